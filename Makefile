@@ -87,7 +87,7 @@ stub: build $(VENV)/.installed_dev
 	@$(VENV)/bin/ruff format -q robot_dynamics_ros/_core.pyi
 
 docs: build $(VENV)/.installed_dev
-	@$(VENV)/bin/mkdocs build -q --strict
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build -q --strict
 
 format: $(VENV)/.installed_dev
 	@$(VENV)/bin/ruff check -q --fix . && $(VENV)/bin/ruff format -q .

@@ -137,27 +137,26 @@ extras = {
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
     "tables": ["pyarrow>=14", "h5py>=3.8"],  # import and identify of .parquet and .h5; .csv and .npz need nothing
-    "dask": ["distributed>=2023.1"],  # compare over a cluster
+    "dask": ["distributed>=2023.1"],  # fleets: many recordings over a cluster
 }
 extras["demo"] = extras["reports"]  # what `make demo` installs; `make test` installs dev
+extras["test"] = ["pytest>=7.4", "pytest-timeout>=2.2", "hypothesis>=6.100"]  # colcon test looks for pytest here
 extras["dev"] = [
+    *extras["test"],
     *extras["demo"],
     *extras["franka"],
     *extras["dask"],
     *extras["pandas"],
     *extras["tables"],
     *extras["viewer"],
-    "pytest>=8",
-    "pytest-timeout>=2.3",
     "pytest-xdist>=3.8",
-    "hypothesis>=6.100",
     "ruff>=0.6",
     "mujoco>=3.2,<3.3",  # behind franka-sim's server in one test
     "clang-format>=18",
     "mypy>=1.11",
     "types-PyYAML>=6.0",
     "pybind11-stubgen>=2.5",
-    "mkdocs>=1.6",
+    "mkdocs-material>=9.6",
     "colcon-common-extensions>=0.3",
     "bloom>=0.12",  # its generator reads package.xml in a test
 ]
@@ -199,6 +198,7 @@ setup(
         'ur-rtde>=1.6.5; python_version < "3.13"',  # no wheels beyond 3.12: there it is a choice, compiled on the spot
         "pin>=3.3.1",
         "clarabel>=0.7",
+        "threadpoolctl>=3.0",
     ],
     extras_require=extras,
     entry_points={

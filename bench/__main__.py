@@ -10,6 +10,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reproduce": ("reproduce", "run the papers' protocols and compare the results"),
     "ablation": ("ablation", "force error without temperature, hysteresis, load terms"),
     "force": ("force", "force errors and coverage on many simulated robots"),
+    "loop": ("loop", "draw the looping picture of the README"),
     "learning": ("learning", "learning from ordinary work on many simulated robots"),
     "learning-week": ("learning_week", "draw a week of one robot that learns"),
     "learning-scale": ("learning_scale", "bytes, seconds and memory of learning"),
@@ -26,6 +27,7 @@ class Laboratory(LazyGroup):
     """The commands above; `speed` leaves BLAS its threads, as the peers it compares with have them."""
 
     package, table, all_threads = "bench.commands", COMMANDS, "speed"
+    groups = {"Commands": COMMANDS}
 
 
 @click.group("python -m bench", cls=Laboratory, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,8 +1,9 @@
 """A bag played through the live nodes: `ros2 bag play --clock` and the graph of robot.launch.py without a driver."""
 
+import shutil
 from pathlib import Path
 
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, IncludeLaunchDescription
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, IncludeLaunchDescription, OpaqueFunction, Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
@@ -22,6 +23,21 @@ ARGUMENTS = (
 PASSED = ("robot", "namespace", "composed", "rviz", "params_file", "joint_states", "prefix")
 
 
+def check(context):
+    bag = LaunchConfiguration("bag").perform(context)
+    if not Path(bag).exists():
+        raise RuntimeError(f"bag:={bag} does not exist")
+    if shutil.which("ros2") is None:
+        raise RuntimeError("replay.launch.py needs ros2 bag: apt install ros-$ROS_DISTRO-ros2bag")
+
+
+def played(event, context):
+    """The end of the bag ends all; launch has status 1 after an exception."""
+    if event.returncode and not context.is_shutdown:
+        raise RuntimeError(f"ros2 bag play failed (exit status {event.returncode}): everything is stopped")
+    return [Shutdown(reason="the bag has been played")]
+
+
 def generate_launch_description():
     declared = [DeclareLaunchArgument(name, default_value=value, description=text) for name, value, text in ARGUMENTS]
     arguments = {name: LaunchConfiguration(name) for name in PASSED} | {"driver": "none", "use_sim_time": "true"}
@@ -33,5 +49,6 @@ def generate_launch_description():
         cmd=["ros2", "bag", "play", LaunchConfiguration("bag"), "--clock", "--delay", "2",
              "--rate", LaunchConfiguration("rate")],
         output="screen",
+        on_exit=played,
     )  # fmt: skip
-    return LaunchDescription([*declared, graph, play])
+    return LaunchDescription([*declared, OpaqueFunction(function=check), graph, play])

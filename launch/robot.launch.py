@@ -30,23 +30,46 @@ ARGUMENTS = (
 SHOWN = ("contact_markers", "external_wrench")  # topics of config/contact_force.rviz below the prefix
 
 
-def installed(package):
-    try:
-        get_package_share_directory(package)
-    except PackageNotFoundError:
-        return False
-    return True
+FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
+
+
+def required(*packages):
+    """Raise RuntimeError for a package that is not installed, before any node starts."""
+    for package in packages:
+        try:
+            get_package_share_directory(package)
+        except PackageNotFoundError:
+            apt = "ros-$ROS_DISTRO-" + package.replace("_", "-")
+            raise RuntimeError(f"rviz:=true needs {package}: apt install {apt}, or leave rviz out") from None
+
+
+def flag(given, name):
+    value = given.pop(name).lower()
+    if value not in FLAGS:
+        raise RuntimeError(f"{name}:={value} is neither true nor false")
+    return FLAGS[value]
+
+
+def ending(name, needed=True):
+    """on_exit of a process: a failure ends all with status 1 (launch does so for an exception), `needed` with 0."""
+
+    def ended(event, context):
+        if event.returncode and not context.is_shutdown:
+            raise RuntimeError(f"{name} failed (exit status {event.returncode}): everything is stopped")
+        return [Shutdown(reason=f"{name} ended")] if needed else []
+
+    return ended
 
 
 def nodes(context):
     given = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
-    rviz = given.pop("rviz") == "true"
-    for flag in ("composed", "use_sim_time", "view"):
-        given[flag] = given[flag] == "true"
+    rviz = flag(given, "rviz")
+    given |= {name: flag(given, name) for name in ("composed", "use_sim_time", "view")}
     try:
         graph = describe(**given)
     except RobotDynamicsError as error:
         raise RuntimeError(str(error)) from None  # launch prints it and fails; a Shutdown would say nothing
+    shown = viewers(given, graph) if rviz else []
     actions = [SetEnvironmentVariable(name, value) for name, value in graph.environment.items()]
     actions += [LogInfo(msg=note) for note in graph.notes]
     files = [graph.params_file] if graph.params_file else []
@@ -60,28 +83,32 @@ def nodes(context):
                 parameters=[*files, node.parameters],
                 remappings=list(node.remappings),
                 output="screen",
-                on_exit=Shutdown(reason=f"{node.name} ended"),
+                on_exit=ending(node.name),
             )
         )
-    return actions + viewers(given, graph, rviz)
+    return actions + shown
 
 
-def viewers(given, graph, rviz):
-    actions, robot = [], load_robot(given["robot"])
-    if rviz and given["driver"] != "none" and installed("robot_state_publisher"):  # an existing driver has its own
-        description = {"robot_description": urdf_text(robot, given["tf_prefix"], drawn=True)}
-        actions.append(
-            Node(package="robot_state_publisher", executable="robot_state_publisher", namespace=graph.namespace,
-                 parameters=[description], remappings=[("joint_states", given["joint_states"])])
-        )  # fmt: skip
-    if rviz:
-        fixed = given["tf_prefix"] + robot.kinematics.base_frame
-        actions.append(
-            Node(package="rviz2", executable="rviz2", namespace=graph.namespace,
-                 arguments=["-d", str(find_config("contact_force.rviz")), "-f", fixed],
-                 remappings=[(f"{PREFIX}/{name}", f"{given['prefix']}/{name}") for name in SHOWN])
-        )  # fmt: skip
-    return actions
+def viewers(given, graph):
+    """rviz, and without an existing driver, which describes its robot itself, robot_state_publisher."""
+    publish = given["driver"] != "none"
+    required("rviz2", *["robot_state_publisher"] * publish)
+    robot = load_robot(given["robot"])
+    fixed = given["tf_prefix"] + robot.kinematics.base_frame
+    rviz = Node(
+        package="rviz2", executable="rviz2", namespace=graph.namespace, on_exit=ending("rviz2", needed=False),
+        arguments=["-d", str(find_config("contact_force.rviz")), "-f", fixed],
+        remappings=[(f"{PREFIX}/{name}", f"{given['prefix']}/{name}") for name in SHOWN],
+    )  # fmt: skip
+    if not publish:
+        return [rviz]
+    description = {"robot_description": urdf_text(robot, given["tf_prefix"], drawn=True)}
+    publisher = Node(
+        package="robot_state_publisher", executable="robot_state_publisher", namespace=graph.namespace,
+        parameters=[description], remappings=[("joint_states", given["joint_states"])],
+        on_exit=ending("robot_state_publisher"),
+    )  # fmt: skip
+    return [publisher, rviz]
 
 
 def generate_launch_description():

@@ -166,12 +166,6 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in wanted.items() if name not in os.environ}
 
 
-def measure_apart() -> None:
-    """Give this process the environment of the nodes and, unless one is set, a ROS domain of its own."""
-    os.environ.update(environment())
-    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-
-
 def _profile_variable() -> str:
     """Variable of the Fast DDS profile; Fast DDS 3 (rclpy 8 and later) renamed it and warns about the old name."""
     try:

@@ -1,10 +1,14 @@
-"""HTML pages for people, from the templates of data/."""
+"""HTML pages for people, from the templates of data/; page.html.j2 is their common design."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.outputs import write_atomically
 
@@ -20,14 +24,25 @@ def write_html(template: str, path: Path, **values: Any) -> Path:
         import jinja2
     except ImportError:
         raise CapabilityError('the report needs jinja2: pip install "robot_dynamics_ros[reports]"') from None
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    loader = jinja2.FileSystemLoader(TEMPLATES)
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.globals |= {
+        "version": __version__,
+        "command": command(),
+        "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M}",
+    }
     environment.filters["n"] = number
-    text = environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(**values)
+    text = environment.get_template(template).render(**values)
     try:
         write_atomically(path, text)
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
     return path
+
+
+def command() -> str:
+    """The command line of this process, as a page names its origin."""
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 def number(x: Any, digits: int = 4) -> str:

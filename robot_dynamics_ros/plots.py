@@ -17,15 +17,11 @@ from robot_dynamics_ros.signals import WRENCH_AXES, Log
 TOUCH = 1.0  # N of true force from which on the robot is in contact
 GAP = 0.1  # s without a sample from which on a line is interrupted
 POINTS = 4000  # per curve: more points are not visible and enlarge the file
-INK = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#555555",
-)  # distinguishable with colour blindness
+DPI = 160
+# colours that are distinguishable with colour blindness [Okabe and Ito 2008]
+BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"
+INK = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY)
+MEASURED, MODEL, ERROR, OTHER = "#222222", BLUE, RED, "#999999"
 
 
 def plotting_available() -> str:
@@ -37,21 +33,21 @@ def plotting_available() -> str:
     return ""
 
 
-def canvas(width: float, height: float, dpi: float = 100.0) -> Any:
+def canvas(width: float, height: float) -> Any:
     """A figure of so many inches that needs no display. Raises CapabilityError without matplotlib."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         raise CapabilityError('pictures need matplotlib: pip install "robot_dynamics_ros[reports]"') from None
-    drawing = Figure(figsize=(width, height), layout="constrained", dpi=dpi)
+    drawing = Figure(figsize=(width, height), layout="constrained", dpi=DPI)
     FigureCanvasAgg(drawing)
     return drawing
 
 
 def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, np.ndarray]:
     """A figure for a page, and its axes (rows, columns). Raises CapabilityError without matplotlib."""
-    drawing = canvas(width, height, 80.0)
+    drawing = canvas(width, height)
     axes = drawing.subplots(rows, columns, squeeze=False)
     for axis in axes.ravel():
         axis.locator_params(nbins=5)  # ticks are half of the time of a small picture
@@ -224,17 +220,22 @@ def _shade(ax: Any, t: np.ndarray, contact: np.ndarray) -> None:
     inside = np.concatenate([[False], contact == 1, [False]])
     edges = np.flatnonzero(np.diff(inside.astype(int)))
     for start, stop in zip(edges[::2], edges[1::2], strict=True):
-        ax.axvspan(t[start], t[min(stop, len(t) - 1)], color="#D62728", alpha=0.10, lw=0)
+        ax.axvspan(t[start], t[min(stop, len(t) - 1)], color=RED, alpha=0.10, lw=0)
 
 
 def _save(drawing: Any, path: Path) -> Path:
     for ax in drawing.axes:
         ax.grid(alpha=0.25)
         ax.margins(x=0)
+    return save(drawing, path)
+
+
+def save(drawing: Any, path: Path) -> Path:
+    """Write a figure as PNG, atomically. Raises DataError when it cannot be written."""
     path = Path(path)
     try:
         with replacing(path) as temporary:
-            drawing.savefig(temporary, dpi=110, format="png")
+            drawing.savefig(temporary, format="png")
     except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error})") from error
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
     return path

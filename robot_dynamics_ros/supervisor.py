@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 
@@ -21,18 +20,6 @@ def end_with_parent() -> None:
     """In the child: SIGINT when the parent dies in whatever way (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
-
-
-def cpu_seconds(pids: Iterable[int]) -> float:
-    """Processor time of processes so far [s]; one that has ended counts 0 (Linux; 0 elsewhere)."""
-    ticks = 0
-    for pid in pids:
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Supervisor:

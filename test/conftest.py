@@ -10,12 +10,18 @@ import socket
 import threading
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 # A shell's background job ignores SIGINT and passes that on: processes that tests interrupt would never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+ROOT = Path(__file__).resolve().parents[1]
+collect_ignore = []  # a workspace does not build the module of the laboratory
+if not list(ROOT.glob("bench/speed/native*.so")):
+    collect_ignore = ["bench/test_bench.py", "bench/test_estimator_peers.py"]
 
 
 def free_domain() -> str:
@@ -44,6 +50,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if not list(ROOT.glob("robot_dynamics_ros/_core*.so")):
+        pytest.exit("the core is not built in this tree: make build, or colcon build --symlink-install", 1)
     keep_memory()
 
 
@@ -68,8 +76,9 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(config, items):
-    """The tests of the tier that was asked for; all of them without --tier."""
-    tier = config.getoption("--tier")
+    """The tests of the tier that was asked for; without --tier all of the named files, or the short tier (colcon)."""
+    named = config.args_source != config.ArgsSource.TESTPATHS
+    tier = config.getoption("--tier") or (None if named else "short")
     if tier is None:
         return
     wanted = [item for item in items if (item.get_closest_marker("long") is not None) == (tier == "long")]

@@ -10,7 +10,8 @@ import click
 from bench.commands.reproduce import show
 from bench.page import RESULTS, save_option
 from bench.papers.table import write_section
-from robot_dynamics_ros.cli.options import command_line, json_option, stderr, write_json
+from bench.running import command_line
+from robot_dynamics_ros.cli.options import json_option, stderr, write_json
 
 
 @click.command("ablation")

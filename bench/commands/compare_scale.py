@@ -9,15 +9,9 @@ import click
 
 from bench.page import save as write
 from bench.page import save_option, written_by
+from bench.running import command_line
 from bench.shown import counts
-from robot_dynamics_ros.cli.options import (
-    command_line,
-    console,
-    json_option,
-    robot_option_with,
-    stderr,
-    write_json,
-)
+from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
 
 
 @click.command("compare-scale")

@@ -15,7 +15,7 @@ from bench.endurance.pieces import PIECE, endure, faults_of, growth_of
 from bench.endurance.topics import endure_garbage
 from bench.papers.labs.in_process import RATE
 from bench.papers.registry import TRANSPORTS
-from robot_dynamics_ros.bringup import measure_apart
+from bench.running import measure_apart
 from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
 
 

@@ -15,13 +15,8 @@ from bench.faults.table import TRANSPORTS, Case, cases, run_case
 from bench.faults.table import markdown as as_markdown
 from bench.page import save as write
 from bench.page import save_option
-from robot_dynamics_ros.cli.options import (
-    command_line,
-    console,
-    json_option,
-    progress,
-    write_json,
-)
+from bench.running import command_line
+from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
 from robot_dynamics_ros.errors import ConfigError
 
 DEFAULT = 1  # tries where none are given

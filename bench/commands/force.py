@@ -8,17 +8,9 @@ import click
 
 from bench.page import save as write
 from bench.page import save_option, written_by
+from bench.running import command_line, given_options
 from bench.shown import show
-from robot_dynamics_ros.cli.options import (
-    NewPath,
-    command_line,
-    console,
-    given_options,
-    json_option,
-    progress,
-    robot_option_with,
-    write_json,
-)
+from robot_dynamics_ros.cli.options import NewPath, console, json_option, progress, robot_option_with, write_json
 
 
 @click.command("force")

@@ -15,11 +15,12 @@ import numpy as np
 
 from bench.force import baseline
 from bench.force.recordings import TRIALS, Trial, recorded, simulated, trial
+from bench.force.trade_off import trade_off
 from bench.force.zoo import Individual
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.estimators.wrench_metrics import Series, figures, trade_off
+from robot_dynamics_ros.estimators.wrench_metrics import Series, figures
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording

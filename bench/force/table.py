@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.force.judge import METHODS, Verdict
-from robot_dynamics_ros.estimators.wrench_metrics import FALSE_SHARES, STATES
+from bench.force.trade_off import FALSE_SHARES
+from robot_dynamics_ros.estimators.wrench_metrics import STATES
 
 
 class Figure(NamedTuple):

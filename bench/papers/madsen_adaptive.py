@@ -14,12 +14,13 @@ from bench.papers.labs import lab
 from bench.papers.labs.closed_loop import closed_loop
 from bench.papers.labs.in_process import RATE, Run
 from bench.papers.labs.loop_friction import identified
+from bench.papers.point_to_point import point_to_point
 from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.store import config_directories
 from robot_dynamics_ros.trajectories.files import load_waypoints
-from robot_dynamics_ros.trajectories.smooth import Trajectory, point_to_point
+from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 SOURCE = "Madsen2020 ch6"
 PAYLOAD = 5.0  # kg, the robot's limit; the source carried 7.5 kg

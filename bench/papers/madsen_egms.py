@@ -88,7 +88,7 @@ def identified() -> LoadedJoint:
     slow = slow.take(reversals(slow)[0])
     level = law.parameters["fc"] + law.parameters["fl"] * slow.load**2
     relative = (slow.friction - sliding.gravity_error(slow.q)) / level
-    hysteresis = fit_hysteresis("lr_polynomial", 4, HysteresisData(slow.angle, relative, joint=slow.joint))
+    hysteresis = fit_hysteresis(4, HysteresisData(slow.angle, relative, joint=slow.joint))
     return LoadedJoint(law, sliding, hysteresis)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.papers.hysteresis_methods import compare_hysteresis
 from bench.papers.labs import lab
 from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, reversals
@@ -20,7 +21,6 @@ from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     HysteresisFit,
     at_angle,
-    compare_hysteresis,
     fit_hysteresis,
     kinematic_error_and_backlash,
 )
@@ -152,6 +152,6 @@ def compensated(record: JointRecord) -> HysteresisData:
         raise ValueError("the record has no rotor angle")
     error, gap = kinematic_error_and_backlash(record.theta, record.theta - record.q, settle=4e-3)
     theta = record.theta - at_angle(error, record.theta)
-    rough = fit_hysteresis("gms", 4, HysteresisData(theta, record.friction, joint=record.joint))
+    rough = fit_hysteresis(4, HysteresisData(theta, record.friction, joint=record.joint))
     backlash = float(rough.backlash.mean()) * gap / gap.mean()
     return HysteresisData(theta, record.friction, backlash, record.joint)

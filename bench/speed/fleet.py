@@ -9,11 +9,12 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bench.running import cpu_seconds
 from robot_dynamics_ros.bringup import describe
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
-from robot_dynamics_ros.supervisor import Supervisor, cpu_seconds
+from robot_dynamics_ros.supervisor import Supervisor
 
 SETTLE = 3.0  # s after the start of a robot that are not measured
 

@@ -19,6 +19,7 @@ from robot_dynamics_ros.identification.reports.result import summarise
 
 NOT_USABLE = 3  # exit status of a result that is written but predicts too little to be loaded
 REPORT = "report.html"
+STYLES = {"good": "green", "fair": "yellow", "bad": "red"}  # of the verdict's first sentence, by its level
 SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
     "reading bags": 10,
     "comparing velocity and position": 1,
@@ -123,14 +124,16 @@ def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files:
 def _show(result: dict[str, Any]) -> None:
     from robot_dynamics_ros.bags.rows import dropped_rows
 
-    v, others = result["validation"], result["comparison"]
+    v, models = result["validation"], result["comparison"]
     heads = ("RMSE", "moving", "at rest", "constant Coulomb", "initial model")
     table = joint_table(result["joint_names"], "R2", *(f"{head} {result['unit']}" for head in heads))
-    initial = others.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
-    rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], others["constant_coulomb"]["rmse"], initial)
+    initial = models.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
+    rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], models["constant_coulomb"]["rmse"], initial)
     for name, *cells in zip(result["joint_names"], *rows, strict=True):
         table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))
-    for text in result["verdict"]:
+    headline, *others = result["verdict"]
+    console.print(headline, highlight=False, markup=False, soft_wrap=True, style=STYLES[result["level"]])
+    for text in others:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
     console.print(table)
     mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"

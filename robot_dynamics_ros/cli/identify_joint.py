@@ -6,6 +6,7 @@ from pathlib import Path
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.options import console, joint_table, progress, write_json
+from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.identification.joint.identify import JointsFound, identify_joints
 from robot_dynamics_ros.identification.reports.joint import head, write_joint_outputs
 from robot_dynamics_ros.robot_file import load_robot
@@ -29,6 +30,7 @@ def identify_property(
     known = load_robot(robot)
     log, report = load_bag(list(bags), known, topic=topic)
     names = ", ".join(b.name for b in bags)
+    refuse(log, known, names)
     found = identify_joints(
         log, known, what, joints, "madsen", names, ambient, lambda items: progress(items, what, len(items))
     )

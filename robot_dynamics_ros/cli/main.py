@@ -11,33 +11,43 @@ import click
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import RobotDynamicsError, printable
 
-# name -> (module under robot_dynamics_ros.cli holding `command`, what for), in the order of typical use
-COMMANDS: dict[str, tuple[str, str]] = {
-    "new": ("new", "create a robot file from a URDF"),
-    "check": ("check", "check a robot file and summarise it"),
-    "demo": ("demo", "simulated robot, all nodes, contact force vs. ground truth"),
-    "simulate": ("simulate", "run a simulated controller with the vendor's protocol"),
-    "up": ("up", "start the nodes for a robot, simulated robot or other driver"),
-    "record": ("record", "record topics into a bag; recover a killed recording"),
-    "import": ("import_table", "write a bag from CSV, npz, parquet or HDF5 files"),
-    "excite": ("excite", "design an excitation motion for identification"),
-    "rehearse": ("rehearse", "run a motion on a simulated arm of any robot file"),
-    "play": ("play", "run a motion of excite on the robot that `up` runs"),
-    "identify": ("identify", "identify arm, joints or drives from bags; report"),
-    "learn": ("learn", "improve a robot file from recordings of ordinary work"),
-    "learn-fleet": ("learn_fleet", "merge what robots of one model learned into a prior"),
-    "experiment": ("experiment", "run and record an identification motion of one joint"),
-    "replay": ("replay", "run all estimators over a recording"),
-    "calibrate-force": ("calibrate_force", "calibrate noise, std and contact threshold from a sensor"),
-    "export": ("export", "write a robot file for C++, URDF tools, MuJoCo"),
-    "health": ("health", "trends of joint parameters over many recordings"),
+# heading of --help -> name -> (module under robot_dynamics_ros.cli holding `command`, what for)
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Start": {
+        "demo": ("demo", "simulated robot, all nodes, contact force vs. ground truth"),
+        "new": ("new", "create a robot file from a URDF"),
+        "check": ("check", "check a robot file and summarise it"),
+        "simulate": ("simulate", "run a simulated controller with the vendor's protocol"),
+    },
+    "Record": {
+        "excite": ("excite", "design an excitation motion for identification"),
+        "rehearse": ("rehearse", "run a motion on a simulated arm of any robot file"),
+        "play": ("play", "run a motion of excite on the robot that `up` runs"),
+        "experiment": ("experiment", "run and record an identification motion of one joint"),
+        "record": ("record", "record topics into a bag; recover a killed recording"),
+        "import": ("import_table", "write a bag from CSV, npz, parquet or HDF5 files"),
+    },
+    "Identify": {
+        "identify": ("identify", "identify arm, joints or drives from bags; report"),
+        "learn": ("learn", "improve a robot file from recordings of ordinary work"),
+        "learn-fleet": ("learn_fleet", "merge what robots of one model learned into a prior"),
+        "calibrate-force": ("calibrate_force", "calibrate noise, std and contact threshold from a sensor"),
+    },
+    "Use": {
+        "up": ("up", "start the nodes for a robot, simulated robot or other driver"),
+        "replay": ("replay", "run all estimators over a recording"),
+        "export": ("export", "write a robot file for C++, URDF tools, MuJoCo"),
+        "health": ("health", "trends of joint parameters over many recordings"),
+    },
 }
+COMMANDS = {name: row for rows in GROUPS.values() for name, row in rows.items()}
 
 
 class LazyGroup(click.Group):
     """Commands of a table, name -> (module of `package` with `command`, what for); each is imported when called."""
 
     package, table, all_threads = "robot_dynamics_ros.cli", COMMANDS, ""
+    groups = GROUPS
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of the table."""
@@ -54,9 +64,11 @@ class LazyGroup(click.Group):
         return importlib.import_module("robot_dynamics_ros.cli.options").only_finite(module.command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table, whole."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])
+        """Each group of the table, whole, in columns of one width."""
+        width = max(map(len, self.table))
+        for heading, rows in self.groups.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), text) for name, (_, text) in rows.items()])
 
 
 @click.group("robot-dynamics", cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -203,27 +202,6 @@ def write_json(path: Path | None, result: dict[str, Any]) -> None:
     """Write a command's numbers as a whole or not at all; None writes nothing. Raises OSError naming the path."""
     if path is not None:
         write_atomically(path, json.dumps(result, default=_plain, indent=1) + "\n")
-
-
-ELSEWHERE = ("json_file", "save", "picture", "work", "jobs", "dask")  # where results go, how fast they come
-
-
-def given_options() -> dict[str, Any]:
-    """Options of the running command that decide its result, by name; absent ones and flags that are off: left out."""
-    context = click.get_current_context()
-    options = [option for option in context.command.params if option.name not in ELSEWHERE]
-    chosen = {option.opts[0].removeprefix("--"): context.params[option.name or ""] for option in options}
-    return {name: value for name, value in chosen.items() if value not in (None, ()) and value is not False}
-
-
-def command_line() -> str:
-    """The running command with these options, as a page names its origin."""
-    words = click.get_current_context().command_path.split()
-    for name, given in given_options().items():
-        for value in given if isinstance(given, tuple) else (given,):
-            text = f"{value:g}" if isinstance(value, float) else str(value)
-            words += [f"--{name}"] if value is True else [f"--{name}", shlex.quote(text)]
-    return " ".join(words)
 
 
 def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:

@@ -15,7 +15,15 @@ import numpy as np
 
 from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.effort.gains import RANGE, pooled_gains
-from robot_dynamics_ros.effort.meaning import CURRENT, CURRENT_GRAVITY_FREE, GRAVITY_FREE, TORQUE, Meaning, declared
+from robot_dynamics_ros.effort.meaning import (
+    CURRENT,
+    CURRENT_GRAVITY_FREE,
+    GRAVITY_FREE,
+    TORQUE,
+    Meaning,
+    declared,
+    thousandth,
+)
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -65,8 +73,8 @@ class Decision:
     @property
     def refused(self) -> str:
         """Why nothing may be computed from this effort, with the option that overrules it; "" where it may."""
-        if len(self.doubtful) < SEVERAL:
-            return ""
+        if self.unit_error or len(self.doubtful) < SEVERAL:
+            return self.unit_error
         return (
             f"the sign of the effort of {', '.join(self.doubtful)} is doubtful: gravity and dissipation of friction "
             "contradict each other or the robot file; check drives.effort.sign, wiring, mounting and contact; "
@@ -81,6 +89,19 @@ class Decision:
         return (
             f"{self.doubtful[0]}: effort may have the opposite sign of the other joints; gravity and friction do not "
             "agree on it: kept"
+        )
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether gravity shows and no meaning fits."""
+        return self.meaning is None and bool(self.votes.any())
+
+    def ambiguity(self, robot: RobotFile) -> str:
+        """What was found instead of a meaning, and what to do."""
+        found = self.slopes(robot.joint_names)
+        return (
+            f"effort is ambiguous: effort over gravity torque of {robot.name} is {found}; check "
+            "the order of the joint names, the robot and its payload, or pass --effort torque, current or gravity-free"
         )
 
     def confirms(self, signs: np.ndarray, robot: RobotFile) -> np.ndarray:
@@ -100,7 +121,7 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
     constants = robot.array("drives.torque_constant") if robot.has("drives.torque_constant") else None
     deviation = robot.array_or("drives.torque_constant_std", 0.0)
     votes = _votes(evidence)
-    error = _unit_error(evidence, votes, robot.joint_names)
+    error = _unit_error(evidence, votes, robot)
     if meaning is None and votes.any() and not error:
         meaning = _likeliest(evidence, votes, constants)
     side = robot.drives.torque_side
@@ -129,19 +150,19 @@ def _known(slope: np.ndarray, std: np.ndarray, least: np.ndarray | float) -> np.
     return np.isfinite(slope) & (std < VOTE * np.maximum(np.abs(slope), least))
 
 
-def _unit_error(e: Evidence, votes: np.ndarray, names: list[str]) -> str:
+def _unit_error(e: Evidence, votes: np.ndarray, robot: RobotFile) -> str:
     if not votes.any():
         return ""
     k = np.abs(e.gravity)
     typical = float(np.median(k[votes]))
     clear = bool((k > 5 * e.gravity_std)[votes].all() and (e.stuck[votes] == 0).all())
     if typical > UNIT_ERROR:
-        factor = "1000 times too large (mNm?)"
+        factor = f"1000 times too large ({thousandth(robot)}?)"
     elif typical < 0.25 / UNIT_ERROR and clear:
         factor = "1000 times too small (kNm?)"
     else:
         return ""
-    found = ", ".join(f"{names[j]} {e.gravity[j]:.3g}" for j in np.flatnonzero(votes))
+    found = ", ".join(f"{robot.joint_names[j]} {e.gravity[j]:.3g}" for j in np.flatnonzero(votes))
     return f"effort is about {factor}: effort over gravity torque is {found}; convert it to Nm or A"
 
 

@@ -60,6 +60,11 @@ GRAVITY_FREE, CURRENT_GRAVITY_FREE = Meaning("Nm", False), Meaning("A", False)
 WORDS = {"torque": TORQUE, "current": CURRENT, "gravity-free": GRAVITY_FREE}  # choices of --effort
 
 
+def thousandth(robot: RobotFile) -> str:
+    """Unit of an effort that is 1000 times too large."""
+    return "mA" if robot.drives.effort.unit == "A" else "mNm or mA"
+
+
 def declared(robot: RobotFile) -> Meaning:
     """The meaning that a robot file declares."""
     effort = robot.drives.effort

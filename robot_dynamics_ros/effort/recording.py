@@ -61,12 +61,11 @@ def recorded_meaning(
 def contradictions(decision: Decision, robot: RobotFile) -> list[str]:
     """Where the data contradict the robot file, as sentences; empty where they agree or decide nothing."""
     effort, found = robot.drives.effort, []
-    if decision.unit_error:
-        found.append(decision.unit_error)
     if decision.sign != effort.sign:
         found.append(f"effort has sign {decision.sign:+d}, {robot.name} declares {effort.sign:+d}")
     found += [f"{j}: effort has the opposite sign of the other joints" for j in decision.flipped]
     found += [text for text in (decision.warning, decision.refused) if text]
+    found += [decision.ambiguity(robot)] * decision.ambiguous
     meaning = decision.meaning
     if meaning is not None and meaning.unit != effort.unit:
         found.append(f"effort looks like {meaning.unit}, {robot.name} declares {effort.unit}")
@@ -82,8 +81,8 @@ def adopted(decision: Decision, robot: RobotFile) -> tuple[RobotFile, np.ndarray
 
     Raises DataError where the decision refuses the effort: several doubtful signs, or a unit that is off by 1000.
     """
-    if decision.unit_error or decision.refused:
-        raise DataError(decision.unit_error or decision.refused)
+    if decision.refused:
+        raise DataError(decision.refused)
     meaning = decision.meaning or declared(robot)
     updates = {**meaning.updates, "drives.effort.sign": decision.sign}
     if meaning.unit == "A" and not robot.has("drives.torque_constant"):

@@ -14,6 +14,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.effort.decision import Decision
+from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.effort.recording import adopted, contradictions, describe, recorded_meaning
 from robot_dynamics_ros.errors import CapabilityError, DataError
@@ -98,6 +99,7 @@ def replay(
     if effort != "auto" and effort not in WORDS:
         raise DataError(f"effort = {effort!r} is none of auto, {', '.join(WORDS)}")
     log, report = load_bag(bags, robot, topic=topic, stamps=stamps, progress=progress)
+    refuse(log, robot, ", ".join(report.files))
     robot, notes = with_recorded_effort(log, robot, effort)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
     pipeline = Pipeline(robot, parameters)
@@ -133,8 +135,8 @@ def with_recorded_effort(log: Log, robot: RobotFile, effort: str) -> tuple[Robot
     robot, factors = adopted(decision, robot)
     if (factors < 0).any():
         log.effort = log.effort * factors
-    warning = decision.warning
-    return robot, [text if text == warning else f"{text}: taken as the data say" for text in found]
+    doubts = (decision.warning, decision.ambiguity(robot))
+    return robot, [text if text in doubts else f"{text}: taken as the data say" for text in found]
 
 
 def effort_decision(log: Log, robot: RobotFile) -> Decision:

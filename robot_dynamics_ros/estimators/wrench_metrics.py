@@ -5,7 +5,7 @@ Takes arrays only, so that a simulated truth and a measured reference are judged
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -15,8 +15,6 @@ PARTS = (slice(0, 3), slice(3, 6))  # force, moment
 CLASS = (0.9, 1.5)  # peaks within these multiples of a level belong to it
 MOVING = 0.01  # rad/s
 GAP = 1.0  # s without a sample
-FALSE_SHARES = (0.001, 0.003, 0.01, 0.03)  # of the free time, in a trade-off
-OFF = 0.05  # s for which a flag of a trade-off is held
 HOLD = 0.1  # s around a motion that still count as moving
 
 
@@ -100,20 +98,6 @@ def detection(s: Series, level: float) -> dict[str, float]:
         f"delay_{level:.0f}": float(np.median(delays)) if delays else np.nan,
         f"events_{level:.0f}": float(len(found)),
     }
-
-
-def trade_off(s: Series, significance: np.ndarray) -> dict[float, dict[str, float]]:
-    """For each of FALSE_SHARES: the threshold of significance (N,) that this share of the free rows exceeds.
-
-    And what is found beyond it (see `detection`), flags held for OFF seconds.
-    """
-    free, result = ~s.contact & np.isfinite(significance), {}
-    for share in FALSE_SHARES if free.any() else ():
-        ratio = float(np.quantile(significance[free], 1.0 - share))
-        flagged = held(significance > ratio, s.stamps, OFF)
-        found = replace(s, flagged=flagged)
-        result[share] = {"ratio": ratio} | detection(found, LEVELS[0]) | detection(found, LEVELS[1])
-    return result
 
 
 def held(mask: np.ndarray, time: np.ndarray, after: float) -> np.ndarray:

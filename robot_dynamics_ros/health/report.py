@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from robot_dynamics_ros.health.measure import Measurement
-from robot_dynamics_ros.health.trend import THRESHOLDS, Trend, trend_of
+from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend_of
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import grid
 
@@ -58,7 +58,8 @@ def as_dict(
     robot: str, measured: Sequence[Measurement], found: dict[str, list[Trend]], joints: Sequence[str]
 ) -> dict[str, Any]:
     """Everything printed, for --json and the page."""
-    days = [date(m.time) for m in measured]
+    days, span = [date(m.time) for m in measured], measured[-1].time - measured[0].time
+    short = f"{len(measured)} recordings within {span / 3600:.3g} h: a trend needs {LEAST_SPAN / 86400:.0f} days"
     rows = {
         quantity: [
             {
@@ -82,7 +83,7 @@ def as_dict(
         "dates": days,
         "thresholds": {name: {"warn": warn, "error": error} for name, (warn, error, _) in THRESHOLDS.items()},
         "quantities": rows,
-        "sentences": sentences(rows),
+        "sentences": [short] if span < LEAST_SPAN else sentences(rows),
     }
 
 

@@ -12,6 +12,7 @@ from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.parameters import resolve
 
 MONTH = 30 * 86400.0  # s
+LEAST_SPAN = 2 * 86400.0  # s between the first and the last recording: within a day it is warmth, not wear
 SEGMENT = 3  # recordings between two change points
 PENALTY = 4.0  # times log N: cost of a change point in variances; 3 is BIC for level and place
 CONFIDENCE = 0.99
@@ -85,7 +86,7 @@ def _line_fits_better(y: np.ndarray, t: np.ndarray, changes: list[int]) -> bool:
 
     Cost: squared residuals in variances plus PENALTY log N for the slope, or for each change point.
     """
-    if not changes or np.ptp(t) == 0:
+    if not changes:
         return False
     sigma = max(_noise(y), 1e-9 * max(float(np.abs(y).max()), 1e-300))
     line = y - np.polyval(np.polyfit(t - t[0], y, 1), t - t[0])
@@ -101,19 +102,19 @@ def _noise(y: np.ndarray) -> float:
 
 
 def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
-    """Trend of the finite values (N,) over time (N,) [s]; `unknown` with fewer than two recordings.
+    """Trend of the finite values (N,) over time (N,) [s]; `unknown` with fewer than two recordings or LEAST_SPAN.
 
     A quantity without a threshold stays ok.
     """
     known = np.isfinite(values)
     y, t = values[known], time[known]
-    if len(y) < 2:
+    if len(y) < 2 or np.ptp(t) < LEAST_SPAN:
         return Trend(values, time)
     few = min(SEGMENT, len(y) // 2)
     old, new = float(np.median(y[:few])), float(np.median(y[-few:]))
     change = (new - old) / max(abs(old), 1e-12)
     slope = low = high = float("nan")
-    if len(y) >= SEGMENT and np.ptp(t) > 0:
+    if len(y) >= SEGMENT:
         slope, _, low, high = (float(x) for x in theilslopes(y, t / MONTH, CONFIDENCE))
     places = np.flatnonzero(known)
     steps = change_points(y)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -105,6 +106,7 @@ def learn_batch(state: str | Path, path: Path) -> list[str]:
     session = Session.of(store, prior_of_file(store, None), DEFAULTS)
     log = read_batch(path)
     try:
+        refuse(log, store.columns.robot, path.stem)
         session.add(recording(log, path.stem), file_sha256(path))
         session.propose()
     except RobotDynamicsError as error:

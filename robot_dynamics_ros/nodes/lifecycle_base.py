@@ -178,7 +178,7 @@ class LifecycleBase(LifecycleNode):
     def claims(self) -> dict[str, str]:
         """Names of this machine that one node has while it is active, and why another one is refused: its own name."""
         name = self.get_fully_qualified_name()
-        why = f"a node {name} runs on this machine already: end it first, or choose another --namespace"
+        why = f"a node {name} runs on this machine already: end it first, or choose another namespace"
         return {f"{os.environ.get('ROS_DOMAIN_ID', '0')}{name}": why}
 
     def _claim_names(self) -> None:

@@ -20,6 +20,7 @@ from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 
 EVENT_PERIOD = 0.005  # s between two polls of services, parameters and timers while samples arrive
 IDLE_TIMEOUT = 0.2  # s
+SWITCH = 5e-4  # s; Python's 5 ms each time the thread of the stops needs the interpreter would add up
 M_MMAP_THRESHOLD, LARGE = -3, 256 * 1024  # of glibc's mallopt; bytes
 
 
@@ -45,6 +46,7 @@ def run(make: Callable[[], LifecycleBase], arguments: Sequence[str] | None = Non
     """Run one node until a signal ends it; returns the exit status. User errors are one line, no traceback."""
     ending = Ending()
     return_large_blocks()
+    sys.setswitchinterval(SWITCH)
     rclpy.init(args=list(arguments) if arguments is not None else None, signal_handler_options=SignalHandlerOptions.NO)
     node = None
     try:
@@ -99,6 +101,7 @@ def _end(node: LifecycleBase | None, status: int) -> int:
             node._leave()
             node.drop()
             node.destroy_node()
+            node._state_machine.destroy_when_not_in_use()  # holds the node, whose shared memory would stay
     except (KeyboardInterrupt, rclpy_implementation.RCLError):
         status = status or 0
     rclpy.try_shutdown()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_MOTION_BYTES = 1 << 28
+AT_ONCE = 4096  # samples computed at once: other threads wait for the interpreter meanwhile
 MAX_SAMPLES = 2_000_000  # over an hour at 500 Hz: longer ones are mistakes
 
 
@@ -38,9 +39,8 @@ def resample(times: np.ndarray, q: np.ndarray, qd: np.ndarray | None = None, rat
     t = np.clip(times[0] + np.arange(count) / rate, times[0], times[-1])
     if qd is not None and not np.isfinite(np.asarray(qd, dtype=float)).all():
         raise DataError("trajectory: velocities must be finite")
-    if qd is not None:
-        return CubicHermiteSpline(times, q, np.asarray(qd, dtype=float))(t)
-    return CubicSpline(times, q, bc_type="clamped")(t)
+    spline = CubicSpline(times, q, bc_type="clamped") if qd is None else CubicHermiteSpline(times, q, np.asarray(qd))
+    return np.vstack([spline(t[k : k + AT_ONCE]) for k in range(0, count, AT_ONCE)])
 
 
 def load_trajectory(path: str | Path, robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:

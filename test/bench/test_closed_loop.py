@@ -10,10 +10,10 @@ import pytest
 
 from bench.papers import liu_hand_guiding, madsen_adaptive, madsen_egms_control
 from bench.papers.labs.closed_loop import closed_loop
+from bench.papers.point_to_point import point_to_point
 from bench.papers.registry import TRANSPORTS, protocol, run_all
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.trajectories.smooth import point_to_point
 
 JUDGED = {"madsen-adaptive": 2, "madsen-egms-control": 2, "liu-hand-guiding": 4}
 

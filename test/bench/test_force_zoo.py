@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from bench.__main__ import cli
 from bench.force import baseline, recordings, table, zoo
 from bench.force.judge import METHODS, Verdict
+from bench.force.trade_off import FALSE_SHARES, trade_off
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import wrench_metrics as metrics
 from robot_dynamics_ros.models import RobotModel
@@ -226,14 +227,14 @@ def verdict(index, **values):
 def test_a_trade_off_takes_the_share_of_the_free_time_and_finds_what_is_beyond():
     s = series(20.0, [(5, 7, 10.0), (10, 12, 20.0)])
     noise = np.random.default_rng(5).normal(size=len(s.stamps))
-    found = metrics.trade_off(s, noise + 0.2 * s.reference[:, 0])
-    assert list(found) == list(metrics.FALSE_SHARES)
+    found = trade_off(s, noise + 0.2 * s.reference[:, 0])
+    assert list(found) == list(FALSE_SHARES)
     for share, row in found.items():
         assert (noise[~s.contact] > row["ratio"]).mean() == pytest.approx(share, rel=0.1)
         assert row["found_20"] == 1.0  # 4 standard deviations above a threshold of 1.9 to 3.1
     ratios = [row["ratio"] for row in found.values()]
     assert ratios == sorted(ratios, reverse=True)
-    assert metrics.trade_off(s, np.full(len(s.stamps), np.nan)) == {}
+    assert trade_off(s, np.full(len(s.stamps), np.nan)) == {}
 
 
 def test_the_summary_takes_the_worst_by_its_own_sense():

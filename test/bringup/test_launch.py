@@ -96,24 +96,40 @@ def test_the_graph_comes_up_in_its_namespace_and_ends_cleanly(prefix):
     assert launched.process.returncode == 0
 
 
-@pytest.mark.parametrize(("given", "text"), [("robot:=ur55", "did you mean"), ("driver:=pneumatic", "none of")])
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [("robot:=ur55", "did you mean"), ("driver:=pneumatic", "none of"), ("rviz:=true", "rviz2")],
+)
 def test_what_is_wrong_is_reported_and_nothing_starts(prefix, given, text):
     launched = Launched(prefix, "robot.launch.py", given)
     output = launched.wait()
     assert launched.process.returncode == 1 and text in output and "process started" not in output, output
 
 
-def test_a_replay_starts_the_player_and_a_graph_without_a_driver(prefix, tmp_path, monkeypatch):
-    player = tmp_path / "bin" / "ros2"
+def test_an_unreachable_controller_fails_the_launch(prefix):
+    launched = Launched(prefix, "robot.launch.py", "robot:=ur5e", "ip:=127.254.254.99")
+    output = launched.wait()
+    assert launched.process.returncode == 1 and "composed_node failed (exit status 1)" in output, output
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_replay_ends_with_its_player_and_as_it_ends(prefix, tmp_path, monkeypatch, status):
+    player, done = tmp_path / "bin" / "ros2", tmp_path / "done"
     player.parent.mkdir()
-    player.write_text('#!/bin/sh\necho "played: $*"\nsleep 60\n')
+    wait = f'while ! test -e "{done}"; do sleep 0.1; done'
+    player.write_text(f'#!/bin/sh\necho "played: $*"\n{wait}\nexit {status}\n')
     player.chmod(0o755)
     monkeypatch.setenv("PATH", str(player.parent), prepend=os.pathsep)
     listener = Listener("replay_listener")
-    launched = Launched(prefix, "replay.launch.py", "bag:=some_bag", "rate:=2.0", "namespace:=played")
+    launched = Launched(prefix, "replay.launch.py", f"bag:={tmp_path}", "rate:=2.0", "namespace:=played")
     try:
         listener.spin(lambda: ("composed_node", "/played") in listener.node.get_node_names_and_namespaces(), 90.0)
+        done.touch()
+        output = launched.wait()
     finally:
-        output = launched.end()
+        launched.end()
         listener.close()
-    assert "played: bag play some_bag --clock --delay 2 --rate 2.0" in output, output
+    assert f"played: bag play {tmp_path} --clock --delay 2 --rate 2.0" in output, output
+    assert launched.process.returncode == status, output
+    left = subprocess.run(["pgrep", "-f", "__ns:=/played"], capture_output=True, text=True).stdout
+    assert not left, left

@@ -12,6 +12,7 @@ from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, Link
 from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.drivers.franka.rows import ANSWER, LINK_STATE
+from robot_dynamics_ros.drivers.franka.torque import Linked, TorqueCycle, last_guard
 from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
@@ -123,3 +124,21 @@ def test_an_arm_that_compensates_its_friction_needs_none_in_its_file():
     ur = load_robot("ur5e").with_updates({"friction": None, "hysteresis": None, "thermal": None})
     with pytest.raises(CapabilityError, match="friction is null"):
         torque_loop(ur, guard_limits(ur))
+
+
+@pytest.mark.parametrize("last", [None, float("nan")], ids=["silence", "not a number"])
+def test_the_guard_of_the_client_ends_torque_without_letting_anything_else_through(last):
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    cycle = TorqueCycle(last_guard(SHIPPED), Linked(ours, SHIPPED))
+    applied, q = [], np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
+    for k in range(1, 1001):
+        if k <= 50 or last is not None:
+            theirs.send(struct.pack(ANSWER, k * 1_000_000, 1, 7, *[0.0] * 6, 1.0 if k <= 50 else last))
+        over = cycle.step(k * 1_000_000, q, np.zeros(7), stop=False)
+        applied.append(cycle.out.copy())
+        if over:
+            break
+    theirs.close()
+    assert over and cycle.ending.startswith("torque ended") and not applied[-1].any()
+    assert np.isfinite(applied).all() and max(row[6] for row in applied) == pytest.approx(1.0)
+    assert k > 50

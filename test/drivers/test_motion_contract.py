@@ -1,5 +1,6 @@
 """What a driver refuses before the robot hears of it: a stream that begins elsewhere, settings during a motion."""
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -57,6 +58,26 @@ def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(monkey
             begin(stream(1.1 * START_TOLERANCE))
         begin(stream(0.9 * START_TOLERANCE))
     assert len(begun) == 2  # the streams that were taken
+
+
+def test_it_is_compared_again_when_it_begins_with_a_position_that_arrived_since(monkeypatch):
+    control, answers = UrDriver(load_robot("ur5e"), "127.0.0.1")._control, []
+    monkeypatch.setattr(control, "_request", lambda message, array=None: answers.append(message["do"]))
+    now, never = time.time_ns(), 2**62
+    for place, arrived, expected in (
+        (HERE, now, ["go"]),
+        (HERE + 1.1 * START_TOLERANCE, now, ["refuse"]),
+        (HERE * np.nan, now, ["refuse"]),
+        (HERE, now - 1, []),  # before the question
+    ):
+        control._begin_asked = HERE, now
+        control.on_sample(place, arrived)
+        control.on_sample(place, arrived)  # one answer to one question
+        assert answers == expected
+        answers.clear()
+    control._begin_asked = HERE, never  # the system's clock was set back meanwhile
+    control.on_sample(HERE, time.time_ns() + 10**9)
+    assert answers == ["go"]
 
 
 @pytest.mark.parametrize("good", [True, False])

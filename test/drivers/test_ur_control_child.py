@@ -54,6 +54,18 @@ def test_a_path_then_a_stream_then_the_driver_leaves(child):
     assert child._client.calls == ["disconnect"]
 
 
+@pytest.mark.parametrize("split", [0, 1])  # a stream alone, and one after an approach
+def test_a_stream_that_the_driver_refuses_when_it_would_begin_does_not_move(child, split):
+    start, asked = child._client.controller.arm.q.copy(), []
+    child._pipe.where = lambda first: asked.append(first) or {"do": "refuse", "why": "the robot was moved"}
+    stream = start + 0.01 * np.arange(1, 300)[:, None]
+    play = {"do": "play", "rate": 500.0, "speed": 1.0, "acceleration": 4.0, "split": 1}, np.vstack([start, stream])
+    controller = run(child, (0.1, *(play if split else servo(stream))), (2.0, {"do": "go"}), (3.0, None))
+    assert asked == [stream[0].tolist()] and child._pipe.states == ["moving", "failed"]
+    assert "the robot was moved" in child._pipe.reports[-1]["reason"]
+    assert controller.arm.q == pytest.approx(start, abs=1e-3) and at_rest(controller)
+
+
 @pytest.fixture(params=["move", "servo"])
 def long_motion(request, child):
     start = child._client.controller.arm.q.copy()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.joint.friction import compare_friction, fit_friction, friction_updates
+from robot_dynamics_ros.identification.joint.friction import fit_friction, friction_updates
 from robot_dynamics_ros.identification.joint.friction_fit import FrictionData
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import LAWS, FrictionModel
@@ -82,18 +82,6 @@ def test_outliers_have_little_effect():
     a, b = (fit_friction("simoni", d, reference_temperature=T0).parameters["c0"] for d in (dirty, clean))
     plain = np.std(dirty.torque - clean.torque)
     assert abs(a - b) < 0.05 < plain
-
-
-def test_comparison_prefers_the_law_that_made_the_data():
-    fits, refused = compare_friction(data("madsen"), ["viscous_coulomb", "luo", "simoni", "madsen"])
-    assert not refused
-    assert fits[0].law == "madsen"
-    assert [f.bic for f in fits] == sorted(f.bic for f in fits)
-
-
-def test_information_criterion_prefers_fewer_parameters_when_they_suffice():
-    fits, _ = compare_friction(data("viscous_coulomb"), ["madsen", "viscous_coulomb"])
-    assert fits[0].law == "viscous_coulomb"
 
 
 def test_rest_and_motion_are_judged_apart():

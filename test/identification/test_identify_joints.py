@@ -188,7 +188,7 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
     assert "friction" in robot.provenance[-1].changed
     page = (tmp_path / "out" / "friction.html").read_text()
     assert page.count("data:image/png") == 1 and PAN in page
-    assert all(head in page and head in done.output for head in ("nrmse %", "rmse Nm"))
+    assert all(head in page and head in done.output for head in ("fit %", "rmse Nm"))
 
 
 def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_path):

@@ -203,7 +203,7 @@ def test_spoiled_logs_still_identify(log, tmp_path, spoil):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda log: changed(log, effort=1000 * log.effort), "1000 times too large"),
+        (lambda log: changed(log, effort=1000 * log.effort), "wrong unit (mNm or mA?)"),
         (lambda log: changed(log, effort=log.effort / 1e5), "times too small"),
         (lambda log: changed(log, q=np.degrees(log.q), qd=np.degrees(log.qd)), "not radians"),
         (lambda log: changed(log, qd=1000 * log.qd), "wrong unit of velocity"),

@@ -6,15 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.io
-from scipy.integrate import solve_ivp
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.joint.stiffness import (
-    SkewFit,
-    damping_from_decay,
     estimate_skew,
     fit_stiffness,
-    pooled_skew,
     remove_skew,
 )
 
@@ -41,7 +37,6 @@ def skews(t, theta, q, torque=None):
 
 def test_real_encoders_are_three_milliseconds_apart(real):
     fits = skews(*real)
-    assert pooled_skew(fits) == pytest.approx(3.0e-3, abs=0.15e-3)
     for fit in fits:
         assert fit.skew == pytest.approx(3.0e-3, abs=0.2e-3)
         assert fit.explained > 0.98 and fit.residual < 68e-6
@@ -54,7 +49,7 @@ def test_velocity_alone_finds_it_too(real):
 
 def test_removing_the_skew_shrinks_the_deflection_of_real_data(real):
     t, theta, q, torque = real
-    skew = pooled_skew(skews(t, theta, q, torque))
+    skew = np.median([fit.skew for fit in skews(t, theta, q, torque)])
     for i in AXES:
         before, after = np.std(theta[:, i] - q[:, i]), np.std((remove_skew(t, theta, skew) - q)[50:-50, i])
         assert after < 0.3 * before
@@ -80,10 +75,6 @@ def test_skew_and_deflection_are_distinguished():
     still = np.zeros_like(t)
     with pytest.raises(DataError, match="several speeds"):
         estimate_skew(t, still, still)
-
-
-def test_pooling_weighs_by_precision():
-    assert pooled_skew([SkewFit(3e-3, 1e-6, 1, 0), SkewFit(9e-3, 1e-3, 1, 0)]) == pytest.approx(3e-3, abs=1e-7)
 
 
 def gauge(seed=0, noise=0.5):
@@ -116,19 +107,3 @@ def test_stiffness_within_three_standard_deviations():
 def test_data_without_deflection_is_refused(phi, torque, reason):
     with pytest.raises(DataError, match=reason):
         fit_stiffness(phi, torque)
-
-
-@pytest.mark.parametrize("D", [4.0, 20.0])
-def test_damping_from_a_decay(D):
-    B, k = 1.7, 2.5e4
-    t = np.arange(0, 3.0, 1e-3)
-    x = solve_ivp(
-        lambda _, s: [s[1], -(k * s[0] + D * s[1]) / B], (0, 3), [1e-3, 0], t_eval=t, rtol=1e-9, atol=1e-12
-    ).y[0]
-    noisy = x + np.random.default_rng(3).normal(0, 1e-6, t.size)
-    damping, std = damping_from_decay(t, noisy, B)
-    assert damping == pytest.approx(D, abs=max(3 * std, 0.03 * D))
-    with pytest.raises(DataError, match="peaks"):
-        damping_from_decay(t, np.exp(-t), B)
-    with pytest.raises(DataError, match="does not decay"):
-        damping_from_decay(t, x[::-1] - x[0], B)

@@ -25,7 +25,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
-from robot_dynamics_ros.identification.reports.verdict import usable, verdict
+from robot_dynamics_ros.identification.reports.verdict import grade, verdict
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -62,9 +62,8 @@ def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
     worse.live = replace(found.live, friction=friction, hysteresis=None)
     r = summarise(worse)
     assert r["validation"]["rmse"][2] > 2 * r["comparison"]["consistent"]["rmse"][2]
-    assert (
-        r["verdict"][0].startswith("WORSE than constant Coulomb friction") and ROBOT.joint_names[2] in r["verdict"][0]
-    )
+    exceptions = r["verdict"][0].split(":")[0]
+    assert ROBOT.joint_names[2] in exceptions and "constant Coulomb friction" in exceptions
 
 
 def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
@@ -78,9 +77,27 @@ def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
 def test_a_mean_below_zero_is_put_in_words(result):
     bad = copy.deepcopy(result)
     bad["validation"]["mean_r2"] = -51.72
-    words = " ".join(verdict(bad))
-    assert "not usable" in words and "-5172" not in words and "worse than the mean of the effort" in words
-    assert not usable(bad) and usable(result)
+    assert "-5172" not in " ".join(verdict(bad))
+    assert grade(bad) == ("not usable", "bad") and grade(result) == ("very good", "good")
+
+
+@pytest.mark.parametrize(
+    ("recorded", "given", "other"), [("ur3", "ur5e", True), ("ur5e", "ur3e", True), ("ur3", "ur3", False)]
+)
+def test_the_recording_of_another_robot_is_recognised(recorded, given, other):
+    """Masses and rotors of one arm, robot file of another; a payload alone is not another robot."""
+    arm, other = load_robot(recorded), recorded != given
+    truth = replace(TRUTH, phi=arm.inertial_parameters, rotor=arm.array("drives.rotor_inertia"))
+    body = np.array([0.03, 0, 0, 0.03, 0, 0, 0, 0, 0.3, 3.0])
+    state = steps([run(1, arm, truth, payload=None if other else body)], robot=load_robot(given), until="check_rotors")
+    assert bool(state.other_robot) == other
+
+
+def test_the_recording_of_another_robot_is_not_usable(result):
+    other = result | {"other_robot": "gravity torque is 0.46 times that of ur5e"}
+    assert grade(other)[0] == "not usable"
+    (only,) = verdict(other)
+    assert other["other_robot"] in only
 
 
 def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result):
@@ -89,10 +106,10 @@ def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result
     v["rmse"] = [0.8, 0.8, 0.8, 0.8, 0.8, 1.22]
     other["rmse"], other["mean_r2"], v["mean_r2"] = [1.0] * 6, 0.96, 0.95
     first, *rest = verdict(mixed)
-    assert first.startswith("WORSE") and "wrist_3_joint by 22 %" in first and "0.950 against 0.960" in first
+    assert "wrist_3_joint (22 %)" in first and "0.950 against 0.960" in first
     assert any("lower than with constant Coulomb" in text for text in rest)
     v["mean_r2"] = 0.97
-    assert "although mean R2 is better: 0.970 against 0.960" in verdict(mixed)[0]
+    assert "wrist_3_joint (22 %)" in verdict(mixed)[0] and "against" not in verdict(mixed)[0]
 
 
 def test_the_initial_model_is_judged_as_its_file_says(found):
@@ -186,7 +203,7 @@ def test_rejected_rows_are_counted_and_a_useless_model_is_exit_status_three(give
     done, result, _ = invoke(logs, tmp_path, "--no-report")
     assert done.exit_code == NOT_USABLE == 3, (done.output, done.exception)
     text = " ".join(done.output.split())
-    assert "not usable" in text
+    assert result["grade"] == "not usable"
     assert text.count("dropped") == 1 and "0: dropped 10 q NaN, infinite or absent, 8 effort beyond 100000" in text
     assert result["validation_bags"][0]["dropped"] == {}
 

@@ -62,6 +62,28 @@ def test_current_in_another_joint_order_is_recognised_and_gives_no_false_force(o
     assert np.linalg.norm([force.x, force.y, force.z]) < 15.0
 
 
+@pytest.mark.parametrize("observed", [0.0], indirect=True)
+@pytest.mark.parametrize(("effort", "why"), [(np.zeros(6), "never changes"), ([], "effort is absent")])
+def test_without_an_effort_nothing_is_ready_or_estimated_and_the_reason_is_logged_once(observed, capfd, effort, why):
+    observed.hear(WrenchStamped, WRENCH, 500)
+    observed.spin(lambda: observed.nodes[0].count_subscribers(WRENCH))
+    for _ in range(1200):  # 2.4 s
+        observed.tell(observed.vendor, NAMES, REST[ORDER], effort)
+    (found,) = (s for s in observed.nodes[0].diagnose() if s.name.endswith("estimates"))
+    log = capfd.readouterr().err
+    assert (
+        why in found.message
+        and "withheld" in found.message
+        and log.count(why) == 1
+        and "ready:" not in log
+        and "recognised" not in log
+    )
+    observed.heard[WRENCH].clear()
+    for _ in range(100):
+        observed.tell(observed.vendor, NAMES, REST[ORDER], effort)
+    assert not observed.heard[WRENCH]
+
+
 @pytest.mark.parametrize("observed", [0.5], indirect=True)
 def test_old_and_incomplete_messages_are_refused_and_reported(observed):
     now = observed.node.get_clock().now().nanoseconds

@@ -1,8 +1,10 @@
 """Whole graphs in real time, one of each robot family: simulated controller, node, recorder as processes."""
 
 import os
+import re
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +35,13 @@ GAPS = "    degraded_gap: 0.5\n    safe_gap: 1.0\n    frozen_repeats: 200\n"  # 
 BASE, MOTION = "robot_dynamics/external_wrench_base", "composed_node/motion"
 
 
+def shared_memory(pid):
+    """Segments of Fast DDS that the children of a process have made for themselves."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    maps = "".join(Path(f"/proc/{child}/maps").read_text() for child in children)
+    return {Path(name) for name in re.findall(r"/dev/shm/fastdds_[0-9a-f]{16}\b", maps)}
+
+
 class Graph:
     """`up` of a robot's simulated controller, and a listener."""
 
@@ -51,12 +60,14 @@ class Graph:
         return self
 
     def __exit__(self, kind, *_):
-        """Ctrl-C twice ends the node once and in order."""
+        """Ctrl-C twice ends the node once and in order; nothing of it stays in shared memory."""
+        memory = shared_memory(self.node.process.pid)
         self.node.process.send_signal(2)
         status, output = self.node.end()
         self.listener.close()
         self.sim.stop()
         assert kind is not None or (status == 0 and "Traceback" not in output and "terminate" not in output), output
+        assert kind is not None or (memory and not [file for file in memory if file.exists()]), memory
 
     def recent(self, topic, count):
         self.listener.heard[topic].clear()

@@ -79,6 +79,7 @@ def test_the_source_distribution_gives_the_same_wheel(source, wheel, tmp_path):
         "_core.pyi",
         "py.typed",
         "health_report.html.j2",
+        "page.html.j2",
         "launch/robot.launch.py",
         "plants/ur5e.yaml",
     ):
@@ -147,6 +148,10 @@ def test_colcon_builds_it_as_an_ament_python_package(workspace, colcon, option):
     core, joints = run("bash", "-c", sourced, CHECK, cwd=workspace, PYTHONPATH="").split()
     assert core.startswith(str(workspace)) and joints == "6"
     assert core.startswith(str(install)) != bool(option)
+    if option:  # the core is then beside the sources, from which tests run
+        run(colcon, "test", "--packages-select", "robot_dynamics_ros", "--pytest-args", "-k", "savitzky", cwd=workspace)
+        run(colcon, "test-result", cwd=workspace)
+        assert 'failures="0"' in (workspace / "build/robot_dynamics_ros/pytest.xml").read_text()
     say = 'source install/setup.bash && exec "$PWD/install/neighbour/lib/neighbour/say"'
     assert run("bash", "-c", say, cwd=workspace, PYTHONPATH="").strip() == "6"
     assert "demo" in run(

@@ -102,17 +102,10 @@ def test_moves(ur):
         result["asynchronous"] += [error(start), control.getAsyncOperationProgress()]
         path = [[*near, 1.5, 8.0, 0.05], [*start, 1.5, 8.0, 0.0]]
         result["path"] = [control.moveJ(path), error(start)]
-        pose = np.array(control.getForwardKinematics())
-        pose[2] += 0.05
-        result["moveL"] = [control.moveL(pose.tolist(), 0.25, 2.0), error(near) and
-                           float(np.abs(np.array(receive.getTargetTCPPose()) - pose).max())]
         control.moveJ((near).tolist(), 0.5, 8.0, True)
         while np.abs(receive.getTargetQd()).max() < 0.4:
             time.sleep(0.002)
         result["stopJ"] = [control.stopJ(8.0), error(near), float(np.abs(receive.getTargetQd()).max())]
-        result["inverse"] = [control.getInverseKinematics(pose.tolist()), pose.tolist()]
-        result["forward"] = control.getForwardKinematics(near.tolist(), [0, 0, 0.1, 0, 0, 0])
-        result["near"] = near.tolist()
         """,
         ur.host,
     )
@@ -120,31 +113,20 @@ def test_moves(ur):
     assert result["asynchronous"][0] and result["asynchronous"][1] >= 0 > result["asynchronous"][3]
     assert result["asynchronous"][2] < 1e-6
     assert result["path"] == [True, pytest.approx(0, abs=1e-5)]  # the client writes six digits into the script
-    assert result["moveL"] == [True, pytest.approx(0, abs=1e-6)]
     assert result["stopJ"][1] > 0.01 and result["stopJ"][2] == 0
-    model = RobotModel.load("ur5e")
-    q, pose = map(np.array, result["inverse"])
-    assert model.fk(q)[-1][:3, 3] == pytest.approx(pose[:3], abs=1e-7)
-    tip = model.fk(np.array(result["near"]))[-1] @ [0, 0, 0.1, 1]
-    assert result["forward"][:3] == pytest.approx(tip[:3], abs=1e-7)
 
 
 @pytest.mark.long
 @pytest.mark.realtime
-def test_dynamics_answers_are_those_of_the_robot_model(ur):
+def test_payload_changes_the_model_torque_as_the_robot_model_says(ur):
     result = ur_rtde(
         """
         receive = rtde_receive.RTDEReceiveInterface(host)
         control = rtde_control.RTDEControlInterface(host)
-        def settled(ask):  # real-time answers come from registers; the first ones are stale
-            ask(); time.sleep(0.02); return ask()
-        result["mass"] = settled(control.getMassMatrix)
-        result["jacobian"] = settled(control.getJacobian)
-        result["coriolis"] = settled(control.getCoriolisAndCentrifugalTorques)
-        result["torques"] = settled(control.getJointTorques)
+        control.setPayload(0.0, [0.0, 0.0, 0.1])
+        time.sleep(0.02)
         before = np.array(receive.getTargetMoment())
         result["payload"] = control.setPayload(2.0, [0.0, 0.0, 0.1])
-        result["q"] = receive.getActualQ()
         time.sleep(0.02)
         result["target_q"] = receive.getTargetQ()
         result["change"] = (np.array(receive.getTargetMoment()) - before).tolist()
@@ -153,18 +135,10 @@ def test_dynamics_answers_are_those_of_the_robot_model(ur):
         result["zero"] = control.zeroFtSensor()
         time.sleep(0.02)
         result["force"] = receive.getActualTCPForce()
-        result["forceMode"] = control.forceMode([0] * 6, [0, 0, 1, 0, 0, 0], [0, 0, -5, 0, 0, 0], 2, [0.1] * 6)
-        result["forceModeStop"] = control.forceModeStop()
-        result["teach"] = [control.teachMode(), control.endTeachMode()]
         """,
         ur.host,
     )
-    model, q = RobotModel.load("ur5e"), np.array(result["q"])
-    assert np.array(result["mass"]).reshape(6, 6) == pytest.approx(model.mass_matrix(q), abs=1e-3)
-    # 36 values arrive by columns
-    assert np.array(result["jacobian"]).reshape(6, 6).T == pytest.approx(model.jacobian(q), abs=1e-3)
-    assert np.abs(result["coriolis"]).max() < 0.05
-    assert np.abs(result["torques"]).max() < 15
+    model = RobotModel.load("ur5e")
     loaded = RobotModel.load("ur5e", payload=(2.0, [0, 0, 0.1], [0] * 6))
     target_q = np.array(result["target_q"])
     assert np.abs(result["change"]).max() > 5
@@ -172,7 +146,6 @@ def test_dynamics_answers_are_those_of_the_robot_model(ur):
     assert result["payload"] == [2.0, [0.0, 0.0, 0.1]]
     assert np.linalg.norm(result["force"][:3]) < 2.5
     assert result["payload"] and result["target payload"] and result["zero"]
-    assert result["forceMode"] and result["forceModeStop"] and result["teach"] == [True, True]
 
 
 @pytest.mark.long

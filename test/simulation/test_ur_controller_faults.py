@@ -168,9 +168,10 @@ def test_same_seed_same_run():
 
 def test_wall_pushes_back():
     rig = Rig(scenario="wall")
-    pose = RobotModel.load("ur5e").fk(np.array(rig.state["q"]))[-1]
-    down = [*(pose[:3, 3] - [0, 0, 0.0505]).round(6).tolist(), 2.221441, -2.221441, 0.0]
-    rig.talk("script", f"def press():\n\tmovel(p{down}, a=0.5, v=0.05)\nend\n")
+    model, q = RobotModel.load("ur5e"), np.array(rig.state["q"])
+    for _ in range(100):  # straight down by 50.5 mm
+        q += np.linalg.solve(model.jacobian(q), [0, 0, -0.000505, 0, 0, 0])
+    rig.talk("script", f"def press():\n\tmovej({q.round(6).tolist()}, a=0.5, v=0.1)\nend\n")
     rig.until(lambda: rig.state["program"] is not None)
     rig.until(lambda: rig.state["program"] is None)
     force = np.median([r["external_wrench"][2] for r in rig.truth(50)])

@@ -8,7 +8,7 @@ from ur_rig import Rig, steps
 
 from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
-from robot_dynamics_ros.simulation.ur.script import ScriptReceiver, parse_script
+from robot_dynamics_ros.simulation.ur.script import PathMove, ScriptReceiver, parse_script
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_script_text_is_cut_at_its_end_and_read_for_what_matters():
         "def rtde_control():\n    global reg_offset_int = # int register offset\n24    global x = 1\n"
         "    def exec_move_path():\n        # inject move path\n"
         "\tsignal_async_progress(0)\n\tmovej([1,-2e-1,3,4,5,6],a=1.5,v=0.5,r=0.02)\n"
-        "\tmovel(p[0.1,0.2,0.3,0,0,0],a=2,v=0.1,r=0)\n    end\n"
+        "\tmovej([0.1,0.2,0.3,0,0,0],a=2,v=0.1,r=0)\n    end\n"
         "    def process_cmd(cmd):\n        elif cmd == 66:\n            viscous = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]\n"
         "            torque = q_from_input_float_registers(3)\n"
         "            direct_torque(torque, viscous_scale=viscous)\n        elif cmd == 67:\n        end\n    end\nend\n"
@@ -128,13 +128,9 @@ def test_script_text_is_cut_at_its_end_and_read_for_what_matters():
     assert script.torque.torque.register == 3
     assert script.torque.viscous_scale.constants == (0.5,) * 6
     assert script.torque.coulomb_scale.constants == (0.8, 0.8, 0.7, 0.8, 0.8, 0.8)  # left out: URScript's default
-    joint, tool = script.path
-    assert joint.target == (1, -0.2, 3, 4, 5, 6) and (joint.velocity, joint.acceleration, joint.blend) == (
-        0.5,
-        1.5,
-        0.02,
-    )
-    assert tool.is_pose and tool.target[:3] == (0.1, 0.2, 0.3)
+    first, second = script.path
+    assert first == PathMove((1, -0.2, 3, 4, 5, 6), velocity=0.5, acceleration=1.5, blend=0.02)
+    assert second.target[:3] == (0.1, 0.2, 0.3)
 
 
 def test_packages_for_a_client_that_does_not_read_are_skipped(rig):

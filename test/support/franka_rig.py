@@ -4,7 +4,6 @@ The client's part runs in a thread that stands still between two reads; in place
 """
 
 import json
-import socket
 import threading
 from collections import deque
 from types import SimpleNamespace
@@ -102,11 +101,9 @@ class Rig:
         self.process, self._read, self.driver.read = self.driver._process, self.driver.read, self.read
         self._go, self._waiting, self._over = threading.Semaphore(0), threading.Semaphore(0), False
         self._requests, self._parts = deque(), deque()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        ring = SampleRing(WIDTH, SLOTS)
-        self.process._ring, self.process._sockets = ring, [ours]
+        self.process._ring = ring = SampleRing(WIDTH, SLOTS)
         self.process._pipe, self.process._outbox = SimpleNamespace(close=lambda: None), self
-        client = Child(self, [theirs], ring, ROBOT)
+        client = Child(self, [], ring, ROBOT)
         self.vendor = client._vendor = client._robot = Vendor(self.physics, self._turn)
         self.error = None
         self._thread = threading.Thread(target=self._run, args=(client,), daemon=True)

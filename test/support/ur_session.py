@@ -3,8 +3,6 @@
 import json
 from collections import deque
 
-import numpy as np
-
 from robot_dynamics_ros.drivers.child_process import encoded
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
@@ -31,10 +29,6 @@ class Session:
 
     def out(self, index: int) -> int:
         return self.controller.registers.values[f"output_int_register_{index}"][0]
-
-    def answer(self, count: int, first: int = 0) -> np.ndarray:
-        values = self.controller.registers.values
-        return np.array([values[f"output_double_register_{first + i}"][0] for i in range(count)])
 
     def write(self, identifier, doubles=(), integers=()):
         values = {f"input_double_register_{i}": (float(v),) for i, v in enumerate(doubles)}
@@ -142,6 +136,7 @@ class Pipe:
 
     def __init__(self, session):
         self.session, self._requests, self._parts, self.reports = session, deque(), deque(), []
+        self.where = lambda first: {"do": "go"}  # the driver's answer to a stream that is about to begin at first (6,)
 
     def at(self, time, request=None, array=None):
         """A request at a controller time [s], None: the driver ends. To be given in the order of their times."""
@@ -168,7 +163,11 @@ class Pipe:
         return self._parts.popleft()
 
     def send_bytes(self, data):
-        self.reports.append(json.loads(data))
+        report = json.loads(data)
+        if report["state"] == "begins":
+            self._requests.appendleft((0.0, encoded(self.where(report["first"]))))
+        else:
+            self.reports.append(report)
 
     @property
     def states(self):

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.papers.point_to_point import point_to_point
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.trajectories.files import load_waypoints
-from robot_dynamics_ros.trajectories.smooth import point_to_point, through
+from robot_dynamics_ros.trajectories.smooth import through
 
 SHIPPED = Path(__file__).resolve().parents[2] / "config/trajectories/madsen_ch6_waypoints.yaml"
 NAMES = [

@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.child_process import receive, send
 from robot_dynamics_ros.drivers.franka.rows import SLOTS, STOPPED_MODES, VECTORS, WIDTH
-from robot_dynamics_ros.drivers.franka.torque import ORDERLY, Datagrams, Linked, TorqueCycle, last_guard
+from robot_dynamics_ros.drivers.franka.torque import ORDERLY, Linked, TorqueCycle, last_guard
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
@@ -32,10 +32,9 @@ class Child:
     """One connection to a robot; run() ends with the pipe (EOFError) or with what the client raises on the network."""
 
     def __init__(self, pipe: Connection, sockets: list[socket.socket], ring: SampleRing, robot: RobotFile) -> None:
-        """sockets: of torque commands, and of a torque loop where one is attached."""
+        """sockets: of a torque loop where one is attached."""
         self._pipe, self._ring, self._file = pipe, ring, robot
-        sockets[0].setblocking(False)
-        self._source = Linked(sockets[1], robot) if len(sockets) > 1 else Datagrams(sockets[0])
+        self._source = Linked(sockets[0], robot) if sockets else None
         self._acting: np.ndarray | None = None  # torque that acts, in torque control
         self._busy = time.process_time(), time.monotonic()
         self._cycle, self._share = 0, 0.0
@@ -67,7 +66,8 @@ class Child:
         mode = int(state.robot_mode.value) if hasattr(state.robot_mode, "value") else int(state.robot_mode)
         row += (state.control_command_success_rate, state.m_load, mode, self._share)
         self._ring.push(times, row)
-        self._source.on_state(state, times, mode in STOPPED_MODES, self._acting)
+        if self._source is not None:
+            self._source.on_state(state, times, mode in STOPPED_MODES, self._acting)
         self._cycle += 1
         if self._cycle % 1000 == 0:
             cpu, now = time.process_time(), time.monotonic()
@@ -165,7 +165,12 @@ class Child:
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def do_torque(self, _: np.ndarray) -> None:
-        """Torque control on top of the robot's own gravity and friction compensation, until stop or no fresh torque."""
+        """Torque control on top of the robot's own gravity and friction compensation, until stop or no fresh torque.
+
+        Raises CapabilityError without a torque loop.
+        """
+        if self._source is None:
+            raise CapabilityError("no torque loop is attached")
         cycle = TorqueCycle(last_guard(self._file), self._source)
         control = self._robot.start_torque_control()
         self._motion("moving", "torque")
@@ -200,7 +205,7 @@ def _line(error: BaseException) -> str:
 
 
 def main() -> None:
-    """argv: pipe, host, robot file, ring memory, ring event, realtime, sockets of torque."""
+    """argv: pipe, host, robot file, ring memory, ring event, realtime, socket of torque."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe, host, robot, memory, event, realtime, *sockets = sys.argv[1:]
     channel = Connection(int(pipe))

@@ -219,21 +219,18 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         self._process.attach(loop)
 
     def start_torque(self) -> None:
-        """Torque control: gravity and friction are added by the robot. Ends by stop() or without fresh commands.
+        """Torque control by the attached loop, zero until it is enabled: the robot adds gravity and friction.
 
-        With a loop attached it returns once torque control runs, zero until the loop is enabled. Raises
-        CapabilityError, ConnectionFailed with the reason.
+        Returns once it runs; ends by stop() or without fresh torques. Raises CapabilityError, ConnectionFailed with
+        the reason.
         """
+        if self.loop is None:
+            raise CapabilityError(f"{self.robot.name}: no torque loop is attached")
         self._allow_motion()
         self._process.begin({"do": "torque"})
-        if self.loop is not None:
-            self.wait_until(lambda: self.motion.state != "starting", START_TIMEOUT)
-        if self.loop is not None and self.motion.state != "moving":
+        self.wait_until(lambda: self.motion.state != "starting", START_TIMEOUT)
+        if self.motion.state != "moving":
             raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
-
-    def command_torque(self, stamp_ns: int, torque: np.ndarray) -> None:
-        """Torque (7,) [Nm] without gravity, answering the state of `stamp_ns`; never waits. Not beside a loop."""
-        self._process.command_torque(stamp_ns, torque)
 
     def send_torque(self) -> None:
         """Records of the loop into `records`; its torques leave from the link's thread (C++), not from here.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import struct
 import subprocess
 import threading
 import time
@@ -16,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
 from robot_dynamics_ros.drivers.child_process import Outbox, connected, end, ending, hang_up, receive, send, spawn
-from robot_dynamics_ros.drivers.franka.rows import COMMAND, SLOTS, WIDTH
+from robot_dynamics_ros.drivers.franka.rows import SLOTS, WIDTH
 from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.drivers.stream import Stream
@@ -31,7 +30,7 @@ MODULE = "robot_dynamics_ros.drivers.franka.child"
 
 
 class FrankaProcess:
-    """States come through a ring in shared memory, requests and reports through a pipe, torques through sockets.
+    """States come through a ring in shared memory, requests and reports through a pipe, torques through a socket.
 
     stream: is notified of every new and lost connection. priority: of the torque loop's thread; above 0 the client
     requires a real-time kernel.
@@ -83,9 +82,8 @@ class FrankaProcess:
             self._supervisor = None
 
     def _open(self) -> None:
-        ring, pairs = SampleRing(WIDTH, SLOTS), [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)]
-        if self._loop is not None:
-            pairs.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        ring = SampleRing(WIDTH, SLOTS)
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)] if self._loop is not None else []
         ours, theirs = [p[0] for p in pairs], [p[1] for p in pairs]
         files = [s.fileno() for s in theirs]
         arguments = [self.host, self._robot.file, ring.memory, ring.event, int(self._priority > 0), *files]
@@ -114,7 +112,7 @@ class FrankaProcess:
             if self._loop is not None:
                 follow = self._stream.options.follow_host_clock
                 self._link = TorqueLink(
-                    self._loop, ours[1].fileno(), follow_host_clock=follow, realtime_priority=self._priority
+                    self._loop, ours[0].fileno(), follow_host_clock=follow, realtime_priority=self._priority
                 )
 
     def _forget(self) -> None:
@@ -269,16 +267,6 @@ class FrankaProcess:
         answer = self.ask(request, wait)
         self._kept[request["do"]] = request
         return answer
-
-    def command_torque(self, stamp_ns: int, torque: np.ndarray) -> None:
-        """Send torque (7,) [Nm] to the process without waiting; its guard treats a lost torque as a late one."""
-        with self._lock:
-            if not self._sockets:
-                return
-            try:
-                self._sockets[0].send(struct.pack(COMMAND, stamp_ns, *np.asarray(torque, dtype=float)))
-            except (BlockingIOError, OSError):
-                return
 
     def _send(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
         with self._lock:

@@ -28,7 +28,6 @@ VECTORS = tuple(name for name, width in FIELDS if width > 1)
 STOPPED_MODES = (4, 5)  # robot modes reflex and user stopped: torque and motion are refused by the robot
 SLOTS = 4096  # rows of the ring: 4 s at 1 kHz
 
-COMMAND = "<q7d"  # datagram of one torque command: stamp of the state it answers [ns], torque [Nm]
 # Packets of a torque loop in the driver's process, native byte order (cpp_core torque_link.hpp)
 LINK_STATE = "@3q2Id21d"  # robot, system and steady time [ns]; flags, joints; payload [kg]; q, qd, drive torque
 ANSWER = "@q2I7d"  # robot time of the state it answers [ns]; whether torque control goes on, joints; torque [Nm]

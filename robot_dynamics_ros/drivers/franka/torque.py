@@ -1,7 +1,4 @@
-"""Torque control in the process of the Franka client: the newest torque wanted, through a guard, in every cycle.
-
-Torques come as datagrams from a driver that computes them, or as the answers of a torque loop to the states sent to it.
-"""
+"""Torque control in the process of the Franka client: the torque loop's answers, through a guard, in every cycle."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import Guard, GuardState, LinkFlag, RigidBody
-from robot_dynamics_ros.drivers.franka.rows import ANSWER, COMMAND, JOINTS, LINK_STATE
+from robot_dynamics_ros.drivers.franka.rows import ANSWER, JOINTS, LINK_STATE
 from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
 from robot_dynamics_ros.robot_file import RobotFile
 
@@ -31,40 +28,6 @@ SEMANTICS = {"includes_gravity": False, "link_side": True}
 def last_guard(robot: RobotFile) -> Guard:
     """Guard of the process: limits of the robot itself; commands at least every MAX_PERIOD. Raises CapabilityError."""
     return Guard(guard_limits(robot, GuardSettings(velocity_share=1.0, rate=1.0 / MAX_PERIOD)))
-
-
-class Datagrams:
-    """Torques (7,) [Nm] from a driver that computes them itself."""
-
-    def __init__(self, commands: socket.socket) -> None:
-        self._commands = commands
-
-    def begin(self) -> None:
-        """Discard what came before."""
-        self._drain()
-
-    def on_state(self, row: Any, times: tuple[int, int, int], stopped: bool, torque: np.ndarray | None) -> None:
-        """Nothing to do: the driver reads the states from the ring."""
-
-    def newest(self, controller_ns: int, torque: np.ndarray) -> bool:
-        """The newest command into `torque`; False when none came."""
-        data = self._drain()
-        if data is None or len(data) != struct.calcsize(COMMAND):
-            return False
-        torque[:] = struct.unpack(COMMAND, data)[1:]
-        return True
-
-    def ended(self) -> str:
-        """Why torque control should end, empty while it should not."""
-        return ""
-
-    def _drain(self) -> bytes | None:
-        newest = None
-        while True:
-            try:
-                newest = self._commands.recv(256)
-            except BlockingIOError:
-                return newest
 
 
 class Linked:
@@ -139,7 +102,7 @@ class Linked:
 class TorqueCycle:
     """What is commanded in one cycle, and when it is over."""
 
-    def __init__(self, guard: Guard, source: Datagrams | Linked) -> None:
+    def __init__(self, guard: Guard, source: Linked) -> None:
         self._guard, self._source = guard, source
         self._wanted, self.out, self.ending = np.zeros(JOINTS), np.zeros(JOINTS), ""
         source.begin()

@@ -33,6 +33,7 @@ class UrControl:
         self._pipe: Connection | None = None
         self._outbox: Outbox | None = None
         self._stop_asked: float | None = None  # steady time
+        self._begin_asked: tuple[np.ndarray, int] | None = None  # first row (6,) [rad] of a stream, system time [ns]
         self._lock = threading.RLock()
         self._motion = Motion()
         self.answer: str | None = None  # to the last setting: why not, empty when it was done, None: not answered yet
@@ -90,7 +91,7 @@ class UrControl:
         """Stop what we started; a child that has just ended needs no stop: the watchdog stops the robot."""
         with self._lock:
             if self._pipe is not None:
-                self._stop_asked = self._stop_asked or time.monotonic()
+                self._stop_asked, self._begin_asked = self._stop_asked or time.monotonic(), None
                 with suppress(ConnectionFailed):
                     self._request({"do": "stop"})
 
@@ -119,6 +120,24 @@ class UrControl:
             elif time.monotonic() - self._stop_asked > STOP_TIMEOUT:
                 self._end("the vendor client did not answer a stop and was ended; the watchdog stops the robot")
 
+    def on_sample(self, q: np.ndarray, receive_ns: int) -> None:
+        """Called with every sample: a stream that the child is ready for begins only where the robot is, q (6,) [rad].
+
+        receive_ns: when q arrived, system time; an earlier one says nothing about where the robot is when it begins.
+        """
+        if self._begin_asked is None:
+            return
+        first, asked_ns = self._begin_asked
+        if receive_ns < min(asked_ns, time.time_ns()):  # the clock may be set back
+            return
+        self._begin_asked = None
+        with suppress(ConnectionFailed):
+            try:
+                refuse_start(first, q)
+                self._request({"do": "go"})
+            except CapabilityError as error:
+                self._request({"do": "refuse", "why": str(error)})
+
     def close(self) -> None:
         """Stop motion and end the child; may be repeated."""
         with self._lock:
@@ -143,6 +162,7 @@ class UrControl:
             if self._motion.active:
                 raise CapabilityError("a motion is running: stop it first")
             self._motion, self._stop_asked = Motion("starting"), None  # a stop belongs to the motion before
+            self._begin_asked = None
             try:
                 self._request(message, array)
             except ConnectionFailed as error:
@@ -178,6 +198,8 @@ class UrControl:
                     reason = report["reason"]
                 elif report["state"] == "answer":
                     self.answer = report["reason"]
+                elif report["state"] == "begins":
+                    self._begin_asked = np.array(report["first"]), time.time_ns()
                 else:
                     self._motion = replace(self._motion, **report)
         except (EOFError, OSError, json.JSONDecodeError):

@@ -54,13 +54,17 @@ class Child:
                 self._client.kickWatchdog()
 
     def _execute(self, request: dict[str, Any], array: np.ndarray) -> None:
+        if request["do"] in ("go", "refuse"):  # an answer that crossed with a stop
+            return
         handler = getattr(self, "do_" + request.pop("do"))
+        self._connect()
         try:
-            self._connect()
             handler(array, **request)
         except Stopped as stop:
             self._halt()
             self.report("stopped", str(stop))
+        except CapabilityError as refusal:
+            self.report("failed", str(refusal))
 
     def _connect(self) -> None:
         """The client's program runs under the watchdog; one that has ended (stop, watchdog, pendant) is sent again."""
@@ -169,6 +173,7 @@ class Child:
                 raise RuntimeError("the controller's program ended during the move")
 
     def _stream(self, stream: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
+        self._await_go(stream[0])
         period, rows, reported = 1.0 / rate, stream.tolist(), time.monotonic()
         for k, q in enumerate(rows):
             start = self._client.initPeriod()
@@ -182,6 +187,12 @@ class Child:
             self._client.waitPeriod(start)
         self._client.servoStop(STOP_DECELERATION)
 
+    def _await_go(self, first: np.ndarray) -> None:
+        """Until the parent, which reads the states, has compared first (6,) [rad] with where the robot is now."""
+        send(self._pipe, {"state": "begins", "first": first.tolist()})
+        while self._pause(POLL) != "go":
+            self._client.kickWatchdog()
+
     def _check(self, progress: float) -> None:
         """The client returns True even without a running program: query the program itself."""
         faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
@@ -189,16 +200,18 @@ class Child:
             raise RuntimeError("the controller's program ended during the stream")
         self.report("moving", progress=progress)
 
-    def _pause(self, seconds: float) -> None:
+    def _pause(self, seconds: float) -> str:
         faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
-        if self._pipe.poll(seconds):
-            self._handle_request()
+        return self._handle_request() if self._pipe.poll(seconds) else ""
 
-    def _handle_request(self) -> None:
-        """Handle a request during a motion: all but stop are ignored."""
+    def _handle_request(self) -> str:
+        """Handle a request during a motion; the name of one that is neither a stop nor a refusal."""
         request, _ = receive(self._pipe)
         if request["do"] == "stop":
             raise Stopped("stop was requested")
+        if request["do"] == "refuse":
+            raise CapabilityError(request["why"])
+        return str(request["do"])
 
     def _halt(self) -> None:
         if self._client is not None and self._client.isProgramRunning():

@@ -143,6 +143,7 @@ class UrDriver(TorqueDriver):
         sample = self.sample
         fill_signals(self._values, self._from, self._scale, self._to, sample.buffer)
         sample.stamp_ns, sample.receive_ns, *_ = self._meta.tolist()
+        self._control.on_sample(sample.q, sample.receive_ns)
         return sample
 
     def value(self, output: str) -> np.ndarray:

@@ -13,7 +13,6 @@ from robot_dynamics_ros.identification.dataset.motion import MOVING, Motion
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.signals import Log
 
-MAX_ANGLE = 12 * np.pi  # rad; six turns: beyond it a position is degrees, ticks or milliradians
 CONDITION = 500.0  # of the column-scaled regressor: above it some combinations of parameters are dominated by noise
 POOR = 2700.0  # extrapolation was seen to fail above it (reference datasets)
 LOOSE = 0.3  # standard deviation over the typical size of such a parameter above which the data do not support it
@@ -25,40 +24,12 @@ class AtRest(DataError):
     """A recording in which the robot does not move."""
 
 
-def check_units(log: Log, name: str) -> None:
-    """Refuse positions that cannot be radians, velocities that are not their derivative, robots at rest.
-
-    Raises DataError; AtRest for the last.
-    """
-    q = log.q
-    span = np.nanmax(np.ptp(q, axis=0))
-    if not span < MAX_ANGLE and (np.ptp(q, axis=0) > MAX_ANGLE).sum() > log.n_joints // 2:
-        raise DataError(
-            f"{name}: positions span {span:.4g}: they are not radians (degrees? milliradians?); convert them"
-        )
+def check_moves(log: Log, name: str) -> None:
+    """Raises AtRest for a robot that does not move."""
+    span = np.nanmax(np.ptp(log.q, axis=0))
     if not span > 0.02:
         raise AtRest(
             f"{name}: the robot does not move (largest travel {1e3 * span:.2g} mrad); record motion of every joint"
-        )
-    if log.has("effort") and not np.nanmax(np.ptp(log.effort, axis=0)) > 0:
-        raise DataError(f"{name}: the effort never changes: the driver does not fill it, or another topic has it")
-    if log.has("qd"):
-        _check_velocity(log, name)
-
-
-def _check_velocity(log: Log, name: str) -> None:
-    """Reported velocity over travel per time: 1 for rad/s, 57 for deg/s, 1000 for mrad/s, or a wrong clock."""
-    t, q, qd = log.time, log.q, log.qd
-    step = np.diff(t)
-    ok = (step > 0) & (step < 10 * np.median(step))
-    dq, mean = np.diff(q, axis=0)[ok], 0.5 * (qd[1:] + qd[:-1])[ok] * step[ok, None]
-    quiet = np.abs(dq).max(1) < 0.2
-    travel = float(np.abs(dq[quiet]).sum())
-    ratio = float(np.abs(mean[quiet]).sum()) / max(travel, 1e-9)
-    if travel > 0.1 and not 0.1 < ratio < 10.0:
-        raise DataError(
-            f"{name}: reported velocity is {ratio:.3g} times the travel per time: wrong unit of velocity or of the "
-            f"stamps"
         )
 
 

@@ -83,8 +83,8 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto") -> EffortMe
     decision = _decided(robot, motion, None if given == "auto" else WORDS[given])
     if given != "auto":
         return _semantics(robot, decision, WORDS[given], (f"effort is {TEXTS[given]}, as asked",), signed=False)
-    if decision.unit_error or decision.refused:
-        raise DataError(decision.unit_error or decision.refused)
+    if decision.refused:
+        raise DataError(decision.refused)
     if not decision.votes.any():
         text = "gravity is not visible in the effort: its unit is taken from the robot file"
         return _semantics(robot, _energy_checked(decision), declared(robot), (_as_declared(robot), text), (text,))
@@ -111,10 +111,7 @@ def _energy_checked(decision: Decision) -> Decision:
 def _found(robot: RobotFile, decision: Decision) -> EffortMeaning:
     found, meaning = decision.slopes(robot.joint_names), decision.meaning
     if meaning is None or meaning.same_as(CURRENT_GRAVITY_FREE):
-        raise DataError(
-            f"effort is ambiguous: effort over gravity torque of {robot.name} is {found}; check the robot and its "
-            "payload, or pass --effort torque, current or gravity-free"
-        )
+        raise DataError(decision.ambiguity(robot))
     if not meaning.includes_gravity:
         text = f"effort contains no gravity (effort over gravity torque: {found}): identified without it"
         return _semantics(robot, decision, meaning, (text,))

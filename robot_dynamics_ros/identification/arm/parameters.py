@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.contact import OVERRULE, far_rotors, lost_rotors
+from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
 from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
@@ -15,7 +16,9 @@ from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter,
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import recording_weights, slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import Identification, note
+from robot_dynamics_ros.robot_file import RobotFile
 
+OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbouring sizes differ by 1.9 and more
 TOGETHER = 2  # rounds of bodies and friction; a third moves rotor inertias by 2 % on the zoo
 
 
@@ -95,7 +98,9 @@ def _widen(state: Identification) -> str:
 
 
 def check_rotors(state: Identification) -> None:
-    """Fill friction_invalid_reason where rotor inertias fell far below the initial model (external work)."""
+    """Fill friction_invalid_reason where rotor inertias fell far below the initial model (external work), and
+    other_robot where gravity torque is another one too.
+    """
     if state.options.contact != "auto" or not state.rotor_included or state.robot.drives.torque_side != "motor":
         return
     places, s = state.structure.places("ia", state.rigid.base.size), state.solution
@@ -108,3 +113,27 @@ def check_rotors(state: Identification) -> None:
             f"rotor inertia of {', '.join(low)}: the arm was pushed or guided, or the initial model is of another "
             f"drive; friction is not called identified ({OVERRULE})"
         )
+    state.other_robot = other_robot(state.robot, state.effort, state.rotor)
+
+
+def other_robot(robot: RobotFile, effort: EffortMeaning, rotor: np.ndarray) -> str:
+    """Why a recording is of another robot: gravity torque and rotor inertias (n,) are both far smaller, or both far
+    larger, than those of the robot file. Empty where they are not: a payload raises the first, an arm that is moved by
+    hand lowers the second.
+    """
+    if not robot.has("drives.rotor_inertia"):
+        return ""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = float(np.nanmedian(rotor / robot.array("drives.rotor_inertia")))
+    factor = gravity_factor(effort)
+    if not (max(factor, share) < 1 / OTHER_ROBOT or min(factor, share) > OTHER_ROBOT):
+        return ""
+    return f"gravity torque is {factor:.2g} times, rotor inertia in the median {share:.2g} times that of the robot file"
+
+
+def gravity_factor(effort: EffortMeaning) -> float:
+    """Recorded over the initial model's gravity torque, mean over the joints by precision; 1 where it is unknown."""
+    known = np.isfinite(effort.slope) & (effort.slope_std > 0)
+    if effort.unit != "Nm" or not effort.includes_gravity or not known.any():
+        return 1.0
+    return float(np.exp(np.average(np.log(np.abs(effort.slope[known])), weights=effort.slope_std[known] ** -2.0)))

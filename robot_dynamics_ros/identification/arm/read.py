@@ -11,9 +11,10 @@ import numpy as np
 from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.bags.storage import freedrive
 from robot_dynamics_ros.bags.wrench import NoWrench
+from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import add_force_sensor
-from robot_dynamics_ros.identification.arm.checks import AtRest, check_units
+from robot_dynamics_ros.identification.arm.checks import AtRest, check_moves
 from robot_dynamics_ros.identification.arm.contact import HAND_GUIDED_ADVICE
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording
@@ -54,7 +55,8 @@ def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[
         raise DataError(f"{bag}: recorded in freedrive: {HAND_GUIDED_ADVICE}")
     log = log[~guided]
     report.drop("in freedrive", int(guided.sum()))
-    check_units(log, str(bag))
+    refuse(log, robot, str(bag))
+    check_moves(log, str(bag))
     rec = recording(log, str(bag))
     rec.recorded_names = names
     rec.counts = {**report.dropped, **rec.counts}

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.experiments.plan import Plan
-from robot_dynamics_ros.outputs import replacing
-from robot_dynamics_ros.plots import figure
+from robot_dynamics_ros.plots import figure, save
 from robot_dynamics_ros.trajectories.limits import joint_limits
 
 if TYPE_CHECKING:
@@ -46,8 +44,4 @@ def write_preview(plan: Plan, robot: RobotFile, path: Path) -> None:
     axes[1].set_ylabel("velocity [rad/s]")
     axes[1].set_xlabel("time [s]")
     axes[0].legend()
-    try:
-        with replacing(path) as temporary:
-            drawing.savefig(temporary, dpi=110, format="png")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
+    save(drawing, path)

@@ -128,7 +128,7 @@ def fit_memory(record: JointRecord, robot: RobotFile, joint: int, o: JointOption
     part = record.take(_longest(reversals(record), record, "reversals"))
     theta = part.angle - _table(robot, "kinematic_error", joint, part.angle)
     data = HysteresisData(theta, part.friction - float(np.mean(part.friction)), joint=record.joint)
-    fit = fit_hysteresis("lr_polynomial", _ELEMENTS, data)
+    fit = fit_hysteresis(_ELEMENTS, data)
     level = _stored(robot, "hysteresis", "egms", "fc1", joint)
     parameters = {**fit.updates(), "fc1": 0.0 if level is None else level}
     numbers = {"nrmse": fit.nrmse_validation, "nrmse_fit": fit.nrmse_estimation, "samples": float(len(part))}

@@ -1,8 +1,8 @@
-"""Fits of static friction laws to measured friction torque, and their comparison on the same data."""
+"""Fits of static friction laws to measured friction torque."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from robot_dynamics_ros.identification.joint.friction_fit import (
     spread,
 )
 from robot_dynamics_ros.identification.metrics import information_criteria, nrmse, rms
-from robot_dynamics_ros.models.friction import FACTORS, LAWS, FrictionLaw, law_named
+from robot_dynamics_ros.models.friction import FACTORS, FrictionLaw, law_named
 
 SPAN_T = 5.0  # K: least spread of the temperature for a fit
 
@@ -49,19 +49,6 @@ def fit_friction(
     start = global_start(problem, seed)
     p, covariance = polish(problem, start)
     return _judge(problem, data, p, covariance, moving, heat)
-
-
-def compare_friction(
-    data: FrictionData, laws: Iterable[str] | None = None, **options: object
-) -> tuple[list[FrictionFit], dict[str, str]]:
-    """All laws on the same data: the fits by ascending BIC, and the reason for each law the data cannot support."""
-    fits, refused = [], {}
-    for law in laws or LAWS:
-        try:
-            fits.append(fit_friction(law, data, **options))  # type: ignore[arg-type]
-        except DataError as error:
-            refused[law] = str(error)
-    return sorted(fits, key=lambda f: f.bic), refused
 
 
 def friction_updates(fits: Sequence[FrictionFit]) -> dict[str, object]:
@@ -159,4 +146,4 @@ def _judge(
     )
 
 
-__all__ = ["FrictionData", "FrictionFit", "compare_friction", "fit_friction", "friction_updates"]
+__all__ = ["FrictionData", "FrictionFit", "fit_friction", "friction_updates"]

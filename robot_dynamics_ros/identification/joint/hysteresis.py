@@ -1,4 +1,4 @@
-"""Identification of Maxwell-slip hysteresis from slow reciprocating motion: four methods, 1..10 elements, one metric.
+"""Identification of Maxwell-slip hysteresis from slow reciprocating motion.
 
 The operator does not depend on rate, so positions may be thinned as long as every turning point stays: the deflections
 at the kept samples are exact.
@@ -6,20 +6,21 @@ at the kept samples are exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import differential_evolution, minimize, nnls
+from scipy.optimize import nnls
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.hysteresis import DEFAULT_R_D, DEFAULT_R_K, spacing
 
-METHODS = ("static", "gms", "lr_linear", "lr_polynomial", "nlr")
 _FIT_SAMPLES = 5000
 _MIN_REVERSALS = 4
+# theta (N,) [rad], torque (N,) [Nm], backlash (1, K) [rad], elements M -> spans d (M,), stiffnesses k (M,) [Nm]
+Solver = Callable[[np.ndarray, np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,6 @@ class HysteresisData:
 class HysteresisFit:
     """f = fc0 H(theta): spans d (M,) and stiffnesses k (M,) normalised to sum k d = 1, backlash b [rad]; NRMSE in %."""
 
-    method: str
-    elements: int
     fc0: float
     d: np.ndarray
     k: np.ndarray
@@ -62,8 +61,6 @@ class HysteresisFit:
 
     def torque(self, theta: np.ndarray) -> np.ndarray:
         """Friction (N,) [Nm] along theta (N,), from an unknown initial state."""
-        if self.method == "static":
-            return self.fc0 * _direction(theta)
         return self.fc0 * (_deflections(theta, self.d, self.backlash) @ self.k)
 
     def updates(self) -> dict[str, object]:
@@ -73,22 +70,18 @@ class HysteresisFit:
 
 
 def fit_hysteresis(
-    method: str,
     elements: int,
     data: HysteresisData,
     *,
     estimation: slice | None = None,
     validation: slice | None = None,
-    seed: int = 0,
+    solve: Solver | None = None,
 ) -> HysteresisFit:
-    """One method: gms (spacing laws, no fit), lr_linear (r_D = 1), lr_polynomial (r_D = 4), nlr (spans too), static.
+    """Spans by the polynomial spacing law (r_D = 4), stiffnesses by least squares: y = sum_i k_i d_i(theta), k >= 0.
 
-    y = sum_i k_i d_i(theta) with d_i from the recursion; k >= 0 by non-negative least squares; nlr searches the spans
-    globally, then locally. Default split: first half and second half. Raises DataError for runs without reversals.
-    [Madsen2020, ch4 4.4.3-4.4.4, eq. 35-43]
+    d_i come from the recursion. Default split: first half and second half. solve: another way to spans and
+    stiffnesses. Raises DataError for runs without reversals. [Madsen2020, ch4 4.4.3-4.4.4, eq. 35-43]
     """
-    if method not in METHODS:
-        raise DataError(f"method '{method}' is not one of {', '.join(METHODS)}")
     if not 1 <= elements <= 16:
         raise DataError(f"elements = {elements} is outside 1..16")
     _refuse(data)
@@ -96,28 +89,13 @@ def fit_hysteresis(
     fit_part, judge_part = estimation or slice(0, half), validation or slice(half, None)
     rows = _thinned(data.theta[fit_part], _FIT_SAMPLES)
     theta, y = data.theta[fit_part][rows], data.torque[fit_part][rows]
-    fc0 = _sliding_level(theta, y)
+    fc0 = sliding_level(theta, y)
     backlash = data.table(None if data.backlash is not None else _backlash_scale(theta, y, fc0))
-    if method == "nlr":
-        d, k = _nonlinear(theta, y, backlash, elements, seed)
-    elif method in ("gms", "static"):
-        d, k = spacing(elements)
-        k = fc0 * k
-    else:
-        d = spacing(elements, 1.0 if method == "lr_linear" else DEFAULT_R_D)[0]
-        k = _linear(theta, y, d, backlash)[0]
+    d, k = (solve or _polynomial)(theta, y, backlash, elements)
     level = float(k @ d)
-    fit = HysteresisFit(method, elements, level, d, k / level if level > 0 else k, backlash, np.nan, np.nan)
+    fit = HysteresisFit(level, d, k / level if level > 0 else k, backlash, np.nan, np.nan)
     figures = [_score(fit, data.theta[p], data.torque[p]) for p in (fit_part, judge_part)]
-    return HysteresisFit(method, elements, level, fit.d, fit.k, backlash, *figures)
-
-
-def compare_hysteresis(
-    data: HysteresisData, elements: Iterable[int] = range(1, 11), methods: Sequence[str] = METHODS, **options: object
-) -> dict[str, dict[int, HysteresisFit]]:
-    """All methods for all element counts on the same data: result[method][M]. [Madsen2020, ch4 Fig. 16]"""
-    counts = list(elements)
-    return {m: {M: fit_hysteresis(m, M, data, **options) for M in counts} for m in methods}  # type: ignore[arg-type]
+    return replace(fit, nrmse_estimation=figures[0], nrmse_validation=figures[1])
 
 
 def kinematic_error_and_backlash(
@@ -129,7 +107,7 @@ def kinematic_error_and_backlash(
     medians in each angle bin while moving up and down by more than `settle` since the last reversal. Raises DataError
     when the run does not cover the turn in both directions. [Madsen2020, ch4 eq. 29-32]
     """
-    sign = _direction(theta)
+    sign = travel_sign(theta)
     turned = np.concatenate([[True], np.diff(sign) != 0])
     since = np.abs(theta - theta[np.maximum.accumulate(np.where(turned, np.arange(len(theta)), 0))])
     bins = np.floor(np.mod(theta, 2 * np.pi) / (2 * np.pi) * points + 0.5).astype(int) % points
@@ -157,37 +135,8 @@ def at_angle(table: np.ndarray, theta: np.ndarray) -> np.ndarray:
     return np.interp(np.mod(theta, 2 * np.pi), angle, table, period=2 * np.pi)
 
 
-@dataclass(frozen=True)
-class LoadLevel:
-    """F(tau_J) = fc0 + fc1 tau_J^2, standard deviations, NRMSE % of the friction torque. [Madsen2020, ch6 eq. 20]"""
-
-    fc0: float
-    fc1: float
-    std: tuple[float, float]
-    nrmse: float
-
-
-def fit_load_level(v: np.ndarray, friction: np.ndarray, load: np.ndarray, joint: str = "joint") -> LoadLevel:
-    """Coulomb level against load from slow sliding: sgn(v) friction = fc0 + fc1 load^2, linear least squares.
-
-    v (N,) [rad/s], friction without its viscous part (N,) [Nm], load = model torque (N,) [Nm]. Raises DataError
-    without a span of load. [Madsen2020, ch6 eq. 19-20]
-    """
-    y, x = np.sign(v) * friction, np.square(load)
-    span = float(np.ptp(np.abs(load))) if len(load) else 0.0
-    if not span >= 2.0:
-        raise DataError(f"{joint}: load spans {span:.1f} Nm: record the joint against gravity, best with a payload")
-    A = np.column_stack([np.ones_like(x), x])
-    scale = np.linalg.norm(A, axis=0)
-    a, rest, *_ = np.linalg.lstsq(A / scale, y, rcond=None)
-    variance = float(rest[0]) / max(len(y) - 2, 1) if len(rest) else 0.0
-    std = np.sqrt(np.diag(np.linalg.inv((A / scale).T @ (A / scale))) * variance) / scale
-    a = a / scale
-    return LoadLevel(float(a[0]), float(a[1]), (float(std[0]), float(std[1])), nrmse(friction, np.sign(v) * (A @ a)))
-
-
 def _refuse(data: HysteresisData) -> None:
-    turns = int(np.sum(np.diff(_direction(data.theta)) != 0))
+    turns = int(np.sum(np.diff(travel_sign(data.theta)) != 0))
     if turns < 2 * _MIN_REVERSALS:
         raise DataError(
             f"{data.joint}: {turns} velocity reversals, hysteresis shows at reversals only: "
@@ -195,8 +144,8 @@ def _refuse(data: HysteresisData) -> None:
         )
 
 
-def _direction(theta: np.ndarray) -> np.ndarray:
-    """Direction of travel (N,) -1 or 1; standing still keeps the last direction."""
+def travel_sign(theta: np.ndarray) -> np.ndarray:
+    """Direction of travel (N,) -1 or 1 along theta (N,); standing still keeps the last direction."""
     step = np.sign(np.diff(theta, prepend=theta[:1]))
     held = step[np.maximum.accumulate(np.where(step != 0, np.arange(len(step)), 0))]
     first = step[step != 0][0] if np.any(step) else 1.0
@@ -205,14 +154,14 @@ def _direction(theta: np.ndarray) -> np.ndarray:
 
 def _thinned(theta: np.ndarray, most: int) -> np.ndarray:
     """Rows to keep: every turning point and an even selection, about `most`."""
-    turning = np.flatnonzero(np.diff(_direction(theta)) != 0)
+    turning = np.flatnonzero(np.diff(travel_sign(theta)) != 0)
     even = np.linspace(0, len(theta) - 1, min(most, len(theta))).astype(int)
     return np.unique(np.concatenate([even, turning]))
 
 
-def _sliding_level(theta: np.ndarray, y: np.ndarray) -> float:
-    """Coulomb level [Nm]: median of |y| over the later half of each stroke."""
-    sign = _direction(theta)
+def sliding_level(theta: np.ndarray, y: np.ndarray) -> float:
+    """Coulomb level [Nm]: median of |y| over the later half of each stroke; theta (N,) [rad], y (N,) [Nm]."""
+    sign = travel_sign(theta)
     starts = np.concatenate([[0], np.flatnonzero(np.diff(sign) != 0) + 1, [len(theta)]])
     late = np.concatenate([np.arange((a + b) // 2, b) for a, b in zip(starts[:-1], starts[1:], strict=True)])
     return max(float(np.median(sign[late] * y[late])), 1e-9)
@@ -225,42 +174,29 @@ def _deflections(theta: np.ndarray, d: np.ndarray, backlash: np.ndarray) -> np.n
     return core.deflections(np.ascontiguousarray(theta, dtype=float))
 
 
-def _ready(theta: np.ndarray, backlash: np.ndarray, widest: float) -> int:
-    """First row from which the unknown initial state no longer matters: all elements have slipped (condition C0)."""
+def ready(theta: np.ndarray, backlash: np.ndarray, widest: float) -> int:
+    """First row of theta (N,) [rad] from which the unknown initial state no longer matters: all elements have slipped.
+
+    backlash (1, K) [rad]; condition C0 of the source.
+    """
     extent = np.maximum.accumulate(theta) - np.minimum.accumulate(theta)
     ready = np.flatnonzero(extent > 2 * backlash.max() * widest)
     return int(ready[0]) if len(ready) else len(theta) // 2
 
 
-def _linear(theta: np.ndarray, y: np.ndarray, d: np.ndarray, backlash: np.ndarray) -> tuple[np.ndarray, float]:
-    """k (M,) >= 0 and the error norm for given spans."""
-    start = _ready(theta, backlash, d[-1])
+def _polynomial(theta: np.ndarray, y: np.ndarray, backlash: np.ndarray, elements: int) -> tuple[np.ndarray, np.ndarray]:
+    d = spacing(elements, DEFAULT_R_D)[0]
+    return d, linear(theta, y, d, backlash)[0]
+
+
+def linear(theta: np.ndarray, y: np.ndarray, d: np.ndarray, backlash: np.ndarray) -> tuple[np.ndarray, float]:
+    """k (M,) >= 0 and the error norm for given spans d (M,): theta (N,) [rad], y (N,) [Nm], backlash (1, K) [rad]."""
+    start = ready(theta, backlash, d[-1])
     A = _deflections(theta, d, backlash)[start:]
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0] = 1.0
     k, error = nnls(A / scale, y[start:])
     return k / scale, float(error)
-
-
-def _nonlinear(
-    theta: np.ndarray, y: np.ndarray, backlash: np.ndarray, M: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Spans by differential evolution over log increments, then Nelder-Mead; k inside by linear least squares."""
-
-    def spans(x: np.ndarray) -> np.ndarray:
-        return np.cumsum(np.exp(x))
-
-    def cost(x: np.ndarray) -> float:
-        return _linear(theta, y, spans(x), backlash)[1]
-
-    guess = np.log(np.diff(spacing(M)[0], prepend=0.0))
-    box = [(np.log(1e-4), np.log(2.0))] * M
-    start = np.clip(guess, *box[0])
-    rough = differential_evolution(cost, box, maxiter=25, popsize=5, seed=seed, x0=start, polish=False)
-    best = min((rough.x, start), key=cost)
-    fine = minimize(cost, best, method="Nelder-Mead", options={"maxfev": 120 * M, "xatol": 1e-3, "fatol": 1e-6})
-    d = spans(fine.x)
-    return d, _linear(theta, y, d, backlash)[0]
 
 
 def _backlash_scale(theta: np.ndarray, y: np.ndarray, fc0: float) -> float:
@@ -269,7 +205,7 @@ def _backlash_scale(theta: np.ndarray, y: np.ndarray, fc0: float) -> float:
 
     def error(B: float) -> float:
         table = np.array([[B]])
-        start = min(_ready(theta, table, 1.0), len(theta) // 2)
+        start = min(ready(theta, table, 1.0), len(theta) // 2)
         return float(np.linalg.norm(y[start:] - fc0 * (_deflections(theta, d, table) @ k)[start:]))
 
     coarse = np.geomspace(1e-5, 0.3, 31)
@@ -279,7 +215,7 @@ def _backlash_scale(theta: np.ndarray, y: np.ndarray, fc0: float) -> float:
 
 
 def _score(fit: HysteresisFit, theta: np.ndarray, y: np.ndarray) -> float:
-    start = _ready(theta, fit.backlash, fit.d[-1])
+    start = ready(theta, fit.backlash, fit.d[-1])
     return nrmse(y[start:], fit.torque(theta)[start:])
 
 

@@ -1,12 +1,10 @@
-"""Offline stiffness: encoder skew, elastic torque over deflection, damping from a decay."""
+"""Offline stiffness: encoder skew, elastic torque over deflection."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import find_peaks
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
@@ -52,12 +50,6 @@ def estimate_skew(
     left = d - A @ x
     covariance = np.linalg.pinv((A / size).T @ (A / size)) / np.outer(size, size) * np.mean(left**2)
     return SkewFit(float(x[0]), float(np.sqrt(covariance[0, 0])), 1 - float(np.var(left) / np.var(d)), rms(left))
-
-
-def pooled_skew(fits: Sequence[SkewFit]) -> float:
-    """One skew [s] of a controller that samples all joints alike: mean weighted by 1/std^2."""
-    weight = np.array([1 / max(f.std, 1e-9) ** 2 for f in fits])
-    return float(weight @ [f.skew for f in fits] / weight.sum())
 
 
 def remove_skew(t: np.ndarray, theta: np.ndarray, skew: float) -> np.ndarray:
@@ -117,28 +109,6 @@ def fit_stiffness(phi: np.ndarray, torque: np.ndarray, powers: int = 2, joint: s
             "remove encoder skew (estimate_skew), or use a robot that reports both sides of the transmission"
         )
     return fit
-
-
-def damping_from_decay(t: np.ndarray, phi: np.ndarray, inertia: float, joint: str = "joint") -> tuple[float, float]:
-    """Damping D [Nm s/rad] and its standard deviation from a free oscillation: D = 2 B ln(A1/A2) / (t2 - t1).
-
-    t (N,) [s], phi (N,) [rad] with the link fixed, inertia B [kg m2] reflected rotor inertia. All pairs of peaks enter
-    through a straight line over ln A. Raises DataError with fewer than three decaying peaks. [Madsen2020, appA eq. 3]
-    """
-    swing = phi - np.mean(phi[-max(len(phi) // 5, 1) :])
-    top = float(np.max(np.abs(swing))) if len(swing) else 0.0
-    peaks = find_peaks(np.abs(swing), height=0.02 * top, prominence=0.02 * top)[0] if top > 0 else np.array([], int)
-    if len(peaks) < 3:
-        raise DataError(f"{joint}: {len(peaks)} peaks, damping needs three: release the joint so that it oscillates")
-    A = np.column_stack([t[peaks], np.ones(len(peaks))])
-    y = np.log(np.abs(swing[peaks]))
-    x = np.linalg.lstsq(A, y, rcond=None)[0]
-    left = y - A @ x
-    variance = float(left @ left) / max(len(y) - 2, 1) * np.linalg.inv(A.T @ A)[0, 0]
-    damping = float(-2 * inertia * x[0])
-    if not damping > 0:
-        raise DataError(f"{joint}: the oscillation does not decay: release the joint and do not touch it")
-    return damping, float(2 * inertia * np.sqrt(variance))
 
 
 def _powers(phi: np.ndarray, powers: int) -> np.ndarray:

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.plots import POINTS, figure, fixed_margins, grid, png
-
-MEASURED, MODEL, ERROR, OTHER = "#222222", "#1f77b4", "#d62728", "#999999"
+from robot_dynamics_ros.plots import ERROR, MEASURED, MODEL, OTHER, POINTS, figure, fixed_margins, grid, png
 
 
 def _every(n: int) -> slice:

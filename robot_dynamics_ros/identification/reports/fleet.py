@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.reports.figures import MODEL
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import figure, png
+from robot_dynamics_ros.plots import MODEL, OTHER, figure, png
 
 TEMPLATE = "fleet_report.html.j2"
 NAMED = 20  # bags whose names have room below a picture; of more, every k-th is named
@@ -36,7 +35,7 @@ def _friction(result: dict[str, Any]) -> str:
             axis.axis("off")
             continue
         axis.errorbar(places, value[:, j], std[:, j], fmt="o", color=MODEL, capsize=3)
-        axis.axhline(np.median(value[:, j]), color="#999999", lw=1)
+        axis.axhline(np.median(value[:, j]), color=OTHER, lw=1)
         axis.set_title(names[j], fontsize=10)
         axis.set_ylabel("Nm")
         _name_bags(axis, result["bags"])

@@ -8,13 +8,13 @@ from pathlib import Path
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.joint.fits import Curve
 from robot_dynamics_ros.identification.joint.identify import JointsFound
-from robot_dynamics_ros.identification.reports import figures
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import POINTS, figure, png
+from robot_dynamics_ros.plots import MODEL, OTHER, POINTS, figure, png
 from robot_dynamics_ros.robot_file import save_robot
 from robot_dynamics_ros.signals import Log
 
 TEMPLATE = "joint_report.html.j2"
+FITS = {"nrmse": "fit", "nrmse_fit": "fit to the training data", "nrmse_without": "fit without temperature"}
 UNITS = {  # of the figures of merit
     "nrmse": "%",
     "nrmse_fit": "%",
@@ -32,7 +32,7 @@ UNITS = {  # of the figures of merit
 
 def head(number: str) -> str:
     """Name of a figure of merit with its unit, as heads of tables have it."""
-    return f"{number.replace('_', ' ')} {UNITS.get(number, '')}".strip()
+    return f"{FITS.get(number, number).replace('_', ' ')} {UNITS.get(number, '')}".strip()
 
 
 def picture(curve: Curve) -> str:
@@ -40,8 +40,8 @@ def picture(curve: Curve) -> str:
     drawing, axes = figure(1, 1, 9.0, 4.0)
     axis = axes[0, 0]
     step = max(len(curve.x) // POINTS, 1)
-    axis.plot(curve.x[::step], curve.y[::step], "o", ms=5, mfc="none", mec=figures.OTHER, label="measured")
-    axis.plot(curve.model_x, curve.model, "." if _scattered(curve) else "-", ms=3, color=figures.MODEL, label="model")
+    axis.plot(curve.x[::step], curve.y[::step], "o", ms=5, mfc="none", mec=OTHER, label="measured")
+    axis.plot(curve.model_x, curve.model, "." if _scattered(curve) else "-", ms=3, color=MODEL, label="model")
     axis.set_xlabel(curve.x_label)
     axis.set_ylabel(curve.y_label)
     axis.grid(alpha=0.25)

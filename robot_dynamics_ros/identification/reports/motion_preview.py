@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.plots import canvas, png_bytes
+from robot_dynamics_ros.plots import BLUE, GREEN, RED, canvas, png_bytes
 
 VIEWS = (("top", 0, 1), ("side", 0, 2))  # name, coordinate to the right, coordinate upwards
 AXES = ("x [m]", "y [m]", "z [m]")
@@ -18,7 +18,7 @@ PATH_POINTS = 600
 
 def motion_preview(motion: Any, robot: Any, limits: Limits) -> bytes:
     """PNG bytes. motion: time (N,), q, qd, qdd (N, n); dashed: limits of the joints, floor and boxes."""
-    drawing = canvas(13, 7.5, 80.0)
+    drawing = canvas(13, 7.5)
     grid = drawing.add_gridspec(6, 5)
     _joints(drawing, grid, motion, robot, limits)
     origins = link_origins(RobotModel(robot.kinematic_chain(), robot.joint_names), motion.q)
@@ -61,12 +61,12 @@ def _view(axis: Any, origins: np.ndarray, right: int, up: int, limits: Limits) -
     for row in np.linspace(0, len(origins) - 1, POSES).astype(int):
         axis.plot(origins[row, :, right], origins[row, :, up], "o-", color="0.65", lw=1.5, ms=3)
     axis.plot(origins[0, :, right], origins[0, :, up], "o-", color="0.2", lw=2.5, ms=4, label="arm at the start")
-    axis.plot(origins[:, -1, right], origins[:, -1, up], color="#0072B2", lw=1.0, label="TCP")
-    for space, colour in ((limits.inside, "#009E73"), *((box, "#D55E00") for box in limits.outside)):
+    axis.plot(origins[:, -1, right], origins[:, -1, up], color=BLUE, lw=1.0, label="TCP")
+    for space, colour in ((limits.inside, GREEN), *((box, RED) for box in limits.outside)):
         if space is not None:
             _box(axis, space, right, up, colour)
     if up == 2 and np.isfinite(limits.floor):
-        axis.axhline(limits.floor, color="#D55E00", ls="--", lw=1.0, label="floor")
+        axis.axhline(limits.floor, color=RED, ls="--", lw=1.0, label="floor")
     axis.set_aspect("equal", adjustable="datalim")
     axis.set(xlabel=AXES[right], ylabel=AXES[up])
     axis.grid(alpha=0.3)

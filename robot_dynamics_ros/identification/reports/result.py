@@ -23,7 +23,7 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
-from robot_dynamics_ros.identification.reports.verdict import usable, verdict
+from robot_dynamics_ros.identification.reports.verdict import NOT_USABLE, grade, verdict
 from robot_dynamics_ros.robot_file import RobotFile
 
 FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
@@ -93,13 +93,15 @@ def summarise(found: Identification) -> dict[str, Any]:
             "parameters": _parameters(found),
             "structure": _structure(found),
             "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
+            "other_robot": found.other_robot,
             "statements": [text for text in dict.fromkeys(found.statements) if text not in found.warnings],
             "warnings": [*dict.fromkeys(found.warnings), *_inconsistent(others)],
         }
     )
-    said = verdict(result)
+    said, (word, level) = verdict(result), grade(result)
     statements = [text for text in result["statements"] if f"({text})" not in " ".join(said)]
-    return result | {"statements": statements, "verdict": said, "usable": usable(result)}
+    judged = {"verdict": said, "grade": word, "level": level, "usable": word != NOT_USABLE}
+    return result | {"statements": statements} | judged
 
 
 def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The verdict of an identification in plain sentences: first what is worse than the simple model or the robot file."""
+"""The verdict of an identification: a grade, and plain sentences that begin with it."""
 
 from __future__ import annotations
 
@@ -6,23 +6,30 @@ from typing import Any
 
 import numpy as np
 
-GRADES = ((0.97, "very good"), (0.93, "good"), (0.85, "fair"), (0.5, "poor"), (-np.inf, "not usable"))
-USABLE = 0.5  # mean R2 below which the file is not usable
+NOT_USABLE = "not usable"
+# mean R2 on held-out data from which on a grade holds, its word, and the level that colours it
+GRADES = ((0.97, "very good", "good"), (0.93, "good", "good"), (0.85, "fair", "fair"), (0.5, "poor", "bad"))
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
 LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "catalogue": "the initial robot file"}
 
 
-def usable(result: dict[str, Any]) -> bool:
-    """Whether the written file explains at least USABLE of the effort's variance."""
+def grade(result: dict[str, Any]) -> tuple[str, str]:
+    """Word of GRADES or NOT_USABLE, and its level: good, fair or bad. Another robot's recording is not usable."""
     mean = result["validation"]["mean_r2"]
-    return mean is not None and mean >= USABLE
+    found = () if result.get("other_robot") or mean is None else [g[1:] for g in GRADES if mean >= g[0]]
+    return found[0] if found else (NOT_USABLE, "bad")
 
 
 def verdict(result: dict[str, Any]) -> list[str]:
-    """Sentences about the written robot file for terminal, JSON and page, what is worse than the simple model first."""
+    """Sentences about the written robot file for terminal, JSON and page; the first one holds grade and exceptions."""
     v, names = result["validation"], result["joint_names"]
-    words = [*_worse(result), _grade(v), *_live(v), *_better(result), *_joints(v, names), *_rest(v, names)]
+    if result.get("other_robot"):
+        return [
+            f"Not usable: this is a recording of another robot than {result['robot']} ({result['other_robot']}). "
+            "Give --robot the arm that was recorded."
+        ]
+    words = [_headline(result), *_live(v), *_better(result), *_joints(v, names), *_rest(v, names)]
     if any("slow reversals" in w for w in result["warnings"]):
         words.append("Next time add slow reversals (0.02 to 0.1 rad/s) of every joint.")
     if any("weak excitation" in w or "does not support" in w for w in result["warnings"]):
@@ -33,46 +40,38 @@ def verdict(result: dict[str, Any]) -> list[str]:
     return words
 
 
-def _grade(v: dict[str, Any]) -> str:
+def _headline(result: dict[str, Any]) -> str:
+    v = result["validation"]
     mean = v["mean_r2"]
     if mean is None:
-        return "Nothing could be validated: the effort does not vary."
+        return "Not usable: nothing could be validated, the effort does not vary."
     if v.get("repeats_training"):
         return (
             "The written robot file cannot be judged: the data repeat one motion; on a repeat of it "
             f"{100 * mean:.1f} % of the measured effort's variance are explained. Record a second motion "
             "(robot-dynamics excite --seed 2) for --validate."
         )
-    grade = next(word for bound, word in GRADES if mean >= bound)
-    share = f"it explains {100 * mean:.1f} % of the measured effort's variance on held-out data"
+    share = f"explains {100 * mean:.1f} % of the measured effort's variance on held-out data"
     if mean < 0:
-        share = "on held-out data it predicts the effort worse than the mean of the effort does"
-    return f"The written robot file is {grade}: {share} ({v['split']})."
+        share = "predicts the effort on held-out data worse than the mean of the effort does"
+    return f"{grade(result)[0].capitalize()}{_except(result)}: the written robot file {share} ({v['split']})."
 
 
-def _worse(result: dict[str, Any]) -> list[str]:
-    """One sentence per other model that predicts a joint, or all together, better than the written file."""
-    v, words = result["validation"], []
+def _except(result: dict[str, Any]) -> str:
+    """Joints, or their mean, that another model predicts better than the written file, for the first sentence."""
+    v, found = result["validation"], []
     for name, text in OTHERS.items():
         other = result["comparison"].get(name)
         if not other:
             continue
-        ratio = _ratio(v, other)
-        worse = [
-            f"{n} by {100 * (x - 1):.0f} %" for n, x in zip(result["joint_names"], ratio, strict=True) if x > WORSE
-        ]
+        ratios = zip(result["joint_names"], _ratio(v, other), strict=True)
+        worse = [f"{n} ({100 * (x - 1):.0f} %)" for n, x in ratios if x > WORSE]
         means = _means(v, other)
-        if worse or (means and means[0] < means[1] - 1e-3):
-            joints = f": error of {', '.join(worse)} higher" if worse else ""
-            words.append(f"WORSE than {text}{joints}{_against(means)}.")
-    return words
-
-
-def _against(means: tuple[float, float] | None) -> str:
-    if means is None:
-        return ""
-    ours, other = means
-    return f"{', although mean R2 is better:' if ours > other else '; mean R2'} {ours:.3f} against {other:.3f}"
+        if means and means[0] < means[1] - 1e-3:
+            worse.append(f"mean R2 ({means[0]:.3f} against {means[1]:.3f})")
+        if worse:
+            found.append(f"{', '.join(worse)} worse than with {text}")
+    return f", except {'; '.join(found)}" if found else ""
 
 
 def _better(result: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.effort.decision import Decision
+from robot_dynamics_ros.effort.joint_state import LiveGate
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.effort.rest import EffortRecognition
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
@@ -28,7 +29,7 @@ class EffortWatch:
     """
 
     def __init__(self, robot: RobotFile, recognise: bool) -> None:
-        self.meaning = self._declared = declared(robot)
+        self._robot, self.meaning, self._declared = robot, declared(robot), declared(robot)
         self._recognise = recognise
         self.withheld = False
         self.level, self.text = (WARN, f"effort taken as {self.meaning}, as declared; not yet confirmed at rest")
@@ -46,9 +47,11 @@ class EffortWatch:
 
     def _conclude(self, decision: Decision) -> bool:
         if decision.refused:
-            self.level, self.text, self.withheld = ERROR, decision.refused, True
+            self.level, self.text, self.withheld = ERROR, f"{decision.refused}: estimates are withheld", True
             return False
         meaning = decision.meaning
+        if decision.ambiguous:
+            self.level, self.text = WARN, decision.ambiguity(self._robot)
         if meaning is None:
             return False
         doubt = f"; {decision.warning}" if decision.warning else ""
@@ -75,6 +78,7 @@ class Estimates(NodePart):
         super().__init__(node)
         self._robot, self._selection, self._driver = robot, selection, driver
         self._effort: EffortWatch | None = None
+        self._gate: LiveGate | None = None
         parameters = {stage: given for stage in selection.stages if (given := self._given(stage))}
         self.pipeline = Pipeline(robot, parameters, None if selection.all else selection.stages)
         self.running = {stage.name for stage in self.pipeline.stages}
@@ -83,7 +87,8 @@ class Estimates(NodePart):
         reported = driver is not None and driver.effort_varies
         if (driver is None or reported) and "motion" in self.running:
             self._effort = EffortWatch(robot, reported or node.value("effort_semantics") == "recognise")
-        self._statuses: Counter[Status] = Counter()
+            self._gate = LiveGate(robot) if driver is None else None
+        self._logged, self._statuses = "", Counter[Status]()
         self._trigger("~/reset", self._reset)
         if "force" in self.running:
             self._trigger("~/tare", self._tare)
@@ -91,10 +96,24 @@ class Estimates(NodePart):
     def add_to(self, sample: Sample) -> bool:
         """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published."""
         effort = self._effort
-        if effort is not None and self._drives_hold() and effort.on_sample(sample):
+        gate = self._gate
+        if gate is not None:
+            gate.on_sample(sample)
+        if (gate is None or gate.passed) and effort is not None and self._drives_hold() and effort.on_sample(sample):
             self._adopt(effort)
-        self._statuses[self._step(sample)] += 1
-        return effort is None or not effort.withheld
+        if gate is None or not gate.why:
+            self._statuses[self._step(sample)] += 1
+        why = self._withheld()
+        if why and why != self._logged:
+            self._node.get_logger().error(why)
+        self._logged = why
+        return not why
+
+    def _withheld(self) -> str:
+        """Why nothing is published; "" where it is."""
+        if self._gate is not None and self._gate.why:
+            return f"{self._gate.why}: estimates are withheld"
+        return self._effort.text if self._effort is not None and self._effort.withheld else ""
 
     def _drives_hold(self) -> bool:
         """Whether the drives carry the arm: behind closed brakes an effort of zero is no evidence about gravity."""
@@ -158,6 +177,8 @@ class Estimates(NodePart):
         return *self._judge(counts), values
 
     def _judge(self, counts: Counter[Status]) -> tuple[bytes, str]:
+        if why := self._withheld():
+            return ERROR, why
         if not counts:
             return STALE, "no samples"
         found = [(OK, ""), *([(self._effort.level, self._effort.text)] if self._effort else [])]

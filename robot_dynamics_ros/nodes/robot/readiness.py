@@ -49,10 +49,12 @@ class Readiness:
         self._first: float | None = None
         self._count, self._ready, self._signals = 0, False, ""
 
-    def on_sample(self, sample: Sample) -> None:
-        """Count a sample."""
+    def on_sample(self, sample: Sample, withheld: bool = False) -> None:
+        """Count a sample; while estimates are withheld nothing is ready."""
         self._arrived = time.monotonic()
-        if self._ready:
+        if withheld:
+            self._first, self._count = None, 0
+        if self._ready or withheld:
             return
         if self._first is None:
             self._first = self._arrived
@@ -78,7 +80,9 @@ class Readiness:
     def _why(self) -> str:
         main = self._inputs.main
         if not self._node.count_publishers(main):
-            advice = "start the robot's driver, or name its topic with --joint-states (remapping of joint_states)"
+            advice = (
+                "start the robot's driver, or name its topic (joint_states:=TOPIC in a launch, up --joint-states TOPIC)"
+            )
             return f"no publisher on {main} for {SILENCE:g} s: {advice}"
         refused = self._inputs.last_refusal
         if refused:

@@ -164,14 +164,14 @@ class RobotNode(LifecycleBase):
 
     def _on_joined(self, sample: Sample) -> None:
         if self.active:
+            withheld = not self._process(sample)
             if self._readiness is not None:
-                self._readiness.on_sample(sample)
-            self._process(sample)
+                self._readiness.on_sample(sample, withheld)
 
-    def _process(self, sample: Sample) -> None:
-        """Estimates, then what was commanded, then topics."""
+    def _process(self, sample: Sample) -> bool:
+        """Estimates, then what was commanded, then topics; False: estimates are withheld, and with them all of it."""
         if self._estimates is not None and not self._estimates.add_to(sample):
-            return
+            return False
         if self._collector is not None:
             self._collector.on_sample(sample)
         late = False
@@ -180,6 +180,7 @@ class RobotNode(LifecycleBase):
             late = self._driver_interface.lateness.of(sample)
         if self._outputs is not None and not late:
             self._outputs.publish(sample)
+        return True
 
     # -- parameters ---------------------------------------------------------------------------------------------------
     def accept(self, proposed: dict[str, Any]) -> None:

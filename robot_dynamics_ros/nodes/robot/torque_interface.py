@@ -42,7 +42,7 @@ from robot_dynamics_ros.trajectories.smooth import through
 COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 CHECK_PERIOD = 0.05  # s between two counts of the publishers
 AT_REST = 0.01  # rad/s
-END_TIMEOUT = 1.0  # s until torque must be off; the ramp to zero takes 0.1 of the robot's time
+END_TIMEOUT = 1.0  # s of the robot's time until torque must be off; the ramp to zero takes 0.1
 REFUSALS = {
     EnableResult.pending: "the loop does not answer: no states",
     EnableResult.latched: "latched off: re-arm first",
@@ -90,7 +90,7 @@ class TorqueInterface(NodePart):
         self._refused = 0
         self._last: TorqueRecord | None = None  # record of the last cycle
         self._sample: Sample | None = None
-        self._time_scale = values["time_scale"]
+        self._timeout = END_TIMEOUT / min(1.0, values["time_scale"])
         self._checked = driver.clock.steady()
         self._columns: dict[tuple[str, ...], list[int]] = {}
         name = f"{node.value('prefix')}/joint_torque_command"
@@ -196,8 +196,8 @@ class TorqueInterface(NodePart):
         return f"torque enabled: {mode.name}"
 
     def _wait(self, condition: Callable[[], bool]) -> bool:
-        """Go on until the condition holds; False after END_TIMEOUT of the robot's time."""
-        return self._driver.wait_until(condition, END_TIMEOUT / min(1.0, self._time_scale))
+        """Go on until the condition holds; False after `_timeout`."""
+        return self._driver.wait_until(condition, self._timeout)
 
     def _refuse(self) -> None:
         driver, sample = self._driver, self._sample
@@ -246,9 +246,7 @@ class TorqueInterface(NodePart):
         """
         was = self.live or self.loop.running
         self.loop.disable()
-        if not self._stops.wait(
-            lambda: not self.live and not self.loop.running, END_TIMEOUT / min(1.0, self._time_scale)
-        ):
+        if not self._stops.wait(lambda: not self.live and not self.loop.running, self._timeout):
             raise CapabilityError(f"torque goes on: guard {self.loop.state.name}; stop the robot itself")
         return was
 
@@ -261,7 +259,7 @@ class TorqueInterface(NodePart):
         Raises CapabilityError where the guard stays latched.
         """
         latched = (GuardState.safe, GuardState.fault)
-        self._wait(lambda: not self.loop.running)  # out of the ramp
+        self._wait(lambda: self.live or not self.loop.running)  # out of the ramp
         self.loop.rearm()
         if not self._wait(lambda: self.loop.state not in latched):
             raise CapabilityError(f"the guard stays {self.loop.state.name}: {self.loop.reason.name}")

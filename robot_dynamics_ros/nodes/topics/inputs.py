@@ -79,7 +79,9 @@ class TopicInputs(NodePart):
         stamp, oldest = possible_ns(message.header.stamp), self._node.value("max_age")
         first, self._zero = not self._zero, self._zero or not stamp
         if not stamp and (oldest > 0.0 or not first):  # one zero may be the start of a simulated clock
-            raise DataError("messages are not stamped (stamp zero): set the parameter stamps to receive")
+            raise DataError(
+                "messages are not stamped (stamp zero): set the parameter stamps to receive, in a parameter file"
+            )
         if oldest > 0.0:
             age = 1e-9 * (self._node.get_clock().now().nanoseconds - stamp)
             if not age <= oldest:

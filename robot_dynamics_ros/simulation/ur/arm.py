@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 
 from robot_dynamics_ros import _core
@@ -17,7 +15,6 @@ from robot_dynamics_ros.simulation.ur.motion import MotionError
 DT = 0.002  # s, one controller cycle
 START = (0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0)  # rad, tool pointing down
 JOINTS = 6
-HISTORY = 500  # cycles of measured positions that are kept
 AXES = tuple(np.eye(3))
 
 # Force sensor of an e-Series flange: noise as seen at 500 Hz and offset before zeroing; estimates within the data
@@ -54,7 +51,6 @@ class Arm(SimulatedArm):
         self._carried = (0.0, np.zeros(3))  # what is really mounted
         self.set_payload(0.0, np.zeros(3), np.zeros(6))
         self.record = self.simulated.record()
-        self._history: deque[np.ndarray] = deque([self.q], maxlen=HISTORY)
         self.target_moment = self.record.target_moment
 
     # -- measurements ---------------------------------------------------------------------------------------------
@@ -93,23 +89,10 @@ class Arm(SimulatedArm):
         """Accept a cycle's measurements; a plant driven out of its numbers starts again where it last was."""
         if not self.accept(record):
             raise MotionError("the simulated robot was driven out of its range")
-        self._history.append(record.q)
 
     def within_limits(self, q: np.ndarray) -> bool:
         """True when every joint is inside its position limits."""
         return bool(np.all((self._lower <= q) & (q <= self._upper)))
-
-    def friction(self, qd: np.ndarray) -> np.ndarray:
-        """Friction by the controller's own model [Nm]."""
-        return self._true["control.viscous"] * qd + self._true["control.coulomb"] * qd / (np.abs(qd) + 0.02)
-
-    def joint_torques(self, qd_d: np.ndarray, qdd_d: np.ndarray) -> np.ndarray:
-        """Measured drive torque less the model torque of the desired motion and of friction [Nm]."""
-        return self.drive_torque - self.model.rnea(self.q, qd_d, qdd_d) - self.friction(self.qd)
-
-    def position_history(self, cycles: int) -> np.ndarray:
-        """Measured joint positions so many cycles ago, the oldest kept when that is too far back."""
-        return self._history[max(-1 - max(cycles, 0), -len(self._history))]
 
     def momentum(self) -> float:
         """Norm of the linear momentum [kg m/s]: along an axis it is the power of unit gravity."""

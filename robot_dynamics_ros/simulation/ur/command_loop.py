@@ -6,8 +6,8 @@ The script that clients upload is not interpreted: it is recognised, the parts t
 
 from __future__ import annotations
 
-from robot_dynamics_ros.simulation.ur.commands import COMMANDS, contact
-from robot_dynamics_ros.simulation.ur.commands.table import CommandContext
+from robot_dynamics_ros.simulation.ur.command_table import CommandContext
+from robot_dynamics_ros.simulation.ur.commands import COMMANDS
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.program import Waiting
 from robot_dynamics_ros.simulation.ur.script import Script
@@ -37,7 +37,6 @@ class CommandLoop:
     # -- one controller cycle -------------------------------------------------------------------------------------
     def step(self) -> bool:
         """Follow the main loop of the uploaded script once."""
-        contact.watch_contact(self._context)
         self._context.advance_asynchronous()
         if self._blocking is not None:
             self._advance_blocking()

@@ -17,7 +17,6 @@ from robot_dynamics_ros.simulation.ur.safety import Safety, violation
 from robot_dynamics_ros.simulation.ur.script import Script, parse_script
 
 START_DELAY = 0.02  # s between the end of an upload and the first cycle of the program
-TOUCH_FORCE = 3.0  # N, above which contact is counted from
 
 
 class RuntimeState:
@@ -40,11 +39,9 @@ class Controller(MotionControl):
         self.clock_offset = 0.0  # s, of an injected clock step
         self.program: Program | None = None
         self.runtime_state = RuntimeState.STOPPED
-        self.force_mode: dict[str, Any] | None = None
         self.messages: deque[str] = deque(maxlen=100)
         self._last_script: Script | None = None
         self._next_program: tuple[float, Script] | None = None
-        self.contact_cycles = 0  # cycles since something touches the tool
 
     @property
     def time(self) -> float:
@@ -96,7 +93,6 @@ class Controller(MotionControl):
         if not self.safety.may_move:
             return
         force = float(np.linalg.norm(self.arm.external_wrench[:3]))
-        self.contact_cycles = self.contact_cycles + 1 if force > TOUCH_FORCE else 0
         reason = violation(self.arm, self.target[0], force)
         if reason:
             self.protective_stop(reason)
@@ -152,8 +148,6 @@ class Controller(MotionControl):
         """End the program: the robot decelerates and holds, watchdogs are removed."""
         self.watchdogs.clear()
         self._next_program = None
-        self._free_drive = False
-        self.force_mode = None
         if self.program is not None:
             self.program = None
             self.runtime_state = RuntimeState.STOPPING

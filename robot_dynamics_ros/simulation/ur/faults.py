@@ -160,7 +160,6 @@ def state(process: Process) -> dict[str, Any]:
         "program": controller.program.script.name if controller.program else None,
         "torque_mode": controller.torque_mode,
         "direct_torque": str(controller.program.script.torque) if controller.program else None,
-        "force_mode": controller.force_mode,
         "q": controller.arm.q.tolist(),
         "target_q": controller.target[0].tolist(),
         "messages": list(controller.messages),

@@ -1,4 +1,4 @@
-"""Forward and inverse kinematics as the controller reports and uses them: poses are x, y, z and a rotation vector."""
+"""Forward kinematics as the controller reports it: poses are x, y, z and a rotation vector."""
 
 from __future__ import annotations
 
@@ -88,22 +88,3 @@ class Kinematics:
             arm = self._model.fk(q)[-1][:3, :3] @ self.tcp_offset[:3]
             J[:3] += np.cross(J[3:].T, arm).T
         return J
-
-    def joint_velocity(self, q: Vector, twist: Vector, damping: float = 1e-4) -> Vector:
-        """Joint velocity giving a tool twist, damped least squares near singular poses."""
-        J = self.jacobian(q)
-        return J.T @ np.linalg.solve(J @ J.T + damping**2 * np.eye(6), twist)
-
-    def solve(self, goal: np.ndarray, near: Vector, iterations: int = 50, tolerance: float = 1e-9) -> Vector | None:
-        """Inverse kinematics by damped Newton steps from `near`; None when it does not converge."""
-        q = np.array(near, float)
-        for _ in range(iterations):
-            now = self.tcp(q)
-            error = np.r_[goal[:3, 3] - now[:3, 3], rotation_vector(goal[:3, :3] @ now[:3, :3].T)]
-            if not np.all(np.isfinite(error)):
-                return None
-            if float(np.max(np.abs(error))) < tolerance:
-                return q
-            step = self.joint_velocity(q, error)
-            q = q + step * min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-12))
-        return None

@@ -1,8 +1,7 @@
 """Trajectory generators of the controller: each step returns the target position, velocity and acceleration.
 
-What a UR does inside is not published; the shapes here follow the URScript manual: movej and movel move their leading
-axis on a trapezoidal velocity profile, speedj ramps with a bounded acceleration, servoj follows with a lag equal to
-its lookahead time.
+What a UR does inside is not published; the shapes here follow the URScript manual: movej moves its leading axis on
+a trapezoidal velocity profile, servoj follows with a lag equal to its lookahead time.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.simulation.ur.kinematics import Kinematics, pose_to_matrix, rotation_vector
-
 Vector = np.ndarray
 Target = tuple[Vector, Vector, Vector]  # q [rad], qd [rad/s], qdd [rad/s2]
 
@@ -21,7 +18,7 @@ STILL = 1e-6  # rad/s: slower than this counts as standing
 
 
 class MotionError(Exception):
-    """A motion cannot be continued (unreachable, singular, non-finite); the controller stops protectively."""
+    """A motion cannot be continued (non-finite, out of range); the controller stops protectively."""
 
 
 class Motion(Protocol):
@@ -113,42 +110,6 @@ class MoveJ:
         return q, qd, qdd
 
 
-class MoveL:
-    """Straight tool move: position on a trapezoid, orientation turned about a fixed axis in the same time."""
-
-    progress = 0
-
-    def __init__(self, kinematics: Kinematics, q: Vector, pose: Vector, velocity: float, acceleration: float) -> None:
-        self._kinematics = kinematics
-        self._q, self._qd = np.array(q, float), np.zeros(len(q))
-        start, goal = kinematics.tcp(q), pose_to_matrix(pose)
-        self._rotation, self._position = start[:3, :3], start[:3, 3]
-        self._step = goal[:3, 3] - self._position
-        self._turn = rotation_vector(goal[:3, :3] @ self._rotation.T)
-        length = float(np.linalg.norm(self._step)) or float(np.linalg.norm(self._turn))
-        if not np.isfinite(length) or kinematics.solve(goal, q) is None:
-            raise MotionError(f"movel cannot reach {np.round(pose, 4).tolist()}")
-        self._profile = Profile(length, velocity, acceleration)
-        self._t = 0.0
-        self.finished = False
-
-    def step(self, dt: float) -> Target:
-        self._t += dt
-        s, sd, _ = self._profile.at(self._t)
-        scale = 1 / self._profile.distance if self._profile.distance > 0 else 0.0
-        goal = pose_to_matrix(np.r_[self._position + s * scale * self._step, s * scale * self._turn])
-        goal[:3, :3] = goal[:3, :3] @ self._rotation
-        q = self._kinematics.solve(goal, self._q)
-        if q is None or float(np.max(np.abs(q - self._q))) > 0.2:
-            raise MotionError("movel passes a singularity or leaves the workspace")
-        twist = sd * scale * np.r_[self._step, self._turn]
-        qd = self._kinematics.joint_velocity(q, twist)
-        qdd = (qd - self._qd) / dt
-        self._q, self._qd = q, qd
-        self.finished = self._t >= self._profile.duration
-        return q, qd, qdd
-
-
 class Chained:
     """Motions one after the other, each built from the position where the one before ended."""
 
@@ -189,32 +150,6 @@ class Stop:
         return self._q, qd, qdd
 
 
-class Speed:
-    """speedj and speedl: ramp towards a joint velocity, the fastest changing joint with `acceleration` [rad/s2].
-
-    For speedl, `kinematics` is given and the target is a tool twist ramped with `acceleration` [m/s2].
-    """
-
-    finished = False
-
-    def __init__(self, q: Vector, qd: Vector, kinematics: Kinematics | None = None) -> None:
-        self._q, self._qd = np.array(q, float), np.array(qd, float)
-        self._kinematics = kinematics
-        self.tool = kinematics is not None
-        self._now = np.array(qd, float) if kinematics is None else kinematics.jacobian(q) @ qd
-        self.target, self.acceleration = np.zeros(len(q)), 1.0
-
-    def step(self, dt: float) -> Target:
-        change = self.target - self._now
-        largest = float(np.max(np.abs(change)))
-        self._now = self._now + change * min(1.0, self.acceleration * dt / largest if largest > 0 else 1.0)
-        qd = self._now if self._kinematics is None else self._kinematics.joint_velocity(self._q, self._now)
-        qdd = (qd - self._qd) / dt
-        self._q = self._q + 0.5 * dt * (qd + self._qd)
-        self._qd = np.array(qd, float)
-        return self._q, self._qd, qdd
-
-
 class Servo:
     """servoj: second-order following of a streamed target,
 
@@ -242,4 +177,4 @@ class Servo:
         return self._q, qd, qdd
 
 
-PATH_MOTIONS = (MoveJ, MoveL, Chained)  # whose pace the speed slider sets
+PATH_MOTIONS = (MoveJ, Chained)  # whose pace the speed slider sets

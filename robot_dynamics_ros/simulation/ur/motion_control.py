@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.simulation.ur import motion
 from robot_dynamics_ros.simulation.ur.arm import DT, JOINTS, Arm
-from robot_dynamics_ros.simulation.ur.kinematics import Kinematics, matrix_to_pose, pose_to_matrix
+from robot_dynamics_ros.simulation.ur.kinematics import Kinematics
 from robot_dynamics_ros.simulation.ur.program import ProgramError
 from robot_dynamics_ros.simulation.ur.script import PathMove
 
@@ -16,12 +16,11 @@ ACCELERATION_LIMIT = 40.0  # rad/s2, joint acceleration limit [ur_rtde 1.6.5, UR
 STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop
 TARGET_SPEED_MARGIN = 1.1  # target speed over a joint's limit that is tolerated
 MINIMAL_PACE = 1e-6  # of a paused path: practically at rest, and derivatives exist
-HAND_DAMPING = 4.0  # Nm s/rad, in teach mode
 PAUSE_TIME = 0.2  # s in which a paused path comes to rest
 
 
 class MotionControl:
-    """Position, speed, servo and torque commands; one motion runs at a time and gives the target of each cycle."""
+    """Position, servo and torque commands; one motion runs at a time and gives the target of each cycle."""
 
     def __init__(self, arm: Arm) -> None:
         self.arm: Arm = arm
@@ -29,19 +28,14 @@ class MotionControl:
         self.motion: motion.Motion = motion.Hold(arm.q)
         self.target: motion.Target = self.motion.step(DT)
         self._torque: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-        self._torque_mode = self._free_drive = False
+        self._torque_mode = False
         self._pace = 1.0  # of a path, below 1 while pausing and resuming
         self._torque_hold = motion.Hold(arm.q)  # the motion while torques are commanded
 
     @property
     def torque_mode(self) -> bool:
-        """True while a program or hand guiding commands torque."""
+        """True while a program commands torque."""
         return self._torque_mode
-
-    @property
-    def teaching(self) -> bool:
-        """True in teach or freedrive mode."""
-        return self._free_drive
 
     def step_arm(self, may_move: bool, paused: bool, speed_fraction: float) -> None:
         """One cycle of the arm: the commanded torque, or the next target of the motion.
@@ -50,8 +44,6 @@ class MotionControl:
         Raises MotionError for a target beyond a joint's speed limit or an arm driven out of its range.
         """
         torque, self._torque = self._torque, None
-        if self._free_drive:
-            torque = (-HAND_DAMPING * self.arm.qd, np.zeros(JOINTS), 0.9 * np.ones(JOINTS))
         if torque is not None and may_move:
             self._torque_mode = True
             self.target = (self.arm.q, self.arm.qd, np.zeros(JOINTS))
@@ -91,7 +83,6 @@ class MotionControl:
 
     def stop_joints(self, deceleration: float) -> motion.Motion:
         """stopj: decelerate the fastest joint with the given rate [rad/s2]."""
-        self._free_drive = False
         q, qd = (self.arm.q, self.arm.qd) if self._torque_mode else self.target[:2]
         self.motion = motion.Stop(q, qd, deceleration)
         return self.motion
@@ -103,14 +94,6 @@ class MotionControl:
         fastest = float(np.max(np.abs(qd)))
         per_joint = deceleration * fastest / speed if speed > 1e-6 else ACCELERATION_LIMIT
         return self.stop_joints(min(per_joint, ACCELERATION_LIMIT) if per_joint > 0 else STOP_DECELERATION)
-
-    def speed(self, target: np.ndarray, acceleration: float, tool: bool) -> None:
-        """speedj or speedl: set the velocity of the running speed motion, or start one."""
-        kinematics = self.kinematics if tool else None
-        current = self.motion if isinstance(self.motion, motion.Speed) and self.motion.tool is tool else None
-        running = current or motion.Speed(self.target[0], self.target[1], kinematics)
-        running.target, running.acceleration = target, acceleration
-        self.motion = running
 
     def servo(self, target: np.ndarray, lookahead: float, gain: float) -> None:
         """servoj: set the target of the running servo motion, or start one."""
@@ -124,35 +107,17 @@ class MotionControl:
         """direct_torque for this cycle: gravity and scaled friction are added, joint torque limits hold."""
         self._torque = (torque, viscous_scale, coulomb_scale)
 
-    def free_drive(self, on: bool) -> None:
-        """Teach mode on or off."""
-        self._free_drive = on
-
     def follow_path(self, moves: tuple[PathMove, ...]) -> Iterator[int | None]:
         """Run waypoints; yields the index of a waypoint when its move begins, then None each cycle."""
-        running = self.start(lambda q: self._path_motion(q, moves)) if moves else None
+        waypoints = [(np.array(m.target), m.velocity, m.acceleration, m.blend) for m in moves]
+        running = self.start(lambda q: motion.MoveJ(q, waypoints)) if moves else None
         shown = -1
         while running is not None and not running.finished:
             progress = getattr(self.motion, "progress", shown)
             yield progress if progress != shown else None
             shown = progress
 
-    def _path_motion(self, q: np.ndarray, moves: tuple[PathMove, ...]) -> motion.Motion:
-        """One blended joint motion when every waypoint is a joint target, else the moves one after the other."""
-        if all(move.function == "movej" and not move.is_pose for move in moves):
-            waypoints = [(np.array(m.target), m.velocity, m.acceleration, m.blend) for m in moves]
-            return motion.MoveJ(q, waypoints)
-        return motion.Chained(q, [lambda start, m=m: self._single(start, m) for m in moves])
-
-    def _single(self, q: np.ndarray, move: PathMove) -> motion.Motion:
-        target = np.array(move.target)
-        if move.function == "movej":
-            goal = self.inverse_kinematics(target, q) if move.is_pose else target
-            return motion.MoveJ(q, [(goal, move.velocity, move.acceleration, 0.0)])
-        pose = target if move.is_pose else self.forward_kinematics(target)
-        return motion.MoveL(self.kinematics, q, pose, move.velocity, move.acceleration)
-
-    # -- settings and questions -----------------------------------------------------------------------------------
+    # -- settings ----------------------------------------------------------------------------------------------
     def set_payload(self, mass: float, center: np.ndarray | None, inertia: np.ndarray | None = None) -> None:
         """Payload the controller assumes; None keeps the present value (centre) or means a point mass (inertia)."""
         if not 0 <= mass <= 100:
@@ -162,14 +127,3 @@ class MotionControl:
         if not (np.all(np.abs(center) <= 10) and np.all(np.abs(inertia) <= 1e3)):
             raise ProgramError(f"payload centre {center} m or inertia {inertia} kg m2 is out of range")
         self.arm.set_payload(mass, center, inertia)
-
-    def inverse_kinematics(self, pose: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
-        """Joint positions of a tool pose; a program asking for an unreachable one is stopped."""
-        q = self.kinematics.solve(pose_to_matrix(pose), self.arm.q if near is None else near)
-        if q is None:
-            raise ProgramError(f"get_inverse_kin: no solution for {np.round(pose, 4).tolist()}")
-        return q
-
-    def forward_kinematics(self, q: np.ndarray) -> np.ndarray:
-        """Tool pose at joint positions."""
-        return matrix_to_pose(self.kinematics.tcp(q))

@@ -18,7 +18,7 @@ COULOMB_DEFAULT = (0.8, 0.8, 0.7, 0.8, 0.8, 0.8)
 _DEFINITION = re.compile(r"^(?:def|sec)\s+(\w+)\s*\(\s*\)\s*:")
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _NUMBERS = rf"\s*{_NUMBER}(?:\s*,\s*{_NUMBER})*\s*"
-_MOVE = re.compile(rf"\b(movej|movel|movep)\(\s*(p?)\[({_NUMBERS})\](.*)\)")
+_MOVE = re.compile(rf"\bmovej\(\s*\[({_NUMBERS})\](.*)\)")
 _KEYWORD = re.compile(rf"\b([avrt])\s*=\s*({_NUMBER})")
 _ASSIGNMENT = re.compile(r"^\s*(\w+)\s*=\s*(.+?)\s*$")
 _REGISTERS = re.compile(r"^q_from_input_float_registers\(\s*(\d+)\s*\)$")
@@ -44,10 +44,8 @@ class TorqueCall:
 
 @dataclass(frozen=True)
 class PathMove:
-    """One waypoint of a move path."""
+    """One joint waypoint of a move path."""
 
-    function: str  # movej, movel, movep
-    is_pose: bool
     target: tuple[float, ...]
     velocity: float
     acceleration: float
@@ -94,14 +92,12 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def parse_move(line: str) -> PathMove | None:
-    """A movej, movel or movep with literal arguments; URScript defaults where a keyword is missing."""
+    """A movej with literal joint positions; URScript defaults where a keyword is missing."""
     found = _MOVE.search(line) if len(line) <= MAX_LINE else None
-    if not found or len(_numbers(found[3])) != 6:
+    if not found or len(_numbers(found[1])) != 6:
         return None
-    function, pose, values, rest = found.groups()
-    default = {"a": 1.4, "v": 1.05} if function == "movej" else {"a": 1.2, "v": 0.25}
-    keywords = default | {"r": 0.0} | {key: float(value) for key, value in _KEYWORD.findall(rest)}
-    return PathMove(function, pose == "p", _numbers(values), keywords["v"], keywords["a"], keywords["r"])
+    keywords = {"a": 1.4, "v": 1.05, "r": 0.0} | {key: float(value) for key, value in _KEYWORD.findall(found[2])}
+    return PathMove(_numbers(found[1]), keywords["v"], keywords["a"], keywords["r"])
 
 
 def _moves(body: str) -> Iterator[PathMove]:

@@ -99,7 +99,7 @@ class Signals:
         values["safety_mode"] = values["safety_status"] = (int(safety.mode),)
         values["safety_status_bits"] = (safety.status_bits,)
         values["runtime_state"] = (controller.runtime_state,)
-        values["robot_status_bits"] = (powered | (controller.program is not None) << 1 | controller.teaching << 2,)
+        values["robot_status_bits"] = (powered | (controller.program is not None) << 1,)
         values["joint_mode"] = (JOINT_RUNNING if safety.robot_mode == 7 else JOINT_IDLE,) * 6
         values["speed_scaling"] = (controller.io.speed_fraction if controller.program is not None else 0.0,)
         values["target_speed_fraction"] = (controller.io.speed_fraction,)

@@ -21,14 +21,12 @@ class CommandContext:
 
     def __init__(self, controller: Controller, script: Script) -> None:
         self.controller, self.script = controller, script
-        self.contact_direction: np.ndarray | None = None  # tool direction watched for contact
-        self.contact_steps = 0  # cycles since it was found
         self._offset = script.register_offset
         self._asynchronous: Waiting | None = None
         self._async_writes = self._async_operations = 0
         self.signal_async(-1)
 
-    # -- arguments and results of commands ------------------------------------------------------------------------
+    # -- arguments of commands ------------------------------------------------------------------------
     def integers(self, first: int, count: int) -> list[int]:
         """Input integer registers, counted from the script's offset."""
         return [self.controller.registers.int_in(self._offset + first + i) for i in range(count)]
@@ -47,14 +45,6 @@ class CommandContext:
     def source(self, source: Source) -> np.ndarray:
         """Value of an argument of the uploaded script."""
         return self.doubles(source.register, 6) if source.register is not None else np.array(source.constants)
-
-    def answer(self, values: np.ndarray, first: int = 0) -> None:
-        """Write output double registers."""
-        self.controller.registers.write_doubles(self._offset + first, values)
-
-    def answer_int(self, value: int) -> None:
-        """Write the integer result register."""
-        self.controller.registers.write_int(self._offset + 1, value)
 
     # -- asynchronous operations ----------------------------------------------------------------------------------
     def signal_async(self, value: int) -> None:

@@ -1,0 +1,51 @@
+"""The command of the laboratory that runs: its words, its place among ROS nodes, and the processor time it took."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from robot_dynamics_ros.bringup import environment
+
+ELSEWHERE = ("json_file", "save", "picture", "work", "jobs", "dask")  # where results go, how fast they come
+
+
+def given_options() -> dict[str, Any]:
+    """Options of the running command that decide its result, by name; absent ones and flags that are off: left out."""
+    context = click.get_current_context()
+    options = [option for option in context.command.params if option.name not in ELSEWHERE]
+    chosen = {option.opts[0].removeprefix("--"): context.params[option.name or ""] for option in options}
+    return {name: value for name, value in chosen.items() if value not in (None, ()) and value is not False}
+
+
+def command_line() -> str:
+    """The running command with these options, as a page names its origin."""
+    words = click.get_current_context().command_path.split()
+    for name, given in given_options().items():
+        for value in given if isinstance(given, tuple) else (given,):
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            words += [f"--{name}"] if value is True else [f"--{name}", shlex.quote(text)]
+    return " ".join(words)
+
+
+def measure_apart() -> None:
+    """Give this process the environment of the nodes and, unless one is set, a ROS domain of its own."""
+    os.environ.update(environment())
+    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
+
+
+def cpu_seconds(pids: Iterable[int]) -> float:
+    """Processor time of processes so far [s]; one that has ended counts 0 (Linux; 0 elsewhere)."""
+    ticks = 0
+    for pid in pids:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")

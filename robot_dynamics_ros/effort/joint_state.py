@@ -1,0 +1,158 @@
+"""What a JointState may be: one gate for recordings, which are refused, and for live samples, whose estimates are
+withheld, with the same sentences.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros.effort.meaning import declared, thousandth
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals import Log, Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+MAX_ANGLE = 12 * np.pi  # rad; six turns, of a joint without limits
+BEYOND, MARGIN = 1.5, 1.0  # times a joint's limit, and rad: positions beyond are not radians
+MOST = 0.9  # quantile of |q| that is compared: spikes are dropped elsewhere
+TRAVEL = 0.1  # rad, of a joint that moves
+BLOCK = 0.1  # s over which travel and velocity are compared
+STEPS = (0.005, 2.0)  # rad of travel in such a block; less is noise, more is a wrapped or wrong angle
+MIN_BLOCKS = 5
+RATIO = (0.1, 10.0)  # velocity over travel per time; 57 for degrees, 1000 for milliradians
+ALIKE = 0.5  # correlation of velocity and travel of a joint
+LOAD = 3.0  # times the torque limit: the median effort of no joint
+MIN_RATE = 10.0  # Hz
+LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
+
+
+def findings(
+    robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray | None, effort: np.ndarray | None
+) -> dict[str, str]:
+    """Question -> why the samples cannot be used, "" where they can; a question without an answer is left out.
+
+    time (N,) [s]; q, qd, effort (N, n) [rad, rad/s, effort of the robot file], None where absent.
+    """
+    found = {"position": _position(robot, q), "rate": _rate(time)}
+    if effort is None:
+        found["effort"] = "effort is absent: the driver must fill the effort of every joint"
+    else:
+        found |= _effort(robot, q, effort)
+    if qd is not None:
+        found |= _velocity(robot.joint_names, time, q, qd)
+    return found
+
+
+def refuse(log: Log, robot: RobotFile, name: str) -> None:
+    """Raises DataError with the first finding about a recording."""
+    found = findings(robot, log.time, log.q, log.get("qd"), log.get("effort"))
+    if why := next(filter(None, found.values()), ""):
+        raise DataError(f"{name}: {why}")
+
+
+class LiveGate:
+    """Judges live samples in batches; a finding stands until samples show the contrary."""
+
+    def __init__(self, robot: RobotFile) -> None:
+        n = robot.n_joints
+        self._robot, self._found, self._count = robot, dict[str, str](), 0
+        self._stamp = np.zeros(LIVE_ROWS, np.int64)
+        self._rows = np.zeros((3, LIVE_ROWS, n))
+
+    @property
+    def why(self) -> str:
+        """Why estimates are withheld; "" where they are not."""
+        return next(filter(None, self._found.values()), "")
+
+    @property
+    def passed(self) -> bool:
+        """Whether samples have been judged and may be used."""
+        return bool(self._found) and not self.why
+
+    def on_sample(self, sample: Sample) -> None:
+        """Add one sample."""
+        k = self._count
+        self._stamp[k] = sample.stamp_ns
+        self._rows[:, k] = sample.q, sample.qd, sample.effort
+        self._count += 1
+        if self._count == LIVE_ROWS or sample.stamp_ns - self._stamp[0] > LIVE_SECONDS * 1e9:
+            self._judge()
+            self._count = 0
+
+    def _judge(self) -> None:
+        rows = slice(0, self._count)
+        q, qd, effort = self._rows[:, rows]
+        time = 1e-9 * (self._stamp[rows] - self._stamp[0])
+        known = [x if np.isfinite(x).all() else None for x in (qd, effort)]
+        if np.isfinite(q).all() and self._count > 1:
+            self._found |= findings(self._robot, time, q, *known)
+
+
+# -- questions --------------------------------------------------------------------------------------------------------
+def _position(robot: RobotFile, q: np.ndarray) -> str:
+    """Two joints (of one: this one) far outside of their limits are degrees, milliradians or ticks."""
+    low, high = (np.abs(robot.array_or(f"limits.position_{side}", np.inf)) for side in ("lower", "upper"))
+    limit = np.maximum(low, high) * np.ones(robot.n_joints)
+    limit = np.where(np.isfinite(limit), BEYOND * limit + MARGIN, MAX_ANGLE)
+    size = np.quantile(np.abs(q), MOST, axis=0)
+    beyond = np.flatnonzero(size > limit)
+    if len(beyond) < min(2, robot.n_joints):
+        return ""
+    j = beyond[np.argmax(size[beyond])]
+    return f"positions of {robot.joint_names[j]} reach {size[j]:.4g}: they are not radians (degrees? milliradians?)"
+
+
+def _rate(time: np.ndarray) -> str:
+    step = np.diff(time)
+    rate = 1.0 / float(np.median(step[step > 0])) if (step > 0).any() else np.inf
+    return "" if rate >= MIN_RATE else f"{rate:.2g} samples per second: at least {MIN_RATE:g} are needed, 100 are good"
+
+
+def _effort(robot: RobotFile, q: np.ndarray, effort: np.ndarray) -> dict[str, str]:
+    names, unit = robot.joint_names, declared(robot)
+    constant, moves = np.ptp(effort, axis=0) == 0, np.ptp(q, axis=0) > TRAVEL
+    advice = "the driver does not fill it, or another topic has it"
+    if constant.all() and (moves.any() or not effort.any()):
+        return {"effort": f"the effort never changes: {advice}"}
+    if still := [names[j] for j in np.flatnonzero(constant & moves)]:
+        return {"effort": f"the effort of {', '.join(still)} never changes while the joint moves: {advice}"}
+    if unit.unit == "A" and not robot.has("drives.torque_constant"):
+        return {"effort": ""}
+    gain = unit.gain(robot.array("drives.torque_constant") if unit.unit == "A" else None)
+    limit, size = robot.array_or("limits.torque", np.inf) * gain, np.median(np.abs(effort), axis=0)
+    if not (size > LOAD * limit).any():
+        return {"effort": ""}
+    j = int(np.argmax(size / limit))
+    return {
+        "effort": f"the effort of {names[j]} is {size[j]:.3g} in the median, its limit {limit[j]:.3g} {unit.unit}: "
+        f"wrong unit ({thousandth(robot)}?); convert it to Nm or A"
+    }
+
+
+def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray) -> dict[str, str]:
+    """Travel and integrated velocity over blocks: 1 for rad/s; otherwise a wrong unit, clock, joint or sign."""
+    step = np.diff(time)
+    period = float(np.median(step[step > 0])) if (step > 0).any() else np.inf
+    k = max(1, round(BLOCK / period))
+    good = np.concatenate([[0], np.cumsum((step <= 0) | (step > 10 * period))])[::k]
+    path = np.vstack([np.zeros(q.shape[1]), np.cumsum(0.5 * (qd[1:] + qd[:-1]) * step[:, None], axis=0)])[::k]
+    travel, integral = np.diff(q[::k], axis=0), np.diff(path, axis=0)
+    use = (np.diff(good) == 0)[:, None] & (np.abs(travel) > STEPS[0]) & (np.abs(travel) < STEPS[1])
+    enough = use.sum(axis=0) >= MIN_BLOCKS
+    if not enough.any():
+        return {}
+    travel, integral = np.where(use, travel, 0.0)[:, enough], np.where(use, integral, 0.0)[:, enough]
+    ratio = float(np.sqrt((integral**2).sum() / (travel**2).sum()))
+    if ratio == 0:
+        return {"velocity": "the velocity is zero while joints move: leave it empty where the driver does not know it"}
+    if not RATIO[0] < ratio < RATIO[1]:
+        wrong = "wrong unit of velocity or of the stamps"
+        return {"velocity": f"reported velocity is {ratio:.3g} times the travel per time: {wrong}"}
+    power = (travel**2).sum(axis=0) * (integral**2).sum(axis=0)
+    alike = (travel * integral).sum(axis=0) / np.sqrt(np.maximum(power, 1e-300))
+    odd = [names[j] for j in np.flatnonzero(enough)[alike < ALIKE]]
+    text = f"velocity of {', '.join(odd)} does not fit its position: names in another order than the numbers, or a sign"
+    return {"velocity": text if odd else ""}

@@ -1,0 +1,73 @@
+"""Launch files executed by a double of launch: what is asked for is checked first, and a part that fails ends all."""
+
+from types import SimpleNamespace
+
+import pytest
+from launch_double import context, load, processes
+
+from robot_dynamics_ros.bringup import describe
+
+EVERYTHING = ("rviz2", "robot_state_publisher")
+
+
+def test_the_described_nodes_are_started(monkeypatch):
+    module = load(monkeypatch, "robot.launch.py", EVERYTHING)
+    for composed in ("true", "False"):
+        described = describe("ur5e", composed=composed == "true").nodes
+        started = module.nodes(context(module, composed=composed))
+        assert [a.named["name"] for a in started if "executable" in a.named] == [n.name for n in described]
+
+
+@pytest.mark.parametrize(
+    ("driver", "installed", "shown"),
+    [
+        ("auto", EVERYTHING, ["robot_state_publisher", "rviz2"]),
+        ("none", ("rviz2",), ["rviz2"]),  # an existing driver describes its robot
+        ("auto", ("rviz2",), "robot_state_publisher"),
+        ("auto", ("robot_state_publisher",), "rviz2"),
+    ],
+)
+def test_what_rviz_needs_is_checked_before_anything_starts(monkeypatch, driver, installed, shown):
+    module = load(monkeypatch, "robot.launch.py", installed)
+    if isinstance(shown, list):
+        started = processes(module.nodes(context(module, rviz="True", driver=driver)))
+        assert list(started) == ["composed_node", *shown]
+    else:
+        with pytest.raises(RuntimeError, match=f"needs {shown}: apt install"):
+            module.nodes(context(module, rviz="true", driver=driver))
+
+
+@pytest.mark.parametrize(("name", "value"), [("rviz", "yes please"), ("composed", "2"), ("robot", "ur55")])
+def test_a_wrong_value_is_named(monkeypatch, name, value):
+    module = load(monkeypatch, "robot.launch.py")
+    with pytest.raises(RuntimeError, match=value):
+        module.nodes(context(module, **{name: value}))
+
+
+def test_a_part_that_fails_ends_all_with_an_error_and_a_closed_rviz_does_not(monkeypatch):
+    module = load(monkeypatch, "robot.launch.py", EVERYTHING)
+    running = context(module, rviz="true")
+    for name, action in processes(module.nodes(running)).items():
+        ended = action.named["on_exit"]
+        with pytest.raises(RuntimeError, match=f"{name} failed .exit status 1"):
+            ended(SimpleNamespace(returncode=1), running)
+        assert len(ended(SimpleNamespace(returncode=0), running)) == (name != "rviz2")
+        ended(SimpleNamespace(returncode=-2), SimpleNamespace(is_shutdown=True))  # Ctrl-C is no failure
+
+
+def test_a_replay_is_checked_first_and_ends_with_its_player(monkeypatch, tmp_path):
+    module = load(monkeypatch, "replay.launch.py")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(RuntimeError, match="does not exist"):
+        module.check(context(module, bag=str(tmp_path / "none")))
+    with pytest.raises(RuntimeError, match="ros2bag"):
+        module.check(context(module, bag=str(tmp_path)))
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    running = context(module, bag=str(tmp_path))
+    module.check(running)
+    kinds = [type(action).__name__ for action in module.generate_launch_description()[len(module.ARGUMENTS) :]]
+    assert kinds == ["OpaqueFunction", "IncludeLaunchDescription", "ExecuteProcess"]
+    ended = module.generate_launch_description()[-1].named["on_exit"]
+    assert [type(a).__name__ for a in ended(SimpleNamespace(returncode=0), running)] == ["Shutdown"]
+    with pytest.raises(RuntimeError, match="bag play failed"):
+        ended(SimpleNamespace(returncode=2), running)

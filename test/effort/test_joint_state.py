@@ -1,0 +1,94 @@
+"""What no JointState may be is refused in recordings and withheld live, with the same sentence; what is good passes."""
+
+import numpy as np
+import pytest
+from force_bench import POSE, UR5E, measured, moving, still, through
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.effort.joint_state import LiveGate, findings, refuse
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.replay import replay
+from robot_dynamics_ros.identification.arm.read import read
+from robot_dynamics_ros.identification.arm.state import DEFAULTS
+from robot_dynamics_ros.signals import Log, Sample
+
+ORDER = [1, 0, 2, 3, 4, 5]
+
+
+def changed(log, **signals):
+    return Log(log.joint_names, log.stamp_ns, {k: v for k, v in {**log.signals, **signals}.items() if v is not None})
+
+
+SPOILED = {
+    "not radians": lambda log: changed(log, q=np.degrees(log.q), qd=np.degrees(log.qd)),
+    "times the travel per time: wrong unit": lambda log: changed(log, qd=np.degrees(log.qd)),
+    "velocity is zero while joints move": lambda log: changed(log, qd=0 * log.qd),
+    "velocity of wrist_3_joint does not fit": lambda log: changed(log, qd=log.qd * [1, 1, 1, 1, 1, -1]),
+    "velocity of shoulder_pan_joint, shoulder_lift_joint does not": lambda log: changed(log, qd=log.qd[:, ORDER]),
+    "the effort never changes": lambda log: changed(log, effort=0 * log.effort),
+    "the effort of wrist_1_joint never changes": lambda log: changed(log, effort=log.effort * [1, 1, 1, 0, 1, 1]),
+    "wrong unit (mNm or mA?)": lambda log: changed(log, effort=1000 * log.effort),
+    "samples per second: at least 10": lambda log: log[:: len(log) // 20],
+}
+
+
+def live(log):
+    gate, sample = LiveGate(UR5E), Sample(UR5E.joint_names)
+    for k in range(len(log)):
+        sample.stamp_ns = int(log.stamp_ns[k])
+        for name in ("q", "qd", "effort"):
+            setattr(sample, name, log.get(name)[k] if log.has(name) else np.nan)
+        gate.on_sample(sample)
+    return gate.why
+
+
+@pytest.mark.parametrize("words", SPOILED)
+def test_the_same_sentence_in_recordings_and_live(tmp_path, words):
+    log = measured(moving(8.0, amplitude=1.5), noise=0.2)
+    bad = SPOILED[words](log)
+    bag = write_bag(bad, tmp_path / "bag")
+    for use in (lambda: replay([bag], UR5E), lambda: read(UR5E, bag, DEFAULTS)):
+        with pytest.raises(DataError) as caught:
+            use()
+        assert words in str(caught.value)
+    assert words in live(bad) and live(log) == ""
+
+
+@pytest.mark.parametrize("motion", [still(), moving(), through([POSE, POSE + 0.6])], ids=["still", "moving", "through"])
+def test_what_is_good_passes_with_and_without_velocity_and_in_every_joint_order(motion):
+    log = measured(motion, noise=0.2)
+    for good in (log, changed(log, qd=None), log.reordered(list(log.joint_names)[::-1]).reordered(log.joint_names)):
+        refuse(good, UR5E, "bag")
+        assert live(good) == ""
+
+
+def test_a_missing_effort_is_named_live_and_the_estimates_come_back_with_it():
+    log = measured(moving(), noise=0.2)
+    assert "effort is absent" in live(changed(log, effort=None))
+    gate, sample = LiveGate(UR5E), Sample(UR5E.joint_names)
+    for k in range(len(log)):
+        sample.stamp_ns, sample.q, sample.qd = int(log.stamp_ns[k]), log.q[k], log.qd[k]
+        sample.effort = log.effort[k] if k > len(log) // 2 else 0.0
+        gate.on_sample(sample)
+        assert k != len(log) // 2 or "never changes" in gate.why
+    assert gate.why == ""
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    turns=st.integers(-2, 2),
+    rate=st.sampled_from([12, 29, 125, 500, 1000]),
+    noise=st.floats(0, 2e-3),
+    late=st.floats(0, 0.02),
+    seed=st.integers(0, 99),
+)
+def test_noise_delay_and_jitter_of_an_honest_driver_are_no_finding(turns, rate, noise, late, seed):
+    rng, t = np.random.default_rng(seed), np.arange(20 * rate) / rate
+    w = rng.uniform(0.3, 2.0, 6)
+    q = POSE + np.outer(np.ones(len(t)), [0, 0, 0, 0, 0, 2 * np.pi * turns / 3]) + 0.5 * np.sin(np.outer(t, w))
+    qd = 0.5 * w * np.cos(np.outer(t - late, w)) + noise * rng.normal(size=q.shape)
+    stamps = t + rng.uniform(0, 0.3 / rate, len(t))
+    found = findings(UR5E, stamps, q + 1e-4 * rng.normal(size=q.shape), qd, rng.normal(0, 5, q.shape))
+    assert not any(found.values()), found

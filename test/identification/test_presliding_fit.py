@@ -37,12 +37,22 @@ def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0):
         link = quantum * np.round(link / quantum)
     folds = [np.arange(N) // 500 % 4]
     y = y + draw.normal(0, 0.05, N)
-    return FrictionSamples(y, v, load, link, np.ones(N), np.arange(N) == 0, folds, None, RATE, theta)
+    return FrictionSamples(y, v, load, link, np.ones(N), np.arange(N) == 0, folds, None, RATE, t, theta)
 
 
 def fitted(data):
     fit = fit_presliding(PreslidingProblem(data), np.zeros(N))
     return fit.parameters
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.4])
+def test_uneven_stamps_are_no_noise_of_the_positions(jitter):
+    """Eight deviations of 5e-5 rad: spans below 4e-4 rad have no elements."""
+    draw, data = np.random.default_rng(1), replace(samples(), rotor=None)
+    t = data.t + draw.uniform(-jitter, jitter, N) / RATE
+    q = 0.3 * np.sin(1.3 * t) + draw.normal(0, 5e-5, N)
+    shown = PreslidingProblem(replace(data, t=t, position=q)).H.any(axis=0)
+    np.testing.assert_array_equal(shown, np.array(SPANS) > 4e-4)
 
 
 def test_stribeck_friction_of_speed_alone_is_distinguished_from_elements():

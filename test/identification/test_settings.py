@@ -8,6 +8,7 @@ from synthetic import excitation, torque, truth_of
 
 from bench.force import recordings, zoo
 from bench.force.recordings import KINDS
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
@@ -56,6 +57,14 @@ def test_the_deviation_of_a_delay_at_a_low_rate_is_that_of_its_errors():
 def test_no_delay_is_found_where_there_is_none():
     tuner = Tuner([late(0.0, 125.0, seed=2)], RigidModel(ROBOT), True)
     assert tuner.run(GIVEN).delay == 0.0 and not tuner.notes
+
+
+def test_friction_that_turns_round_after_some_travel_is_no_delay():
+    rec = late(0.0, 125.0, seed=2)
+    start = np.arange(rec.samples) == 0
+    H = [_core.presliding_elements(np.ascontiguousarray(x), np.array([1e-2]), start) for x in rec.pieces[0].q.T]
+    rec = rec.with_effort(lambda effort: effort + 0.5 * effort.std(0) * np.hstack(H))
+    assert Tuner([rec], RigidModel(ROBOT), True).run(GIVEN).delay == 0.0
 
 
 @pytest.mark.long

@@ -4,10 +4,10 @@ f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fs b(v) + fc tanh(v/eps)
     + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo                              [Madsen2020 ch4 35-37; Luo2024 11]
 s(v) = r + (1 - r) g(v)   b(v) = g(v) v / (|v| + e)   g(v) = 1 / (1 + (v/vs)^2)
 "h" and "hl" are all levels and all loads of the Maxwell-slip elements of `SPANS`, whose shares are held, tau the torque
-without friction.
-`SIMPLE` is the law of the first solution, without elements. Further columns: "ia" the acceleration (rotor inertia);
-"cv@k", "ca@k", "cc@k+" or "cc@k-" velocity, acceleration and Coulomb friction of a motor that turns with this joint and
-joint k, forwards or backwards (coupled wrist).
+without friction; "h@k" is H_k alone. `SIMPLE` is the law of the first solution, `REMEMBERING` what a delay is judged
+beside. Further columns: "ia" the acceleration (rotor inertia); "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity,
+acceleration and Coulomb friction of a motor that turns with this joint and joint k, forwards or backwards (coupled
+wrist).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ EPS = 0.02  # rad/s, width of the step of Coulomb friction: above the noise of v
 STRIBECK_RISE = 5e-3  # rad/s, e: speed at which half of fs is reached; below it the noise of velocities is seen
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 SIMPLE = ("fv1", "fo", "ia", "fc")
+REMEMBERING = tuple(f"h@{k}" for k in range(0, len(SPANS), 2))
 UNITS = {  # of coefficients, by kind of column; "hl" depends on the power of the load
     **dict.fromkeys(("fo", "fc", "cc", "h", "fs"), "Nm"),
     **dict.fromkeys(("fv1", "cv", "fv0"), "Nm s/rad"),
@@ -118,10 +119,13 @@ class JointSignals:
         """H (N, 2) of the law's levels and loads; (N, 0) without elements."""
         if not law.presliding:
             return np.zeros((len(self.q), 0))
-        driver = self.rotor if law.shape.rotor and self.rotor is not None else self.position
+        return self._slips(SPANS, law.shape.rotor) @ np.column_stack([law.shape.levels, law.shape.loads])
+
+    def _slips(self, spans: tuple[float, ...], by_rotor: bool) -> np.ndarray:
+        """H (N, k) of spans (k,) [rad]."""
+        driver = self.rotor if by_rotor and self.rotor is not None else self.position
         driver = np.ascontiguousarray(self.q if driver is None else driver)
-        H = _core.presliding_elements(driver, np.array(SPANS), self.start)
-        return H @ np.column_stack([law.shape.levels, law.shape.loads])
+        return _core.presliding_elements(driver, np.array(spans), self.start)
 
     def _elements(self, law: JointFriction) -> dict[str, np.ndarray]:
         """Columns of the elements of a law by name."""
@@ -143,6 +147,8 @@ class JointSignals:
             return thinning(v)
         known = {"fv1": v, "fv2": np.abs(v) * v, "fo": np.ones_like(v), "ia": self.a}
         kind, _, motor = term.partition("@")
+        if kind == "h":
+            return self._slips((SPANS[int(motor)],), law.shape.rotor)[:, 0]
         return known[term] if term in known else self._coupled(kind, motor, law.eps)
 
     def _coupled(self, kind: str, motor: str, eps: float) -> np.ndarray:

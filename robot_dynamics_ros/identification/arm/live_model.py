@@ -139,5 +139,5 @@ def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, motors: n
         weight = huber(motion.effort[:, j] - predicted[:, j], given)
         signals = (y, v, load[:, j], motion.position[:, j], weight, motion.start)
         rotor_angle = None if motion.rotor is None or not motor_side else motion.rotor[:, j]
-        joints.append(FrictionSamples(*signals, folds, chosen, motion.rate, rotor_angle))
+        joints.append(FrictionSamples(*signals, folds, chosen, motion.rate, motion.t, rotor_angle))
     return joints

@@ -129,7 +129,7 @@ class PreslidingProblem:
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
         self.H = _core.presliding_elements(np.ascontiguousarray(driver), np.array(SPANS), data.start)[self.read]
-        self.H[:, np.array(SPANS) < STEPS * _noise(driver, data.start)] = 0.0
+        self.H[:, np.array(SPANS) < STEPS * _noise(data.t, driver, data.start)] = 0.0
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
         self.powers = POWERS if loaded else (1.0,)
@@ -255,14 +255,17 @@ class PreslidingProblem:
         }
 
 
-def _noise(driver: np.ndarray, start: np.ndarray) -> float:
-    """Standard deviation of the positions (N,) [rad] about a smooth motion: of their third differences over sqrt(20).
+def _noise(t: np.ndarray, driver: np.ndarray, start: np.ndarray) -> float:
+    """Standard deviation of the positions (N,) [rad] at stamps t (N,) [s] about a smooth motion: of their third divided
+    differences over the norm of their weights.
 
     Encoder steps would move elements of smaller spans to and fro.
     """
-    third = np.diff(driver, 3)
-    inside = ~(start[1:-2] | start[2:-1] | start[3:])
-    return float(np.sqrt(np.mean(third[inside] ** 2) / 20)) if inside.any() else 0.0
+    inside = np.flatnonzero(~(start[1:-2] | start[2:-1] | start[3:]))[:, None] + np.arange(4)
+    steps = t[inside][:, :, None] - t[inside][:, None, :]
+    weight = 1 / np.prod(steps + np.eye(4), axis=2)
+    third = (weight * driver[inside]).sum(axis=1)
+    return float(np.sqrt(np.mean(third**2 / (weight**2).sum(axis=1)))) if len(inside) else 0.0
 
 
 def _travelled(data: FrictionSamples, distance: float) -> np.ndarray:

@@ -31,8 +31,9 @@ class FrictionSamples:
     without friction `load` (N,) [Nm] and measured position (N,) [rad].
 
     weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
-    partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz].
-    rotor (N,): position of the rotor from the reported velocity [rad], None where there is none.
+    partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz]. t (N,):
+    stamps [s] within each piece. rotor (N,): position of the rotor from the reported velocity [rad], None where there
+    is none.
     """
 
     y: np.ndarray
@@ -44,6 +45,7 @@ class FrictionSamples:
     folds: Sequence[np.ndarray]
     effort_filter: EffortFilter | None
     rate: float
+    t: np.ndarray
     rotor: np.ndarray | None = None
 
     def as_recorded(self, x: np.ndarray) -> np.ndarray:
@@ -56,7 +58,7 @@ class FrictionSamples:
             return self
         rows = stretches(len(self.y), SAMPLES, 20)
         start = np.concatenate([[True], np.diff(rows) != 1]) | self.start[rows]
-        names = ("y", "v", "load", "position", "weight")
+        names = ("y", "v", "load", "position", "weight", "t")
         values = [getattr(self, name)[rows] for name in names]
         return replace(
             self,

@@ -1,6 +1,7 @@
 """Structure from data: state cut-off, velocity source, effort delay and filter, coupled motors; every choice minimises
 the held-out error of the raw effort within the identification data (cross_validation.py), under the simple law of
-friction.
+friction. Friction that turns round after some travel is late as well: a delay is judged with presliding elements beside
+that law where they predict clearly better.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import CrossValidation
-from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, Coupled, JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import REMEMBERING, SIMPLE, Coupled, JointFriction
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Filters, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency, noise_limit
@@ -29,6 +30,7 @@ ROUNDS, CLOSE = 4, 0.01  # of the finer search: at most, and step of the last on
 SIGNIFICANCE = 3.0  # standard deviations, from the scatter of the joints, beyond which a delay is tried
 MIN_GAIN = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
 AGREED = 0.7  # share of joints whose error a delay must lower
+MEMORY_GAIN = 0.2  # the same that shows presliding: 0.3..0.6 on the zoo; a Coulomb step wider than EPS brings 0.1
 QUIET = 2e-3  # an effort that was smoothed has no noise left above the cut-off: less than this share of its deviation
 MIN_FILTER_GAIN = 0.10  # the same for an effort filter: only a log that was visibly smoothed gets one
 NO_SHIFT = np.zeros(1, int)
@@ -56,6 +58,7 @@ class Tuner:
         self.rate = min(r.rate for r in self.recordings)
         self._sampled = sampled(self.recordings, ROWS, CONTEXT)
         self.notes: list[str] = []
+        self._remembers = False  # delays are judged with presliding elements
 
     def run(self, choices: UserChoices = UserChoices()) -> Structure:
         """The structure with the smallest held-out error.
@@ -119,7 +122,9 @@ class Tuner:
         """The structure with the delay that shows beyond SIGNIFICANCE deviations, or None."""
         if len(lags) == 1:
             return None
-        table = self._errors(structure, lags)
+        tables = [self._errors(s, lags) for s in (structure, _remembering(structure))]
+        self._remembers = bool(tables[1].sum(0).min() < (1 - MEMORY_GAIN) * tables[0].sum(0).min())
+        table = tables[self._remembers]
         k = int(table.sum(0).argmin())
         if not 0 < k < len(lags) - 1:
             return None  # a minimum at the end of the range is a trend, not a delay
@@ -136,7 +141,7 @@ class Tuner:
         """
         margin = min(late.cutoff, chosen.cutoff)
         before, without, delayed = (
-            self._errors(s, NO_SHIFT, margin)[:, 0] for s in (chosen, replace(late, delay=0.0), late)
+            self._errors(self._law(s), NO_SHIFT, margin)[:, 0] for s in (chosen, replace(late, delay=0.0), late)
         )
         return bool(delayed.sum() < (1 - MIN_GAIN) * before.sum() and (delayed < without).mean() >= AGREED)
 
@@ -148,7 +153,7 @@ class Tuner:
         """
         half = max(1, round(0.5 * SHORTEST_DELAY * self.rate))
         for _ in range(ROUNDS):
-            place, std = vertex(self._errors(structure, half * np.arange(-1, 2), structure.cutoff))
+            place, std = vertex(self._errors(self._law(structure), half * np.arange(-1, 2), structure.cutoff))
             if abs(place) > 1:
                 return structure
             delay = structure.delay + place * half / self.rate
@@ -156,6 +161,10 @@ class Tuner:
             if abs(place) < CLOSE:
                 break
         return structure
+
+    def _law(self, structure: Structure) -> Structure:
+        """The structure with the law that delays are judged with."""
+        return _remembering(structure) if self._remembers else structure
 
     # -- effort filters and coupled motors ------------------------------------------------------------------------
     def _completed(self, structure: Structure, choices: UserChoices) -> Structure:
@@ -222,6 +231,12 @@ def _best(candidates: list[Structure], errors: np.ndarray) -> Structure:
     first = min((k for k, c in enumerate(candidates) if c.source == "q"), key=lambda k: errors[k])
     best = int(errors.argmin())
     return candidates[best if errors[best] < (1 - MIN_GAIN) * errors[first] else first]
+
+
+def _remembering(structure: Structure) -> Structure:
+    """The structure with presliding elements, driven by the rotors."""
+    laws = [law.with_terms(REMEMBERING) for law in structure.laws]
+    return structure.with_laws([replace(law, shape=replace(law.shape, rotor=True)) for law in laws])
 
 
 def _lag(structure: Structure) -> str:

@@ -206,6 +206,7 @@ def _of_motor(bare: dict[int, FrictionSamples], sign: int, own: dict[int, Writte
         weight=np.concatenate([a.weight, b.weight]),
         start=np.tile(a.start, 2),
         folds=[np.tile(fold, 2) for fold in a.folds],
+        t=np.tile(a.t, 2),
         rotor=rotor,
     )
 

@@ -31,7 +31,7 @@ def command(robot: str, recordings: str, processes: int, json_file: Path | None,
     with tempfile.TemporaryDirectory() as directory, stderr.status("recording") as status:
         runs = fleet_scale.measure(robot, numbers, processes, Path(directory), status.update)
     text = fleet_scale.page(runs, written_by(command_line()), processes)
-    console.print(text, highlight=False, markup=False)
+    console.print(text)
     write_json(json_file, {"runs": [vars(run) for run in runs]})
     if save:
         write("scale", "compare-scale", text)

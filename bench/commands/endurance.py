@@ -48,7 +48,7 @@ def command(minutes: int, transport: str, json_file: Path | None) -> None:
     begin, run = time.monotonic(), _garbage if transport == "topics" else _torque
     rows, text, wrong = run(minutes, transport)
     wall = time.monotonic() - begin
-    console.print(f"{minutes} min {text}; took {wall / 60:.1f} min", highlight=False)
+    console.print(f"{minutes} min {text}; took {wall / 60:.1f} min")
     for line in wrong:
         console.print(f"FAIL {line}")
     write_json(json_file, {"rows": [row.as_dict() for row in rows], "wrong": wrong, "wall": wall})

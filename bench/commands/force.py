@@ -54,16 +54,16 @@ def command(
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
     verdicts = list(progress(judge_all(robot, people, bags, work, jobs, warmer), f"{count} robots", count))
     show(table.cells(verdicts))
-    console.print(table.by_axis(verdicts), highlight=False)
-    console.print(table.TRADE_OFF, highlight=False)
+    console.print(table.by_axis(verdicts))
+    console.print(table.TRADE_OFF)
     show(table.trade_off(verdicts))
     show(table.robots(verdicts))
     for v in verdicts:
         if v.refused:
-            console.print(f"robot {v.index} was refused at first: {v.refused}", highlight=False, markup=False)
+            console.print(f"robot {v.index} was refused at first: {v.refused}")
     seconds = {part: sum(v.seconds[part] for v in verdicts) / count for part in verdicts[0].seconds}
     parts = ", ".join(f"{k} {s:.1f}" for k, s in seconds.items())
-    console.print(f"processor seconds per robot: {parts}", highlight=False)
+    console.print(f"processor seconds per robot: {parts}")
     write_json(json_file, table.as_json(verdicts, given_options()))
     if save:
         each = f"each identified from {bags or '1, 2 or 3'} recordings of 60 s"

@@ -68,9 +68,9 @@ def command(
         with executor(jobs, dask) if jobs > 1 or dask else nullcontext() as pool:
             robots, judged = study(setup, people, pool, status.update)
     show(table.cells(judged))
-    console.print(table.facts(robots), highlight=False)
+    console.print(table.facts(robots))
     for text in (text for r in robots for text in r.left_out):
-        console.print(f"- {text}", highlight=False, markup=False)
+        console.print(f"- {text}")
     if picture is not None:
         table.draw(judged, picture)
     write_json(json_file, table.as_json(robots, judged, given_options()))

@@ -27,7 +27,7 @@ def command(robot: str, robots: int, json_file: Path | None, save: bool) -> None
     with stderr.status("measuring"):
         cost = scale.measure(robot, robots)
     text = scale.page(cost, written_by(command_line()), robot)
-    console.print(text, highlight=False, markup=False)
+    console.print(text)
     write_json(json_file, scale.as_dict(cost))
     if save:
         write("scale", "scale", text)

@@ -30,7 +30,7 @@ def command(robot: str, seed: int, out: Path) -> None:
     draw(found, out)
     for day, (task, force, version) in enumerate(zip(found.tasks, found.force[1:], found.versions[1:], strict=True), 1):
         shown = ", ".join(f"{state.replace('_', ' at ')} {value:.1f} N" for state, value in force.items())
-        console.print(f"day {day}: {task}; version {version}; {shown}", highlight=False)
+        console.print(f"day {day}: {task}; version {version}; {shown}")
     for _, text in found.held:
-        console.print(f"held back: {text}", highlight=False, markup=False)
-    console.print(f"picture: {out}", highlight=False, markup=False)
+        console.print(f"held back: {text}")
+    console.print(f"picture: {out}")

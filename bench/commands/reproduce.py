@@ -86,4 +86,4 @@ def show(rows: list[Row]) -> None:
         console.print(f"{sum(bool(row.met) for row in judged)} of {len(judged)} met")
     for row in rows:
         if row.note:
-            console.print(f"- {row.figure}: {row.note}", highlight=False, markup=False)
+            console.print(f"- {row.figure}: {row.note}")

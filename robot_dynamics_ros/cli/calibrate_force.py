@@ -52,7 +52,7 @@ def command(
 
     result = replay(bags, load_robot(robot), topic=topic, effort=effort, progress=progress)
     for note in result.notes:
-        console.print(note, soft_wrap=True, highlight=False, markup=False)
+        console.print(note)
     sensor, contact = reference
     found = calibrate(result, compare(result, bags, sensor, **contact), **contact)
     console.print("with the default parameters")
@@ -61,7 +61,7 @@ def command(
     show_comparison(found.after)
     write_parameters(found.settings, out)
     for stage, values in found.settings.items():
-        console.print(", ".join(f"{stage}.{name} {value:g}" for name, value in values.items()), highlight=False)
-    console.print(f"wrote {out}", soft_wrap=True, highlight=False)
+        console.print(", ".join(f"{stage}.{name} {value:g}" for name, value in values.items()))
+    console.print(f"wrote {out}")
     numbers = {"parameters": found.settings, "before": found.before.to_dict(), "after": found.after.to_dict()}
     write_json(json_file, numbers)

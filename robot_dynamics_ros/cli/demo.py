@@ -126,7 +126,7 @@ def _run(
     with SimulatedController(robot) as controller, controller.client() as client, Monitor() as monitor:
         graph = describe(model, ip=controller.host, params_file=parameters, view=view, view_file=recording)
         for note in graph.notes:
-            console.print(note, markup=False, highlight=False, soft_wrap=True)
+            console.print(note)
         truth = TruthRecorder(client.truth())
         try:
             for node in graph.nodes:
@@ -230,7 +230,7 @@ def _print(result: Mapping[str, Any]) -> None:
         console.print(f"contact: true-positive rate {seen:.0f} %, false-positive rate {wrong:.1f} % (shares of time)")
     if "stream" in result:
         _print_live(result)
-    console.print(f"bag {result['bag']}    picture {result.get('picture', 'none')}", highlight=False, soft_wrap=True)
+    console.print(f"bag {result['bag']}    picture {result.get('picture', 'none')}")
 
 
 def _print_live(result: Mapping[str, Any]) -> None:
@@ -242,4 +242,4 @@ def _print_live(result: Mapping[str, Any]) -> None:
         console.print(result["pace"]["busy"], style="bold yellow")
     for key in sorted(result["stream"]):
         if any(word in key for word in ("p50", "p99", "max [us]", "missed", "[Hz]")):
-            console.print(f"  {key}: {result['stream'][key]}", markup=False, highlight=False)
+            console.print(f"  {key}: {result['stream'][key]}")

@@ -75,7 +75,7 @@ def command(
 
     arm = any_robot(robot)
     if rounded := rounded_angles(robot):
-        stderr.print(f"warning: {rounded}", highlight=False, markup=False, style="yellow")
+        stderr.print(f"warning: {rounded}", style="yellow")
     space = box(inside) if inside else None, tuple(box(corners) for corners in outside)
     limits = Limits.of(
         arm, floor=-np.inf if floor is None else floor, clearance=clearance or 0.0, inside=space[0], outside=space[1]
@@ -99,7 +99,8 @@ def command(
         f"condition number {motion.condition:.1f}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried"
     )
     for what, path in files.items():
-        console.print(f"{what}: {path}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{what}: {path}")
+    console.print(f"next: robot-dynamics rehearse {out} --robot {robot} --out rehearsal")
 
 
 def write_motion(out: Path, arm: Any, motion: Any, limits: Any) -> dict[str, str]:

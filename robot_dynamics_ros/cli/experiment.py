@@ -65,12 +65,12 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
         driver.connect()
     try:
         plan = _plan(name, known, joints, _start(known, o["start"], driver), o)
-        console.print(f"{name}: {', '.join(plan.joints)}, {plan.duration:.0f} s, within all limits", highlight=False)
+        console.print(f"{name}: {', '.join(plan.joints)}, {plan.duration:.0f} s, within all limits")
         if preview is not None:
             from robot_dynamics_ros.identification.experiments.preview import write_preview
 
             write_preview(plan, known, preview)
-            console.print(f"preview: {preview}", highlight=False, soft_wrap=True)
+            console.print(f"preview: {preview}")
         if out is not None:
             if driver is not None and not o["yes"]:
                 click.confirm(f"The robot at {o['ip']} will move. Is the space around it free?", abort=True)
@@ -132,6 +132,6 @@ def _run(plan: Plan, robot: RobotFile, driver: Any, out: Path) -> None:
         about = {"experiment": plan.name, "joints": ",".join(plan.joints), "robot": robot.name}
         write_bag(log, out, about=about)
         share = min(1.0, float(log.time[-1]) / max(plan.duration, 1e-9))
-        console.print(f"bag: {out}, {len(log)} samples, {100 * share:.0f} % of the motion", soft_wrap=True)
+        console.print(f"bag: {out}, {len(log)} samples, {100 * share:.0f} % of the motion")
     if failure is not None:
         raise failure

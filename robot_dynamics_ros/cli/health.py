@@ -64,7 +64,7 @@ def command(
         try:
             found = measure(bag, arm, topic)
         except DataError as error:
-            stderr.print(f"left out: {error}", markup=False, highlight=False, soft_wrap=True)
+            stderr.print(f"left out: {error}")
             continue
         groups.setdefault(bag.resolve().parent.name if fleet else arm.name, []).append(found)
     if not groups:
@@ -90,4 +90,4 @@ def command(
 def _print(lines: list[str]) -> None:
     for line in lines:
         style = next((colour for level, colour in COLOURS.items() if f"{level}: " in line), None)
-        console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, style=style)

@@ -97,7 +97,9 @@ def identify_arm(
                 result["statements"].append(f"no report: {error}")
     write_json(json_file, result)
     _show(result)
-    if not result["usable"]:
+    if result["usable"]:
+        console.print(f"next: robot-dynamics up --robot {result['files']['robot_file']} --driver none")
+    else:
         click.get_current_context().exit(NOT_USABLE)
 
 
@@ -132,19 +134,19 @@ def _show(result: dict[str, Any]) -> None:
     for name, *cells in zip(result["joint_names"], *rows, strict=True):
         table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))
     headline, *others = result["verdict"]
-    console.print(headline, highlight=False, markup=False, soft_wrap=True, style=STYLES[result["level"]])
+    console.print(headline, style=STYLES[result["level"]])
     for text in others:
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
+        console.print(text)
     console.print(table)
     mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
     console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
     for bag in (*result["training"]["bags"], *result["validation_bags"]):
         for text in dropped_rows(bag["name"], bag["dropped"]):
-            console.print(f"- {text}", highlight=False, markup=False)
+            console.print(f"- {text}")
     for text in result["statements"]:
-        console.print(f"- {text}", highlight=False, markup=False)
+        console.print(f"- {text}")
     for text in result["warnings"]:
-        console.print(f"warning: {text}", highlight=False, markup=False, style="yellow")
+        console.print(f"warning: {text}", style="yellow")
     if "payload" in result:
         p = result["payload"]
         com = ", ".join(f"{c:.4f} +- {s:.4f}" for c, s in zip(p["com"], p["com_std"], strict=True))
@@ -153,4 +155,4 @@ def _show(result: dict[str, Any]) -> None:
         )
         console.print(f"observable: {', '.join(p['observable']) or 'nothing'}")
     for what, path in result["files"].items():
-        console.print(f"{what.replace('_', ' ')}: {path}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{what.replace('_', ' ')}: {path}")

@@ -82,17 +82,17 @@ def _show(result: dict[str, Any]) -> None:
     console.print(f"R2 and RMS of the current in motion, {v['samples']} samples; {v['split']}")
     _show_energy(v)
     for text in result["statements"]:
-        console.print(f"- {text}", highlight=False, markup=False)
+        console.print(f"- {text}")
     for text in result["warnings"]:
-        console.print(f"warning: {text}", highlight=False, markup=False, style="yellow")
+        console.print(f"warning: {text}", style="yellow")
     for what, path in result["files"].items():
-        console.print(f"{what.replace('_', ' ')}: {path}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{what.replace('_', ' ')}: {path}")
 
 
 def _show_energy(v: dict[str, Any]) -> None:
     e = v["energy"]
     if e is None:
-        console.print(f"no energy: {v.get('no_energy', 'torque constants are unknown')}", highlight=False, markup=False)
+        console.print(f"no energy: {v.get('no_energy', 'torque constants are unknown')}")
         return
     names = ("electrical", "electrical_clamped", "mechanical")
     electrical, clamped, mechanical = (e[name][-1] for name in names)

@@ -40,9 +40,9 @@ def compare(
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        console.print(f"report: {write_fleet_report(result, out / REPORT)}", highlight=False, soft_wrap=True)
+        console.print(f"report: {write_fleet_report(result, out / REPORT)}")
     except CapabilityError as error:  # the numbers do not depend on drawing
-        console.print(f"no report: {error}", highlight=False, markup=False)
+        console.print(f"no report: {error}")
 
 
 def _show(result: dict[str, Any]) -> None:
@@ -56,6 +56,6 @@ def _show(result: dict[str, Any]) -> None:
     console.print(table)
     console.print(f"friction [Nm] at {result['friction_speed']} rad/s without load, deviation, off the median")
     for text in result["differences"] or ["no parameter of a bag differs clearly from the others"]:
-        console.print(f"- {text}", highlight=False, markup=False)
+        console.print(f"- {text}")
     for bag, error in result["failed"].items():
-        console.print(f"not identified: {bag}: {error}", highlight=False, markup=False, style="yellow")
+        console.print(f"not identified: {bag}: {error}", style="yellow")

@@ -37,9 +37,9 @@ def identify_property(
     write_json(json_file, found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})
     _show(found)
     for text in report.lines()[1:]:
-        console.print(f"- {text}", highlight=False, markup=False)
+        console.print(f"- {text}")
     for name, path in files.items():
-        console.print(f"{name.replace('_', ' ')}: {path}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{name.replace('_', ' ')}: {path}")
 
 
 def _show(found: JointsFound) -> None:
@@ -50,6 +50,6 @@ def _show(found: JointsFound) -> None:
     console.print(table)
     for name, fit in found.fits.items():
         for note in fit.notes:
-            console.print(f"- {name}: {note}", highlight=False, markup=False)
+            console.print(f"- {name}: {note}")
     for why in found.reasons():
-        console.print(f"not identified: {why}", highlight=False, markup=False, style="yellow")
+        console.print(f"not identified: {why}", style="yellow")

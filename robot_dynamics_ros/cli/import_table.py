@@ -68,10 +68,11 @@ def command(
     log, report = load_bag(files, arm, require=("q",), table=options)
     write_bag(log, out, inputs=files, about={"imported": ", ".join(f.name for f in files)})
     for line in report.lines():
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line)
     if not log.has("effort"):
-        console.print("no effort: a recording without it can be played, not identified", markup=False, style="yellow")
-    console.print(f"wrote {out}", highlight=False, markup=False, soft_wrap=True)
+        console.print("no effort: a recording without it can be played, not identified", style="yellow")
+    console.print(f"wrote {out}")
+    console.print(f"next: robot-dynamics identify {out} --robot {robot or 'ROBOT'}")
 
 
 def _clock(time: str) -> tuple[str, float | None]:

@@ -104,7 +104,7 @@ def command(
 
 
 def _print(text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+    console.print(text)
 
 
 def _table(joints: list[str], proposal: Any) -> None:

@@ -27,7 +27,7 @@ def command(states: tuple[Path, ...], out: Path, jobs: str) -> None:
         with executor(*workers(jobs)) as pool:
             prior, left = learn_fleet(states, pool, status.update)
     for text in left:
-        console.print(f"left out: {text}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"left out: {text}")
     used = len(states) - len(left)
     save_prior(prior, out, used)
     first = file_prior(prior.columns)
@@ -36,6 +36,5 @@ def command(states: tuple[Path, ...], out: Path, jobs: str) -> None:
     console.print(
         f"{used} robots; deviations against the data sheet's, median: {np.median(ratio[:b]):.2f} of links, "
         f"{np.median(ratio[b:]):.2f} of friction and rotors",
-        highlight=False,
     )
-    console.print(f"prior: {out}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"prior: {out}")

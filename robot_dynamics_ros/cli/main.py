@@ -87,7 +87,7 @@ def run(group: click.Group) -> None:
     try:
         group(prog_name=group.name)
     except RobotDynamicsError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"{click.style('error:', fg='red')} {error}", err=True)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("robot_dynamics_ros"):
             raise  # a defect of ours

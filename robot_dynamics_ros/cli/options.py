@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -156,18 +157,30 @@ def workers(jobs: str) -> tuple[int, str | None]:
     return int(jobs), None
 
 
+WHOLE: Any = {"break_long_words": False, "break_on_hyphens": False}
 WIDE = 190  # characters of a line in a file or pipe: the table of `bench`
 
 
 class PlainConsole(Console):
-    """A console that prints text of files and robots without their control characters; in files and pipes its lines and
-    tables are not broken at 80 characters.
+    """A console without markup, colours of numbers, or control characters in text of files and robots.
+
+    A terminal breaks sentences between words and never a path; in files and pipes no line and no table is broken.
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        if not self.is_terminal and self._width is None:  # nor in COLUMNS
+        super().__init__(markup=False, highlight=False, **options)
+        self._unbroken = not self.is_terminal and self._width is None  # nor in COLUMNS
+        if self._unbroken:
             self.width = WIDE
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; sentences as above."""
+        if len(objects) == 1 and isinstance(objects[0], str):
+            lines = objects[0].split("\n")
+            if not self._unbroken:
+                lines = [line for long in lines for line in wrap(long, self.width, **WHOLE) or [""]]
+            objects, options = ("\n".join(lines),), {"soft_wrap": True} | options
+        super().print(*objects, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Text of a print or of a cell of a table."""

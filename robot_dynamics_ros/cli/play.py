@@ -51,7 +51,7 @@ def command(
     refuse_outside_limits(arm, resample(times, q, rate=rate), rate)
     os.environ.update(environment())
     if action:
-        console.print(f"{motion}: {_by_action(action, joint_states, namespace, arm, times, q, yes)}", soft_wrap=True)
+        console.print(f"{motion}: {_by_action(action, joint_states, namespace, arm, times, q, yes)}")
         return
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
@@ -75,7 +75,7 @@ def command(
         answer = monitor.snapshot().motion or "no answer"
     if not answer.startswith(("done", "stopped")):
         raise CapabilityError(f"{motion}: {answer}")
-    console.print(f"{motion}: {answer}", highlight=False, soft_wrap=True)
+    console.print(f"{motion}: {answer}")
 
 
 def _by_action(

@@ -38,6 +38,7 @@ def command(out: Path, topics: str, duration: float | None, broken: Path | None)
         shutil.rmtree(out)
         raise DataError(f"nothing was recorded: {_reason(counts, topics)}; no bag is written")
     click.echo(f"{out}: {total} messages on {len(counts)} topics")
+    click.echo(f"next: robot-dynamics identify {out} --robot ROBOT")
 
 
 def _reason(counts: dict[str, int], topics: str) -> str:

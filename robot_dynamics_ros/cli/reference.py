@@ -25,7 +25,7 @@ def show_comparison(c: Comparison) -> None:
     from rich.table import Table
 
     for note in c.notes:
-        console.print(note, soft_wrap=True, highlight=False, markup=False)
+        console.print(note)
     table = Table("estimate - sensor", *WRENCH_AXES)
     for state, word in ROWS:
         table.add_row(word, *map(_number, c.figures[f"axes_{state}"]))
@@ -37,11 +37,11 @@ def show_comparison(c: Comparison) -> None:
         f"{_percent(c.figures[f'within_2_{state}'])}"
         for state, word in ROWS
     )
-    console.print(f"within 1 / 2 standard deviations (68 / 95 %): {covered}", highlight=False, soft_wrap=True)
+    console.print(f"within 1 / 2 standard deviations (68 / 95 %): {covered}")
     flagged = f"precision {_percent(c.precision)}, recall {_percent(c.recall)}"
     delay = "unknown" if np.isnan(c.delay) else f"{1e3 * c.delay:.0f} ms"
     false = f"false alarms {_percent(c.figures['false_share'])} of the free time"
-    console.print(f"contact: {flagged}, {false}; delay {delay}", highlight=False, soft_wrap=True)
+    console.print(f"contact: {flagged}, {false}; delay {delay}")
 
 
 def draw_comparison(result: Replay, path: Path, topic: str) -> list[Path]:

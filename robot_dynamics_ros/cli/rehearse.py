@@ -142,9 +142,7 @@ def _record(machine: Any, motion: Any, push: Any, out: Path, about: dict[str, st
     with stderr.status("running the motion"):
         log = rehearse(machine, motion, push)
         write_bag(log, out, about=about)
-    console.print(
-        f"bag: {out}, {len(log)} samples, {log.time[-1]:.1f} s", highlight=False, markup=False, soft_wrap=True
-    )
+    console.print(f"bag: {out}, {len(log)} samples, {log.time[-1]:.1f} s")
 
 
 def _publish(machine: Any, motion: Any, push: Any) -> None:
@@ -155,7 +153,7 @@ def _publish(machine: Any, motion: Any, push: Any) -> None:
     from robot_dynamics_ros.simulation.rehearsal import cycles
 
     records = cycles(machine, motion, push)
-    console.print(f"joint_states of {machine.robot.name} at {machine.rate:g} Hz; Ctrl-C ends", highlight=False)
+    console.print(f"joint_states of {machine.robot.name} at {machine.rate:g} Hz; Ctrl-C ends")
     late = publish(machine, records)
     if late:
-        console.print(f"{late} cycles were late: this machine does not keep {machine.rate:g} Hz", highlight=False)
+        console.print(f"{late} cycles were late: this machine does not keep {machine.rate:g} Hz")

@@ -82,7 +82,7 @@ def command(
         show_comparison(against)
         summary["reference"] = against.to_dict()
     for path in written:
-        console.print(f"wrote {path}", soft_wrap=True, highlight=False)
+        console.print(f"wrote {path}")
     write_json(json_file, summary)
 
 
@@ -138,7 +138,7 @@ def show(result: Replay) -> None:
 
     s = result.summary()
     for line in (*result.report.lines(), *result.notes):
-        console.print(line, soft_wrap=True, highlight=False)
+        console.print(line)
     table = Table("", *WRENCH_AXES, title=None)
     table.add_row("median of |wrench|", *(f"{s['wrench_median'][a]:.2f}" for a in WRENCH_AXES))
     table.add_row("median std", *(f"{s['wrench_std_median'][a]:.2f}" for a in WRENCH_AXES))

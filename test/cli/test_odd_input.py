@@ -76,8 +76,9 @@ def test_an_error_is_one_short_line_of_printable_text(kind):
 def test_a_console_prints_text_without_control_characters_and_keeps_its_own_colours():
     out = io.StringIO()
     console = PlainConsole(file=out, force_terminal=True, color_system="standard")
-    console.print(f"[red]name {ESCAPE}[/red]\nnext", highlight=False)
-    assert ESCAPE not in out.getvalue() and "\x1b[31mname ?]0;title??[31m?2J\x1b[0m\nnext" in out.getvalue()
+    console.print(f"name {ESCAPE}", style="red")
+    console.print("[b]next")
+    assert ESCAPE not in out.getvalue() and "\x1b[31mname ?]0;title??[31m?2J\x1b[0m\n[b]next" in out.getvalue()
 
 
 def test_names_of_a_message_are_cut():
@@ -98,3 +99,6 @@ def test_lines_in_a_file_are_as_long_as_they_are_but_for_columns(monkeypatch):
             monkeypatch.setenv("COLUMNS", columns)
         PlainConsole(file=out).print("word " * 30)
         assert len(out.getvalue().splitlines()) == lines
+    out = io.StringIO()
+    PlainConsole(file=out, force_terminal=True, width=20).print("written: " + "path/" * 10)
+    assert "path/" * 10 in out.getvalue()  # a path is copied from one line

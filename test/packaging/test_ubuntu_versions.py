@@ -17,6 +17,7 @@ TESTED = (
     "estimators/test_replay.py",
     "identification/test_identify_synthetic.py",
 )
+APART = "not parquet and not lerobot"  # the pyarrow of the Python index needs numpy 2
 VERSIONS = "import numpy, scipy; print(numpy.__version__, scipy.__version__)"
 
 
@@ -30,6 +31,6 @@ def test_the_short_tier_passes_with_the_versions_of_the_distribution(tmp_path):
     seen = subprocess.check_output([sys.executable, "-c", VERSIONS], env=environment, text=True)
     assert seen.split() == [name.partition("==")[2] for name in PINNED]
     files = [str(ROOT / "test" / name) for name in TESTED]
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tier", "short", *files]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tier", "short", "-k", APART, *files]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:]

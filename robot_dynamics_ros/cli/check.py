@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.markup import escape
 from rich.table import Table
 
 from robot_dynamics_ros.cli.options import complete_robot, console, json_option, write_json
@@ -75,7 +74,7 @@ def _summary(result: Report) -> Table:
     rows["estimated"] = ", ".join(estimates(robot)) or "nothing"
     rows["verdict"] = "ok" if result.ok else "not ok"
     for label, value in rows.items():
-        table.add_row(escape(label), escape(value))
+        table.add_row(label, value)
     return table
 
 

@@ -169,15 +169,14 @@ class PlainConsole(Console):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(markup=False, highlight=False, **options)
-        self._unbroken = not self.is_terminal and self._width is None  # nor in COLUMNS
-        if self._unbroken:
+        if not self.is_terminal and self._width is None:  # nor in COLUMNS
             self.width = WIDE
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print; sentences as above."""
         if len(objects) == 1 and isinstance(objects[0], str):
             lines = objects[0].split("\n")
-            if not self._unbroken:
+            if self.is_terminal:
                 lines = [line for long in lines for line in wrap(long, self.width, **WHOLE) or [""]]
             objects, options = ("\n".join(lines),), {"soft_wrap": True} | options
         super().print(*objects, **options)

@@ -91,14 +91,12 @@ def test_what_is_printable_stays():
     assert printable("Gelenk 1: 3.5 °C, µ = 0.1\tend") == "Gelenk 1: 3.5 °C, µ = 0.1 end"
 
 
-def test_lines_in_a_file_are_as_long_as_they_are_but_for_columns(monkeypatch):
-    for columns, lines in ((None, 1), ("40", 4)):
+def test_a_terminal_breaks_sentences_between_words_and_a_file_breaks_none(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    for terminal, lines in ((False, 1), (True, 4)):
         out = io.StringIO()
-        monkeypatch.delenv("COLUMNS", raising=False)
-        if columns:
-            monkeypatch.setenv("COLUMNS", columns)
-        PlainConsole(file=out).print("word " * 30)
+        PlainConsole(file=out, force_terminal=terminal).print("word " * 30)
         assert len(out.getvalue().splitlines()) == lines
     out = io.StringIO()
-    PlainConsole(file=out, force_terminal=True, width=20).print("written: " + "path/" * 10)
+    PlainConsole(file=out, force_terminal=True).print("written: " + "path/" * 10)
     assert "path/" * 10 in out.getvalue()  # a path is copied from one line

@@ -95,6 +95,12 @@ def test_parameter_files_are_checked_before_anything_starts(tmp_path, text, mess
     assert "p.yaml" in str(error.value)
 
 
+def test_a_pipe_is_no_parameter_file_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "p.yaml")
+    with pytest.raises(ConfigError, match="is no file"):
+        check_parameter_file(tmp_path / "p.yaml", describe("ur5e"))
+
+
 def launch_constant(name):
     """A literal of robot.launch.py, read without the launch package."""
     tree = ast.parse((ROOT / "launch" / "robot.launch.py").read_text())

@@ -14,7 +14,7 @@ from rich.console import Console
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli import health
 from robot_dynamics_ros.cli.health import command
-from robot_dynamics_ros.health.fleet import standings
+from robot_dynamics_ros.health.fleet import standings, write_fleet_page
 from robot_dynamics_ros.health.measure import Measurement, warming
 from robot_dynamics_ros.health.report import as_dict, at_equal_conditions, slopes_of, trends
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
@@ -177,6 +177,13 @@ def test_in_a_year_of_monthly_recordings_what_ages_is_seen_and_nothing_else():
     assert alarms(months(1)) == set()
     aged = months(1, friction=1.7, stiffness=0.6, resistance=1.8)
     assert alarms(aged) == {("coulomb", 1), ("stiffness", 1), ("thermal_time", 1), ("thermal_resistance", 1)}
+
+
+def test_names_of_directories_are_no_formulas(tmp_path):
+    fleet = {name: list(months(k)) for k, name in enumerate(("$a_{b$", "c", "d", "e"))}
+    rows = standings(fleet, ["lift", "elbow"])
+    page = write_fleet_page(rows, dict.fromkeys(fleet, "x.html"), ["lift", "elbow"], tmp_path / "health.html")
+    assert "$a_{b$" in page.read_text(encoding="utf-8")
 
 
 def test_in_a_fleet_the_worn_robot_is_named():

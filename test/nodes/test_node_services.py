@@ -22,7 +22,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
+from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
+from robot_dynamics_ros.nodes.lifecycle_base import claim
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 
 ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
@@ -209,6 +211,22 @@ def test_a_second_node_of_this_machine_is_refused_and_the_first_goes_on(rig, els
     second.drop()
     second.destroy_node()
     assert len(rig.published(50, "joint_states")[0]) == 50
+
+
+def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(elsewhere):
+    given = [Parameter("torque", value="client"), Parameter("ip", value="127.250.1.2")]
+    options = {"context": elsewhere, "use_global_arguments": False, "parameter_overrides": given}
+    left, right = (RobotNode("composed_node", namespace=space, **options) for space in ("left", "right"))
+    held = [claim(name, why) for name, why in left.claims().items()]
+    own, torque = right.claims().items()
+    held.append(claim(*own))
+    with pytest.raises(ConnectionFailed, match="commands torques to 127.250.1.2"):
+        claim(*torque)
+    for socket in held:
+        socket.close()
+    for node in (left, right):
+        node.drop()
+        node.destroy_node()
 
 
 def test_a_node_of_the_same_name_on_another_machine_is_reported(rig, elsewhere):

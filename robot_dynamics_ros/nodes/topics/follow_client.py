@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -44,6 +47,17 @@ def goal_of(kind: Any, joints: Sequence[str], points: tuple[Any, Any, Any], here
         for t, a, b in zip((times - times[0]).tolist(), q.tolist(), velocities.tolist(), strict=True)
     ]
     return goal
+
+
+@contextmanager
+def interrupted() -> Iterator[threading.Event]:
+    """Whether Ctrl-C was pressed. A KeyboardInterrupt inside the middleware would end the client, not the motion."""
+    stop = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: stop.set())
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class FollowClient:
@@ -94,19 +108,19 @@ class FollowClient:
         """
         if not self._spin(self._client.server_is_ready, seconds):
             raise ConnectionFailed(f"no action {self._action}: ros2 action list shows those that exist")
-        sent = self._client.send_goal_async(goal)
-        if not self._spin(sent.done, seconds):
-            raise ConnectionFailed(f"{self._action} does not answer")
-        handle = sent.result()
-        if not handle.accepted:
-            raise CapabilityError(f"{self._action} rejected the goal; the log of the controller has the reason")
-        length = goal.trajectory.points[-1].time_from_start.sec
-        found = handle.get_result_async()
-        try:
-            ended = self._spin(found.done, 2.0 * length + seconds)
-        except KeyboardInterrupt:
-            handle.cancel_goal_async()
-            ended = self._spin(found.done, seconds)
+        with interrupted() as stop:
+            sent = self._client.send_goal_async(goal)
+            if not self._spin(sent.done, seconds):
+                raise ConnectionFailed(f"{self._action} does not answer")
+            handle = sent.result()
+            if not handle.accepted:
+                raise CapabilityError(f"{self._action} rejected the goal; the log of the controller has the reason")
+            length = goal.trajectory.points[-1].time_from_start.sec
+            found = handle.get_result_async()
+            ended = self._spin(lambda: found.done() or stop.is_set(), 2.0 * length + seconds)
+            if stop.is_set() and not found.done():
+                handle.cancel_goal_async()
+                ended = self._spin(found.done, seconds)
         if not ended:
             raise ConnectionFailed(f"{self._action}: no result; the robot may still move")
         status, result = found.result().status, found.result().result

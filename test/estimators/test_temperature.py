@@ -30,16 +30,6 @@ def test_one_node_warms_up_as_the_closed_form(dt):
     np.testing.assert_allclose(record.temperature_estimate, np.tile(expected, 6), atol=0.02 + 0.02 * dt / 0.05)
 
 
-def test_standstill_ends_at_the_temperature_of_the_air():
-    s = stage()
-    for i in range(6):
-        s.core.set_initial(i, 60.0, 60.0, 1.0)
-    record = log(900, 0.4, v=0.0)
-    s.run(record)
-    expected = AIR + (60 - AIR) * np.exp(-K / C * record.time)
-    np.testing.assert_allclose(record.temperature_estimate[:, 0], expected, rtol=1e-9)
-
-
 def balance(heat, stamps, power, air, T, Th):
     """The heat balance with power (N,) that does not depend on temperature."""
     heat, zero = np.asarray(heat, float), np.zeros(len(stamps))

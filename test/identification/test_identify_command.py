@@ -126,12 +126,6 @@ def test_an_option_that_is_no_number_is_refused(tmp_path):
     assert result.exit_code == 2 and "tare 'nan'" in result.output and not out.exists()
 
 
-def test_truncated_bag_is_named(tmp_path):
-    (tmp_path / "half.bag").write_bytes(b"#ROSBAG V2.0\n" + b"\0" * 100)
-    result = CliRunner().invoke(command, [str(tmp_path / "half.bag"), "--robot", "ur5e", "--out", str(tmp_path / "o")])
-    assert "half.bag" in str(result.exception) and isinstance(result.exception, RobotDynamicsError)
-
-
 def test_motion_that_says_nothing_is_reported_in_words(tmp_path, monkeypatch):
     """A motion of which no part predicts another leaves nothing but rounding to solve for."""
 

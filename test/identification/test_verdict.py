@@ -144,13 +144,6 @@ def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
     assert np.all(error.std(0) < 0.05 * m.effort.std(0))
 
 
-def test_a_sentence_is_reported_once(found):
-    twice = copy.copy(found)
-    twice.statements, twice.warnings = ["a", "b", "a"], ["b", "c", "c"]
-    r = summarise(twice)
-    assert r["statements"] == ["a"] and r["warnings"][:2] == ["b", "c"]
-
-
 def test_consistency_that_costs_accuracy_is_a_warning():
     """No possible bodies explain the effort of a payload of -3 kg: what consistency costs is told."""
     body = -np.array([0.3, 0, 0, 0.3, 0, 0, 0, 0, 0.9, 3.0])

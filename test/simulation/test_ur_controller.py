@@ -234,22 +234,3 @@ def test_direct_torque_moves_a_joint_and_the_watchdog_ends_it():
     assert result["program"] and result["watchdog"] and result["armed"]
     assert 0.02 < result["stopped after"] < 0.2
     assert result["again"] and result["moves"]
-
-
-@pytest.mark.long
-@pytest.mark.realtime
-def test_direct_torque_takes_the_scales_the_uploaded_script_passes(ur):
-    ur_rtde(
-        """
-        control = rtde_control.RTDEControlInterface(host)
-        control.directTorque([0.0] * 6, [0.9] * 6, [0.8] * 6)
-        time.sleep(0.05)
-        """,
-        ur.host,
-    )
-    with ur.client() as simulation:
-        call = simulation.state["direct_torque"]
-    # ur_rtde 1.6.5 fills one pair of variables and passes another: zero friction compensation
-    zeros = "Source(constants=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0), register=None)"
-    assert f"viscous_scale={zeros}" in call and f"coulomb_scale={zeros}" in call
-    assert "torque=Source(constants=(), register=0)" in call

@@ -186,7 +186,7 @@ class Scene:
         arrow, colour = force * ARROW, RED if contact else BLUE
         # the arrow ends at the TCP; the ellipsoid at its tail is two standard deviations
         self._stream.log(
-            "force/arrow", rr.Arrows3D(vectors=[arrow], origins=[tcp - arrow], colors=[colour], radii=[0.012])
+            "force/arrow", rr.Arrows3D(vectors=[arrow], origins=[tcp - arrow], colors=[colour], radii=[0.016])
         )
         if np.isfinite(std).all():
             cloud = rr.Ellipsoids3D(

@@ -94,7 +94,7 @@ def command(
     model = base if as_shipped else _identified(robot, base, out)
     if offline:
         console.print(f"simulating {duration:.0f} s of {robot} and replaying them ...")
-        log, truth = _offline(base, model, robot, duration, out)
+        log, truth = offline(base, model, robot, duration, out)
         live: dict[str, Any] = {}
     else:
         console.print(f"starting a simulated {robot} and the graph, then {duration:.0f} s of motion ...")
@@ -175,7 +175,7 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
     return view.diagnostics
 
 
-def _offline(base: str, model: str, robot: str, duration: float, out: Path) -> tuple[Log, np.ndarray]:
+def offline(base: str, model: str, robot: str, duration: float, out: Path) -> tuple[Log, np.ndarray]:
     """The estimates of a simulated bag, which is written, and the true wrench (N, 6)."""
     measured, truth = touched(load_robot(base), demo_robot(robot), duration)
     write_bag(measured, out / "bag", overwrite=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from robot_dynamics_ros.cli.options import console, joint_table, stderr, write_json
+from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, stderr, write_json
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify, read
@@ -141,12 +141,8 @@ def _show(result: dict[str, Any]) -> None:
     mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
     console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
     for bag in (*result["training"]["bags"], *result["validation_bags"]):
-        for text in dropped_rows(bag["name"], bag["dropped"]):
-            console.print(f"- {text}")
-    for text in result["statements"]:
-        console.print(f"- {text}")
-    for text in result["warnings"]:
-        console.print(f"warning: {text}", style="yellow")
+        print_notes(dropped_rows(bag["name"], bag["dropped"]))
+    print_notes(result["statements"], result["warnings"])
     if "payload" in result:
         p = result["payload"]
         com = ", ".join(f"{c:.4f} +- {s:.4f}" for c, s in zip(p["com"], p["com_std"], strict=True))
@@ -154,5 +150,4 @@ def _show(result: dict[str, Any]) -> None:
             f"payload {p['mass']:.3f} +- {p['mass_std']:.3f} kg, centre of mass [{com}] m in the last link frame"
         )
         console.print(f"observable: {', '.join(p['observable']) or 'nothing'}")
-    for what, path in result["files"].items():
-        console.print(f"{what.replace('_', ' ')}: {path}")
+    print_files(result["files"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.cli.options import console, joint_table, stderr, write_json
+from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, stderr, write_json
 from robot_dynamics_ros.errors import DataError
 
 
@@ -81,12 +81,8 @@ def _show(result: dict[str, Any]) -> None:
     console.print(table)
     console.print(f"R2 and RMS of the current in motion, {v['samples']} samples; {v['split']}")
     _show_energy(v)
-    for text in result["statements"]:
-        console.print(f"- {text}")
-    for text in result["warnings"]:
-        console.print(f"warning: {text}", style="yellow")
-    for what, path in result["files"].items():
-        console.print(f"{what.replace('_', ' ')}: {path}")
+    print_notes(result["statements"], result["warnings"])
+    print_files(result["files"])
 
 
 def _show_energy(v: dict[str, Any]) -> None:

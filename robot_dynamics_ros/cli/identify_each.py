@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, stderr, workers, write_json
+from robot_dynamics_ros.cli.options import console, print_notes, stderr, workers, write_json
 from robot_dynamics_ros.errors import CapabilityError
 
 REPORT = "comparison.html"
@@ -55,7 +55,6 @@ def _show(result: dict[str, Any]) -> None:
         table.add_row(Path(bag).name, f"{r2:.4f}", *cells)
     console.print(table)
     console.print(f"friction [Nm] at {result['friction_speed']} rad/s without load, deviation, off the median")
-    for text in result["differences"] or ["no parameter of a bag differs clearly from the others"]:
-        console.print(f"- {text}")
+    print_notes(result["differences"] or ["no parameter of a bag differs clearly from the others"])
     for bag, error in result["failed"].items():
         console.print(f"not identified: {bag}: {error}", style="yellow")

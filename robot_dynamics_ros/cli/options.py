@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -228,6 +228,20 @@ def write_json(path: Path | None, result: dict[str, Any]) -> None:
     """Write a command's numbers as a whole or not at all; None writes nothing. Raises OSError naming the path."""
     if path is not None:
         write_atomically(path, json.dumps(result, default=_plain, indent=1) + "\n")
+
+
+def print_notes(notes: Iterable[str], warnings: Iterable[str] = ()) -> None:
+    """A line for each note, then for each warning."""
+    for text in notes:
+        console.print(f"- {text}")
+    for text in warnings:
+        console.print(f"warning: {text}", style="yellow")
+
+
+def print_files(files: Mapping[str, Any]) -> None:
+    """A line for each file of a result, by what it is."""
+    for what, path in files.items():
+        console.print(f"{what.replace('_', ' ')}: {path}")
 
 
 def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:

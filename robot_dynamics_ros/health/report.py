@@ -13,7 +13,7 @@ from scipy.optimize import least_squares
 from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend_of
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import grid
+from robot_dynamics_ros.plots import ORANGE, RED, grid
 
 QUANTITIES = {
     "coulomb": ("Coulomb level at equal load and temperature", "Nm"),
@@ -25,7 +25,7 @@ QUANTITIES = {
     "load": ("RMS of the model torque in motion", "Nm"),
 }
 RANK = ("unknown", "ok", "warn", "error")
-COLOURS = {"warn": "tab:orange", "error": "tab:red"}  # of a joint's change points; others are grey
+COLOURS = {"warn": ORANGE, "error": RED}  # of a joint's change points; others are grey
 CORRECTED = ("coulomb", "stiffness")
 
 

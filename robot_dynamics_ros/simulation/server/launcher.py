@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -21,9 +20,7 @@ from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.server.client import SimulationClient
-
-PACKAGE_ROOT = Path(__file__).resolve().parents[3]
-
+from robot_dynamics_ros.supervisor import child_environment
 
 SLICE = 1e-4  # s of processor time, see shorten_slice: a robot's cycle begins on time
 START_TIMEOUT = 180.0  # s, imports on a busy machine included
@@ -89,17 +86,9 @@ class LaunchedController:
     def __enter__(self) -> LaunchedController:
         settings = self.options | {"stop_with_stdin": True}
         arguments = [f"--set={name}={value}" for name, value in settings.items()]
-        paths = [str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")]
         self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "robot_dynamics_ros.cli.main",
-                "simulate",
-                self.robot,
-                *arguments,
-            ],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)},
+            [sys.executable, "-m", "robot_dynamics_ros.cli.main", "simulate", self.robot, *arguments],
+            env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -35,7 +35,7 @@ from robot_dynamics_ros.errors import ConfigError
     type=click.Choice(TRANSPORTS),
     default=TRANSPORTS[0],
     show_default=True,
-    help="Transport of the closed loop: vendor client, torque program of this package, or in process.",
+    help="Transport of the closed loop: over sockets or in one process.",
 )
 @save_option
 @json_option

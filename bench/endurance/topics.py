@@ -54,7 +54,7 @@ def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, 
     """So many pieces of wall time, a look after each. Raises RobotDynamicsError where a node ends or is not active."""
     with ExitStack() as stack:
         ur = stack.enter_context(SimulatedUR("ur5e"))
-        given = {"composed_node": {"ip": ur.host, "torque": "script"}, "estimator_node": {"driver": "none"}}
+        given = {"composed_node": {"ip": ur.host, "torque": True}, "estimator_node": {"driver": "none"}}
         nodes = {name: stack.enter_context(_node(name, given[name])) for name in NODES}
         flood = stack.enter_context(Flood())
         for piece in range(1, pieces + 1):

@@ -242,12 +242,12 @@ class MotionDriver(Driver):
 class TorqueDriver(MotionDriver):
     """A driver that can also command torques: a C++ TorqueLoop computes them from the states that the driver receives.
 
-    Order of calls: attach(), connect(), start_torque(), loop.enable(), then read() and send_torque() in turn; stop()
+    Order of calls: attach(), connect(), start_torque(), loop.enable(), then read() and take_records() in turn; stop()
     or loop.disable() ends it. records: records of the loop's cycles, oldest first; the caller removes what it has used.
     """
 
     records: deque[TorqueRecord]
-    loop: TorqueLoop | None = None  # the one attached
+    loop: TorqueLoop | None = None  # the one attached; its torques leave from the receiving thread (C++)
 
     def refuse_torque_live(self, what: str) -> None:
         """Raise CapabilityError while torque is live, the ramp to zero included."""
@@ -258,7 +258,7 @@ class TorqueDriver(MotionDriver):
         """As Driver.wait_until; torques go on meanwhile."""
 
         def holds() -> bool:
-            self.send_torque()
+            self.take_records()
             return condition()
 
         return super().wait_until(holds, seconds)
@@ -274,12 +274,13 @@ class TorqueDriver(MotionDriver):
         Raises CapabilityError, ConnectionFailed with the reason.
         """
 
-    @abstractmethod
-    def send_torque(self) -> None:
-        """Move the loop's new records into `records` and, where the vendor's client carries torques, send the newest.
-
-        Call it after every read(). Where the receiving thread sends (C++), this only collects. Never waits.
-        """
+    def take_records(self) -> bool:
+        """Move the loop's new records into `records`, after every read(); whether the newest one commands torque."""
+        run = False
+        while self.loop is not None and (record := self.loop.pop()) is not None:
+            self.records.append(record)
+            run = record.run
+        return run
 
 
 def position_rows(values: ArrayLike | Sequence[Any], n_joints: int, name: str) -> NDArray[np.float64]:

@@ -89,7 +89,7 @@ def measure(rate: float, points: int, tries: int) -> None:
     from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 
     with SimulatedUR("ur5e") as ur, ur.client() as simulation:
-        parameters = {"robot": "ur5e", "ip": ur.host, "torque": "script"}
+        parameters = {"robot": "ur5e", "ip": ur.host, "torque": True}
         arguments = [text for name, value in parameters.items() for text in ("-p", f"{name}:={value}")]
         node = Process("robot_dynamics_ros.nodes.executables", NODE, "--ros-args", *arguments)
         listener = Listener()

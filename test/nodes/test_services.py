@@ -31,7 +31,7 @@ class Node:
 
     def __init__(self):
         stages = select("none")
-        self.table = {p.name: p.default for p in NODES["composed_node"]} | {"torque": "script"}
+        self.table = {p.name: p.default for p in NODES["composed_node"]} | {"torque": True}
         assert not stages.stages
         self.services = {}
 

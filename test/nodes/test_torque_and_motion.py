@@ -39,7 +39,7 @@ def live(node, driver, cycles):
     """Cycles of the robot, each passed on to the parts of the node."""
     for _ in range(cycles):
         sample = driver.read(0.0)
-        driver.send_torque()
+        driver.take_records()
         driver.torque.on_sample(sample)
         node.motion.on_sample(sample)
 

@@ -102,10 +102,6 @@ class RigDriver(TorqueDriver):
         self.during()
         self.wait_until(lambda: False, 0.3)
 
-    def send_torque(self):
-        while (record := self.loop.pop()) is not None:
-            self.records.append(record)
-
     info = DriverInfo("rig", "1", 500.0, capabilities=frozenset({"torque"}))
     status = RobotStatus(safety_normal=True, payload=0.0, payload_com=(0.0, 0.0, 0.0))
     condition = latched = StreamState.ok

@@ -137,10 +137,6 @@ class SteppedDriver(TorqueDriver):
             self.stopped = True
             self.read(0)
 
-    def send_torque(self):
-        while self.loop is not None and (record := self.loop.pop()) is not None:
-            self.records.append(record)
-
     def rearm(self):
         self.latched = self.condition
 

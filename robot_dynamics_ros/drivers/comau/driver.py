@@ -43,11 +43,11 @@ class ComauDriver(StreamDriver, MotionDriver):
         degraded_gap: float = 0.020,
         safe_gap: float = 0.040,
         frozen_repeats: int = 10,
-        torque: str = "none",
+        torque: bool = False,
     ) -> None:
         if not 1 <= robot.n_joints <= wire.AXES:
             raise CapabilityError(f"{robot.name}: an arm of the C5G has 1..{wire.AXES} axes, not {robot.n_joints}")
-        if torque != "none":
+        if torque:
             raise CapabilityError(f"{robot.name}: additive current of C5G Open is experimental and not commanded")
         self.robot, self.host = robot, host
         self._n = robot.n_joints

@@ -35,7 +35,6 @@ MODES = {
     5: "user stopped",
     6: "automatic error recovery",
 }
-TRANSPORTS = ("none", "client")  # of torque
 START_TIMEOUT = 10.0  # s until torque control must have started
 SIGNALS = {  # signal -> field of the robot state
     "q": "q",
@@ -60,7 +59,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
 
     effort [Nm] = tau_J of the joint torque sensors, link side, gravity included; torque commands exclude gravity and
     friction, which the robot adds. theta, omega: motor side, reflected. Stamps are robot time on the host clock.
-    Raises CapabilityError for another number of joints or an unknown transport of torque.
+    Raises CapabilityError for another number of joints.
     """
 
     capabilities = frozenset(
@@ -76,17 +75,15 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         degraded_gap: float = 0.020,
         safe_gap: float = 0.040,
         frozen_repeats: int = 10,
-        torque: str = "none",
+        torque: bool = False,
     ) -> None:
         if robot.n_joints != JOINTS:
             raise CapabilityError(f"{robot.name}: a Franka arm has {JOINTS} joints, the robot file {robot.n_joints}")
-        if torque not in TRANSPORTS:
-            raise CapabilityError(f"torque {torque!r} is none of {', '.join(TRANSPORTS)} on {robot.name}")
         self.robot, self.host = robot, host
         rate = robot.sensing.sample_rate or 1000.0
         options = StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
         self._stream = Stream(options, lambda: self._process.received_ns())
-        self._realtime, self._with_torque = realtime_priority > 0, torque != "none"
+        self._realtime, self._with_torque = realtime_priority > 0, torque
         self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
         self.records: deque[TorqueRecord] = deque(maxlen=4096)
         self.sample = Sample(robot.joint_names)
@@ -232,19 +229,12 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         if self.motion.state != "moving":
             raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
 
-    def send_torque(self) -> None:
-        """Records of the loop into `records`; its torques leave from the link's thread (C++), not from here.
-
-        A loop that is enabled while the client is not in torque control is latched off.
-        """
-        if self.loop is None:
-            return
-        run = False
-        while (record := self.loop.pop()) is not None:
-            self.records.append(record)
-            run = record.run
-        if run and not self.motion.active:
+    def take_records(self) -> bool:
+        """See TorqueDriver; a loop that is enabled while the client is not in torque control is latched off."""
+        run = super().take_records()
+        if run and self.loop is not None and not self.motion.active:
             self.loop.trip(GuardReason.robot_stopped)
+        return run
 
     def stop(self) -> None:
         """Come to rest; nothing to do when this driver moves nothing."""

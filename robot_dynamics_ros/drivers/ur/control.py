@@ -58,16 +58,6 @@ class UrControl:
             {"do": "play", "rate": rate, "speed": speed, "acceleration": 1.0, "split": len(a)}, np.vstack([a, b])
         )
 
-    def start_torque(self, cycle: float = 0.002) -> None:
-        """Make the client ready for torques, one each `cycle` [s]; `motion` is "moving" when it is."""
-        self._begin({"do": "torque", "cycle": cycle}, None)
-
-    def send_torque(self, torque: np.ndarray, run: bool) -> None:
-        """One cycle's torque (6,) [Nm]; run False ends torque mode. Without torque mode nothing is sent."""
-        with self._lock:
-            if self._pipe is not None and self._motion.state == "moving":
-                self._request({"do": "torque_value", "run": bool(run)}, torque[None, :])
-
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
         """Mass [kg], centre of mass (3,) [m] and inertia about it (6,) XX XY XZ YY YZ ZZ [kg m2] of the load.
 

@@ -21,10 +21,6 @@ from robot_dynamics_ros.errors import CapabilityError
 HANG_TIMEOUT = 30.0  # s without a turn of this loop until the process ends itself, without the interpreter
 START_TIMEOUT = 5.0  # s from the upload of the client's program until it must run, as the client itself waits
 WATCHDOG_HZ = 5.0  # slowest rate of input updates the controller accepts before it stops the robot
-TORQUE_WATCHDOG_HZ = 20.0  # the same while torques are streamed: 50 ms
-NO_FRICTION = [0.0] * 6  # the torque loop feeds friction forward
-FIRST_TORQUE_TIMEOUT = 500  # cycles
-HOLD, RAMP = 3, 50  # cycles a torque is held without a new one, and those in which it then goes to zero
 POLL = 0.02  # s between looks at a motion that the controller runs
 STOP_DECELERATION = 2.0  # rad/s2
 
@@ -108,39 +104,6 @@ class Child:
         """Nothing of ours is moving: bring the robot to rest all the same."""
         self._halt()
         self.report("stopped", "stop was requested")
-
-    def do_torque(self, _: np.ndarray, cycle: float) -> None:
-        """Torques from the parent until it sends stop; without new ones: held for HOLD cycles, ramped out, a fault."""
-        if not self._client.setWatchdog(TORQUE_WATCHDOG_HZ):
-            raise RuntimeError("the controller does not accept the watchdog")
-        torque, silent = np.zeros(6), -FIRST_TORQUE_TIMEOUT
-        self._client.directTorque(torque.tolist(), NO_FRICTION, NO_FRICTION)
-        self.report("moving")
-        while silent < HOLD + RAMP:
-            faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
-            if not self._pipe.poll(cycle if silent >= 0 else min(cycle, POLL)):
-                silent += 1
-                share = min(1.0, (HOLD + RAMP - silent) / RAMP)
-                self._client.directTorque((share * torque).tolist(), NO_FRICTION, NO_FRICTION)
-                continue
-            request, rows = self._latest()
-            if request["do"] != "torque_value" or not request["run"]:
-                raise Stopped(request.get("why", "torque ended"))
-            torque, silent = rows[0], 0
-            if not self._client.directTorque(torque.tolist(), NO_FRICTION, NO_FRICTION):
-                raise RuntimeError("the controller refuses torques")
-        self._halt()
-        raise RuntimeError("no torques came: ramped out and stopped")
-
-    def _latest(self) -> tuple[dict[str, Any], np.ndarray]:
-        """The newest torque waiting; a stop before it takes precedence."""
-        request, rows = receive(self._pipe)
-        while request["do"] == "torque_value" and request["run"] and self._pipe.poll():
-            request, rows = receive(self._pipe)
-        return request, rows
-
-    def do_torque_value(self, _: np.ndarray, run: bool) -> None:
-        """A torque that came after the end of torque mode: nothing to do."""
 
     def do_payload(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
         """Load on the flange; set_target_payload takes the inertia as Ixx Iyy Izz Ixy Ixz Iyz."""

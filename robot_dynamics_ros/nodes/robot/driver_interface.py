@@ -118,7 +118,7 @@ class DriverInterface(NodePart):
         self._stops = Stops(node, driver.wait_until) if stops is None else stops(node)
         # first, because it refuses what the driver cannot do before anything has to be removed again
         try:
-            self._torque = self._make_torque() if node.value("torque") != "none" else None
+            self._torque = self._make_torque() if node.value("torque") else None
         except RobotDynamicsError:
             self._stops.destroy()
             raise

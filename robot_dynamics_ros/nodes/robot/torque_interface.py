@@ -109,7 +109,7 @@ class TorqueInterface(NodePart):
     # -- every sample -------------------------------------------------------------------------------------------------
     def send(self) -> None:
         """After every read: collect the loop's records, send its torque where this process is the one that sends."""
-        self._driver.send_torque()
+        self._driver.take_records()
 
     def on_sample(self, sample: Sample) -> None:
         """Write the feedforward of the last cycle into the sample, pass contact to the loop, check the publishers."""

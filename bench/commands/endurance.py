@@ -13,9 +13,10 @@ import click
 from bench.endurance.clock import endure_by_clock
 from bench.endurance.pieces import PIECE, endure, faults_of, growth_of
 from bench.endurance.topics import endure_garbage
+from bench.page import json_option
 from bench.papers.labs.in_process import RATE
 from bench.running import measure_apart
-from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
+from robot_dynamics_ros.cli.options import console, progress, write_json
 
 
 @click.command()

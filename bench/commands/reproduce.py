@@ -8,13 +8,12 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from bench.page import RESULTS, save_option
+from bench.page import RESULTS, json_option, save_option
 from bench.papers.registry import PROTOCOLS, TRANSPORTS, run_all
 from bench.papers.table import Row, number, verdict, write_protocol
 from robot_dynamics_ros.cli.options import (
     complete_robot,
     console,
-    json_option,
     stderr,
     write_json,
 )

@@ -20,9 +20,9 @@ from robot_dynamics_ros.bringup import describe, environment
 from robot_dynamics_ros.cli.demo_robots import base_file, circles, demo_robot, parameter_file, touched
 from robot_dynamics_ros.cli.demo_summary import PHASES, SETTLE, TruthRecorder, agreement, align, force_errors, pace
 from robot_dynamics_ros.cli.options import (
+    NUMBERS,
     NewPath,
     console,
-    json_option,
     robot_option_with,
     stderr,
     view_option,
@@ -58,10 +58,9 @@ PICTURES = ("demo.png", "demo.rrd")
     default="demo_output",
     show_default=True,
     type=NewPath(directory=True),
-    help="Directory for bag, picture and robot file.",
+    help="Directory for bag, picture, robot file and numbers.json.",
 )
 @view_option
-@json_option
 def command(
     robot: str,
     as_shipped: bool,
@@ -69,13 +68,12 @@ def command(
     duration: float,
     out: Path,
     view: bool,
-    json_file: Path | None,
 ) -> None:
     """Estimate the contact force of a simulated robot: polishing circles, free and with a known contact force.
 
     The demo first identifies a robot file from a recording, then runs all nodes live with it.
 
-    Example: robot-dynamics demo --duration 30 --json demo.json
+    Example: robot-dynamics demo --duration 30
     """
     if not offline:
         require_ros()
@@ -102,7 +100,7 @@ def command(
         log, truth, live = _recorded(robot, model, out, recorded, diagnostics)
     result = _summarise(robot, base, model, out, log, truth) | live
     _print(result)
-    write_json(json_file, result)
+    write_json(out / NUMBERS, result)
 
 
 def _identified(robot: str, base: str, out: Path) -> str:

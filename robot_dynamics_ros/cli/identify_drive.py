@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, stderr, write_json
+from robot_dynamics_ros.cli.options import NUMBERS, console, joint_table, print_files, print_notes, stderr, write_json
 from robot_dynamics_ros.errors import DataError
 
 
@@ -15,7 +15,6 @@ def identify_drive(
     validate: tuple[Path, ...],
     topic: str,
     out: Path,
-    json_file: Path | None,
 ) -> None:
     """Torque constants, rotor inertia, losses and energy from bags with motor currents.
 
@@ -35,7 +34,7 @@ def identify_drive(
         result["files"] = {"robot_file": _save(written, out, changed, bag_files([*bags, *validate]))}
     except DataError as error:
         result["files"], result["warnings"] = {}, [*result["warnings"], str(error)]
-    write_json(json_file, result)
+    write_json(out / NUMBERS, result)
     _show(result)
 
 

@@ -9,11 +9,11 @@ import click
 import numpy as np
 
 from robot_dynamics_ros.cli.options import (
+    NUMBERS,
     NewPath,
     complete_robot,
     console,
     effort_option,
-    json_option,
     print_files,
     print_notes,
     stderr,
@@ -26,7 +26,10 @@ from robot_dynamics_ros.cli.options import (
 @click.argument("robot", shell_complete=complete_robot)
 @click.argument("bags", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--state", type=NewPath(directory=True), required=True, help="Directory of what is learned; one per robot."
+    "--state",
+    type=NewPath(directory=True),
+    required=True,
+    help="Directory of what is learned; one per robot.",
 )
 @click.option("--apply", "apply", is_flag=True, help="Make the proposed file the next version, STATE/robot.yaml.")
 @click.option("--prior", type=click.Path(path_type=Path, exists=True), help="Fleet prior, written by learn-fleet.")
@@ -36,7 +39,6 @@ from robot_dynamics_ros.cli.options import (
 @click.option("--floor", type=float, help="Motion of --excite: lowest height of any joint or the TCP [m].")
 @topic_option
 @effort_option
-@json_option
 def command(
     robot: str,
     bags: tuple[Path, ...],
@@ -49,7 +51,6 @@ def command(
     floor: float | None,
     topic: str,
     effort: str,
-    json_file: Path | None,
 ) -> None:
     """Learn masses and friction of ROBOT from BAGS of its ordinary work.
 
@@ -99,7 +100,7 @@ def command(
     if excite is not None:
         files |= _excite(session.prior, proposal.state, excite, floor)
     print_files(files)
-    write_json(json_file, _result(store, session, proposal, known, files))
+    write_json(state / NUMBERS, _result(store, session, proposal, known, files))
 
 
 def _table(joints: list[str], proposal: Any) -> None:

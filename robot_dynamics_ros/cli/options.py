@@ -78,11 +78,7 @@ effort_option = click.option(
     show_default=True,
     help="Content of the effort field; auto: determined from the data.",
 )
-overwrite_option = click.option(
-    "--overwrite", is_flag=True, help="Replace a bag at that place that robot-dynamics wrote."
-)
 out_option = click.option("--out", type=NewPath(directory=True), required=True, help="Directory for the results.")
-json_option = click.option("--json", "json_file", type=NewPath(), help="Also write the numbers to this JSON FILE.")
 jobs_option = click.option(
     "--jobs",
     default="2",
@@ -222,6 +218,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+NUMBERS = "numbers.json"  # what a command prints, in its --out
 
 
 def write_json(path: Path | None, result: dict[str, Any]) -> None:

@@ -159,13 +159,11 @@ def write_replay(
     result: Replay,
     out: Path,
     progress: Wrap | None = None,
-    overwrite: bool = False,
     inputs: Sequence[str | Path] = (),
 ) -> list[Path]:
     """Write the bag `estimates` and, where matplotlib is there, `force.png` into a directory; returns what was written.
 
-    `overwrite`: an `estimates` of an earlier replay is replaced, `inputs` never. Raises DataError when it cannot be
-    written.
+    Raises DataError when it cannot be written.
     """
     about = {"robot": result.robot.name, "source": ", ".join(result.report.files)}
     written = [
@@ -176,7 +174,6 @@ def write_replay(
             wrench_frame_id=result.pipeline.stage("force").frame_id,
             about=about,
             progress=progress,
-            overwrite=overwrite,
             inputs=inputs,
         )
     ]

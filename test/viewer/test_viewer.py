@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -158,8 +159,10 @@ def test_the_node_shows_a_live_graph(tmp_path):
 
     host, file = loopback_address(), tmp_path / "live.rrd"
     with SimulatedUR("ur5e", host=host):
-        arguments = ("--robot", "ur5e", "--ip", host, "--duration", "9", "--view", "--view-file", str(file))
-        status, output = Process("robot_dynamics_ros.cli.main", "up", *arguments).wait(90.0)
+        arguments = ("--robot", "ur5e", "--ip", host, "--view", "--view-file", str(file))
+        graph = Process("robot_dynamics_ros.cli.main", "up", *arguments)
+        time.sleep(9.0)
+        status, output = graph.end()
     assert status == 0, output
     assert re.search(r"viewer: http://127\.0\.0\.1:\d+/", output), output
     command = [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(file)]

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -154,8 +154,8 @@ def controller_of(robot: RobotFile) -> Any:
     return importlib.import_module(MODULES[_known(robot)])
 
 
-def settings_of(robot: RobotFile, name: str, given: Mapping[str, Any], texts: Sequence[str] = ()) -> Any:
-    """Settings of a robot's simulated controller: those given, and NAME=VALUE read as the type of the setting.
+def settings_of(robot: RobotFile, name: str, texts: Sequence[str]) -> Any:
+    """Settings of a robot's simulated controller: each NAME=VALUE read as the type of the setting.
 
     Raises ConfigError naming a setting that this controller does not have, or a value of another type.
     """
@@ -163,7 +163,7 @@ def settings_of(robot: RobotFile, name: str, given: Mapping[str, Any], texts: Se
     kinds = {field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(Settings)}
     truth = {"True": True, "False": False}
     read: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": truth.__getitem__}
-    values = dict(given)
+    values: dict[str, Any] = {}
     for text in texts:
         key, _, value = text.partition("=")
         try:

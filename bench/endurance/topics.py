@@ -19,7 +19,7 @@ from robot_dynamics_ros.bringup import Graph, NodeSpec
 from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 NODES = {"composed_node": "/", "estimator_node": "/other"}  # a driver of ours; the topics of another; their namespaces
 PERIOD = 0.01  # s between two messages
@@ -53,7 +53,7 @@ class Look:
 def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, None]:
     """So many pieces of wall time, a look after each. Raises RobotDynamicsError where a node ends or is not active."""
     with ExitStack() as stack:
-        ur = stack.enter_context(SimulatedUR("ur5e"))
+        ur = stack.enter_context(SimulatedController("ur5e"))
         given = {"composed_node": {"ip": ur.host, "torque": True}, "estimator_node": {"driver": "none"}}
         nodes = {name: stack.enter_context(_node(name, given[name])) for name in NODES}
         flood = stack.enter_context(Flood())

@@ -22,7 +22,7 @@ from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.trajectories.smooth import through
 
 SPEED = 0.5  # controller time per wall time: half the jitter of a machine that does other things too
@@ -88,7 +88,7 @@ class SocketBench(Bench):
         self._options = {"speed": SPEED} | options
 
     def __enter__(self) -> SocketBench:
-        self.ur = SimulatedUR("ur5e", **self._options)
+        self.ur = SimulatedController("ur5e", **self._options)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.arm: Any = None
@@ -165,7 +165,7 @@ class SocketBench(Bench):
         """Another controller under the same address, after the first was killed."""
         self.simulation.close()
         self.ur.stop()
-        self.ur = SimulatedUR("ur5e", host=self.ur.host, **self._options)
+        self.ur = SimulatedController("ur5e", host=self.ur.host, **self._options)
         self.ur.__enter__()
         self.simulation = self.ur.client()
 

@@ -67,7 +67,7 @@ def variants() -> dict[str, Variant]:
 
 @cache
 def complete() -> RobotFile:
-    """The robot of thermal_lab.py with hysteresis of every joint from slow reversals."""
+    """The robot of labs/thermal.py with hysteresis of every joint from slow reversals."""
     robot, fits = identified(), {}
     for joint in range(robot.n_joints):
         plan = lab.planning.reversals(robot, joint, lab.START, turn=0.4, count=12, a=0.1)

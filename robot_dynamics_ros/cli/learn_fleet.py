@@ -7,15 +7,14 @@ from pathlib import Path
 import click
 import numpy as np
 
-from robot_dynamics_ros.cli.options import NewPath, console, stderr
-
-PROCESSES = 2  # that read states
+from robot_dynamics_ros.cli.options import NewPath, console, jobs_option, stderr, workers
 
 
 @click.command("learn-fleet")
 @click.argument("states", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=NewPath(), required=True, help="Prior to write, for learn --prior.")
-def command(states: tuple[Path, ...], out: Path) -> None:
+@jobs_option
+def command(states: tuple[Path, ...], out: Path, jobs: str) -> None:
     """Merge the STATES (directories of `learn`) of robots of one model into a fleet's prior.
 
     Example: robot-dynamics learn-fleet cells/* --out fleet.npz
@@ -25,7 +24,7 @@ def command(states: tuple[Path, ...], out: Path) -> None:
     from robot_dynamics_ros.learning.update import file_prior
 
     with stderr.status("reading") as status:
-        with executor(PROCESSES) as pool:
+        with executor(*workers(jobs)) as pool:
             prior, left = learn_fleet(states, pool, status.update)
     for text in left:
         console.print(f"left out: {text}")

@@ -215,19 +215,24 @@ class MotionDriver(Driver):
         if self.motion.active:
             raise CapabilityError(f"no {what}: a motion is running: stop it first")
 
-    @abstractmethod
-    def move_path(self, waypoints: NDArray[np.float64], speed: float = 0.5, acceleration: float = 1.0) -> None:
+    def move_path(self, waypoints: ArrayLike, speed: float = 0.5, acceleration: float = 1.0) -> None:
         """Point to point through waypoints (m, n) [rad]; leading axis speed [rad/s], acceleration [rad/s2]."""
+        self.play(waypoints, np.empty((0, self.robot.n_joints)), None, speed, acceleration)
 
-    @abstractmethod
-    def servo(self, positions: NDArray[np.float64], rate: float = 500.0) -> None:
-        """Stream positions (N, n) [rad] at `rate` [Hz], starting where the robot is."""
+    def servo(self, positions: ArrayLike, rate: float | None = None) -> None:
+        """Stream positions (N, n) [rad] at `rate` [Hz], None: the robot's own; starting where the robot is."""
+        self.play(np.empty((0, self.robot.n_joints)), positions, rate)
 
     @abstractmethod
     def play(
-        self, approach: NDArray[np.float64], positions: NDArray[np.float64], rate: float = 500.0, speed: float = 0.5
+        self,
+        waypoints: ArrayLike,
+        positions: ArrayLike,
+        rate: float | None = None,
+        speed: float = 0.5,
+        acceleration: float = 1.0,
     ) -> None:
-        """Move through approach (m, n) [rad] at `speed` [rad/s], then stream positions (N, n) [rad]: one motion."""
+        """Move through waypoints as move_path(), then stream positions as servo(): one motion. m or N may be 0."""
 
     @abstractmethod
     def stop(self) -> None:

@@ -85,7 +85,6 @@ def replay(
     robot: RobotFile,
     *,
     topic: str = "auto",
-    stamps: str = "auto",
     effort: str = "auto",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Wrap | None = None,
@@ -98,7 +97,7 @@ def replay(
     """
     if effort != "auto" and effort not in WORDS:
         raise DataError(f"effort = {effort!r} is none of auto, {', '.join(WORDS)}")
-    log, report = load_bag(bags, robot, topic=topic, stamps=stamps, progress=progress)
+    log, report = load_bag(bags, robot, topic=topic, progress=progress)
     refuse(log, robot, ", ".join(report.files))
     robot, notes = with_recorded_effort(log, robot, effort)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}

@@ -133,14 +133,14 @@ class Scene:
         self._stream.log("plot/force", rr.Scalars([size, deviation_along(force, std), *force]))
         self._stream.log("plot/contact", rr.Scalars([float(contact)]))
 
-    def log_status(self, sample: Sample, health: Iterable[Health], motion: str = "") -> None:
+    def log_status(self, sample: Sample, health: Iterable[Health]) -> None:
         """The text of the first screen: is there contact, how hard, how sure, is the robot healthy."""
         self._stream.set_time("time", timestamp=1e-9 * sample.stamp_ns)
-        text = state_text(sample, self.robot.joint_names, health, motion)
+        text = state_text(sample, self.robot.joint_names, health)
         self._stream.log("state", self._rr.TextDocument(text, media_type="text/markdown"))
 
 
-def state_text(sample: Sample, joints: Iterable[str], health: Iterable[Health], motion: str = "") -> str:
+def state_text(sample: Sample, joints: Iterable[str], health: Iterable[Health]) -> str:
     """Markdown of the state panel."""
     force, std = sample.external_wrench[:3], sample.external_wrench_std[:3]
     contact = sample.contact[-1]
@@ -150,7 +150,6 @@ def state_text(sample: Sample, joints: Iterable[str], health: Iterable[Health], 
     found = sorted(health, key=lambda entry: -entry.level)
     touched = [name for name, on in zip(joints, sample.contact[:-1], strict=True) if on > 0.5]
     parts = [f"robot: {_verdict(found)}"] if found else []
-    parts += [f"motion: {motion}"] if motion else []
     parts += ["contact at " + ", ".join(touched)] if touched else []
     rows = [f"| {LEVELS[min(h.level, 3)]} | {h.name} | {h.message} |" for h in found]
     table = "\n".join(["| | | |", "|---|---|---|", *rows]) if rows else ""

@@ -130,12 +130,12 @@ def finish(stream: Any, web: WebViewer | None) -> None:
     stream.disconnect()
 
 
-def write_rrd(log: Log, robot: RobotFile, file: Path, rate: float = 30.0) -> Path:
-    """A log with its estimates as an .rrd file, `rate` pictures per second of the log's time."""
+def write_rrd(log: Log, robot: RobotFile, file: Path) -> Path:
+    """A log with its estimates as an .rrd file, 30 pictures per second of the log's time."""
     stream = open_stream(file)
     scene, sample = Scene(stream, robot), Sample(log.joint_names)
     seconds = log.time
-    rows = np.searchsorted(seconds, np.arange(0.0, seconds[-1], 1.0 / rate))
+    rows = np.searchsorted(seconds, np.arange(0.0, seconds[-1], 1.0 / 30.0))
     for k, row in enumerate(rows):
         sample.clear()
         log.read(int(row), sample)

@@ -82,7 +82,7 @@ def hung(monkeypatch):
 
     monkeypatch.setattr(control, "spawn", spawn)
     ur = UrControl("nowhere")
-    ur.move_path(np.zeros((1, 6)), 1.0, 1.0)
+    ur.play(np.zeros((1, 6)), np.zeros((0, 6)), np.zeros(6), 500.0, 1.0, 1.0)
     end = time.monotonic() + 60
     while ur.motion.state != "moving":
         assert time.monotonic() < end, ur.motion

@@ -32,11 +32,11 @@ def run(child, *requests):
 
 
 def move(path, speed=1.0):
-    return {"do": "move", "speed": speed, "acceleration": 4.0, "blend": 0.0}, np.array(path)
+    return {"do": "play", "rate": 500.0, "speed": speed, "acceleration": 4.0, "split": len(path)}, np.array(path)
 
 
 def servo(rows):
-    return {"do": "servo", "rate": 500.0, "lookahead": 0.03, "gain": 1000.0}, np.array(rows)
+    return {"do": "play", "rate": 500.0, "speed": 1.0, "acceleration": 4.0, "split": 0}, np.array(rows)
 
 
 def at_rest(controller):

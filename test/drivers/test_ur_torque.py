@@ -15,7 +15,7 @@ from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.drivers.ur.torque import PROGRAM
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.simulation.ur.arm import Arm
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.programs import load_program
@@ -43,7 +43,7 @@ def connected(ur):
 
 @pytest.mark.realtime
 def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control():
-    with SimulatedUR("ur5e", lockstep=True) as ur, ur.client() as simulation:
+    with SimulatedController("ur5e", lockstep=True) as ur, ur.client() as simulation:
         driver, loop = connected(ur)
         try:
             q = driver.sample.q.copy()

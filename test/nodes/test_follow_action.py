@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.nodes.robot import follow_action, motion_interface
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 ROBOT = load_robot("ur5e")
 ACTION = "composed_node/follow_joint_trajectory"
@@ -229,7 +229,7 @@ def test_play_drives_the_action_at_a_share_of_the_speed_and_ctrl_c_stops_the_rob
     def wrist():
         return np.array([m.position[5] for m in listener.heard["joint_states"]]) - start[5]
 
-    with SimulatedUR("ur5e") as sim:
+    with SimulatedController("ur5e") as sim:
         node = Process("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--ip", sim.host)
         try:
             start = np.array(listener.fresh("joint_states").position)

@@ -155,10 +155,10 @@ def test_the_node_shows_a_live_graph(tmp_path):
     pytest.importorskip("rclpy", reason="rclpy is not installed")
     from ros_graph import Process
 
-    from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
+    from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
 
     host, file = loopback_address(), tmp_path / "live.rrd"
-    with SimulatedUR("ur5e", host=host):
+    with SimulatedController("ur5e", host=host):
         arguments = ("--robot", "ur5e", "--ip", host, "--view", "--view-file", str(file))
         graph = Process("robot_dynamics_ros.cli.main", "up", *arguments)
         time.sleep(9.0)

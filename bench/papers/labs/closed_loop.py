@@ -25,14 +25,12 @@ from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.server.client import SimulationClient
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
 APPROACH = 4.0  # controller time per wall time of moves under position control
-FAST = (
-    3.0  # controller time per wall time that is aimed at in torque mode: more than this our records do not keep up with
-)
+FAST = 3.0  # controller time per wall time in torque mode: our records do not keep up with more
 CRAWL = 0.05  # controller time per wall time while we catch up
 LOOK, BEHIND = 50, 1000  # reads between looks at how many samples wait, and how many are too many
 ATTEMPTS = 5
@@ -56,7 +54,7 @@ class ClosedLoop:
         self._parameters = {"time_scale": SLOW} | (parameters or {})
 
     def __enter__(self) -> ClosedLoop:
-        self.ur = SimulatedUR("ur5e", lockstep=True, seed=self._seed, speed=APPROACH)
+        self.ur = SimulatedController("ur5e", lockstep=True, seed=self._seed, speed=APPROACH)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)

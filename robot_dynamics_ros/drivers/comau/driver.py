@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
@@ -170,26 +170,18 @@ class ComauDriver(StreamDriver, MotionDriver):
         }
 
     # -- motion -------------------------------------------------------------------------------------------------------
-    def move_path(self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0) -> None:
-        """Point to point through waypoints (m, n) [rad]; returns at once, see `motion`. Raises CapabilityError."""
-        self._begin(waypoints, np.empty((0, self._n)), speed, acceleration)
-
-    def servo(self, positions: np.ndarray, rate: float | None = None) -> None:
-        """Stream positions (N, n) at the LPC's rate, starting where the robot is; returns at once, see `motion`."""
-        self._rate(rate)
-        self._begin(np.empty((0, self._n)), positions, 0.5, 1.0)
-
-    def play(self, approach: np.ndarray, positions: np.ndarray, rate: float | None = None, speed: float = 0.5) -> None:
-        """Move to `approach` (m, n), then stream: one motion. Raises CapabilityError."""
-        self._rate(rate)
-        self._begin(approach, positions, speed, 1.0)
-
-    def _rate(self, rate: float | None) -> None:
+    def play(
+        self,
+        waypoints: ArrayLike,
+        positions: ArrayLike,
+        rate: float | None = None,
+        speed: float = 0.5,
+        acceleration: float = 1.0,
+    ) -> None:
+        """See MotionDriver; positions at the robot's rate."""
         if rate is not None and not abs(rate - self._stream.options.rate) < 1e-3:
             raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
-
-    def _begin(self, waypoints: Any, stream: Any, speed: float, acceleration: float) -> None:
-        self._move.begin(self._refuse(), waypoints, stream, speed, acceleration)
+        self._move.begin(self._refuse(), waypoints, positions, speed, acceleration)
 
     def _refuse(self) -> wire.State:
         """The last state. Raises CapabilityError with the reason why nothing may be commanded now."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -174,31 +173,23 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         }
 
     # -- motion -------------------------------------------------------------------------------------
-    def move_path(self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0) -> None:
-        """Point to point through waypoints (m, 7) [rad]; returns at once, see `motion`. Raises CapabilityError."""
-        self._begin(waypoints, np.empty((0, JOINTS)), speed, acceleration)
-
-    def servo(self, positions: np.ndarray, rate: float = 1000.0) -> None:
-        """Stream positions (N, 7) at 1 kHz, starting where the robot is; returns at once, see `motion`."""
-        self._rate(rate)
-        self._begin(np.empty((0, JOINTS)), positions, 0.5, 1.0)
-
-    def play(self, approach: np.ndarray, positions: np.ndarray, rate: float = 1000.0, speed: float = 0.5) -> None:
-        """Move to `approach` (m, 7), then stream: one motion. Raises CapabilityError."""
-        self._rate(rate)
-        self._begin(approach, positions, speed, 1.0)
-
-    def _rate(self, rate: float) -> None:
-        if rate != self._stream.options.rate:
+    def play(
+        self,
+        waypoints: ArrayLike,
+        positions: ArrayLike,
+        rate: float | None = None,
+        speed: float = 0.5,
+        acceleration: float = 1.0,
+    ) -> None:
+        """See MotionDriver; positions at the robot's rate."""
+        if rate is not None and not abs(rate - self._stream.options.rate) < 1e-3:
             raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
-
-    def _begin(self, waypoints: Any, stream: Any, speed: float, acceleration: float) -> None:
-        path, positions = position_rows(waypoints, JOINTS, "waypoints"), position_rows(stream, JOINTS, "positions")
+        path, stream = position_rows(waypoints, JOINTS, "waypoints"), position_rows(positions, JOINTS, "positions")
         if not (0.0 < speed <= 2.0 and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} rad/s or acceleration {acceleration} rad/s2 is outside 0..2, 0..10")
         request = {"do": "play", "split": len(path), "speed": speed, "acceleration": acceleration}
         self._allow_motion()
-        self._process.begin(request, np.vstack([path, positions]))
+        self._process.begin(request, np.vstack([path, stream]))
 
     def _allow_motion(self) -> None:
         self.refuse_busy("motion")

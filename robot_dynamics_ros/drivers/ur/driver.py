@@ -188,22 +188,17 @@ class UrDriver(TorqueDriver):
         counts = self._reader.statistics()
         return Statistics(rate=self._rate.of(counts["samples"]), **counts)
 
-    def move_path(
-        self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0, blend: float = 0.0
+    def play(
+        self,
+        waypoints: ArrayLike,
+        positions: ArrayLike,
+        rate: float | None = None,
+        speed: float = 0.5,
+        acceleration: float = 1.0,
     ) -> None:
-        """Point to point through waypoints (m, 6) [rad]; returns at once, see `motion`. Raises CapabilityError."""
+        """See MotionDriver."""
         self._allow_motion()
-        self._control.move_path(waypoints, speed, acceleration, blend)
-
-    def servo(self, positions: np.ndarray, rate: float = 500.0, lookahead: float = 0.03, gain: float = 1000.0) -> None:
-        """Stream positions (N, 6) [rad] at `rate` [Hz]; returns at once, see `motion`. Raises CapabilityError."""
-        self._allow_motion()
-        self._control.servo(positions, self.sample.q, rate, lookahead, gain)
-
-    def play(self, approach: np.ndarray, positions: np.ndarray, rate: float = 500.0, speed: float = 0.5) -> None:
-        """Move to `approach` (m, n), then stream `positions` (N, n): one motion. Raises CapabilityError."""
-        self._allow_motion()
-        self._control.play(approach, positions, rate, speed)
+        self._control.play(waypoints, positions, self.sample.q, rate or self._reader.rate, speed, acceleration)
 
     def stop(self) -> None:
         """Decelerate to standstill; nothing to do when this driver moves nothing."""

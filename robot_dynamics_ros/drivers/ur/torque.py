@@ -13,7 +13,7 @@ from string import Template
 
 from robot_dynamics_ros.errors import ConnectionFailed
 
-SCRIPT_PORT = 30003
+SCRIPT_PORT, UPLOAD_TIMEOUT = 30003, 2.0  # s
 TORQUE_REGISTER, BEAT_REGISTER, RUN_REGISTER = 24, 24, 25  # as in cpp_core rtde_session.hpp
 HOLD = 3  # cycles without a heartbeat in which the last torque stays
 HEARTBEAT_TIMEOUT = 25  # cycles without a heartbeat until the program ends: 50 ms
@@ -32,11 +32,11 @@ PROGRAM = Template(Path(__file__).with_name("torque.script").read_text(encoding=
 )
 
 
-def upload(host: str, port: int = SCRIPT_PORT, timeout: float = 2.0) -> None:
+def upload(host: str) -> None:
     """Send the program; it replaces the one that runs. Raises ConnectionFailed."""
     try:
-        with socket.create_connection((host, port), timeout) as connection:
+        with socket.create_connection((host, SCRIPT_PORT), UPLOAD_TIMEOUT) as connection:
             connection.sendall(PROGRAM.encode())
             connection.shutdown(socket.SHUT_WR)
     except OSError as error:
-        raise ConnectionFailed(f"{host}:{port}: the torque program cannot be sent: {error}") from error
+        raise ConnectionFailed(f"{host}:{SCRIPT_PORT}: the torque program cannot be sent: {error}") from error

@@ -31,7 +31,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.robot.adaptation import AdaptedFriction
-from robot_dynamics_ros.nodes.robot.command_source import refuse_other_commanders, strangers
+from robot_dynamics_ros.nodes.robot.command_source import other_commanders, refuse_other_commanders
 from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
@@ -134,7 +134,7 @@ class TorqueInterface(NodePart):
         return self.loop.state in (GuardState.ok, GuardState.degraded)
 
     def _check(self) -> None:
-        if self.live and (self._publishers() > 1 or self._node.namesakes() or strangers(self._node)):
+        if self.live and (self._publishers() > 1 or self._node.namesakes() or other_commanders(self._node)):
             self.loop.trip(GuardReason.publisher)
         self._adapted.save_regularly(self._last)
 

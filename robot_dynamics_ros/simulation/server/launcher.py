@@ -74,16 +74,22 @@ def run_announced(process: Announced, announce: Callable[[str], None], ready: st
     process.run()
 
 
-class LaunchedController:
-    """Context manager around `robot-dynamics simulate`; options are settings of the robot's controller."""
+class SimulatedController:
+    """Context manager around `robot-dynamics simulate` of a shipped robot, by default on a loopback address of its own.
 
-    def __init__(self, robot: str, host: str, timeout: float, **options: Any) -> None:
-        self.robot, self.host, self.timeout = robot, host, timeout
-        self.options = {"host": host} | options
+    options: settings of the robot's controller.
+    """
+
+    def __init__(
+        self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
+    ) -> None:
+        self.robot, self.timeout = robot, timeout
+        self.host = host or loopback_address(PORTS[_known(load_robot(robot))])
+        self.options = {"host": self.host} | options
         self.ports: dict[str, int] = {}
         self.process: subprocess.Popen[str] | None = None
 
-    def __enter__(self) -> LaunchedController:
+    def __enter__(self) -> SimulatedController:
         settings = self.options | {"stop_with_stdin": True}
         arguments = [f"--set={name}={value}" for name, value in settings.items()]
         self.process = subprocess.Popen(
@@ -132,15 +138,6 @@ class LaunchedController:
         self.stop()
 
 
-class SimulatedUR(LaunchedController):
-    """A simulated UR, by default on a loopback address of its own."""
-
-    def __init__(
-        self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
-    ) -> None:
-        super().__init__(robot, host or loopback_address(), timeout, **options)
-
-
 MODULES = {  # manufacturer -> module with Settings and serve
     "Universal Robots": "robot_dynamics_ros.simulation.ur.process",
     "Franka Robotics": "robot_dynamics_ros.simulation.franka.controller",
@@ -180,10 +177,3 @@ def _known(robot: RobotFile) -> str:
     if robot.manufacturer not in MODULES:
         raise ConfigError(robot.name, "manufacturer", f"{robot.manufacturer!r} is none of {', '.join(MODULES)}")
     return str(robot.manufacturer)
-
-
-class SimulatedController(LaunchedController):
-    """The simulated controller of any shipped robot, by default on a loopback address of its own."""
-
-    def __init__(self, robot: str, timeout: float = START_TIMEOUT, host: str | None = None, **options: Any) -> None:
-        super().__init__(robot, host or loopback_address(PORTS[_known(load_robot(robot))]), timeout, **options)

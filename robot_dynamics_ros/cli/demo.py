@@ -20,7 +20,6 @@ from robot_dynamics_ros.bringup import describe, environment
 from robot_dynamics_ros.cli.demo_robots import base_file, circles, demo_robot, parameter_file, touched
 from robot_dynamics_ros.cli.demo_summary import PHASES, SETTLE, TruthRecorder, agreement, align, force_errors, pace
 from robot_dynamics_ros.cli.options import (
-    NUMBERS,
     NewPath,
     console,
     robot_option_with,
@@ -58,7 +57,7 @@ PICTURES = ("demo.png", "demo.rrd")
     default="demo_output",
     show_default=True,
     type=NewPath(directory=True),
-    help="Directory for bag, picture, robot file and numbers.json.",
+    help="Directory for bag, picture, robot file and numbers.",
 )
 @view_option
 def command(
@@ -100,7 +99,7 @@ def command(
         log, truth, live = _recorded(robot, model, out, recorded, diagnostics)
     result = _summarise(robot, base, model, out, log, truth) | live
     _print(result)
-    write_json(out / NUMBERS, result)
+    write_json(out / "demo.json", result)
 
 
 def _identified(robot: str, base: str, out: Path) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from robot_dynamics_ros.cli.options import (
-    NUMBERS,
     bags_argument,
     console,
     out_option,
@@ -46,7 +45,7 @@ def command(
 
     Friction and stiffness are compared at equal load and temperature. Writes OUT/health.html; with --fleet a page per
     robot, and OUT/health.html compares the robots. The exit status is 0 also when wear is detected: see the page, or
-    `level` in OUT/numbers.json.
+    `level` in OUT/health.json.
 
     Example: robot-dynamics health january february march --robot ur5e --out health
     """
@@ -82,7 +81,7 @@ def command(
         page = write_fleet_page(rows, pages, arm.joint_names, out / "health.html")
         _print(["", *fleet_sentences(rows)])
     _print([f"page {page}"])
-    write_json(out / NUMBERS, {"robots": results} | ({"fleet": rows} if fleet else {}))
+    write_json(out / "health.json", {"robots": results} | ({"fleet": rows} if fleet else {}))
 
 
 def _print(lines: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from robot_dynamics_ros.cli.options import NUMBERS, console, joint_table, print_files, print_notes, stderr, write_json
+from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, stderr, write_json
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify, read
@@ -90,7 +90,7 @@ def identify_arm(
             result["files"]["report"] = str(write_report(found, result, out / REPORT))
         except CapabilityError as error:  # numbers and files do not depend on drawing
             result["statements"].append(f"no report: {error}")
-    write_json(out / NUMBERS, result)
+    write_json(out / "report.json", result)
     _show(result)
     if result["usable"]:
         console.print(f"next: robot-dynamics up --robot {result['files']['robot_file']} --driver none")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.cli.options import NUMBERS, console, joint_table, print_files, print_notes, stderr, write_json
+from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, stderr, write_json
 from robot_dynamics_ros.errors import DataError
 
 
@@ -34,7 +34,7 @@ def identify_drive(
         result["files"] = {"robot_file": _save(written, out, changed, bag_files([*bags, *validate]))}
     except DataError as error:
         result["files"], result["warnings"] = {}, [*result["warnings"], str(error)]
-    write_json(out / NUMBERS, result)
+    write_json(out / "drives.json", result)
     _show(result)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import NUMBERS, console, print_notes, stderr, workers, write_json
+from robot_dynamics_ros.cli.options import console, print_notes, stderr, workers, write_json
 from robot_dynamics_ros.errors import CapabilityError
 
 REPORT = "comparison.html"
@@ -33,7 +33,7 @@ def compare(
 
         results = identify_each(robot, bags, options, *workers(jobs), on_done)
     result = compared(results)
-    write_json(out / NUMBERS, result | {"results": results})
+    write_json(out / "comparison.json", result | {"results": results})
     _show(result)
     from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.cli.options import NUMBERS, console, joint_table, print_files, print_notes, progress, write_json
+from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, progress, write_json
 from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.identification.joint.identify import JointsFound, identify_joints
 from robot_dynamics_ros.identification.reports.joint import head, write_joint_outputs
@@ -33,7 +33,7 @@ def identify_property(
         log, known, what, joints, source=names, wrap=lambda items: progress(items, what, len(items))
     )
     files = write_joint_outputs(found, log, list(bags), out)
-    write_json(out / NUMBERS, found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})
+    write_json(out / f"{what}.json", found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})
     _show(found)
     print_notes(report.lines()[1:])
     print_files(files)

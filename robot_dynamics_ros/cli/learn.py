@@ -9,7 +9,6 @@ import click
 import numpy as np
 
 from robot_dynamics_ros.cli.options import (
-    NUMBERS,
     NewPath,
     complete_robot,
     console,
@@ -100,7 +99,7 @@ def command(
     if excite is not None:
         files |= _excite(session.prior, proposal.state, excite, floor)
     print_files(files)
-    write_json(state / NUMBERS, _result(store, session, proposal, known, files))
+    write_json(state / "learn.json", _result(store, session, proposal, known, files))
 
 
 def _table(joints: list[str], proposal: Any) -> None:

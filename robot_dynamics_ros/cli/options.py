@@ -220,9 +220,6 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-NUMBERS = "numbers.json"  # what a command prints, in its --out
-
-
 def write_json(path: Path | None, result: dict[str, Any]) -> None:
     """Write a command's numbers as a whole or not at all; None writes nothing. Raises OSError naming the path."""
     if path is not None:

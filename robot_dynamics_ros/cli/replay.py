@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from robot_dynamics_ros.cli.options import (
-    NUMBERS,
     bags_argument,
     console,
     effort_option,
@@ -78,7 +77,7 @@ def command(
         summary["reference"] = against.to_dict()
     for path in written:
         console.print(f"wrote {path}")
-    write_json(out / NUMBERS, summary)
+    write_json(out / "replay.json", summary)
 
 
 def with_file(path: Path | None, settings: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:

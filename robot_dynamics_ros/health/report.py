@@ -57,7 +57,7 @@ def date(seconds: float) -> str:
 def as_dict(
     robot: str, measured: Sequence[Measurement], found: dict[str, list[Trend]], joints: Sequence[str]
 ) -> dict[str, Any]:
-    """Everything printed, for numbers.json and the page."""
+    """Everything printed, for the JSON and the page."""
     days, span = [date(m.time) for m in measured], measured[-1].time - measured[0].time
     short = f"{len(measured)} recordings within {span / 3600:.3g} h: a trend needs {LEAST_SPAN / 86400:.0f} days"
     rows = {

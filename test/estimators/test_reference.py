@@ -11,7 +11,6 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.bags.wrench import WrenchSeries
 from robot_dynamics_ros.bringup import check_parameter_file, describe, stage_parameters
 from robot_dynamics_ros.cli.calibrate_force import command as calibrate_command
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.cli.replay import command
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions, at_tcp, known_frame
@@ -53,7 +52,7 @@ def test_replay_compares_with_the_sensor(tmp_path):
     bag, out = sensor_bag(tmp_path / "b", moving(12.0), pushed(12.0)), tmp_path / "o"
     done = run(bag, "--robot", "ur5e", "--out", out, "--reference", f"{TOPIC},tare=2")
     assert done.exit_code == 0 and "axes of tool0 (the TCP)" in done.output and "tared by [4" in done.output
-    c = json.loads((out / NUMBERS).read_text())["reference"]
+    c = json.loads((out / "replay.json").read_text())["reference"]
     assert max(c["axes_moving"][:3]) < 1.5 and 0.9 < c["gain"]["Fz"] < 1.1 and c["correlation"]["Fz"] > 0.95
     assert abs(c["bias"]["Fz"]) < 1.0 and c["precision"] > 0.95 and c["recall"] > 0.9 and c["sign"] == 1
     assert 0.02 < c["delay"] < 0.08  # of an observer with a bandwidth of 25 rad/s

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from force_bench import UR5E, measured, moving, still
 
 from robot_dynamics_ros.bags import load_bag, write_bag
-from robot_dynamics_ros.cli.options import NUMBERS, console
+from robot_dynamics_ros.cli.options import console
 from robot_dynamics_ros.cli.replay import carrying, command, parse_settings, show
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -37,13 +37,13 @@ def test_command_writes_bag_plot_and_numbers(tmp_path):
     out = tmp_path / "out"
     result = run(bag(tmp_path), "--robot", "ur5e", "--out", out)
     assert result.exit_code == 0 and "times real time" in result.output
-    summary = json.loads((out / NUMBERS).read_text())
+    summary = json.loads((out / "replay.json").read_text())
     assert summary["samples"] == 2000 and summary["wrench_rms"]["Fz"] == pytest.approx(60, abs=4)
     assert summary["contact_share"] > 0.6
     assert (out / "force.png").read_bytes()[:4] == b"\x89PNG"
     estimates, _ = load_bag(out / "estimates", UR5E)
     assert np.median(estimates.external_wrench[600:, 2]) == pytest.approx(-70, abs=4)
-    assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png", NUMBERS]
+    assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png", "replay.json"]
 
 
 def test_replay_of_a_recorded_live_run_is_identical(tmp_path):
@@ -134,7 +134,7 @@ def test_wrong_robot_for_the_bag_is_named(tmp_path):
 def test_public_recordings(tmp_path, file, robot, payload):
     """Free motion of real robots: forces near zero; the UR3's tool, which its file does not know, is recognised."""
     assert run(DATA / file, "--robot", robot, "--out", tmp_path / "o").exit_code == 0
-    summary = json.loads((tmp_path / "o" / NUMBERS).read_text())
+    summary = json.loads((tmp_path / "o" / "replay.json").read_text())
     assert summary["contact_share"] < 0.03 and ("payload" in summary["payload_or_bias"]) == payload
     assert max(summary["wrench_rms"][axis] for axis in ("Fx", "Fy", "Fz")) < 15
     assert summary["times_real_time"] > 20

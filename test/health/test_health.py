@@ -14,7 +14,6 @@ from rich.console import Console
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli import health
 from robot_dynamics_ros.cli.health import command
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.health.fleet import standings, write_fleet_page
 from robot_dynamics_ros.health.measure import Measurement, warming
 from robot_dynamics_ros.health.report import as_dict, at_equal_conditions, slopes_of, trends
@@ -52,7 +51,7 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
     arguments = [*bags[::-1], "--robot", "ur5e", "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    result = json.loads((tmp_path / "out" / NUMBERS).read_text())["robots"]["ur5e"]
+    result = json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]
     rows = result["quantities"]["coulomb"]
     assert [row["level"] for row in rows] == ["ok", "ok", "warn", "ok", "ok", "ok"]
     assert rows[2]["change_percent"] == pytest.approx(45, abs=8)

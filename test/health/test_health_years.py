@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.health import command
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -77,7 +76,7 @@ def judged(robot_file, bags, out, *more):
     arguments = [*bags, "--robot", robot_file, "--out", str(out), *more]
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    return json.loads((out / NUMBERS).read_text()), done.output, (out / "health.html").read_text()
+    return json.loads((out / "health.json").read_text()), done.output, (out / "health.html").read_text()
 
 
 def test_a_robot_that_ages_is_seen_where_it_ages(robot_file, tmp_path):

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from bench.papers.labs.calibration import trapezoid_test
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.drive.fits import CurrentFit, drive_data, effort_constant, rotor_inertia
@@ -130,7 +129,7 @@ def test_command_on_the_simulated_robots_bags(tmp_path):
     line = ["identify", "--what", "drives", str(tmp_path / "a"), "--robot", "ur5e", "--validate", str(tmp_path / "b")]
     done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
-    result = json.loads((tmp_path / "out" / NUMBERS).read_text())
+    result = json.loads((tmp_path / "out" / "drives.json").read_text())
     assert min(result["validation"]["current"]["r2"]) >= 0.985
     assert result["validation"]["energy"]["electrical"][-1] > 0
     robot = load_robot(result["files"]["robot_file"])

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification import fleet
 from robot_dynamics_ros.identification.arm.identify import Options
@@ -89,7 +88,7 @@ def test_the_command_writes_table_numbers_and_a_page_that_needs_nothing_else(tmp
     page = (tmp_path / "out" / "comparison.html").read_text()
     assert all(word in page for word in ("2026-01-01 00:00", "robot at rest", "c: friction of one"))
     assert page.count("data:image/png") == 2 and "http" not in page.split("</style>")[1]
-    assert json.loads((tmp_path / "out" / NUMBERS).read_text())["bags"] == ["a", "b", "c"]
+    assert json.loads((tmp_path / "out" / "comparison.json").read_text())["bags"] == ["a", "b", "c"]
 
 
 def test_results_are_in_the_order_of_the_bags_whichever_ends_first(monkeypatch):

@@ -17,7 +17,6 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import command
 from robot_dynamics_ros.cli.identify_arm import SHARES, StepProgress
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.identification.arm import identify as procedure
 from robot_dynamics_ros.identification.arm.identify import STEPS
@@ -54,7 +53,7 @@ def run(tmp_path_factory):
         patch.setattr(reports, "write_report", page)
         result = CliRunner().invoke(command, args)
     assert result.exit_code == 0, result.output
-    return folder / "out", json.loads((folder / "out" / NUMBERS).read_text()), result.output
+    return folder / "out", json.loads((folder / "out" / "report.json").read_text()), result.output
 
 
 def test_progress_counts_up_to_the_end_and_names_the_time_left():

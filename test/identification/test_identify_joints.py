@@ -9,7 +9,6 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import JOINTS
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.experiments.plan import (
     checked,
@@ -183,7 +182,7 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
     arguments += ["--out", str(tmp_path / "out")]
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0, (done.output, done.exception)
-    numbers = json.loads((tmp_path / "out" / NUMBERS).read_text())
+    numbers = json.loads((tmp_path / "out" / "friction.json").read_text())
     robot = load_robot(numbers["files"]["robot_file"])
     assert robot.friction.model == "madsen" and "identify --what friction" in robot.sources["identify_joint"]
     assert "friction" in robot.provenance[-1].changed

@@ -21,7 +21,6 @@ from test_payload_simulated import GIVEN, ROBOT, log_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.effort.meaning import CURRENT as AMPERE
@@ -135,7 +134,7 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     assert np.all(
         np.abs(found / constants - 1)[1:4] < np.minimum(0.06, 0.5 * nominal)
     )  # the joints that carry the mass
-    payload = json.loads((tmp_path / "out" / NUMBERS).read_text())["payload"]
+    payload = json.loads((tmp_path / "out" / "report.json").read_text())["payload"]
     assert abs(payload["mass"] / masses[0] - 1) < 0.02 and payload["mass_std"] > 0
 
 

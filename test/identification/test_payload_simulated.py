@@ -9,7 +9,6 @@ from prepared import ROBOT, laws, steps, structure
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.identification import payload as payloads
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
@@ -81,7 +80,7 @@ def test_the_command_writes_a_file_that_carries_it(tmp_path):
     line = ["identify", free, "--robot", "ur5e", "--validate", judge, "--payload-from", loaded, "--out", out]
     done = CliRunner().invoke(cli, line, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    report = json.loads((tmp_path / "out" / NUMBERS).read_text())
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert abs(report["payload"]["mass"] - MASS) < 3 * report["payload"]["mass_std"]
     carried = load_robot(report["files"]["loaded_robot_file"]).payload
     assert carried.mass == pytest.approx(report["payload"]["mass"])

@@ -18,7 +18,6 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli import options
 from robot_dynamics_ros.cli.identify import command
 from robot_dynamics_ros.cli.identify_arm import NOT_USABLE
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.export import identified_robot
@@ -205,7 +204,7 @@ def invoke(logs, folder):
     bags = [str(write_bag(log, folder / str(k), topics=["joint_states"])) for k, log in enumerate(logs)]
     line = [bags[0], "--robot", "ur5e", "--validate", bags[1], "--out", str(folder / "out")]
     done = CliRunner().invoke(command, line)
-    return done, json.loads((folder / "out" / NUMBERS).read_text()), bags
+    return done, json.loads((folder / "out" / "report.json").read_text()), bags
 
 
 def test_terminal_and_json_begin_with_the_verdict_and_names_are_learnt(given_structure, tmp_path):

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.cli.options import NUMBERS
 from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.learning.changes import change_of
 from robot_dynamics_ros.learning.intake import working_motion
@@ -195,7 +194,7 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path):
     state = tmp_path / "state"
     first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply")
     assert first.exit_code == 0, first.output
-    report = json.loads((state / NUMBERS).read_text())
+    report = json.loads((state / "learn.json").read_text())
     assert report["proposed"] and report["files"]["robot_file"] == str(state / "robot.yaml")
     assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
     assert 0 < report["bytes"] < 3 * 100_000

@@ -161,10 +161,11 @@ def test_the_node_shows_a_live_graph(tmp_path):
     with SimulatedController("ur5e", host=host):
         arguments = ("--robot", "ur5e", "--ip", host, "--view", "--view-file", str(file))
         graph = Process("robot_dynamics_ros.cli.main", "up", *arguments)
+        shown = next((line for line in graph.process.stdout if "viewer:" in line), "")
         time.sleep(9.0)
         status, output = graph.end()
     assert status == 0, output
-    assert re.search(r"viewer: http://127\.0\.0\.1:\d+/", output), output
+    assert re.search(r"viewer: http://127\.0\.0\.1:\d+/", shown), output
     command = [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(file)]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     for entity in ("/robot/link_1", "/force/arrow", "/plot/friction", "/state"):

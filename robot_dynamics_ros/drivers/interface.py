@@ -232,7 +232,7 @@ class MotionDriver(Driver):
         speed: float = 0.5,
         acceleration: float = 1.0,
     ) -> None:
-        """Move through waypoints as move_path(), then stream positions as servo(): one motion. m or N may be 0."""
+        """Move through waypoints (m, n) as move_path(), then stream positions (N, n) as servo(); m or N may be 0."""
 
     @abstractmethod
     def stop(self) -> None:

@@ -181,7 +181,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         speed: float = 0.5,
         acceleration: float = 1.0,
     ) -> None:
-        """See MotionDriver; positions at the robot's rate."""
+        """See MotionDriver: waypoints (m, 7), then positions (N, 7), at the robot's rate."""
         if rate is not None and not abs(rate - self._stream.options.rate) < 1e-3:
             raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
         path, stream = position_rows(waypoints, JOINTS, "waypoints"), position_rows(positions, JOINTS, "positions")

@@ -196,7 +196,7 @@ class UrDriver(TorqueDriver):
         speed: float = 0.5,
         acceleration: float = 1.0,
     ) -> None:
-        """See MotionDriver."""
+        """See MotionDriver: waypoints (m, 6), then positions (N, 6)."""
         self._allow_motion()
         self._control.play(waypoints, positions, self.sample.q, rate or self._reader.rate, speed, acceleration)
 

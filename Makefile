@@ -39,7 +39,8 @@ test test-long: build $(VENV)/.installed_dev
 demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor) # the core with one set of kernels does
 	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace
 	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PY) -m pip install -q "rerun-sdk>=0.41",true)
-	@$(VENV)/bin/robot-dynamics demo --duration 25 $(if $(ROBOT),--robot $(ROBOT),) $(if $(VIEW),--view,) $(ARGS)
+	@$(if $(filter mujoco,$(PLANT)),$(PYTHON) tools/environment.py mujoco,true)
+	@$(VENV)/bin/robot-dynamics demo --duration 25 $(if $(ROBOT),--robot $(ROBOT),) $(if $(PLANT),--plant $(PLANT),) $(if $(VIEW),--view,) $(ARGS)
 
 sizes: # seconds and megabytes of the set-up
 	@$(PYTHON) tools/environment.py sizes

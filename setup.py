@@ -133,6 +133,7 @@ extras = {
         "setuptools<80",
     ],
     "franka": ["pylibfranka>=0.21"],
+    "mujoco": ["mujoco>=3.7"],  # the other plant: demo --plant mujoco
     "viewer": ["rerun-sdk>=0.41"],
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
@@ -151,7 +152,7 @@ extras["dev"] = [
     *extras["viewer"],
     "pytest-xdist>=3.8",
     "ruff>=0.6",
-    "mujoco>=3.2,<3.3",  # behind franka-sim's server in one test
+    *extras["mujoco"],
     "clang-format>=18",
     "mypy>=1.11",
     "types-PyYAML>=6.0",

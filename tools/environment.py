@@ -1,8 +1,8 @@
-"""Set-up behind make: `environment.py demo | vendor | dev | peers` fills $VENV with progress, `sizes` prints its cost.
+"""Set-up behind make: `environment.py demo | vendor | mujoco | dev | peers` fills $VENV, `sizes` prints its cost.
 
-demo: what `make demo` runs with. vendor: the clients of Franka and Comau for their demos. dev: what `make test`,
-`make lint` and `make docs` need besides. peers: the package and the libraries that `bench --peers` compares with, in an
-environment of their own. Uses uv where it is installed. The seconds are kept in .venv/steps.json.
+demo: what `make demo` runs with. vendor: the clients of Franka and Comau for their demos. mujoco: that plant. dev: what
+`make test`, `make lint` and `make docs` need besides. peers: the package and the libraries that `bench --peers`
+compares with, in an environment of their own. Uses uv where it is installed. The seconds are kept in .venv/steps.json.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ EXPECTED = {  # s on two quiet cores
     "packages": 40,
     "C++ core": 90,
     "vendor packages": 15,
+    "MuJoCo": 10,
     "test packages": 60,
 }
 # imported beside the compiler: the first import writes byte code, for which the demo would wait
@@ -186,11 +187,20 @@ def vendor() -> None:
     run(Step("vendor packages", installer("--no-deps", "franka-sim>=1.1")))
 
 
+def mujoco() -> None:
+    """MuJoCo with `dcmotor`; an older one is removed first, because its files overlap with those of version 4."""
+    known = [str(PYTHON), "-c", "from mujoco import mjtBias; mjtBias.mjBIAS_DCMOTOR"]
+    if subprocess.run(known, stderr=subprocess.DEVNULL, check=False).returncode:
+        subprocess.run([str(PYTHON), "-m", "pip", "uninstall", "-qqy", "mujoco", "mujoco-core"], check=False)
+        run(Step("MuJoCo", installer("mujoco>=3.7")))
+
+
 def dev() -> None:
     """What tests, linters and documentation need."""
     print("installing the packages of tests, lint and docs (once) ...", flush=True)
     settings = {"ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE": "1", "PYTHONWARNINGS": "ignore"}
     vendor()
+    mujoco()
     run(Step("test packages", editable("dev"), **settings))
 
 
@@ -233,4 +243,4 @@ def sizes() -> None:
 
 
 if __name__ == "__main__":
-    {"demo": demo, "vendor": vendor, "dev": dev, "peers": peers, "sizes": sizes}[sys.argv[1]]()
+    {"demo": demo, "vendor": vendor, "mujoco": mujoco, "dev": dev, "peers": peers, "sizes": sizes}[sys.argv[1]]()

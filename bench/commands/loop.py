@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bench.force.loop import write_loop
-from robot_dynamics_ros.cli.demo import offline
+from robot_dynamics_ros.cli.demo import run_offline
 from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, identified_model
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -23,4 +23,4 @@ def command(robot: str, out: Path, work: Path) -> None:
     work.mkdir(parents=True, exist_ok=True)
     base = base_file(robot, work)
     model = str(identified_model(base, demo_robot(robot), work, lambda _: None))
-    click.echo(write_loop(*offline(base, model, robot, SECONDS, work), load_robot(model), out))
+    click.echo(write_loop(*run_offline(base, model, robot, SECONDS, work), load_robot(model), out))

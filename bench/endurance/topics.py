@@ -54,7 +54,10 @@ def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, 
     """So many pieces of wall time, a look after each. Raises RobotDynamicsError where a node ends or is not active."""
     with ExitStack() as stack:
         ur = stack.enter_context(SimulatedController("ur5e"))
-        given = {"composed_node": {"ip": ur.host, "torque": True}, "estimator_node": {"driver": "none"}}
+        given: dict[str, dict[str, Any]] = {
+            "composed_node": {"ip": ur.host, "torque": True},
+            "estimator_node": {"driver": "none"},
+        }
         nodes = {name: stack.enter_context(_node(name, given[name])) for name in NODES}
         flood = stack.enter_context(Flood())
         for piece in range(1, pieces + 1):
@@ -66,7 +69,7 @@ def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, 
 
 
 @contextmanager
-def _node(name: str, parameters: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def _node(name: str, parameters: dict[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
     """A node as a process, ended with the block."""
     node = NodeSpec(name, name, {"robot": "ur5e"} | parameters)
     command = Graph((node,), NODES[name].strip("/")).command(node)

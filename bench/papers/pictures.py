@@ -42,7 +42,7 @@ def _loops(axis: Any) -> None:
     robot = lab.ur5e()
     plan = lab.planning.checked(robot, "fading", [0], (q, qd, np.gradient(qd, 1 / RATE, axis=0)), RATE)
     record = lab.measured(plan, lab.warm_robot(robot, 1), robot, 0, keep=5)
-    theta = record.theta - record.theta[0]
+    theta = np.asarray(record.theta) - np.asarray(record.theta)[0]
     shown = slice(round(0.75 * PERIOD * RATE / 5), None)  # after the first reversal
     axis.plot(1e3 * theta[shown], record.friction[shown], ".", ms=2, color=OTHER, label="measured")
     axis.plot(1e3 * theta[shown], fit.torque(theta)[shown], color=BLUE, lw=1.2, label="identified elements")
@@ -55,9 +55,14 @@ def _temperature(axis: Any) -> None:
     """What a law without and one with temperature leaves while the joint warms up by its own motion."""
     data = temperature_data(MINUTES)
     warm, order = np.asarray(data.temperature), np.random.default_rng(0).permutation(len(data))
-    options = {"fixed": {"fl": 0.0}, "reference_temperature": 30.0}
     for known, colour, label in ((False, RED, "without temperature"), (True, BLUE, "with temperature")):
-        fit = fit_friction("madsen", data.take(order[:FIT_ROWS]), temperature=known, **options)
+        fit = fit_friction(
+            "madsen",
+            data.take(order[:FIT_ROWS]),
+            temperature=known,
+            fixed={"fl": 0.0},
+            reference_temperature=30.0,
+        )
         left = (data.torque - fit.torque(data)) * np.sign(data.v)
         axis.plot(warm, left, ".", color=colour, ms=1.5, alpha=0.15)
         rows = [(T + 1.0, left[(warm >= T) & (warm < T + 2.0)]) for T in BINS]

@@ -34,6 +34,7 @@ from robot_dynamics_ros.outputs import remove_bag
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
+from robot_dynamics_ros.simulation.plant.interface import PLANTS
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.topics import INPUT_TOPICS
@@ -49,6 +50,13 @@ PICTURES = ("demo.png", "demo.rrd")
 
 @click.command()
 @robot_option_with("Robot to simulate and to observe.", default="ur5e")
+@click.option(
+    "--plant",
+    default=PLANTS[0],
+    show_default=True,
+    type=click.Choice(PLANTS),
+    help="Machine behind the controller: ours with elastic joints, or MuJoCo's.",
+)
 @click.option("--as-shipped", is_flag=True, help="Use the shipped robot file; skip the identification.")
 @click.option("--offline", is_flag=True, help="Without nodes and not in real time: a simulated bag, replayed. No ROS.")
 @click.option("--duration", default=50.0, show_default=True, type=click.FloatRange(15, 3600), help="Seconds of motion.")
@@ -62,6 +70,7 @@ PICTURES = ("demo.png", "demo.rrd")
 @view_option
 def command(
     robot: str,
+    plant: str,
     as_shipped: bool,
     offline: bool,
     duration: float,
@@ -88,39 +97,39 @@ def command(
         (out / name).unlink(missing_ok=True)
     demo_robot(robot)
     base = base_file(robot, out)
-    model = base if as_shipped else _identified(robot, base, out)
+    model = base if as_shipped else _identified(robot, base, out, plant)
     if offline:
         console.print(f"simulating {duration:.0f} s of {robot} and replaying them ...")
-        log, truth = offline(base, model, robot, duration, out)
+        log, truth = run_offline(base, model, robot, duration, out, plant)
         live: dict[str, Any] = {}
     else:
         console.print(f"starting a simulated {robot} and the graph, then {duration:.0f} s of motion ...")
-        diagnostics, recorded = _run(robot, model, duration, out, view)
+        diagnostics, recorded = _run(robot, model, duration, out, view, plant)
         log, truth, live = _recorded(robot, model, out, recorded, diagnostics)
     result = _summarise(robot, base, model, out, log, truth) | live
     _print(result)
     write_json(out / "demo.json", result)
 
 
-def _identified(robot: str, base: str, out: Path) -> str:
+def _identified(robot: str, base: str, out: Path, plant: str) -> str:
     from robot_dynamics_ros.cli.demo_robots import identified_model
 
     console.print("from one recording to a robot file, about 10 s ...")
     with stderr.status("recording") as status:
-        model = identified_model(base, demo_robot(robot), out, status.update)
+        model = identified_model(base, demo_robot(robot), out, status.update, plant)
     console.print(f"identified {model}")
     return str(model)
 
 
 def _run(
-    robot: str, model: str, duration: float, out: Path, view: bool
+    robot: str, model: str, duration: float, out: Path, view: bool, plant: str
 ) -> tuple[Mapping[str, Mapping[str, str]], np.ndarray]:
     """The live part; returns the last diagnostics and the ground truth."""
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
     recording = str(out / "demo.rrd") if view else ""
     parameters, supervisor = parameter_file(robot, out), Supervisor()
-    with SimulatedController(robot) as controller, controller.client() as client, Monitor() as monitor:
+    with SimulatedController(robot, plant=plant) as controller, controller.client() as client, Monitor() as monitor:
         graph = describe(model, ip=controller.host, params_file=parameters, view=view, view_file=recording)
         for note in graph.notes:
             console.print(note)
@@ -172,9 +181,11 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
     return view.diagnostics
 
 
-def offline(base: str, model: str, robot: str, duration: float, out: Path) -> tuple[Log, np.ndarray]:
+def run_offline(
+    base: str, model: str, robot: str, duration: float, out: Path, plant: str = PLANTS[0]
+) -> tuple[Log, np.ndarray]:
     """The estimates of a simulated bag, which is written, and the true wrench (N, 6)."""
-    measured, truth = touched(load_robot(base), demo_robot(robot), duration)
+    measured, truth = touched(load_robot(base), demo_robot(robot), duration, plant)
     write_bag(measured, out / "bag", overwrite=True)
     log = replay([out / "bag"], load_robot(model)).log
     return log, align(log, np.column_stack([1e-9 * measured.stamp_ns, truth]))

@@ -16,6 +16,7 @@ from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
+from robot_dynamics_ros.simulation.plant.interface import PLANTS
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.simulation.server.arm_server import Arm
@@ -91,11 +92,11 @@ def circles(robot: RobotFile, demo: DemoRobot, duration: float, rate: float) -> 
     return polishing(robot, demo.pose, (), duration, rate=rate, radius=demo.radius, turn=demo.turn, rests=stands).motion
 
 
-def touched(robot: RobotFile, demo: DemoRobot, duration: float) -> tuple[Log, np.ndarray]:
+def touched(robot: RobotFile, demo: DemoRobot, duration: float, plant: str = PLANTS[0]) -> tuple[Log, np.ndarray]:
     """What a robot measures in the motion and contacts of the demo, without a controller's sockets, and the true wrench
     (N, 6). Contact presses on the tool where the motion has it.
     """
-    arm, scenario = Arm(robot, demo.pose), Scenario(demo.scenario)
+    arm, scenario = Arm(robot, demo.pose, plant=plant), Scenario(demo.scenario)
     rate = arm.simulated.rate
     motion = circles(robot, demo, duration, rate)
     wrench = np.zeros((len(motion[0]), 6))
@@ -123,20 +124,20 @@ def excitation(robot: RobotFile, demo: DemoRobot, seed: int) -> motions.Motion:
     return motions.path([pose, *points, pose], velocity=demo.velocity, acceleration=demo.acceleration)
 
 
-def record(robot: RobotFile, demo: DemoRobot, seed: int, path: Path) -> None:
+def record(robot: RobotFile, demo: DemoRobot, seed: int, path: Path, plant: str) -> None:
     """A bag of the simulated robot following an excitation."""
     motion = excitation(robot, demo, seed)
-    simulated = SimulatedRobot(robot, seed=seed, rate=RATE)
+    simulated = SimulatedRobot(robot, seed=seed, rate=RATE, plant=plant)
     simulated.reset(motion[0][0])
     write_bag(simulated.run(*motion)[0], path, overwrite=True)
 
 
-def identified_model(name: str, demo: DemoRobot, out: Path, progress: Any) -> Path:
+def identified_model(name: str, demo: DemoRobot, out: Path, progress: Any, plant: str = PLANTS[0]) -> Path:
     """Robot file identified from two simulated recordings in `out`, validated on the second."""
     robot = load_robot(name)
     bags = {role: out / f"{role}_bag" for role in SEEDS}
     for role, bag in bags.items():
         progress(f"recording for {role}")
-        record(robot, demo, SEEDS[role], bag)
+        record(robot, demo, SEEDS[role], bag, plant)
     found = identify(robot, [bags["identification"]], [bags["validation"]], progress=progress)
     return Path(write_outputs(found, out / "identified", list(bags.values()))["robot_file"])

@@ -11,6 +11,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.export_notes import notes, unphysical_links
 from robot_dynamics_ros.models.inertia import about_com
+from robot_dynamics_ros.models.lugre import LuGre
 from robot_dynamics_ros.models.sliding_friction import NEGLIGIBLE, SlidingFriction, sliding_friction
 from robot_dynamics_ros.models.urdf_writer import comment, link_name, numbers_text, tcp_name
 from robot_dynamics_ros.robot_file.geometry import joint_placement, placement
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
 STIFF_FRICTION = "0.002 1"
 # Second number of `biasprm`: where it is minus the gain (0), MuJoCo takes a third one > 0 for a damping ratio.
 TINY = "1e-30"
+NO_WINDING = "1e-6"  # Nm/A: MuJoCo takes no 0
 FRICTION = ("piecewise", "coulomb-viscous", "none")
 
 
-def mjcf_text(robot: RobotFile, friction: str = "piecewise") -> str:
+def mjcf_text(robot: RobotFile, friction: str | LuGre = "piecewise") -> str:
     """MJCF as text: bodies with inertias, joints named as in the robot file, armature, a motor per joint.
 
     The motor's ctrl is the torque [Nm] of the joint. friction, one of FRICTION: piecewise is `frictionloss`, `damping`
-    and one actuator per bend of the law, whose force -c clip(v, -v_k, v_k) needs no ctrl.
+    and one actuator per bend of the law, whose force -c clip(v, -v_k, v_k) needs no ctrl. Or LuGre numbers.
     Raises ConfigError for a link without mass or that is no physical body, CapabilityError for unknown links.
     """
     for name, margin in unphysical_links(robot).items():
@@ -42,12 +44,14 @@ def mjcf_text(robot: RobotFile, friction: str = "piecewise") -> str:
     comment(root, notes(robot, "mjcf"))
     SubElement(root, "compiler", angle="radian", autolimits="true")
     SubElement(root, "option", timestep="0.001", integrator="implicitfast", gravity=numbers_text(robot.gravity))
-    parent, law = SubElement(root, "worldbody"), sliding_friction(robot) if friction != "none" else None
-    actuator = Element("actuator")
+    parent, actuator = SubElement(root, "worldbody"), Element("actuator")
+    law = sliding_friction(robot) if friction in FRICTION[:-1] else None
     for i, ten in enumerate(robot.link_parameters):
         parent = _body(parent, robot, i, ten)
-        joint = parent.find("joint")
-        if law is not None and joint is not None:
+        joint = parent[1]
+        if isinstance(friction, LuGre):
+            _lugre(joint, actuator, friction, i)
+        elif law is not None:
             _friction(joint, actuator, law, i, friction)
         _motor(actuator, robot, i)
     tool = robot.kinematics.tool
@@ -111,6 +115,14 @@ def _friction(joint: Element, actuator: Element, law: SlidingFriction, i: int, k
         SubElement(
             actuator, "general", {"name": f"{name} offset", **passive, "biasprm": f"{numbers_text(-law.offset[i])} 0 0"}
         )
+
+
+def _lugre(joint: Element, actuator: Element, law: LuGre, i: int) -> None:
+    """A motor without windings that carries the bristle: its voltage, a ctrl, is 0."""
+    name, numbers = joint.get("name", ""), (law.stiffness, law.damping, law.coulomb, law.static, law.stribeck)
+    joint.set("damping", numbers_text(law.viscous[i]))
+    bristle = {"lugre": numbers_text([x[i] for x in numbers]), "motorconst": NO_WINDING, "resistance": "1"}
+    SubElement(actuator, "dcmotor", {"name": f"{name} friction", "joint": name} | bristle)
 
 
 def _motor(actuator: Element, robot: RobotFile, i: int) -> None:

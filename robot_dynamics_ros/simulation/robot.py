@@ -11,6 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import load_plant
+from robot_dynamics_ros.simulation.plant.interface import PLANTS
 
 TRUTH = tuple(sorted(k[5:] for k in _core.Plant.output_widths() if k.startswith("true_")))
 _ROTOR = ("theta", "omega")
@@ -50,8 +51,8 @@ class Record:
 class SimulatedRobot:
     """A robot of `config/plants`: offline runs faster than real time, and single cycles for servers and closed loops.
 
-    robot: name or RobotFile; seed: noise; overrides, without, controller_model: see load_plant; q (n,) [rad]: where it
-    stands; rate: control cycles per second. Raises ConfigError for unknown robots and parameters.
+    robot: name or RobotFile; seed: noise; overrides, without, controller_model, plant: see load_plant; q (n,) [rad]:
+    where it stands; rate: control cycles per second. Raises ConfigError for unknown robots and parameters.
     Raises ValueError for a rate outside 10..10000 Hz.
     """
 
@@ -64,8 +65,9 @@ class SimulatedRobot:
         q: Any = None,
         rate: float | None = None,
         controller_model: RobotFile | None = None,
+        plant: str = PLANTS[0],
     ) -> None:
-        self.machine = load_plant(robot, overrides, seed, without, controller_model)
+        self.machine = load_plant(robot, overrides, seed, without, controller_model, plant)
         self.robot, self.core = self.machine.robot, self.machine.core
         self.n_joints = self.robot.n_joints
         self.rate = float(rate or self.robot.sensing.sample_rate or 500.0)
@@ -167,7 +169,7 @@ class SimulatedRobot:
             ambient = np.ascontiguousarray(np.broadcast_to(ambient, cycles), dtype=float)
         widths = _core.Plant.output_widths()
         out = {name: np.empty((cycles // keep, width or self.n_joints)) for name, width in widths.items()}
-        self.core.run(*motion, 1.0 / rate, out, wrench, ambient, keep)
+        self.core.run(motion[0], motion[1], motion[2], 1.0 / rate, out, wrench, ambient, keep)
         period = round(1e9 / rate)
         stamps = self.stamp_ns + period * np.arange(keep, cycles + 1, keep)
         self.stamp_ns += period * cycles

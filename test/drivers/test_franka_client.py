@@ -1,4 +1,4 @@
-"""The unmodified libfranka client against franka-sim's server, with our plant and with MuJoCo behind it.
+"""The unmodified libfranka client against franka-sim's server, with our plants behind it.
 
 Limits are in robot time and cycle counts: the machine may be slow.
 """
@@ -6,10 +6,7 @@ Limits are in robot time and cycle counts: the machine may be slow.
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -18,7 +15,6 @@ pytest.importorskip("pylibfranka", reason="pylibfranka is not installed")
 pytest.importorskip("franka_sim", reason="franka-sim is not installed")
 
 from driver_waits import collect, until
-from franka_mjcf import mjcf_text
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import make_driver
@@ -78,40 +74,16 @@ def test_the_driver_connects_again_after_a_restart_and_its_process_dying():
 
 @pytest.mark.long
 @pytest.mark.realtime
-def test_mujoco_behind_the_server_speaks_the_same_protocol(tmp_path):
-    pytest.importorskip("mujoco", reason="mujoco is not installed")
-    model = tmp_path / "fr3.xml"
-    model.write_text(mjcf_text(ROBOT))
-    host = loopback_address((1337,))
-    program = f"from franka_sim import FrankaSimServer; FrankaSimServer(host={host!r}, enable_gripper=False).start()"
-    server = subprocess.Popen(
-        [sys.executable, "-c", program],
-        env=os.environ | {"FR3_MJCF": str(model)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        driver = _patiently(host, server)
+def test_mujoco_behind_the_server_speaks_the_same_protocol():
+    pytest.importorskip("mujoco", minversion="3.7")
+    with SimulatedController("fr3", plant="mujoco") as server:
+        driver = make_driver("franka", ROBOT, server.host)
+        driver.connect()
         sample = collect(driver, 500)[-1]
-        assert np.array_equal(sample.theta, sample.q)  # rigid there
+        assert np.allclose(sample.theta, sample.q, rtol=0, atol=5e-6)  # rigid but for encoder steps
         start = sample.q_d.copy()
         driver.move_path([start + 0.05], speed=0.5)
         until(driver, lambda: not driver.motion.active)
         assert driver.motion.state == "done", driver.motion
         assert np.allclose(collect(driver, 200)[-1].q, start + 0.05, atol=0.02)
         driver.disconnect()
-    finally:
-        server.kill()
-        server.wait()
-
-
-def _patiently(host, server):
-    end = time.monotonic() + 60
-    while True:
-        assert server.poll() is None and time.monotonic() < end
-        driver = make_driver("franka", ROBOT, host)
-        try:
-            driver.connect()
-            return driver
-        except ConnectionFailed:
-            time.sleep(0.3)

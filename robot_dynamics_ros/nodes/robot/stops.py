@@ -42,7 +42,7 @@ class Stops(NodePart):
 
 
 class StopThread(Stops):
-    """In a thread of its own, until destroy().."""
+    """In a thread of its own, until destroy()."""
 
     def __init__(self, node: NodeContext) -> None:
         self._names = node

@@ -14,6 +14,7 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
+from robot_dynamics_ros.simulation.plant.interface import PLANTS
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
@@ -40,6 +41,7 @@ class Settings:
     truth_port: int = 0
     control_port: int = 0
     seed: int = 0
+    plant: str = PLANTS[0]
     duration: float | None = None
     stop_with_stdin: bool = False
     rate: float | None = None  # Hz; None: of the robot file
@@ -63,6 +65,7 @@ class SimulatedLpc:
             settings.control_port,
             settings.speed,
             settings.stop_with_stdin,
+            settings.plant,
         )
         self.arm_server, self.n, self.duration = arm_server, arm_server.robot.n_joints, settings.duration
         self.rate = arm_server.arm.simulated.rate

@@ -19,6 +19,8 @@ from robot_dynamics_ros.simulation.plant.individual import (
     perturbed_links,
     true_numbers,
 )
+from robot_dynamics_ros.simulation.plant.interface import PLANTS, Plant
+from robot_dynamics_ros.simulation.plant.mujoco_plant import MujocoPlant
 from robot_dynamics_ros.simulation.plant.plant_file import PlantFile
 
 # Overrides for hours-long protocols: one implicit step per control cycle instead of sixteen. The elastic modes and the
@@ -61,9 +63,9 @@ WITHOUT: dict[str, dict[str, float]] = {
 
 @dataclass(frozen=True)
 class Machine:
-    """The core's plant with everything that was drawn for it: `true` numbers by name, the true link parameters."""
+    """A plant with everything that was drawn for it: `true` numbers by name, the true link parameters."""
 
-    core: Any
+    core: Plant
     robot: RobotFile  # model of the controller
     file: PlantFile
     true: Mapping[str, np.ndarray]
@@ -76,13 +78,14 @@ def load_plant(
     seed: int = 0,
     without: Sequence[str] = (),
     controller_model: RobotFile | None = None,
+    plant: str = PLANTS[0],
 ) -> Machine:
     """The simulated machine of a robot.
 
     overrides: dotted name -> number, (n,) or (n, k): `friction.coulomb`, `deviation.mass`, `integration.inner_rate`,
     `outputs.rotor_encoder`; without: names of WITHOUT; seed: noise (the individual is `deviation.individual`);
-    controller_model: the robot file its controller uses, e.g. an identified one; the machine stays that of `robot`.
-    Raises ConfigError for an unknown name or a number out of range.
+    controller_model: the robot file its controller uses, e.g. an identified one; the machine stays that of `robot`;
+    plant: one of PLANTS. Raises ConfigError for an unknown name or a number out of range.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
     controller_model = robot if controller_model is None else controller_model
@@ -99,8 +102,14 @@ def load_plant(
     true = {**true_numbers(robot, file, draw), **controller_numbers(controller_model, file)}
     _override(robot.name, true, given)
     actual, nominal = _chain(robot, links), _chain(controller_model, nominal_links(controller_model, file))
+    if plant not in PLANTS:
+        raise ConfigError(robot.name, "plant", f"unknown {plant!r}; known: {', '.join(PLANTS)}")
+    core: Plant
     try:
-        core = _core.Plant(actual, nominal, true, seed=int(seed), **file.integration.model_dump())
+        if plant == "mujoco":
+            core = MujocoPlant(robot, actual, nominal, true, int(seed))
+        else:
+            core = _core.Plant(actual, nominal, true, seed=int(seed), **file.integration.model_dump())
     except ValueError as error:
         raise ConfigError(robot.name, "plant", str(error)) from None
     return Machine(core, controller_model, file, true, links)

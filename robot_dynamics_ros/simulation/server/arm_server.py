@@ -16,6 +16,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.plant.individual import nominal_links
+from robot_dynamics_ros.simulation.plant.interface import PLANTS
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 from robot_dynamics_ros.simulation.server.control_channel import ENVIRONMENT, ControlChannel
 from robot_dynamics_ros.simulation.server.pacing import Pace
@@ -44,8 +45,10 @@ class Reference:
 class Arm:
     """A simulated arm with the controller's own rigid-body model of it; `record` holds the newest measurements."""
 
-    def __init__(self, robot: RobotFile, q: Sequence[float], seed: int = 0, rate: float | None = None) -> None:
-        self.simulated = SimulatedRobot(robot, seed=seed, q=np.array(q), rate=rate)
+    def __init__(
+        self, robot: RobotFile, q: Sequence[float], seed: int = 0, rate: float | None = None, plant: str = PLANTS[0]
+    ) -> None:
+        self.simulated = SimulatedRobot(robot, seed=seed, q=np.array(q), rate=rate, plant=plant)
         nominal = nominal_links(robot, self.simulated.machine.file)
         self.model = _core.RigidBody(self.simulated.machine.robot.chain_with_links(nominal))
         self.record: Record = self.simulated.record()
@@ -103,9 +106,10 @@ class ArmServer:
         control_port: int = 0,
         speed: float = 1.0,
         stop_with_stdin: bool = False,
+        plant: str = PLANTS[0],
     ) -> None:
         self.robot = load_robot(robot)
-        self.arm = Arm(self.robot, q, seed, rate)
+        self.arm = Arm(self.robot, q, seed, rate, plant)
         self.scenario = Scenario(scenario)
         self.tick, self.stopping = 0, False
         self.hub, self.truth_server = Hub(), LineServer(lambda connection, line: None)

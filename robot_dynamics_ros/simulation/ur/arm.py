@@ -7,6 +7,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.simulation.plant.interface import PLANTS
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server.arm_server import Arm as SimulatedArm
 from robot_dynamics_ros.simulation.ur.kinematics import cross
@@ -29,13 +30,13 @@ class Arm(SimulatedArm):
     Raises ConfigError for an arm without a UR controller.
     """
 
-    def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START) -> None:
+    def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START, plant: str = PLANTS[0]) -> None:
         file = load_robot(robot)
         if file.manufacturer != "Universal Robots":
             raise ConfigError(file.name, "manufacturer", f"{file.manufacturer}: only UR arms have a UR controller")
         if file.n_joints != JOINTS:
             raise ConfigError(file.name, "kinematics.joints", f"{file.n_joints} joints; a UR controller moves {JOINTS}")
-        super().__init__(file, q, seed, 1 / DT)
+        super().__init__(file, q, seed, 1 / DT, plant)
         self.name = file.name
         self._true = self.simulated.machine.true
         self.torque_constant = self._true["control.torque_constant"]  # Nm/A, of the controller

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from robot_dynamics_ros.simulation.plant.interface import PLANTS
 from robot_dynamics_ros.simulation.server.control_channel import ControlChannel
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.server.pacing import Pace
@@ -43,6 +44,7 @@ class Settings:
     truth_port: int = 0
     control_port: int = 0
     seed: int = 0
+    plant: str = PLANTS[0]
     duration: float | None = None
     polyscope: str = "5.26.0.0"  # version to announce
     gravity_in_current_torque: bool = True
@@ -58,7 +60,7 @@ class ControllerProcess:
         self.settings, self.host = settings, settings.host
         version = Version.parse(settings.polyscope)
         self.scenario = Scenario(settings.scenario)
-        self.controller = Controller(Arm(settings.robot, settings.seed), load_program)
+        self.controller = Controller(Arm(settings.robot, settings.seed, plant=settings.plant), load_program)
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
         self.faults = Faults(self.controller, settings.seed)
         self.hub = Hub()

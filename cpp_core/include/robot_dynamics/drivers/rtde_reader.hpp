@@ -159,9 +159,9 @@ class Reader {
       } catch (const std::exception& error) {
         {
           std::lock_guard<std::mutex> receiving(receiving_);
+          set_error(error.what());  // before the fault is seen
           close();
         }
-        set_error(error.what());
         sleep(pause);
         pause = std::min(2.0 * pause, options_.backoff_max);
       }

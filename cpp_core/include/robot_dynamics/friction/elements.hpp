@@ -1,6 +1,6 @@
 // Maxwell-slip elements of n joints, M each: the memory of friction [Madsen2020 ch4 35-41, ch6 14-18].
-//   d_k <- sgn(dtheta + d_k) min(|dtheta + d_k|, B(theta) D_k),   H_k = d_k / (B(theta) D_k),   H = sum_k (c_k + l_k x)
-//   H_k
+//   d_k <- sgn(dtheta + d_k) min(|dtheta + d_k|, B(theta) D_k)
+//   H_k = d_k / (B(theta) D_k),   H = sum_k (c_k + l_k x) H_k
 // c_k, l_k: level of each element and what a load x adds to it. Free spans D [rad] have no B; the spacing rules of GMS
 // tie D and c together (sum c = 1), and B is the backlash. The input is POSITION, so the result does not depend on
 // rate.
@@ -81,7 +81,7 @@ class Elements {
 
   // Level of the elements whose deflection is still unknown: their H lies within +- it.
   double unknown(int i, double x) const noexcept {
-    if (!carries(i) || range(i) > full_range_[i]) return 0.0;
+    if (!carries(i) || valid(i)) return 0.0;
     const double widest = backlash_ ? backlash_->largest(i) : 1.0;
     double sum = 0.0;
     for (int e = i * M_; e < (i + 1) * M_; ++e)

@@ -68,10 +68,6 @@ class ExternalForce {
     if (dt == 0.0) restart();
     if (tick == Tick::backwards) payload_.reset();
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
-    for (int i = 0; i < n; ++i) {
-      friction[i] += drift_.torque(i, in.qd[i]);
-      friction_std[i] = std::sqrt(friction_std[i] * friction_std[i] + drift_.variance(i, in.qd[i]));
-    }
     observe(dt, in, friction, friction_std);
     const bool posed = publish(stamp_ns, dt, in, out);
     if (posed) hold_load(stamp_ns, out);
@@ -141,7 +137,7 @@ class ExternalForce {
     const int n = chain_.n;
     const bool known = !absent(in.friction, n), std_known = !absent(in.friction_std, n);
     for (int i = 0; i < n; ++i) {
-      friction[i] = p_.ignore_friction || !known ? 0.0 : in.friction[i];
+      friction[i] = (p_.ignore_friction || !known ? 0.0 : in.friction[i]) + drift_.torque(i, in.qd[i]);
       std[i] = p_.ignore_friction ? 0.0 : std_known ? in.friction_std[i] : p_.friction_std[i];
     }
     return known || p_.ignore_friction;
@@ -162,7 +158,8 @@ class ExternalForce {
       momentum_.step(dt, in.q, in.qd, clean.data());
     for (int i = 0; i < chain_.n; ++i) {
       const double model = p_.model_error * in.model_torque[i];
-      double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] + model * model;
+      double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] +
+                   drift_.variance(i, in.qd[i]) + model * model;
       if (health_.isolated(i)) now = isolated_std * isolated_std;
       const double falling = variance_[i] + lowpass_weight(bandwidth(i), dt) * (now - variance_[i]);
       variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);

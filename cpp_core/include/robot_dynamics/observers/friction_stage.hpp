@@ -9,8 +9,7 @@
 //   var f = moving^2 (1 - w) + rest^2 w + (share f)^2 + unknown^2/3 + (load_error contact_load)^2
 //         + (beyond f max(|v| / speed - 1, 0))^2 + the third above
 // with w = exp(-(v/vs)^2) and `speed` the largest one that the recordings show: beyond it the law is extrapolated. They
-// are those of the joint's own law: where a joint with a memory lacks its position, its stiction takes the place of
-// rest.
+// belong to the joint's own law: where a joint with a memory lacks its position, its stiction replaces `rest`.
 //
 // A motor that turns with a second joint (coupled wrists) adds to the joint it loads
 //   f_j += fc tanh((v_j + s v_k)/eps) + fv v_k,
@@ -32,8 +31,8 @@ struct FrictionStageParameters {
   double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
   double known_stiction = 0.4;   // s of a model with memory
   double load_error = 0.2;       // friction per Nm of load that a contact adds, absent in the identification
-  std::array<double, max_joints> moving{},
-      rest{};                              // residuals of the robot file [Nm]; 0: unknown, the rest above holds
+  // residuals of the robot file [Nm]; 0: unknown, the rest above holds
+  std::array<double, max_joints> moving{}, rest{};
   std::array<double, max_joints> speed{};  // largest of the recordings [rad/s]; 0: unknown
 };
 
@@ -191,7 +190,7 @@ class FrictionStage {
 
   // Friction of the motors that turn with two joints: ok, unavailable without any or without a position, or dropped.
   Status turn(std::int64_t stamp_ns, const double* position, const double* v, double* friction) noexcept {
-    if (!motors_ || absent(position, joints())) return Status::unavailable;
+    if (!motors_ || !known_) return Status::unavailable;
     double q[max_joints], w[max_joints];
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       const MotorTurn& m = turns_[i];

@@ -86,13 +86,11 @@ class ViscousDrift {
   // A slot has ended: the one before it is applied unless there was a contact in either; one after a contact is left
   // out.
   void turn(std::int64_t slot) noexcept {
-    if (blocked_ || slot != slot_ + 1)
-      filling_.fill({});
-    else
-      for (int i = 0; i < n_; ++i) apply(i, waiting_[i]);
-    waiting_ = after_ ? decltype(waiting_){} : filling_;
+    const bool broken = blocked_ || slot != slot_ + 1;
+    for (int i = 0; i < n_ && !broken; ++i) apply(i, waiting_[i]);
+    waiting_ = broken || after_ ? decltype(waiting_){} : filling_;
     filling_.fill({});
-    after_ = blocked_ || slot != slot_ + 1;
+    after_ = broken;
     blocked_ = false;
     slot_ = slot;
   }

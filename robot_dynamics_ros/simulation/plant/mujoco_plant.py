@@ -1,0 +1,291 @@
+"""MuJoCo as the plant: rigid joints with rotors, LuGre friction, and a ball at the tool that touches a box.
+
+Masses, rotors, friction levels and torque constants are those of the individual that the elastic plant would be. Links,
+friction and contact are MuJoCo's. Ours are the inner controller and what the sensors add (quantum, low-pass, noise).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.lugre import LuGre
+from robot_dynamics_ros.models.mjcf_writer import mjcf_text
+from robot_dynamics_ros.robot_file import RobotFile
+
+STEP = 5e-4  # s, longest step of MuJoCo
+MICRO_DAMPING = 0.2  # of the critical damping of rotor and bristle
+TIP, PLATE = 0.01, (0.5, 0.5, 0.05)  # m: radius of the ball at the tool, half sides of the box
+SOLIMP = 0.5  # share d of the contact in the acceleration
+AWAY = (0.0, 0.0, -1e3)  # m, of the box while there is none
+DAHL = 1e-4  # rad over which compensated stiction builds up, as in plant/control.hpp
+
+
+class MujocoPlant:
+    """A plant (see interface.py) whose mechanics are MuJoCo's.
+
+    robot: names and kinematics; chain, nominal: true links and those of the controller; true: numbers by name.
+    Raises CapabilityError without MuJoCo 3.7 or later, ConfigError for links that are no bodies.
+    """
+
+    def __init__(
+        self, robot: RobotFile, chain: _core.Chain, nominal: _core.Chain, true: Mapping[str, np.ndarray], seed: int = 0
+    ) -> None:
+        self._mj, self._robot, self._chain, self._nominal = _mujoco(), robot, chain, nominal
+        self._true, self._n, self._random = true, robot.n_joints, np.random.default_rng([seed, 3])
+        self._ratio = true["drive.torque_constant"] / true["control.torque_constant"]
+        self._wrench, self._arm, self._temperatures = np.zeros(6), np.zeros(3), np.full((2, self._n), 25.0)
+        self._model, self._data = self._compiled(chain)
+        self._body = _core.RigidBody(nominal)
+        self.reset(np.zeros(self._n))
+
+    # --- surroundings ---------------------------------------------------------------------------------------------
+    def set_temperatures(self, lubricant: np.ndarray, housing: np.ndarray) -> None:
+        """Shown by the sensors; friction does not depend on them."""
+        self._temperatures = np.array([lubricant, housing])
+
+    def set_ambient(self, celsius: float) -> None:
+        """Without effect."""
+
+    def set_wrench(self, wrench: np.ndarray) -> None:
+        """Wrench (6,) at the TCP, base axes."""
+        self._wrench = np.array(wrench)
+
+    def set_wall(
+        self, point: Sequence[float], normal: Sequence[float], stiffness: float, damping: float, friction: float
+    ) -> None:
+        """A face of the box through a point.
+
+        MuJoCo's force is (k depth + b speed) / ((1 - SOLIMP) w), w: the inverse weight of the body.
+        """
+        n = np.array(normal) / np.linalg.norm(normal)
+        model, geom, w = self._model, self._model.ngeom - 1, self._model.body_invweight0[self._model.nbody - 2, 0]
+        model.geom_solref[geom] = -stiffness * (1 - SOLIMP) * w, -damping * (1 - SOLIMP) * w
+        model.geom_friction[geom, 0] = friction
+        self._data.mocap_pos[0] = np.array(point) - n * (PLATE[2] + TIP)
+        self._mj.mju_quatZ2Vec(self._data.mocap_quat[0], n)
+
+    def clear_wall(self) -> None:
+        """The box far away."""
+        self._data.mocap_pos[0] = AWAY
+
+    def set_payload(self, mass: float, com: Sequence[float], inertia: Sequence[float]) -> None:
+        """What the arm really carries."""
+        old = self._data
+        self._model, self._data = self._compiled(self._chain.with_payload(mass, list(com), list(inertia)))
+        for name in ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat"):
+            getattr(self._data, name)[:] = getattr(old, name)
+
+    def set_nominal_payload(self, mass: float, com: Sequence[float], inertia: Sequence[float]) -> None:
+        """What the controller believes."""
+        self._body = _core.RigidBody(self._nominal.with_payload(mass, list(com), list(inertia)))
+
+    # --- cycles ---------------------------------------------------------------------------------------------------
+    def reset(self, q: np.ndarray) -> None:
+        """At rest at q (n,), bristles relaxed."""
+        d, n = self._data, self._n
+        d.qpos[:], d.qvel[:], d.act[:] = q, 0.0, 0.0
+        self._integral, self._dahl, self._lost = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._target = self._body.gravity(np.ascontiguousarray(q))
+        d.ctrl[:n] = self._target
+        self._mj.mj_forward(self._model, d)
+        self._speed, self._angle = np.zeros(n), np.array(q, float)
+        self._command = (np.array(q, float), np.zeros(n), np.zeros(n))
+        self._measure(d.actuator_force[:n].copy(), 0.0)
+
+    def cycle_position(self, q_d: np.ndarray, qd_d: np.ndarray, qdd_d: np.ndarray, dt: float) -> Status:
+        """PD with integral about the desired motion, model torque fed forward, as in plant/control.hpp."""
+        c = self._true
+        self._dahl[:] = 0.0
+        self._target = self._body.rnea(q_d, qd_d, qdd_d) + c["control.rotor_inertia"] * qdd_d
+
+        def torque(ahead: float, h: float) -> np.ndarray:
+            q, qd = q_d - ahead * (qd_d - 0.5 * ahead * qdd_d), qd_d - ahead * qdd_d
+            limit, error = c["control.integral_limit"], q - self._data.qpos
+            self._integral = np.clip(self._integral + h * c["control.integral_gain"] * error, -limit, limit)
+            feedback = c["control.stiffness_gain"] * error + c["control.damping_gain"] * (qd - self._data.qvel)
+            return self._target + feedback + self._integral
+
+        return self._cycle((q_d, qd_d, qdd_d), torque, dt)
+
+    def cycle_torque(self, torque: np.ndarray, viscous_scale: Any, coulomb_scale: Any, dt: float) -> Status:
+        """Commanded torque, gravity of the model, a share of the friction; joint torque feedback where it exists.
+
+        The feedback k (wanted - sensed) with what the rotor loses, motor - sensed = l: wanted + k/(1 + k) l.
+        """
+        c, zero = self._true, np.zeros(self._n)
+        self._integral[:] = 0.0
+        self._target = self._body.gravity(self._data.qpos.copy())
+        share = c["control.torque_feedback"] / (1.0 + c["control.torque_feedback"])
+
+        def wanted(_ahead: float, h: float) -> np.ndarray:
+            v = self._data.qvel
+            travel = np.abs(v) * h / DAHL
+            self._dahl = (self._dahl + np.copysign(travel, v)) / (1.0 + travel)
+            friction = viscous_scale * c["control.viscous"] * v + coulomb_scale * c["control.coulomb"] * self._dahl
+            return torque + self._target + friction + share * self._lost
+
+        return self._cycle((zero, zero, zero), wanted, dt)
+
+    def _cycle(self, command: Any, wanted: Any, dt: float) -> Status:
+        if not (0 < dt <= 0.1 and np.isfinite(command).all() and np.isfinite(wanted(dt, 0.0)).all()):
+            return Status.dropped
+        d, n, limit, steps = self._data, self._n, self._true["drive.torque_limit"], max(1, round(dt / STEP))
+        h = self._model.opt.timestep = dt / steps
+        self._push()
+        average, saturated = np.zeros(n), False
+        for k in range(steps):
+            torque = wanted(dt - k * h, h)
+            saturated |= bool((np.abs(torque) > limit).any())
+            d.ctrl[:n] = self._ratio * np.clip(torque, -limit, limit)
+            self._mj.mj_step(self._model, d)
+            average += d.actuator_force[:n] / steps
+            self._lost = d.actuator_force[:n] - self._joint_torque()
+        self._command = command
+        self._measure(average, dt)
+        if not np.isfinite(d.qpos).all() or d.warning.number[self._mj.mjtWarning.mjWARN_BADQACC]:
+            return Status.fault
+        return Status.saturated if saturated else Status.ok
+
+    def run(
+        self,
+        q_d: np.ndarray,
+        qd_d: np.ndarray,
+        qdd_d: np.ndarray,
+        dt: float,
+        out: Mapping[str, np.ndarray],
+        wrench: np.ndarray | None = None,
+        ambient: np.ndarray | None = None,
+        keep: int = 1,
+    ) -> np.ndarray:
+        """A batch of position-controlled cycles, every `keep`-th one written to `out`; status codes (N,)."""
+        status = np.empty(len(q_d), np.int32)
+        for i in range(len(q_d)):
+            if wrench is not None:
+                self._wrench = wrench[i]
+            status[i] = self.cycle_position(q_d[i], qd_d[i], qdd_d[i], dt)
+            if (i + 1) % keep == 0:
+                for name, rows in out.items():
+                    rows[i // keep] = self._signals[name]
+        return status
+
+    def get(self, name: str) -> np.ndarray:
+        """Present value of a signal."""
+        return np.array(self._signals[name], float)
+
+    # --- MuJoCo ---------------------------------------------------------------------------------------------------
+    def _compiled(self, chain: _core.Chain) -> tuple[Any, Any]:
+        true = self._true
+        links = {"source": "true", "parameters": chain.inertial_parameters.reshape(self._n, 10)}
+        known = self._robot.with_updates(
+            {"links": links, "drives.rotor_inertia": true["drive.rotor_inertia"], "limits.torque": None},
+            {"true": "the simulated individual"},
+        )
+        stiffness = true["friction.coulomb"] / true["friction.presliding"]
+        law = LuGre(
+            stiffness,
+            2 * MICRO_DAMPING * np.sqrt(stiffness * true["drive.rotor_inertia"]),
+            *(true[f"friction.{name}"] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")),
+        )
+        model = _with_contact(self._mj, mjcf_text(known, law))
+        return model, self._mj.MjData(model)
+
+    def _push(self) -> None:
+        """The commanded wrench on the last body, about its centre of mass."""
+        d, body = self._data, self._model.nbody - 2
+        self._mj.mju_cross(self._arm, d.site_xpos[0] - d.xipos[body], self._wrench[:3])
+        d.xfrc_applied[body, :3], d.xfrc_applied[body, 3:] = self._wrench[:3], self._wrench[3:] + self._arm
+
+    def _touched(self) -> np.ndarray:
+        """Wrench (6,) of the box on the ball, at the TCP."""
+        d, wrench, force = self._data, np.zeros(6), np.zeros(6)
+        for k in range(d.ncon):
+            contact = d.contact[k]
+            self._mj.mj_contactForce(self._model, d, k, force)
+            sign = 1.0 if self._model.geom_bodyid[contact.geom2] == self._model.nbody - 2 else -1.0
+            push = sign * contact.frame.reshape(3, 3).T @ force[:3]
+            wrench += np.concatenate([push, np.cross(contact.pos - d.site_xpos[0], push)])
+        return wrench
+
+    def _jacobian(self) -> np.ndarray:
+        J = np.zeros((6, self._model.nv))
+        self._mj.mj_jacSite(self._model, self._data, J[:3], J[3:], 0)
+        return J
+
+    def _joint_torque(self) -> np.ndarray:
+        """Torque (n,) behind rotor and friction: qfrc_actuator holds motor and friction, qfrc_passive damping."""
+        d = self._data
+        return d.qfrc_actuator + d.qfrc_passive - self._true["drive.rotor_inertia"] * d.qacc
+
+    # --- signals --------------------------------------------------------------------------------------------------
+    def _measure(self, motor: np.ndarray, dt: float) -> None:
+        d, n, x = self._data, self._n, self._true
+        angle = _quantised(d.qpos, x["sensing.rotor_quantum"])
+        if dt > 0:
+            a = x["sensing.velocity_bandwidth"] * dt
+            self._speed = self._speed + ((angle - self._angle) / dt - self._speed) * a / (1.0 + a)
+        self._angle = angle
+        current = motor / x["drive.torque_constant"] + x["sensing.current_noise"] * self._random.standard_normal(n)
+        joint, touch = self._joint_torque(), self._wrench + self._touched()
+        friction = d.actuator_force[:n] - d.qfrc_actuator - d.qfrc_passive
+        position, q = d.qpos.copy(), _quantised(d.qpos + x["sensing.link_offset"], x["sensing.link_quantum"])
+        zero, nominal = np.zeros(n), x["control.torque_constant"]
+        sensed = x["sensing.torque_gain"] * joint + x["sensing.torque_offset"]
+        self._signals = {
+            "q": q,
+            "qd": self._speed,
+            "theta": angle,
+            "omega": self._speed,
+            "current": current,
+            "effort": nominal * current,
+            "joint_torque": sensed + x["sensing.torque_noise"] * self._random.standard_normal(n),
+            "temperature": self._temperatures[1],
+            "target_moment": self._target,
+            "target_current": self._target / nominal,
+            **dict(zip(("q_d", "qd_d", "qdd_d"), self._command, strict=True)),
+            **dict.fromkeys(("true_q", "true_theta"), position),
+            **dict.fromkeys(("true_qd", "true_omega"), d.qvel.copy()),
+            **dict.fromkeys(("true_friction_torque", "true_rotor_friction_torque"), friction),
+            **dict.fromkeys(("true_deflection", "true_link_friction_torque"), zero),
+            "true_friction_power": friction * d.qvel,
+            "true_joint_torque": joint,
+            "true_motor_torque": motor,
+            "true_external_wrench": touch,
+            "true_external_joint_torque": self._jacobian().T @ touch,
+            "true_lubricant_temperature": self._temperatures[0],
+            "true_housing_temperature": self._temperatures[1],
+            "true_penetration": np.array([max((-d.contact[k].dist for k in range(d.ncon)), default=0.0)]),
+            "true_tcp_position": d.site_xpos[0].copy(),
+            "true_tcp_rotation": d.site_xmat[0].copy(),
+        }
+
+
+def _quantised(value: np.ndarray, quantum: np.ndarray) -> np.ndarray:
+    step = np.where(quantum > 0, quantum, 1.0)
+    return np.where(quantum > 0, np.round(value / step) * step, value)
+
+
+def _with_contact(mj: Any, text: str) -> Any:
+    """The exported model, compiled, with a ball at its TCP and a box that can be placed."""
+    spec, geom = mj.MjSpec.from_string(text), mj.mjtGeom
+    spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
+    spec.bodies[-1].add_geom(type=geom.mjGEOM_SPHERE, size=[TIP, 0, 0], pos=spec.sites[0].pos, mass=0)
+    plate = spec.worldbody.add_body(name="plate", mocap=True, pos=AWAY)
+    plate.add_geom(type=geom.mjGEOM_BOX, size=PLATE, priority=1, solimp=[SOLIMP, SOLIMP, 1, 0.5, 2])
+    return spec.compile()
+
+
+def _mujoco() -> ModuleType:
+    try:
+        import mujoco
+    except ImportError:
+        raise CapabilityError("this plant needs MuJoCo: pip install 'mujoco>=3.7'") from None
+    if not hasattr(mujoco.mjtBias, "mjBIAS_DCMOTOR"):
+        raise CapabilityError(f"MuJoCo {mujoco.__version__} has no dcmotor: pip install 'mujoco>=3.7'")
+    return mujoco

@@ -1,0 +1,115 @@
+"""MuJoCo as the plant: statics, friction and contact against closed forms and the core's rigid body."""
+
+import numpy as np
+import pytest
+from ur_rig import Rig
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.cli.demo_robots import demo_robot
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.simulation.plant import mujoco_plant
+from robot_dynamics_ros.simulation.polishing import polishing
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+pytest.importorskip("mujoco", minversion="3.7")
+Q = np.array(demo_robot("ur5e").pose)
+WRENCH = np.array([10.0, -5.0, 20.0, 1.0, -2.0, 0.5])
+
+
+def machine(robot="ur5e", **options):
+    return SimulatedRobot(robot, q=np.array(demo_robot(robot).pose), plant="mujoco", rate=500.0, **options)
+
+
+def held(robot, seconds=0.6):
+    q = robot.truth()["q"]
+    for _ in range(round(seconds * robot.rate)):
+        robot.step_position(q)
+    return robot.truth()
+
+
+@pytest.mark.parametrize("name", ["ur5e", "fr3", "comau_ns16"])
+def test_at_rest_the_joints_carry_gravity_and_the_wrench(name):
+    robot = machine(name)
+    robot.set_wrench(WRENCH)
+    robot.set_payload(2.0)
+    truth = held(robot)
+    chain = robot.robot.chain_with_links(robot.machine.link_parameters).with_payload(2.0, [0.0] * 3, [0.0] * 6)
+    body, q = _core.RigidBody(chain), truth["q"]
+    expected = body.gravity(q) - body.jacobian(q).T @ WRENCH
+    np.testing.assert_allclose(truth["joint_torque"], expected, atol=0.02 * np.abs(expected).max())
+    np.testing.assert_allclose(truth["external_joint_torque"], body.jacobian(q).T @ WRENCH, atol=0.01)
+    np.testing.assert_allclose(truth["tcp_position"], body.fk(q)[-1][:3, 3], atol=1e-6)
+    np.testing.assert_allclose(truth["motor_torque"] - truth["friction_torque"], truth["joint_torque"], atol=0.02)
+
+
+@pytest.mark.parametrize("speed", [0.05, 0.5])
+def test_friction_of_a_turning_joint_is_that_of_the_individual(speed):
+    robot, true = machine(), machine().machine.true
+    t = np.arange(1, 401) / robot.rate
+    q, qd = np.tile(Q, (400, 1)), np.zeros((400, 6))
+    q[:, 0], qd[:, 0] = Q[0] + speed * t, speed
+    _, truth = robot.run(q, qd, np.zeros_like(q))
+    coulomb, static, stribeck, viscous = (
+        true[f"friction.{name}"][0] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")
+    )
+    expected = coulomb + (static - coulomb) * np.exp(-((speed / stribeck) ** 2)) + viscous * speed
+    assert truth["friction_torque"][-100:, 0].mean() == pytest.approx(expected, rel=0.02)
+
+
+def test_the_box_pushes_with_stiffness_times_depth_and_drags():
+    motion = polishing(load_robot("ur5e"), Q, ((0.1, 2.3),), 2.4, force=30.0, friction=0.2)
+    robot = machine()
+    motion.start(robot)
+    _, truth = robot.run(*motion.motion)
+    force, depth = truth["external_wrench"][:, :3], truth["penetration"][:, 0]
+    on = depth > 0
+    assert not force[~on].any() and on.sum() > 100 and not on[:50].any() and force[on, 2].max() > 10.0
+    assert force[on, 2].mean() == pytest.approx(
+        2e4 * depth[on].mean(), rel=0.1
+    )  # damping is 0 in the mean but for bounces
+    drag = np.linalg.norm(force[on, :2], axis=1)
+    assert np.all(drag <= 0.2001 * force[on, 2]) and drag.mean() > 0.15 * force[on, 2].mean()
+    robot.clear_wall()
+    assert not held(robot, 0.1)["external_wrench"].any()
+
+
+def test_same_seed_same_bits_and_cycles_equal_the_batch():
+    motion = [x[:200] for x in polishing(load_robot("ur5e"), Q, (), 1.0).motion]
+    robots = [machine(seed=seed) for seed in (1, 1, 2)]
+    logs = [robot.run(*motion)[0] for robot in robots[:1] + robots[2:]]
+    records = [robots[1].step_position(*(x[k] for x in motion)) for k in range(200)]
+    assert np.array_equal([r.current for r in records], logs[0].current)
+    assert np.array_equal([r.q for r in records], logs[0].q)
+    assert np.array_equal(logs[0].q, logs[1].q) and not np.array_equal(logs[0].current, logs[1].current)
+
+
+def test_torque_moves_it_and_a_command_that_is_no_number_does_not():
+    robot = machine()
+    assert robot.step_torque(np.full(6, np.nan)).status == _core.Status.dropped
+    assert np.array_equal(robot.truth()["q"], Q)
+    for _ in range(100):
+        robot.step_torque(np.array([5.0, 0, 0, 0, 0, 0]))
+    stuck = robot.truth()["q"][0] - Q[0]
+    for _ in range(100):
+        robot.step_torque(np.array([25.0, 0, 0, 0, 0, 0]))
+    assert 0 < stuck < 5e-3 < 0.02 < robot.truth()["q"][0] - Q[0]  # breakaway: 8 Nm
+
+
+def test_the_simulated_ur_controller_reports_what_pushes_it():
+    rig = Rig(plant="mujoco")
+    rig.cycles(50)
+    rig.process.scenario.commanded[2] = 25.0
+    rig.controller.arm.zero_force_sensor()
+    rig.cycles(100)
+    assert type(rig.controller.arm.simulated.core).__name__ == "MujocoPlant"
+    assert rig.process.signals.values["actual_TCP_force"][2] == pytest.approx(25.0, abs=2.0)
+    assert rig.controller.arm.truth()["external_wrench"][2] == 25.0
+
+
+def test_an_unknown_plant_and_a_missing_mujoco_are_named(monkeypatch):
+    with pytest.raises(ConfigError, match="unknown 'bullet'; known: elastic, mujoco"):
+        SimulatedRobot("ur5e", plant="bullet")
+    monkeypatch.setattr("mujoco.mjtBias", object())
+    with pytest.raises(CapabilityError, match="has no dcmotor: pip install 'mujoco>=3.7'"):
+        mujoco_plant._mujoco()

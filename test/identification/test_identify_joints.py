@@ -89,12 +89,16 @@ def test_load_shows_on_the_shoulder_only(steps):
         ("thermal", "temperature spans|no run"),
         ("kinematic-error", "no rotor angle .* either side"),
         ("stiffness", "no rotor angle .* force-gauge"),
-        ("hysteresis", "reversals"),
     ],
 )
 def test_data_that_cannot_show_it_is_refused_with_what_to_record(steps, what, words):
     with pytest.raises(DataError, match=words):
         identify_joints(steps, UR5E, what, [PAN])
+
+
+def test_steps_are_no_reversals(steps):
+    with pytest.raises(DataError, match="reversals"):
+        identify_joints(steps[: len(steps) // 6], UR5E, "hysteresis", [PAN])
 
 
 def test_hysteresis_from_slow_reversals(slow_turn):

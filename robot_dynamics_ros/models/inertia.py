@@ -114,6 +114,6 @@ def nearest_body(parameters: np.ndarray) -> np.ndarray:
     return inertia_about_origin(body.mass, body.com, _six(np.trace(S) * np.eye(3) - S))
 
 
-def is_consistent(parameters: np.ndarray, tolerance: float = 1e-9) -> bool:
-    """True when parameters (10,) are those of a body of non-negative density, within `tolerance`."""
-    return consistency_margin(parameters) >= -tolerance
+def is_consistent(parameters: np.ndarray) -> bool:
+    """True when parameters (10,) are those of a body of non-negative density, within rounding."""
+    return consistency_margin(parameters) >= -1e-9

@@ -11,6 +11,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ablation": ("ablation", "force error without temperature, hysteresis, load terms"),
     "force": ("force", "force errors and coverage on many simulated robots"),
     "loop": ("loop", "draw the looping picture of the README"),
+    "friction-picture": ("friction_picture", "draw friction loops and residual over temperature"),
     "learning": ("learning", "learning from ordinary work on many simulated robots"),
     "learning-week": ("learning_week", "draw a week of one robot that learns"),
     "learning-scale": ("learning_scale", "bytes, seconds and memory of learning"),

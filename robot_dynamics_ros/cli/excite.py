@@ -10,12 +10,7 @@ import click
 import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from robot_dynamics_ros.cli.options import (
-    NewPath,
-    console,
-    robot_option,
-    stderr,
-)
+from robot_dynamics_ros.cli.options import NewPath, console, print_files, robot_option, stderr, view_file_option
 
 CLEARANCE = 0.1  # m, where none is given
 
@@ -50,6 +45,7 @@ CLEARANCE = 0.1  # m, where none is given
     help="Box that no link may enter [m]; may be repeated.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random starts.")
+@view_file_option
 def command(
     robot: str,
     out: Path,
@@ -60,6 +56,7 @@ def command(
     inside: tuple[float, ...] | None,
     outside: tuple[tuple[float, ...], ...],
     seed: int,
+    view_file: Path | None,
 ) -> None:
     """Design an excitation motion inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
 
@@ -95,11 +92,14 @@ def command(
         else:
             motion = design_points(arm, limits, points, seed=seed, progress=report)
     files = write_motion(out, arm, motion, limits)
+    if view_file is not None:
+        from robot_dynamics_ros.viewer.files import write_motion_rrd
+
+        files["view"] = str(write_motion_rrd(motion, arm, limits, view_file))
     console.print(
         f"condition number {motion.condition:.1f}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried"
     )
-    for what, path in files.items():
-        console.print(f"{what}: {path}")
+    print_files(files)
     console.print(f"next: robot-dynamics rehearse {out} --robot {robot} --out rehearsal")
 
 

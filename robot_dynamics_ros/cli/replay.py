@@ -11,13 +11,12 @@ from robot_dynamics_ros.cli.options import (
     bags_argument,
     console,
     effort_option,
-    json_option,
     out_option,
-    overwrite_option,
     progress,
     reference_option,
     robot_option,
     topic_option,
+    view_file_option,
     write_json,
 )
 from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
@@ -42,9 +41,8 @@ from robot_dynamics_ros.signals import WRENCH_AXES
 @click.option(
     "--params", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="ROS parameter file, as of `up`."
 )
+@view_file_option
 @reference_option("Compare with a force sensor: its WrenchStamped topic.")
-@overwrite_option
-@json_option
 def command(
     bags: tuple[Path, ...],
     robot: str,
@@ -54,17 +52,16 @@ def command(
     payload: str | None,
     settings: tuple[str, ...],
     params: Path | None,
+    view_file: Path | None,
     reference: Any,
-    overwrite: bool,
-    json_file: Path | None,
 ) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 
     Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary.
 
-    Example: robot-dynamics replay run1 --robot ur5e --out result --json result.json
+    Example: robot-dynamics replay run1 --robot ur5e --out result
     """
-    refuse_bag(out / "estimates", overwrite, bags)
+    refuse_bag(out / "estimates", inputs=bags)
     result = replay(
         bags,
         carrying(load_robot(robot), payload),
@@ -74,16 +71,20 @@ def command(
         progress=progress,
     )
     against = None if reference is None else compare(result, bags, reference[0], **reference[1])
-    written = write_replay(result, out, progress, overwrite, bags)
+    written = write_replay(result, out, progress, inputs=bags)
     show(result)
     summary = result.summary()
     if against is not None:
         written += draw_comparison(result, out / "reference.png", reference[0].topic)
         show_comparison(against)
         summary["reference"] = against.to_dict()
+    if view_file is not None:
+        from robot_dynamics_ros.viewer.files import write_rrd
+
+        written.append(write_rrd(result.log, result.robot, view_file))
     for path in written:
         console.print(f"wrote {path}")
-    write_json(json_file, summary)
+    write_json(out / "replay.json", summary)
 
 
 def with_file(path: Path | None, settings: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:

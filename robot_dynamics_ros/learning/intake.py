@@ -108,7 +108,7 @@ def working_motion(rec: Recording, delay: float = 0.0) -> Motion:
 
 
 def _rows(prior: Prior, work: Work, name: str, state: Information | None) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that say something (N, n) of 0 and 1, and parameters x (p,) that the residuals of a first look are about.
+    """Informative rows (N, n) of 0 and 1, and parameters x (p,) that the residuals of a first look are about.
 
     Raises DataError where no joint moves.
     """
@@ -165,8 +165,8 @@ def _touched(residual: np.ndarray, level: np.ndarray, use: np.ndarray, motion: M
             off = np.abs(value - np.median(value[rows]))
             size = np.maximum(size, rows * off / max(FAR * 1.4826 * float(np.median(off[rows])), least))
     known = np.maximum.accumulate(np.where(seen.any(axis=1), np.arange(len(size)), 0))
-    touched = touched_blocks(size[known])  # in a long stand contact lasts until a block shows that it is over
-    rows = np.repeat(touched, blocks.shape[1])
+    touched = touched_blocks(size[known])  # in a long standstill contact lasts until a block shows that it is over
+    rows = np.repeat(touched[1:-1], blocks.shape[1])
     return np.concatenate([rows, np.zeros(len(residual) - len(rows), bool)])
 
 

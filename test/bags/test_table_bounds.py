@@ -1,7 +1,5 @@
 """Files of numbers of strangers: one line that names the bound, and neither time nor memory beside it."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 
@@ -10,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import table_bounds
-from robot_dynamics_ros.bags.tables import READERS, Table, chosen, natural, read_table
+from robot_dynamics_ros.bags.table_names import chosen, natural
+from robot_dynamics_ros.bags.tables import READERS, Table, read_table
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.trajectories.files import load_waypoints

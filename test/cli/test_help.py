@@ -51,7 +51,7 @@ def test_an_option_that_every_command_may_have_means_the_same_in_each():
         for parameter in cli.get_command(None, name).params:
             assert parameter.help if isinstance(parameter, click.Option) else True, f"{name} {parameter.opts}: no help"
             for option in parameter.opts:
-                if option in ("--robot", "--json", "--topic", "--effort", "--out", "bags"):
+                if option in ("--robot", "--topic", "--effort", "--out", "bags"):
                     kinds.setdefault(option, set()).add(
                         (type(parameter.type), repr(getattr(parameter.type, "choices", 0)))
                     )
@@ -64,10 +64,6 @@ def test_every_command_is_in_the_help_with_its_words():
     shown = CliRunner().invoke(cli, ["--help"]).output
     for name, (_, text) in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(text)}$", shown, re.MULTILINE), f"{name}: cut short in the help"
-
-
-def test_there_are_no_more_than_eighteen_commands():
-    assert len(COMMANDS) <= 18
 
 
 def test_help_of_all_commands_imports_none_of_them():

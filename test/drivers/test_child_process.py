@@ -1,4 +1,4 @@
-"""A vendor client that hangs is waited for by nobody: messages, stops and torques go on or are refused."""
+"""A vendor client that hangs is waited for by nobody: messages and stops go on or are refused."""
 
 import os
 import signal
@@ -12,8 +12,7 @@ from multiprocessing.connection import Connection
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.drivers import child_process
-from robot_dynamics_ros.drivers.child_process import Outbox, receive, send
+from robot_dynamics_ros.drivers.child_process import Outbox, receive
 from robot_dynamics_ros.drivers.ur import control
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.errors import ConnectionFailed
@@ -67,7 +66,7 @@ def test_a_child_that_is_gone_is_an_error(pipes):
 
 @pytest.fixture
 def hung(monkeypatch):
-    """A control whose child has begun torque mode, and was then stopped by SIGSTOP."""
+    """A control whose child has begun a motion, and was then stopped by SIGSTOP."""
     code = "import sys, time; sys.path[:0] = sys.argv[2:]; from multiprocessing.connection import Connection as C\n"
     code += "from robot_dynamics_ros.drivers.child_process import receive, send\n"
     code += "pipe = C(int(sys.argv[1])); receive(pipe)\n"
@@ -82,7 +81,7 @@ def hung(monkeypatch):
 
     monkeypatch.setattr(control, "spawn", spawn)
     ur = UrControl("nowhere")
-    ur.start_torque()
+    ur.play(np.zeros((1, 6)), np.zeros((0, 6)), np.zeros(6), 500.0, 1.0, 1.0)
     end = time.monotonic() + 60
     while ur.motion.state != "moving":
         assert time.monotonic() < end, ur.motion
@@ -92,13 +91,13 @@ def hung(monkeypatch):
     ur.close()
 
 
-def test_a_client_that_takes_no_torque_is_ended_with_a_message(hung):
+def test_a_client_that_reads_nothing_is_ended_with_a_message(hung):
     process = hung._process
 
     def push():
         for _ in range(5000):
             try:
-                hung.send_torque(np.zeros(6), True)
+                hung.zero_ft()
             except ConnectionFailed as error:
                 return str(error)
 
@@ -145,10 +144,3 @@ def test_a_stop_that_meets_a_client_that_has_just_ended_is_no_error(hung):
     hung._pipe.close()
     hung.stop()
     hung._process.kill()
-
-
-def test_small_messages_are_on_the_wire_as_before(pipes):
-    Outbox(pipes[0]).send({"a": 1}, np.ones((2, 3)))
-    send(pipes[0], {"a": 1}, np.ones((2, 3)))
-    assert str(receive(pipes[1])) == str(receive(pipes[1]))
-    assert child_process.encoded({"a": 1}) == [b'{"a": 1, "rows": 0, "columns": 0}']

@@ -1,6 +1,5 @@
 """Health over recordings: levels recovered, drift and steps found where they are and nowhere else, one page."""
 
-import io
 import json
 import re
 from dataclasses import replace
@@ -9,10 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli import health
 from robot_dynamics_ros.cli.health import command
 from robot_dynamics_ros.health.fleet import standings, write_fleet_page
 from robot_dynamics_ros.health.measure import Measurement, warming
@@ -48,10 +45,10 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
         str(write_bag(recording(10 * k, more, k), tmp_path / f"run{k}", topics=["joint_states"]))
         for k, more in enumerate(extra)
     ]
-    arguments = [*bags[::-1], "--robot", "ur5e", "--out", str(tmp_path / "out"), "--json", str(tmp_path / "h.json")]
+    arguments = [*bags[::-1], "--robot", "ur5e", "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    result = json.loads((tmp_path / "h.json").read_text())["robots"]["ur5e"]
+    result = json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]
     rows = result["quantities"]["coulomb"]
     assert [row["level"] for row in rows] == ["ok", "ok", "warn", "ok", "ok", "ok"]
     assert rows[2]["change_percent"] == pytest.approx(45, abs=8)
@@ -210,13 +207,3 @@ def test_a_drift_and_a_change_of_level_are_distinguished(seed):
     (step,), trend = findings(5 + 2.3 * (np.arange(24) >= 12) + noise)
     assert trend.pattern == "step" and trend.changes == [12] and "changed its level on 2025-" in step
     assert findings(5 + noise)[0] == ["no notable change"]
-
-
-def test_warnings_are_orange_and_errors_red(tmp_path, monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(
-        health, "console", Console(file=stream, force_terminal=True, color_system="256", no_color=False)
-    )
-    health._print(["warn: elbow: x", "error: elbow: x", "no notable change"])
-    warn, error, plain = stream.getvalue().splitlines()
-    assert "38;5;208" in warn and "\x1b[31m" in error and "\x1b" not in plain

@@ -1,6 +1,7 @@
 """Acceptance test: what is proposed and what is not; contradictions; the written file is the posterior."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification.arm.written_file import file_effort
-from robot_dynamics_ros.learning.changes import change_of
+from robot_dynamics_ros.learning import changes
+from robot_dynamics_ros.learning.changes import Change, change_of, is_new
 from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.observability import expected, knowledge, open_parameters, shortest_motion
 from robot_dynamics_ros.learning.proposal import MARGIN, propose, verdict
@@ -144,6 +146,15 @@ def test_a_recalibrated_sensor_is_recognised_by_gain_and_by_zero(worker):
     assert float(value) == pytest.approx(2.5, abs=0.75), std
 
 
+def test_what_the_recording_before_shows_too_is_no_change(monkeypatch):
+    now = Change("payload", "", 3.0, 1.0, where=0, size=0.45, std=0.04, least=0.2)
+    befores = {False: [replace(now, size=0.4)], True: [replace(now, size=-0.4), replace(now, where=3), None]}
+    for new, olds in befores.items():
+        for old in olds:
+            monkeypatch.setattr(changes, "change_of", lambda *_, old=old: old)
+            assert is_new(now, None, None, None) == new
+
+
 def test_contact_in_a_recording_is_left_out_and_not_learned(worker, monkeypatch):
     """A push for a fifth of the time: what it adds to the residual variances is a third without the contact found."""
     free, kept = worker.learned(worker.log(24), 24)
@@ -191,10 +202,10 @@ def run(*arguments):
 def test_the_command_from_bags_to_a_version(worker, tmp_path):
     bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
     loaded = write_bag(worker.log(30, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
-    state, result = tmp_path / "state", tmp_path / "learn.json"
-    first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply", "--json", result)
+    state = tmp_path / "state"
+    first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply")
     assert first.exit_code == 0, first.output
-    report = json.loads(result.read_text())
+    report = json.loads((state / "learn.json").read_text())
     assert report["proposed"] and report["files"]["robot_file"] == str(state / "robot.yaml")
     assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
     assert 0 < report["bytes"] < 3 * 100_000

@@ -6,8 +6,6 @@ table: messages per second that were sent, their size, and seconds from each req
 end torque, until the robot has left torque mode (the ramp of 0.1 s included).
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os
@@ -86,10 +84,10 @@ def cycles(listener, simulation, tries: int) -> dict[str, list[float]]:
 
 def measure(rate: float, points: int, tries: int) -> None:
     """The rows of the table of one flood."""
-    from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+    from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
-    with SimulatedUR("ur5e") as ur, ur.client() as simulation:
-        parameters = {"robot": "ur5e", "ip": ur.host, "torque": "script"}
+    with SimulatedController("ur5e") as ur, ur.client() as simulation:
+        parameters = {"robot": "ur5e", "ip": ur.host, "torque": True}
         arguments = [text for name, value in parameters.items() for text in ("-p", f"{name}:={value}")]
         node = Process("robot_dynamics_ros.nodes.executables", NODE, "--ros-args", *arguments)
         listener = Listener()

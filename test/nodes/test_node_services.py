@@ -24,7 +24,7 @@ from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
-from robot_dynamics_ros.nodes.lifecycle_base import claim
+from robot_dynamics_ros.nodes.claims import claim
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 
 ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
@@ -34,6 +34,7 @@ ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
 def rig():
     made = Stepped(SteppedDriver("ur5e", ABLE))
     made.hear(String, "composed_node/motion", 100)
+    made.hear(JointState, "joint_states", 500)
     made.seconds(0.2)
     yield made
     made.close()
@@ -162,9 +163,6 @@ def heard(rig, count):
 
 
 def test_deactivate_silences_and_activate_resumes(rig):
-    rig.hear(JointState, "joint_states", 500)
-    rig.spin(lambda: rig.robot_node.count_subscribers("joint_states"))
-
     def transition(number):
         request = ChangeState.Request()
         request.transition.id = number
@@ -215,7 +213,7 @@ def test_a_second_node_of_this_machine_is_refused_and_the_first_goes_on(rig, els
 
 
 def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(elsewhere):
-    given = [Parameter("torque", value="client"), Parameter("ip", value="127.250.1.2")]
+    given = [Parameter("torque", value=True), Parameter("ip", value="127.250.1.2")]
     options = {"context": elsewhere, "use_global_arguments": False, "parameter_overrides": given}
     left, right = (RobotNode("composed_node", namespace=space, **options) for space in ("left", "right"))
     held = [claim(name, why) for name, why in left.claims().items()]

@@ -147,7 +147,7 @@ def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[St
 
 
 def after_motion(motion: Motion) -> np.ndarray:
-    """(N,) bool: some joint has moved within STAND seconds; a long stand would outweigh the motion in a robust fit."""
+    """(N,) bool: some joint has moved within STAND seconds; long standstills would outweigh motion in a robust fit."""
     moves = (np.abs(motion.qd) > SLOW).any(axis=1)
     last = np.maximum.accumulate(np.where(moves, motion.t, -np.inf))
     return motion.t - last < STAND
@@ -225,8 +225,8 @@ def _stretches(
     size = (np.abs(mean) / (CORE * level * np.where(still, REST, 1.0))).max(axis=1)
     found, block = [], max(round(BLOCK * motion.rate), 1) / motion.rate
     for a, b in runs(touched_blocks(size, EDGE / CORE)):
-        begin, end = float(motion.t[0]) + block * a, float(motion.t[0]) + block * b
-        largest = CORE * float(size[a:b].max())
+        begin, end = float(motion.t[0]) + block * (a - 1), float(motion.t[0]) + block * (b - 1)
+        largest = CORE * float(size[max(a - 1, 0) : b - 1].max())
         found.append((piece.begin + max(begin, float(piece.t[0])), piece.begin + min(end, float(piece.t[-1])), largest))
     return found
 
@@ -238,13 +238,13 @@ def in_blocks(x: np.ndarray, rate: float) -> np.ndarray:
 
 
 def touched_blocks(size: np.ndarray, edge: float = 1.0) -> np.ndarray:
-    """(m,) bool: contact, from the residual of every block over its limit (m,): what exceeds 1, with all around it that
-    exceeds `edge` and one block more before and after.
+    """(m + 2,) bool: contact, from the residual of every block over its limit (m,): what exceeds 1, with all around it
+    that exceeds `edge` and one block more before and after, which may lie before the first and after the last.
     """
     touched = np.zeros(len(size) + 2, bool)
     for a, b in runs(size > edge):
         touched[a : b + 2] |= bool(size[a:b].max() > 1.0)
-    return touched[1:-1]
+    return touched
 
 
 def without(recordings: list[Recording], stretches: list[Stretch]) -> list[Recording]:

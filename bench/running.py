@@ -12,7 +12,7 @@ import click
 
 from robot_dynamics_ros.bringup import environment
 
-ELSEWHERE = ("json_file", "save", "picture", "work", "jobs", "dask")  # where results go, how fast they come
+ELSEWHERE = ("json_file", "save", "picture", "work", "out", "jobs", "dask")  # where results go, how fast they come
 
 
 def given_options() -> dict[str, Any]:

@@ -917,9 +917,18 @@ class PayloadVerdict(enum.IntEnum):
     none = 0
     payload = 1
 
+class PayloadAnswer(enum.IntEnum):
+    """What the user says of a payload."""
+
+    judge = 0
+    keep = 1
+    refuse = 2
+
 class ExternalForce:
     """External joint torque, wrench at the TCP and contact (see docs/force.md)."""
     def __init__(self, chain: Chain, **kwargs) -> None: ...
+    def answer_payload(self, answer: PayloadAnswer) -> bool:
+        """Keep or refuse a payload until `judge`, which starts anew; False: there is none to keep."""
     def reset(self) -> None:
         """Start again at the next sample; the bias stays."""
     def rows(
@@ -1004,6 +1013,12 @@ class ExternalForce:
     @property
     def payload_error(self) -> RealArray:
         """Excess payload (4,): m [kg], mX, mY, mZ [kg m]."""
+    @property
+    def payload_held(self) -> bool:
+        """Whether the excess payload is taken off the external torque."""
+    @property
+    def payload_mass_std(self) -> float:
+        """Standard deviation of its mass [kg]."""
     @property
     def payload_verdict(self) -> PayloadVerdict:
         """What explains a lasting external torque."""

@@ -100,7 +100,7 @@ def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str,
 
 
 def plot_force(log: Log, path: Path, title: str) -> Path:
-    """Force and moment with one standard deviation, external torque of each joint, contact; a PNG, written atomically.
+    """Force and moment, external torque of each joint, two deviations of no contact; a PNG, written atomically.
 
     Raises DataError when it cannot be written.
     """
@@ -195,14 +195,13 @@ def _thinned(log: Log) -> tuple[np.ndarray, Log]:
 
 
 def _wrench(ax: Any, t: np.ndarray, log: Log, first: int, label: str) -> None:
+    std = 2 * log.external_wrench_std[:, first : first + 3].max(axis=1)
+    ax.fill_between(t, -std, std, color="0.9", lw=0, label="±2 std")
     for k, name in enumerate("xyz"):
-        value, std = log.external_wrench[:, first + k], log.external_wrench_std[:, first + k]
-        ax.fill_between(t, value - std, value + std, color=INK[k], alpha=0.18, lw=0)
-        ax.plot(t, value, color=INK[k], lw=1.1, label=name)
+        ax.plot(t, log.external_wrench[:, first + k], color=INK[k], lw=1.1, label=name)
     _shade(ax, t, log.contact[:, -1])
-    spread = log.external_wrench_std[:, first : first + 3]
-    margin = np.nanmedian(spread) if np.isfinite(spread).any() else 1.0
-    ax.set_ylim(*_limits(log.external_wrench[:, first : first + 3], 1.5 * margin))
+    margin = np.nanmedian(std) if np.isfinite(std).any() else 1.0
+    ax.set_ylim(*_limits(log.external_wrench[:, first : first + 3], 1.1 * margin))
     ax.set_ylabel(label)
     ax.legend(loc="upper right", ncols=6, fontsize=8, framealpha=0.8)
 

@@ -26,6 +26,7 @@ from robot_dynamics_ros.cli.options import NewPath, console, json_option, progre
 @click.option("--bags", type=click.IntRange(1, 3), help="Recordings to identify from; default: 1, 2, 3 in turn.")
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
 @click.option("--warmer", default=0.0, show_default=True, help="K by which the judged recordings are warmer.")
+@click.option("--payload", default=0.0, show_default=True, help="kg of an undeclared payload in the judged recordings.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
 @json_option
 @save_option
@@ -37,6 +38,7 @@ def command(
     bags: int | None,
     work: Path | None,
     warmer: float,
+    payload: float,
     jobs: int,
     json_file: Path | None,
     save: bool,
@@ -49,10 +51,13 @@ def command(
     """
     from bench.force import table, zoo
     from bench.force.judge import judge_all
+    from bench.force.recordings import Since
     from robot_dynamics_ros.robot_file import load_robot
 
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
-    verdicts = list(progress(judge_all(robot, people, bags, work, jobs, warmer), f"{count} robots", count))
+    verdicts = list(
+        progress(judge_all(robot, people, bags, work, jobs, Since(warmer, payload)), f"{count} robots", count)
+    )
     show(table.cells(verdicts))
     console.print(table.by_axis(verdicts))
     console.print(table.TRADE_OFF)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bench.force import baseline
-from bench.force.recordings import TRIALS, Trial, recorded, simulated, trial
+from bench.force.recordings import SAME, TRIALS, Since, Trial, recorded, simulated, trial
 from bench.force.trade_off import trade_off
 from bench.force.zoo import Individual
 from robot_dynamics_ros.errors import RobotDynamicsError
@@ -55,10 +55,10 @@ class Verdict:
 
 
 def judge_all(
-    name: str, people: Sequence[Individual], bags: int | None, work: Path | None, jobs: int, warmer: float
+    name: str, people: Sequence[Individual], bags: int | None, work: Path | None, jobs: int, since: Since
 ) -> Iterator[Verdict]:
     """Verdicts in the order of the robots, `jobs` at a time; figures do not depend on `jobs`."""
-    arguments = [(name, who, bags or who.bags, work, warmer) for who in people]
+    arguments = [(name, who, bags or who.bags, work, since) for who in people]
     if jobs == 1:
         yield from (judge(*row) for row in arguments)
         return
@@ -66,14 +66,14 @@ def judge_all(
         yield from pool.map(judge, *zip(*arguments, strict=True))
 
 
-def judge(name: str, who: Individual, bags: int, work: Path | None, warmer: float = 0.0) -> Verdict:
-    """Record, identify, replay `warmer` [K] and judge one robot; files under `work`, or in a temporary directory."""
+def judge(name: str, who: Individual, bags: int, work: Path | None, since: Since = SAME) -> Verdict:
+    """Record, identify, replay what has changed `since`, judge a robot; files under `work` or a temporary one."""
     if work is None:
         with tempfile.TemporaryDirectory() as directory:
-            return judge(name, who, bags, Path(directory), warmer)
+            return judge(name, who, bags, Path(directory), since)
     robot, clock = load_robot(name), _Clock()
     taken = [recorded(robot, who, k) for k in range(bags)]
-    trials = [trial(robot, who, kind, warmer) for kind in TRIALS]
+    trials = [trial(robot, who, kind, since) for kind in TRIALS]
     verdict = Verdict(who.index, who.laws, [kind for _, kind in taken])
     clock.lap("simulate")
     logs = [log for log, _ in taken]

@@ -21,12 +21,25 @@ TRIALS = ("moves", "singular")  # replays with pushes
 REACH, VELOCITY, ACCELERATION = 0.7, 1.0, 3.0  # rad, rad/s, rad/s2
 REST = (1.0, 3.0)  # s
 LEVELS = (10.0, 20.0, 40.0)  # N, of the pushes
+PAYLOAD_COM = (0.02, 0.0, 0.06)  # m, of an undeclared payload, from the flange
 MOMENT = 4.0  # Nm, largest at the tool beside the force
 QUIET = 4.0  # s without a push at the beginning
 AFTERGLOW = 0.2  # s after a push that still count as contact
 SINGULAR = (0.01, 0.06)  # smallest singular value of the Jacobian, moments over a quarter of the arm
 POSES = 400
 REPORTED = ("q", "qd", "effort", "temperature")  # what the bag of a driver holds
+
+
+@dataclass(frozen=True)
+class Since:
+    """What differs from the recordings to identify from: temperature [K], an undeclared payload [kg]."""
+
+    warmer: float = 0.0
+    payload: float = 0.0
+
+
+SAME = Since()
+Pushed = Callable[[np.random.Generator], np.ndarray]
 
 
 @dataclass
@@ -64,21 +77,19 @@ def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
     return reported(machine.run(*motion)[0]), kind
 
 
-def trial(robot: RobotFile, who: Individual, name: str, warmer: float = 0.0) -> Trial:
-    """A recording with pushes while moving and while standing; warmer [K] than those to identify from."""
+def trial(robot: RobotFile, who: Individual, name: str, since: Since = SAME) -> Trial:
+    """A recording with pushes while moving and while standing."""
     number = 20 + TRIALS.index(name)
-    warm = replace(who, temperature=who.temperature + warmer)
-    return touched(robot, warm, name, number, pushes)
+    return touched(robot, who, name, number, pushes, since)
 
 
-def touched(
-    robot: RobotFile, who: Individual, name: str, number: int, pushed: Callable[[np.random.Generator], np.ndarray]
-) -> Trial:
+def touched(robot: RobotFile, who: Individual, name: str, number: int, pushed: Pushed, since: Since = SAME) -> Trial:
     """Moves and rests under the wrenches (N, 6) that `pushed` draws; number: of the random numbers."""
     draw = who.draw(number)
     motion = moves(robot, home(robot, draw), draw, near_singular=name == "singular")
     wrench = pushed(draw)
-    machine = simulated(robot, who, number)
+    machine = simulated(robot, replace(who, temperature=who.temperature + since.warmer), number)
+    machine.set_payload(since.payload, PAYLOAD_COM, configured=False)
     machine.reset(motion[0][0])
     log, truth = machine.run(*motion, wrench=wrench)
     after = int(AFTERGLOW * RATE)

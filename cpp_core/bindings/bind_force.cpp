@@ -103,6 +103,11 @@ void bind(py::module_& m) {
       .value("payload", PayloadCheck::Verdict::payload)
       .value("bias", PayloadCheck::Verdict::bias)
       .finalize();
+  py::native_enum<PayloadCheck::Answer>(m, "PayloadAnswer", "enum.IntEnum", "What the user says of a payload.")
+      .value("judge", PayloadCheck::Answer::judge)
+      .value("keep", PayloadCheck::Answer::keep)
+      .value("refuse", PayloadCheck::Answer::refuse)
+      .finalize();
   py::class_<ExternalForce> c(m, "ExternalForce",
                               "External joint torque, wrench at the TCP and contact (see docs/force.md).");
   c.def(py::init(&make), py::arg("chain"))
@@ -120,8 +125,16 @@ void bind(py::module_& m) {
           "payload_verdict", [](const ExternalForce& s) { return s.payload().verdict(); },
           "What explains a lasting external torque.")
       .def_property_readonly(
-          "payload_error", [](const ExternalForce& s) { return Array(4, s.payload().theta()); },
+          "payload_error", [](const ExternalForce& s) { return Array(4, s.payload().load().theta.data()); },
           "Excess payload (4,): m [kg], mX, mY, mZ [kg m].")
+      .def_property_readonly(
+          "payload_mass_std", [](const ExternalForce& s) { return s.payload().load().mass_std(); },
+          "Standard deviation of its mass [kg].")
+      .def_property_readonly(
+          "payload_held", [](const ExternalForce& s) { return s.payload().held(); },
+          "Whether the excess payload is taken off the external torque.")
+      .def("answer_payload", &ExternalForce::answer_payload, py::arg("answer"),
+           "Keep or refuse a payload until `judge`, which starts anew; False: there is none to keep.")
       .def_property_readonly("length", &ExternalForce::length,
                              "Characteristic length that weighs forces against moments [m].")
       .def_property_readonly(

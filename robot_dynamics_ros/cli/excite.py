@@ -15,6 +15,7 @@ from robot_dynamics_ros.cli.options import (
     console,
     robot_option,
     stderr,
+    view_file_option,
 )
 
 CLEARANCE = 0.1  # m, where none is given
@@ -50,6 +51,7 @@ CLEARANCE = 0.1  # m, where none is given
     help="Box that no link may enter [m]; may be repeated.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random starts.")
+@view_file_option
 def command(
     robot: str,
     out: Path,
@@ -60,6 +62,7 @@ def command(
     inside: tuple[float, ...] | None,
     outside: tuple[tuple[float, ...], ...],
     seed: int,
+    view_file: Path | None,
 ) -> None:
     """Design an excitation motion inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
 
@@ -95,6 +98,10 @@ def command(
         else:
             motion = design_points(arm, limits, points, seed=seed, progress=report)
     files = write_motion(out, arm, motion, limits)
+    if view_file is not None:
+        from robot_dynamics_ros.viewer.files import write_motion_rrd
+
+        files["view"] = str(write_motion_rrd(motion, arm, limits, view_file))
     console.print(
         f"condition number {motion.condition:.1f}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried"
     )

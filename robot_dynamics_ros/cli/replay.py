@@ -18,6 +18,7 @@ from robot_dynamics_ros.cli.options import (
     reference_option,
     robot_option,
     topic_option,
+    view_file_option,
     write_json,
 )
 from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
@@ -42,6 +43,7 @@ from robot_dynamics_ros.signals import WRENCH_AXES
 @click.option(
     "--params", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="ROS parameter file, as of `up`."
 )
+@view_file_option
 @reference_option("Compare with a force sensor: its WrenchStamped topic.")
 @overwrite_option
 @json_option
@@ -54,6 +56,7 @@ def command(
     payload: str | None,
     settings: tuple[str, ...],
     params: Path | None,
+    view_file: Path | None,
     reference: Any,
     overwrite: bool,
     json_file: Path | None,
@@ -81,6 +84,10 @@ def command(
         written += draw_comparison(result, out / "reference.png", reference[0].topic)
         show_comparison(against)
         summary["reference"] = against.to_dict()
+    if view_file is not None:
+        from robot_dynamics_ros.viewer.files import write_rrd
+
+        written.append(write_rrd(result.log, result.robot, view_file))
     for path in written:
         console.print(f"wrote {path}")
     write_json(json_file, summary)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import PayloadVerdict, Status, TareResult
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros._core import PayloadAnswer, PayloadVerdict, Status, TareResult
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.force_arguments import CONSTANTS, core_arguments
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -183,12 +183,24 @@ class ForceStage:
 
     def payload_message(self) -> str:
         """What is known about a lasting torque, for diagnostics; empty when there is none."""
-        verdict = self.core.payload_verdict
-        if verdict == PayloadVerdict.payload:
+        held, verdict = self.core.payload_held, self.core.payload_verdict
+        if held or verdict == PayloadVerdict.payload:
             mass, *moment = self.core.payload_error
             com = ", ".join(f"{m:.3f}" for m in moment)
-            return f"looks like a payload {mass:+.2f} kg off the configured one (first moment {com} kg m)"
+            off = f"{mass:+.2f} +- {self.core.payload_mass_std:.2f} kg off the configured one (first moment {com} kg m)"
+            return f"a payload {off} is taken off the external torque" if held else f"looks like a payload {off}"
         return "looks like a bias of the torque sensors" if verdict == PayloadVerdict.bias else ""
+
+    def answer_payload(self, answer: PayloadAnswer) -> str:
+        """Keep a recognised payload, refuse any, or judge anew; what holds then, in words.
+
+        Raises CapabilityError where there is none to keep.
+        """
+        if not self.core.answer_payload(answer):
+            raise CapabilityError("no payload is recognised; move the arm through three orientations of the last link")
+        if answer == PayloadAnswer.keep:
+            return self.payload_message() + " until it is reset"
+        return "no payload is taken off" + (" until it is reset" if answer == PayloadAnswer.refuse else " for now")
 
 
 def wrench_frame(robot: RobotFile, name: str) -> tuple[int, str]:

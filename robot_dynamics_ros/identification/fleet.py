@@ -16,11 +16,10 @@ from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
 from robot_dynamics_ros.identification.reports.result import summarise
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed
 
 SPEED = 0.5  # rad/s, at which friction is compared
-CLEAR = 4.0  # standard deviations from the median of all bags that count as a difference
 WARM = 2.0  # K off the median of all bags that are stated beside a difference of friction
-SHARE = 0.1  # of the median friction, the least that counts as a difference
 
 CLUSTER_TIMEOUT = "10s"  # for a cluster to answer
 
@@ -102,7 +101,7 @@ def compared(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     usual = np.median(friction, axis=0)
     change = (friction - usual) / np.where(usual != 0, np.abs(usual), np.nan)
     spread = np.sqrt(std**2 + np.median(std, axis=0) ** 2)
-    differs = (np.abs(change) > SHARE) & (np.abs(friction - usual) > CLEAR * spread)
+    differs = changed(friction - usual, spread, usual)
     base = _base(good)
     bags = [_whole(r) for r in good]
     return {

@@ -130,7 +130,8 @@ def _nuisance(found: Identification, m: Motion, j: int) -> np.ndarray:
 def _prior(found: Identification, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows on delta: the triangle of the unloaded run with its friction eliminated."""
     base = found.rigid.base
-    _, _, R, z = eliminate(found.solution, np.arange(base.size))
+    rest, R, z = eliminate(found.solution, np.arange(base.size))
+    R, z = R[len(rest) :, len(rest) :], z[len(rest) :]
     rows = np.zeros((len(R), size))
     rows[:, 10 : 10 + base.size] = R
     return rows, z - R @ base.from_standard(found.consistent.phi)

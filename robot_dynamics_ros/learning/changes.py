@@ -18,9 +18,9 @@ from scipy import linalg
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed
 
-SIGNIFICANCE = 5.0  # standard deviations of a change that is accepted
-PAYLOAD, GAIN, BIAS = 0.2, 0.05, 0.1  # kg, share, share of the joint's RMS torque: smaller ones are no change point
+PAYLOAD, GAIN = 0.2, 0.05  # kg, share of a joint's torque: smaller ones are no change point
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
 EXPLAINED = 0.3  # of what chi2 exceeds its rows by, that a hypothesis must explain
 
@@ -29,12 +29,27 @@ Words = Callable[[np.ndarray, np.ndarray], str]  # of theta (k,) and its deviati
 
 @dataclass(frozen=True)
 class Change:
-    """kind: payload, gain, bias or unexplained; text in words; chi2 per row before and with the hypothesis."""
+    """kind: payload, gain, bias or unexplained; text in words; chi2 per row before and with the hypothesis.
+
+    where: number of the hypothesis; size and std of its first parameter, least: of a change that counts.
+    """
 
     kind: str
     text: str
     before: float
     after: float
+    where: int = -1
+    size: float = 0.0
+    std: float = 0.0
+    least: float = 0.0
+
+
+def is_new(found: Change, state: Information, earlier: Triangle, columns: Columns) -> bool:
+    """False where an earlier recording shows the same against this state: what `state` does not know did not change."""
+    old = change_of(state, earlier, columns) if found.where >= 0 else None
+    if old is None or old.where != found.where:
+        return True
+    return bool(changed(found.size - old.size, np.hypot(found.std, old.std), found.least, 1.0))
 
 
 def change_of(state: Information, recording: Triangle, columns: Columns) -> Change | None:
@@ -46,15 +61,17 @@ def change_of(state: Information, recording: Triangle, columns: Columns) -> Chan
     r = linalg.solve_triangular(L, y - A @ x, lower=True)
     chi2, m = float(r @ r), len(r)
     best: tuple[float, Change] | None = None
-    for kind, D, words in _hypotheses(columns, recording, A, x):
+    for where, (kind, D, words, least) in enumerate(_hypotheses(columns, recording, A, x)):
         D = linalg.solve_triangular(L, D, lower=True)
         theta, *_ = np.linalg.lstsq(D, r, rcond=None)
         covariance = np.linalg.pinv(D.T @ D)
         gained = float(np.sum((D @ theta) ** 2))
-        text = words(theta, np.sqrt(np.diag(covariance)))
-        enough = gained > SIGNIFICANCE**2 + len(theta) and gained > EXPLAINED * max(chi2 - m, 0.0)
+        size, std = float(theta[0]), np.sqrt(np.diag(covariance))
+        text = words(theta, std) if changed(size, std[0], least, 1.0) else ""
+        enough = gained > CLEAR**2 + len(theta) and gained > EXPLAINED * max(chi2 - m, 0.0)
         if text and enough and (best is None or gained - len(theta) > best[0]):
-            best = gained - len(theta), Change(kind, text, chi2 / m, (chi2 - gained) / m)
+            after = (chi2 - gained) / m
+            best = gained - len(theta), Change(kind, text, chi2 / m, after, where, size, float(std[0]), least)
     if best is not None:
         return best[1]
     if chi2 > STRANGE * m:
@@ -66,31 +83,27 @@ def change_of(state: Information, recording: Triangle, columns: Columns) -> Chan
 
 def _hypotheses(
     columns: Columns, recording: Triangle, A: np.ndarray, x: np.ndarray
-) -> Iterator[tuple[str, np.ndarray, Words]]:
-    """(kind, D (m, k), words(theta, std) or "" where the change is too small to matter)."""
+) -> Iterator[tuple[str, np.ndarray, Words, float]]:
+    """(kind, D (m, k), words(theta, std), least theta[0] that matters)."""
     P = columns.rigid.base.matrix()
     last = 10 * (columns.n - 1) + np.array([9, 6, 7, 8])
-    yield "payload", A[:, : columns.base] @ P[:, last], _payload
+    yield "payload", A[:, : columns.base] @ P[:, last], _payload, PAYLOAD
     ends = np.cumsum([len(T) - 1 for T in recording.joints])
     for j, name in enumerate(columns.robot.joint_names):
         mine = np.zeros(len(A), bool)
         mine[ends[j] - len(recording.joints[j]) + 1 : ends[j]] = True
-        yield "gain", np.where(mine, A @ x, 0.0)[:, None], _gain(name)
-        size = BIAS * float(np.sqrt(np.sum(recording.joints[j][:, -1] ** 2) / recording.count[j]))
-        yield "bias", np.where(mine, A[:, columns.place(j, "fo")], 0.0)[:, None], _bias(name, size)
+        yield "gain", np.where(mine, A @ x, 0.0)[:, None], _gain(name), GAIN
+        size = float(np.sqrt(np.sum(recording.joints[j][:, -1] ** 2) / recording.count[j]))
+        yield "bias", np.where(mine, A[:, columns.place(j, "fo")], 0.0)[:, None], _bias(name), SHARE * size
 
 
 def _payload(theta: np.ndarray, std: np.ndarray) -> str:
-    if abs(theta[0]) < max(PAYLOAD, SIGNIFICANCE * std[0]):
-        return ""
     com = ", ".join(f"{v / theta[0]:.3f}" for v in theta[1:])
     return f"load of {theta[0]:+.2f} +- {std[0]:.2f} kg at the last link (centre {com} m): payload or tool"
 
 
 def _gain(name: str) -> Words:
     def words(theta: np.ndarray, std: np.ndarray) -> str:
-        if abs(theta[0]) < max(GAIN, SIGNIFICANCE * std[0]):
-            return ""
         return (
             f"torque of {name} {100 * theta[0]:+.1f} +- {100 * std[0]:.1f} %: sensor or torque constant re-calibrated"
         )
@@ -98,10 +111,8 @@ def _gain(name: str) -> Words:
     return words
 
 
-def _bias(name: str, size: float) -> Words:
+def _bias(name: str) -> Words:
     def words(theta: np.ndarray, std: np.ndarray) -> str:
-        if abs(theta[0]) < max(size, SIGNIFICANCE * std[0]):
-            return ""
         return f"torque of {name} {theta[0]:+.2f} +- {std[0]:.2f} Nm: zero of the sensor re-calibrated"
 
     return words

@@ -31,6 +31,9 @@ SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "estimator_node": (
         ("~/tare", TRIGGER, "set the present external torque to zero; refused in contact"),
+        ("~/accept_payload", TRIGGER, "keep the payload that is recognised, and judge no other"),
+        ("~/refuse_payload", TRIGGER, "take no payload off the external torque"),
+        ("~/reset_payload", TRIGGER, "forget it, and what was accepted or refused"),
         ("~/reset", TRIGGER, "reset the state of all observers"),
     ),
 }

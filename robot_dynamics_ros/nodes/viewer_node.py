@@ -25,6 +25,7 @@ from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import TOPICS, below
 from robot_dynamics_ros.viewer.scene import Health, Scene
 from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
+from robot_dynamics_ros.viewer.views import force_views
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 TEXT_EVERY = 6  # pictures between two texts
@@ -57,6 +58,7 @@ class ViewerNode(LifecycleBase):
             self._web = WebViewer(self.value("web_port"), self.value("data_port"))
         self._stream = open_stream(Path(file) if file else None, self._web.target if self._web else "")
         self._scene, self._sample = Scene(self._stream, robot), Sample(robot.joint_names)
+        self._stream.send_blueprint(force_views(robot.name, self._scene.reach))
         aliases = robot.joint_aliases
         self._readers = {name: MessageReader(TOPICS[name], robot.joint_names, aliases) for name in VIEWED}
         for name in VIEWED:

@@ -1,4 +1,4 @@
-"""What the viewer shows: the robot as capsules, the contact force with its uncertainty, plots, the state in words."""
+"""What the viewer logs: the robot as capsules, the contact force with its uncertainty, plots, states and words."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 ARROW = 0.01  # m/N
 THICKNESS = 0.045  # m, radius of the first link; later ones are thinner
 GREY, RED, BLUE, HAZE = [170, 176, 184], [225, 60, 40], [70, 130, 230], [230, 160, 60, 60]
+FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date but seconds of a motion
+GAP_NS = 500_000_000  # without a sample, after which curves are interrupted
 JOINT_PLOTS = {  # plot -> signal, unit; one curve per joint
     "friction": ("friction_torque", "Nm"),
     "external_torque": ("external_joint_torque", "Nm"),
@@ -25,7 +27,16 @@ JOINT_PLOTS = {  # plot -> signal, unit; one curve per joint
 }
 # distinguishable with colour blindness [Okabe and Ito 2008], then greys
 COLOURS = ([0, 114, 178], [230, 159, 0], [0, 158, 115], [213, 94, 0], [204, 121, 167], [86, 180, 233], [120, 120, 120])
-FORCE_CURVES = ("|F|", "std of |F|", "Fx", "Fy", "Fz")
+FORCE_CURVES = {  # name -> colour, width
+    "|F|": (COLOURS[0], 2.0),
+    "+2 std": ([150, 190, 215], 1.0),
+    "-2 std": ([150, 190, 215], 1.0),
+    "Fx": (COLOURS[1], 1.0),
+    "Fy": (COLOURS[2], 1.0),
+    "Fz": (COLOURS[3], 1.0),
+}
+CONTACT = {"free": [0, 158, 115], "contact": [213, 94, 0]}  # state -> colour
+CHECKS = {"ok": [0, 158, 115], "warn": [230, 159, 0], "error": [213, 94, 0], "no data": [150, 150, 150]}
 
 
 class Health(NamedTuple):
@@ -57,6 +68,11 @@ def deviation_along(force: np.ndarray, std: np.ndarray) -> float:
     return float(np.linalg.norm(std) / np.sqrt(3)) if size == 0 else float(np.linalg.norm(force * std) / size)
 
 
+def time_kind(stamp_ns: int) -> str:
+    """What a stamp is on the timeline: a timestamp, or a duration where it is no date."""
+    return "timestamp" if stamp_ns > FIRST_DATE_NS else "duration"
+
+
 class Scene:
     """Logs one robot's samples to a rerun recording stream. Raises CapabilityError for a robot without kinematics."""
 
@@ -65,21 +81,28 @@ class Scene:
 
         self._rr, self._stream, self.robot = rr, stream, robot
         self._model = RobotModel(robot.kinematic_chain())
+        self._drawn: set[str] = set()  # plots with a curve that goes on
+        self._states: dict[str, str] = {}
+        self._last_ns = 0
         self._draw_robot()
         for plot in JOINT_PLOTS:
-            self._curves(plot, robot.joint_names)
-        self._curves("force", FORCE_CURVES)
-        self._curves("contact", ("contact",))
-        stream.send_blueprint(blueprint(robot.name))
+            self.curves(plot, robot.joint_names)
+        colours, widths = zip(*FORCE_CURVES.values(), strict=True)
+        self._static("plot/force", rr.SeriesLines(names=list(FORCE_CURVES), colors=colours, widths=widths))
+        self._static("event/contact", rr.StateConfiguration(values=list(CONTACT), colors=list(CONTACT.values())))
 
-    def _curves(self, plot: str, names: Sequence[str]) -> None:
+    def curves(self, plot: str, names: Sequence[str]) -> None:
+        """Names and colours of the curves of a plot."""
         colours = [COLOURS[k % len(COLOURS)] for k in range(len(names))]
-        self._stream.log(f"plot/{plot}", self._rr.SeriesLines(names=list(names), colors=colours), static=True)
+        self._static(f"plot/{plot}", self._rr.SeriesLines(names=list(names), colors=colours))
+
+    def _static(self, entity: str, what: Any) -> None:
+        self._stream.log(entity, what, static=True)
 
     def _draw_robot(self) -> None:
         """Capsules of the links, fixed in their joint's frame: from each joint to the next, last to the TCP."""
         rr, poses = self._rr, self._model.fk(np.zeros(self.robot.n_joints))
-        self._stream.log("robot", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
+        self._static("robot", rr.ViewCoordinates.RIGHT_HAND_Z_UP)
         self._capsule("robot/base", np.zeros(3), poses[0][:3, 3], THICKNESS * 1.3)
         for i in range(self.robot.n_joints):
             inside = np.linalg.inv(poses[i]) @ poses[i + 1]
@@ -96,48 +119,93 @@ class Scene:
             colors=[GREY],
             fill_mode="solid",
         )
-        self._stream.log(entity, shape, static=True)
+        self._static(entity, shape)
+
+    @property
+    def reach(self) -> float:
+        """Longest distance [m] of the TCP from the base: the sum of the links."""
+        origins = self._model.fk(np.zeros(self.robot.n_joints))[:, :3, 3]
+        return float(np.linalg.norm(np.diff(origins, axis=0), axis=1).sum())
 
     def show(self, sample: Sample) -> None:
-        """Robot, force and plots of one sample; absent values (NaN) are left out."""
-        rr, stream = self._rr, self._stream
-        stream.set_time("time", timestamp=1e-9 * sample.stamp_ns)
+        """Robot, force and plots of one sample; curves end where values are absent (NaN) or samples are missing."""
+        if self._last_ns and sample.stamp_ns - self._last_ns > GAP_NS:
+            self.set_time(self._last_ns + 1)
+            for plot in tuple(self._drawn):
+                self._end(plot)
+            self.set_state("contact", "")
+        self._last_ns = sample.stamp_ns
+        self.set_time(sample.stamp_ns)
         if sample.has("q"):
-            poses = self._model.fk(sample.q)
-            for i, pose in enumerate(poses[:-1]):
-                place = rr.Transform3D(translation=pose[:3, 3], mat3x3=pose[:3, :3])
-                stream.log(f"robot/link_{i + 1}", place)
-            self._show_force(sample, poses[-1][:3, 3])
+            self._show_force(sample, self.place(sample.q))
         for plot, (signal, _) in JOINT_PLOTS.items():
-            values = getattr(sample, signal)
-            if np.isfinite(values).any():
-                stream.log(f"plot/{plot}", rr.Scalars(values))
+            self.plot(plot, getattr(sample, signal))
+
+    def set_time(self, stamp_ns: int) -> None:
+        """Place what follows at a stamp: on a date, or where it is none at seconds of a motion."""
+        self._stream.set_time("time", **{time_kind(stamp_ns): 1e-9 * stamp_ns})
+
+    def place(self, q: np.ndarray) -> np.ndarray:
+        """Draw the links at positions q (n,) [rad]; returns the TCP (3,) [m]."""
+        poses = self._model.fk(q)
+        for i, pose in enumerate(poses[:-1]):
+            place = self._rr.Transform3D(translation=pose[:3, 3], mat3x3=pose[:3, :3])
+            self._stream.log(f"robot/link_{i + 1}", place)
+        return np.asarray(poses[-1][:3, 3])
+
+    def plot(self, name: str, values: np.ndarray) -> None:
+        """One point of each curve of a plot; nothing where all are NaN."""
+        if np.isfinite(values).any():
+            self._drawn.add(name)
+            self._stream.log(f"plot/{name}", self._rr.Scalars(values))
+        elif name in self._drawn:
+            self._end(name)
+
+    def _end(self, plot: str) -> None:
+        self._drawn.remove(plot)
+        self._stream.log(f"plot/{plot}", self._rr.Clear(recursive=False))
+
+    def set_state(self, lane: str, state: str) -> None:
+        """A bar of the event view from now on; empty: none. States that go on are logged once."""
+        if self._states.get(lane, "") != state:
+            self._states[lane] = state
+            values: Any = [state or None]  # None ends the bar
+            self._stream.log(f"event/{lane}", self._rr.StateChange(state=values))
 
     def _show_force(self, sample: Sample, tcp: np.ndarray) -> None:
         rr, force, std = self._rr, sample.external_wrench[:3], sample.external_wrench_std[:3]
+        size = float(np.linalg.norm(force))
+        along = deviation_along(force, std)
+        self.plot("force", np.array([size, size + 2 * along, max(size - 2 * along, 0.0), *force]))
         if not np.isfinite(force).all():
             self._stream.log("force", rr.Clear(recursive=True))
+            self.set_state("contact", "")
             return
         contact = bool(sample.contact[-1] > 0.5)
+        self.set_state("contact", "contact" if contact else "free")
         arrow, colour = force * ARROW, RED if contact else BLUE
         # the arrow ends at the TCP; the ellipsoid at its tail is two standard deviations
         self._stream.log(
-            "force/arrow", rr.Arrows3D(vectors=[arrow], origins=[tcp - arrow], colors=[colour], radii=[0.012])
+            "force/arrow", rr.Arrows3D(vectors=[arrow], origins=[tcp - arrow], colors=[colour], radii=[0.016])
         )
         if np.isfinite(std).all():
             cloud = rr.Ellipsoids3D(
                 half_sizes=[2 * std * ARROW], centers=[tcp - arrow], colors=[HAZE], fill_mode="solid"
             )
             self._stream.log("force/uncertainty", cloud)
-        size = float(np.linalg.norm(force))
-        self._stream.log("plot/force", rr.Scalars([size, deviation_along(force, std), *force]))
-        self._stream.log("plot/contact", rr.Scalars([float(contact)]))
 
     def log_status(self, sample: Sample, health: Iterable[Health], motion: str = "") -> None:
-        """The text of the first screen: is there contact, how hard, how sure, is the robot healthy."""
-        self._stream.set_time("time", timestamp=1e-9 * sample.stamp_ns)
-        text = state_text(sample, self.robot.joint_names, health, motion)
+        """Text of the first screen: is there contact, how hard, how sure, is the robot healthy; events of checks."""
+        found = list(health)
+        self.set_time(sample.stamp_ns)
+        text = state_text(sample, self.robot.joint_names, found, motion)
         self._stream.log("state", self._rr.TextDocument(text, media_type="text/markdown"))
+        for check in found:
+            lane = check.name.split(": ")[-1].replace(" ", "_")
+            if lane not in self._states:
+                configured = self._rr.StateConfiguration(values=list(CHECKS), colors=list(CHECKS.values()))
+                self._static(f"event/{lane}", configured)
+            self.set_state(lane, list(CHECKS)[min(check.level, 3)])
 
 
 def state_text(sample: Sample, joints: Iterable[str], health: Iterable[Health], motion: str = "") -> str:
@@ -164,27 +232,3 @@ def _verdict(found: Sequence[Health]) -> str:
         return "healthy"
     count = sum(entry.level == worst for entry in found)
     return f"{LEVELS[min(worst, 3)]} from {count} of {len(found)} checks"
-
-
-def blueprint(name: str) -> Any:
-    """Left the robot with its force; right state, force, contact; below, in tabs, the joints."""
-    import rerun.blueprint as rrb
-
-    joints = [
-        rrb.TimeSeriesView(origin=f"plot/{plot}", name=f"{plot.replace('_', ' ')} [{unit}]")
-        for plot, (_, unit) in JOINT_PLOTS.items()
-    ]
-    right = rrb.Vertical(
-        rrb.TextDocumentView(origin="state", name="State"),
-        rrb.TimeSeriesView(origin="plot/force", name="contact force [N]"),
-        rrb.TimeSeriesView(
-            origin="plot/contact",
-            name="contact",
-            axis_y=rrb.ScalarAxis(range=(-0.2, 1.2), zoom_lock=True),
-            plot_legend=rrb.PlotLegend(visible=False),
-        ),
-        rrb.Tabs(*joints, active_tab=0),
-        row_shares=[3.5, 4, 1.4, 4],
-    )
-    robot = rrb.Spatial3DView(origin="/", contents=["/robot/**", "/force/**"], name=name)
-    return rrb.Blueprint(rrb.Horizontal(robot, right, column_shares=[5, 6]), collapse_panels=True)

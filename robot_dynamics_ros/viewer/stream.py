@@ -9,18 +9,11 @@ import subprocess
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.supervisor import end_with_parent
-from robot_dynamics_ros.viewer.scene import Scene
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 HOST = "127.0.0.1"
 APPLICATION = "robot_dynamics_ros"
@@ -128,20 +121,3 @@ def finish(stream: Any, web: WebViewer | None) -> None:
     with contextlib.suppress(RuntimeError):  # the web viewer has ended
         stream.flush()
     stream.disconnect()
-
-
-def write_rrd(log: Log, robot: RobotFile, file: Path, rate: float = 30.0) -> Path:
-    """A log with its estimates as an .rrd file, `rate` pictures per second of the log's time."""
-    stream = open_stream(file)
-    scene, sample = Scene(stream, robot), Sample(log.joint_names)
-    seconds = log.time
-    rows = np.searchsorted(seconds, np.arange(0.0, seconds[-1], 1.0 / rate))
-    for k, row in enumerate(rows):
-        sample.clear()
-        log.read(int(row), sample)
-        scene.show(sample)
-        if k % 6 == 0:
-            scene.log_status(sample, ())
-    stream.flush()
-    stream.disconnect()
-    return file

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from types import ModuleType
 
@@ -195,7 +196,19 @@ def test_foxglove_layout_names_panels_topics_and_fields_that_exist():
         topic, _, field = path["value"].lstrip("/").partition(".")
         assert field.split(".")[0].removesuffix("[:]") in known[topic].fields, path
     others = {*panels["3D!robot"]["topics"], panels["Indicator!contact"]["path"].partition(".")[0]}
-    assert len(shown) == 5 and {name.lstrip("/") for name in others} <= {*extra, "robot_description"}
+    assert len(shown) == 7 and {name.lstrip("/") for name in others} <= {*extra, "robot_description"}
+
+
+def test_plotjuggler_layout_names_topics_and_fields_that_exist():
+    root = ElementTree.fromstring(find_config("plotjuggler_layout.xml").read_bytes())
+    own = {snippet.get("name") for snippet in root.iter("snippet")}
+    sources = [e.text for s in root.iter("snippet") for e in (s.find("linked_source"), *s.find("additional_sources"))]
+    shown = [curve.get("name") for curve in root.iter("curve")]
+    assert own <= set(shown) and len(shown) == 10
+    extra = {n.replace("<prefix>", PREFIX).lstrip("/") for n, _, _ in EXTRA_TOPICS["composed_node"]}
+    for name in {*shown, *sources} - own:
+        topic, _, field = name.removeprefix(f"/{PREFIX}/").partition("/")
+        assert f"{PREFIX}/{topic}" in extra or field.split("/")[0] in TOPICS[topic].fields, name
 
 
 def run(*arguments, timeout=40):

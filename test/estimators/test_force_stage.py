@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from force_bench import POSE, UR5E, estimated, measured, model, moving, still, through
 
-from robot_dynamics_ros._core import Status
+from robot_dynamics_ros._core import PayloadAnswer, Status
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.signals import Sample
@@ -134,19 +135,61 @@ def test_tare_is_refused_when_it_would_hide_something(log, why):
 ORIENTATIONS = [POSE, POSE + [0, 0, 0, 0.9, 0, 0], POSE + [0, 0, 0, 0, 0.9, 0], POSE + [0.5, 0.2, -0.3, -0.8, 0, 1.0]]
 
 
+COM = (0.0, 0.0, 0.05)
+
+
+def carrying(mass):
+    return measured(through(ORIENTATIONS), payload=(mass, COM, (0.0,) * 6))
+
+
+def force_size(log, seconds=1.0):
+    last = log.time > log.time[-1] - seconds
+    return np.linalg.norm(log.external_wrench[last, :3], axis=1).mean()
+
+
 @pytest.mark.parametrize("mass", [3.0, -3.0])
-def test_wrong_payload_is_flagged_as_payload_not_contact(mass):
-    actual, believed = (4.0, 4.0 - mass)
-    com, inertia = (0.0, 0.0, 0.05), (0.0,) * 6
-    log = measured(through(ORIENTATIONS), payload=(actual, com, inertia))
-    robot = UR5E.with_updates({"payload.mass": believed, "payload.com": list(com)}, {"test": "test"})
-    pipeline = Pipeline(robot)
+def test_wrong_payload_is_no_contact_and_is_taken_off(mass):
+    robot = UR5E.with_updates({"payload.mass": 4.0 - mass, "payload.com": list(COM)}, {"test": "test"})
+    pipeline, log = Pipeline(robot), carrying(4.0)
     pipeline.run(log)
     force = pipeline.stage("force")
     last = log.time > log.time[-1] - 1.0
     assert log.payload_or_bias[last].all() and not log.contact[last].any()
+    assert force.core.payload_held and force_size(log) < 0.1 * 9.81 * abs(mass)
     assert force.core.payload_error[0] == pytest.approx(mass, abs=0.15)
+    assert abs(force.core.payload_error[0] - mass) < 3 * force.core.payload_mass_std < 0.4 * abs(mass)
     assert f"{mass:+.1f}"[:4] in force.payload_message()
+
+
+def later(log, before):
+    log.stamp_ns = log.stamp_ns + before.stamp_ns[-1] + 2_000_000
+    return log
+
+
+def test_a_payload_that_is_put_down_is_not_taken_off_any_more():
+    pipeline, log = Pipeline(UR5E), carrying(3.0)
+    pipeline.run(log)
+    empty = later(measured(still(seconds=14)), log)
+    pipeline.run(empty)
+    assert force_size(empty) < 1.0 and not pipeline.stage("force").core.payload_held
+
+
+def test_the_answer_to_a_payload_lasts_until_it_is_reset():
+    pipeline, log = Pipeline(UR5E), carrying(3.0)
+    force = pipeline.stage("force")
+    with pytest.raises(CapabilityError, match="three orientations"):
+        force.answer_payload(PayloadAnswer.keep)
+    force.answer_payload(PayloadAnswer.refuse)
+    pipeline.run(log)
+    assert force_size(log) > 0.8 * 3.0 * 9.81 and "looks like" in force.payload_message()
+    force.answer_payload(PayloadAnswer.judge)
+    pipeline.run(again := later(carrying(3.0), log))
+    assert force_size(again) < 3.0
+    force.answer_payload(PayloadAnswer.keep)
+    force.reset()
+    empty = later(measured(still(seconds=14)), again)
+    pipeline.run(empty)
+    assert force_size(empty) > 0.8 * 3.0 * 9.81
 
 
 def test_contact_on_top_of_a_wrong_payload_is_still_contact():
@@ -157,6 +200,8 @@ def test_contact_on_top_of_a_wrong_payload_is_still_contact():
     estimated(log)
     assert not log.contact[(t > t[-1] - 1.4) & (t < t[-1] - 0.5)].any()
     assert log.payload_or_bias[-1] and log.contact[t > t[-1] - 0.2, -1].all()
+    size = -log.external_wrench[t > t[-1] - 0.1, 1].mean()
+    assert size == pytest.approx(120.0, rel=0.1)  # the push without the payload
 
 
 def test_sensor_bias_is_flagged_as_bias():

@@ -21,9 +21,8 @@ ROBOT = load_robot("ur5e")
 RIGID = RigidModel(ROBOT)
 TRUTH = truth_of(ROBOT)
 RATE = 200.0
-EVERY = ("fv1", "fv2", "fv0", "fo", "fs", "h", "hl")
-SHARES = (0.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.0, 0.6, 0.0)
-SHAPE = Shape(1.0, 0.7, 0.1, load_limit=40.0, levels=SHARES, loads=SHARES[::-1])
+EVERY = ("fv1", "fv2", "fv0", "fo", "fs", "h@4", "h@7", "hl@1", "hl@4")
+SHAPE = Shape(1.0, 0.7, 0.1, load_limit=40.0)
 LAWS = (  # no rotor inertia of joints 1 and 2: only its sum with the links' is in the rows
     JointFriction(0.02, EVERY, SHAPE),
     JointFriction(0.04, ("fv1", "fo", "fc")),

@@ -1,9 +1,12 @@
 """Weighted least squares over joints against the stacked problem in numpy [Madsen2020 ch5 19-20] [Liu2020 23]."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, solve
+from robot_dynamics_ros.identification.arm.solvers.consistency import eliminate
+from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, bounded, solve
 
 
 def three_joints(seed=0, size=6, noise=(0.01, 0.5, 2.0)):
@@ -62,3 +65,30 @@ def test_relative_deviation_is_percent_of_the_value():
     rows, x = three_joints()
     found = solve(rows, len(x), "wls")
     np.testing.assert_allclose(found.relative_std, 100 * found.std / abs(found.x))  # [Madsen2020 ch5, Table 4]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_limited_coefficients_meet_the_conditions_of_the_minimum(seed):
+    """g = R'(R x - z): 0 where x is free or above 0, >= 0 where x is 0 [Karush, Kuhn, Tucker]."""
+    rng = np.random.default_rng(seed)
+    R, z, limited = rng.normal(size=(40, 12)), rng.normal(size=40), np.arange(12) % 3 > 0
+    R[:, 3] = R[:, 0]  # free columns that only their sum determines
+    x = bounded(R, z, limited)
+    gradient = R.T @ (R @ x - z)
+    inside = ~limited | (x > 0)
+    np.testing.assert_allclose(gradient[inside], 0.0, atol=1e-9)
+    assert 0 < inside[limited].sum() < limited.sum() and gradient[~inside].min() > 0
+
+
+def test_a_column_of_zeros_takes_no_information_from_the_others():
+    """Held rotors and coefficients at 0 have none in the triangle."""
+    rng = np.random.default_rng(1)
+    A, y = rng.normal(size=(50, 6)), rng.normal(size=50)
+    A[:, [1, 2]] = 0.0
+    R = np.linalg.qr(np.column_stack([A, y]), mode="r")
+    found = SimpleNamespace(R=R[:6, :6], rhs=R[:6, 6])
+    rest, T, z = eliminate(found, np.array([4, 5]))
+    used = [0, 3, 4, 5]
+    expected = np.linalg.lstsq(A[:, used], y, rcond=None)[0]
+    assert rest.tolist() == [0, 3]
+    np.testing.assert_allclose(np.linalg.solve(T[2:, 2:], z[2:]), expected[2:], rtol=1e-9)

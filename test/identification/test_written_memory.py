@@ -154,9 +154,10 @@ def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
         shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"], False, p["load_limit"])
         fit = PreslidingFit(p, np.zeros(0), np.zeros(0), replace(shape, rotor=p["rotor_time"] > 0))
         law = WrittenLaw({}, fit).columns(JointFriction(terms=("fo", "ia")))
-        size = p | {"h": sum(p["level"]), "hl": sum(p["load"]), "ia": 0.0}
-        x = [size[t] for t in law.terms]
-        assert {"h", "ia"} <= set(law.terms)
+        size = p | {"h": p["level"], "hl": p["load"], "ia": 0.0}
+        parts = [term.partition("@") for term in law.terms]
+        x = [size[name][int(k)] if k else size[name] for name, _, k in parts]
+        assert {"h", "ia"} <= {name for name, _, _ in parts}
         np.testing.assert_allclose(signals[j].matrix(law) @ x, expected[:, j], atol=2e-6)
 
 
@@ -168,7 +169,7 @@ def test_bodies_are_solved_beside_friction_that_grows_with_load():
     machine = recordings.simulated(ROBOT, who, 0).machine
     choices = UserChoices(cutoff=27.0, delay=0.0, effort_filter=False)
     found = identify_recordings(ROBOT, [recording(log, kind)], [], Options(choices=choices))
-    assert kind == "moves" and any("hl" in law.terms for law in found.structure.laws)
+    assert kind == "moves" and any("hl@" in term for law in found.structure.laws for term in law.terms)
     ratio = found.rotor / machine.true["drive.rotor_inertia"]
     assert np.all((ratio > 0.5) & (ratio < 1.5)), ratio
     q = np.random.default_rng(0).uniform(-2, 2, (200, 6))

@@ -1,6 +1,7 @@
 """Acceptance test: what is proposed and what is not; contradictions; the written file is the posterior."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification.arm.written_file import file_effort
-from robot_dynamics_ros.learning.changes import change_of
+from robot_dynamics_ros.learning import changes
+from robot_dynamics_ros.learning.changes import Change, change_of, is_new
 from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.observability import expected, knowledge, open_parameters, shortest_motion
 from robot_dynamics_ros.learning.proposal import MARGIN, propose, verdict
@@ -142,6 +144,15 @@ def test_a_recalibrated_sensor_is_recognised_by_gain_and_by_zero(worker):
     assert bias is not None and bias.kind == "bias" and names[2] in bias.text
     value, _, std = bias.text.split(f"{names[2]} ")[1].split(" ")[:3]
     assert float(value) == pytest.approx(2.5, abs=0.75), std
+
+
+def test_what_the_recording_before_shows_too_is_no_change(monkeypatch):
+    now = Change("payload", "", 3.0, 1.0, where=0, size=0.45, std=0.04, least=0.2)
+    befores = {False: [replace(now, size=0.4)], True: [replace(now, size=-0.4), replace(now, where=3), None]}
+    for new, olds in befores.items():
+        for old in olds:
+            monkeypatch.setattr(changes, "change_of", lambda *_, old=old: old)
+            assert is_new(now, None, None, None) == new
 
 
 def test_contact_in_a_recording_is_left_out_and_not_learned(worker, monkeypatch):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,12 +16,14 @@ pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
 from browser import EXECUTABLE, Browser
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.identification.excitation.limits import Limits, box
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.viewer.files import write_motion_rrd, write_rrd
 from robot_dynamics_ros.viewer.scene import Health, Scene, between, deviation_along, state_text
-from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream, write_rrd
+from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 
 UR5E = load_robot("ur5e")
 
@@ -88,9 +91,58 @@ def test_the_file_holds_robot_force_and_plots(recording):
         "/force/uncertainty",
         "/plot/friction",
         "/plot/force",
+        "/event/contact",
         "/state",
     ):
         assert entity in shown.stdout, entity
+
+
+class Calls:
+    """A stream that keeps what is logged: (time, entity, kind)."""
+
+    def __init__(self):
+        self.now, self.logged = {}, []
+
+    def set_time(self, _, **now):
+        self.now = now
+
+    def log(self, entity, what, static=False):
+        if not static:
+            self.logged.append((dict(self.now), entity, type(what).__name__))
+
+
+def shown(*seconds, begin=1_700_000_000, contact=0.0):
+    stream = Calls()
+    scene, sample = Scene(stream, UR5E), Sample(UR5E.joint_names)
+    for second in seconds:
+        sample.clear()
+        sample.q, sample.external_wrench, sample.external_wrench_std = [0.0] * 6, [20.0] * 6, [1.0] * 6
+        sample.contact, sample.stamp_ns = [contact] * 7, round(1e9 * (begin + second))
+        scene.show(sample)
+    return stream.logged
+
+
+def test_a_curve_ends_where_samples_are_missing():
+    cleared = [now for now, entity, kind in shown(0, 0.1, 5, 5.1) if (entity, kind) == ("plot/force", "Clear")]
+    assert len(cleared) == 1 and 0.1 <= cleared[0]["timestamp"] - 1_700_000_000 < 0.2
+    assert not any(kind == "Clear" for *_, kind in shown(0, 0.1, 0.2))
+
+
+def test_a_state_that_goes_on_is_logged_once_and_stamps_that_are_no_dates_are_seconds():
+    logged = shown(0, 0.1, 0.2, begin=0)
+    assert [entity for _, entity, kind in logged if kind == "StateChange"] == ["event/contact"]
+    assert {name for now, *_ in logged for name in now} == {"duration"}
+
+
+def test_the_motion_of_excite_is_shown_among_its_boxes(tmp_path):
+    t = np.linspace(0, 2, 100)
+    q = 0.2 * np.sin(t)[:, None] * np.ones(6)
+    motion = SimpleNamespace(time=t, q=q, qd=np.gradient(q, t, axis=0), qdd=0 * q)
+    limits = Limits.of(UR5E, floor=0.0, outside=(box((0.4, -1, -1, np.inf, 1, 1)),))
+    file = write_motion_rrd(motion, UR5E, limits, tmp_path / "motion.rrd")
+    command = [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(file)]
+    printed = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    assert all(entity in printed for entity in ("/space/floor", "/space/outside_1", "/plot/qdd", "/robot/link_6"))
 
 
 def listening(port):

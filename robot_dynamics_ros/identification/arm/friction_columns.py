@@ -3,11 +3,10 @@
 f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fs b(v) + fc tanh(v/eps)
     + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo                              [Madsen2020 ch4 35-37; Luo2024 11]
 s(v) = r + (1 - r) g(v)   b(v) = g(v) v / (|v| + e)   g(v) = 1 / (1 + (v/vs)^2)
-"h" and "hl" are all levels and all loads of the Maxwell-slip elements of `SPANS`, whose shares are held, tau the torque
-without friction; "h@k" is H_k alone. `SIMPLE` is the law of the first solution, `REMEMBERING` what a delay is judged
-beside. Further columns: "ia" the acceleration (rotor inertia); "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity,
-acceleration and Coulomb friction of a motor that turns with this joint and joint k, forwards or backwards (coupled
-wrist).
+"h@k" and "hl@k" are s(v) H_k and s(v) |tau|^p H_k of the Maxwell-slip element of span SPANS[k], tau the torque without
+friction. `SIMPLE` is the law of the first solution, `REMEMBERING` what a delay is judged beside. Further columns: "ia"
+the acceleration (rotor inertia); "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity, acceleration and Coulomb friction of a
+motor that turns with this joint and joint k, forwards or backwards (coupled wrist).
 """
 
 from __future__ import annotations
@@ -51,8 +50,7 @@ def thinning(v: np.ndarray, v0: float = THINNING_SPEED) -> np.ndarray:
 @dataclass(frozen=True)
 class Shape:
     """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with
-    fv2; largest load [Nm]; rotor: the rotor's positions drive the elements; shares of SPANS in the levels and in the
-    loads, sum 1.
+    fv2; largest load [Nm]; rotor: the rotor's positions drive the elements.
     """
 
     power: float
@@ -61,8 +59,6 @@ class Shape:
     quadratic: bool = False
     load_limit: float = np.inf
     rotor: bool = False
-    levels: tuple[float, ...] = (0.0,) * len(SPANS)
-    loads: tuple[float, ...] = (0.0,) * len(SPANS)
 
 
 @dataclass(frozen=True)
@@ -78,9 +74,14 @@ class JointFriction:
         return replace(self, terms=(*self.terms, *terms))
 
     @property
-    def presliding(self) -> bool:
-        """Whether it has elements."""
-        return "h" in self.terms or "hl" in self.terms
+    def spans(self) -> list[int]:
+        """Numbers in SPANS of its elements."""
+        return sorted({int(term.partition("@")[2]) for term in self.terms if term[0] == "h"})
+
+    @property
+    def non_negative(self) -> list[bool]:
+        """Which coefficients are >= 0: of a law with elements all that dissipate."""
+        return [bool(self.spans) and term[0] in "hf" and term != "fo" for term in self.terms]
 
     def units(self) -> list[str]:
         """Unit of the coefficient of every term."""
@@ -94,7 +95,7 @@ class JointSignals:
 
     `others` holds the velocity and acceleration of coupled joints by number; `start` marks the first sample of each
     segment. `position`, `rotor`: measured position and the rotor's (None: there is none), which drive the elements;
-    `elements` (N, 2): H of levels and loads where they are known.
+    `elements` (N, k): H of the law's spans where they are known.
     """
 
     q: np.ndarray
@@ -116,25 +117,20 @@ class JointSignals:
         return out
 
     def slipped(self, law: JointFriction) -> np.ndarray:
-        """H (N, 2) of the law's levels and loads; (N, 0) without elements."""
-        if not law.presliding:
-            return np.zeros((len(self.q), 0))
-        return self._slips(SPANS, law.shape.rotor) @ np.column_stack([law.shape.levels, law.shape.loads])
-
-    def _slips(self, spans: tuple[float, ...], by_rotor: bool) -> np.ndarray:
-        """H (N, k) of spans (k,) [rad]."""
-        driver = self.rotor if by_rotor and self.rotor is not None else self.position
+        """H (N, k) of the law's spans."""
+        driver = self.rotor if law.shape.rotor and self.rotor is not None else self.position
         driver = np.ascontiguousarray(self.q if driver is None else driver)
-        return _core.presliding_elements(driver, np.array(spans), self.start)
+        return _core.presliding_elements(driver, np.array(SPANS)[law.spans], self.start)
 
     def _elements(self, law: JointFriction) -> dict[str, np.ndarray]:
         """Columns of the elements of a law by name."""
-        if not law.presliding:
+        if not law.spans:
             return {}
         shape, H = law.shape, self.slipped(law) if self.elements is None else self.elements
         strength = shape.ratio + (1 - shape.ratio) * stribeck_fall(self.v, shape.velocity)
-        load = np.minimum(np.abs(self.load), shape.load_limit) ** shape.power
-        return {"h": strength * H[:, 0], "hl": strength * load * H[:, 1]}
+        level, load = strength, strength * np.minimum(np.abs(self.load), shape.load_limit) ** shape.power
+        pairs = zip(law.spans, H.T, strict=True)
+        return {name: x for k, h in pairs for name, x in ((f"h@{k}", level * h), (f"hl@{k}", load * h))}
 
     def _column(self, term: str, law: JointFriction) -> np.ndarray:
         """A column (N,) of a law without elements."""
@@ -147,8 +143,6 @@ class JointSignals:
             return thinning(v)
         known = {"fv1": v, "fv2": np.abs(v) * v, "fo": np.ones_like(v), "ia": self.a}
         kind, _, motor = term.partition("@")
-        if kind == "h":
-            return self._slips((SPANS[int(motor)],), law.shape.rotor)[:, 0]
         return known[term] if term in known else self._coupled(kind, motor, law.eps)
 
     def _coupled(self, kind: str, motor: str, eps: float) -> np.ndarray:
@@ -162,7 +156,7 @@ class JointSignals:
 def sliding(law: JointFriction, v: np.ndarray, load: float) -> np.ndarray:
     """Columns (N, k) of a law at steady speeds v (N,) under a load [Nm]: its elements slide, coupled motors stand."""
     own = replace(law, terms=tuple(t for t in law.terms if t[:1] != "c"))
-    still, H = np.zeros_like(v), np.repeat(np.sign(v)[:, None], 2, axis=1)
+    still, H = np.zeros_like(v), np.repeat(np.sign(v)[:, None], len(own.spans), axis=1)
     signals = JointSignals(still, v, still, np.full_like(v, load), still.astype(bool), elements=H)
     out = np.zeros((len(v), len(law.terms)))
     out[:, [t[:1] != "c" for t in law.terms]] = signals.matrix(own)

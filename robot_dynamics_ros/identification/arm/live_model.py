@@ -92,17 +92,12 @@ class LiveModel:
 
 
 def fit_live(
-    body: IdentifiedModel,
-    rotor: np.ndarray,
-    motion: Motion,
-    known: Sequence[WrittenLaw] = (),
-    held: bool = False,
+    body: IdentifiedModel, rotor: np.ndarray, motion: Motion, known: Sequence[WrittenLaw] = ()
 ) -> tuple[LiveModel, list[WrittenLaw]]:
     """Model of the robot file and its law per joint: fitted to what the consistent body leaves of the effort.
 
-    rotor (n,) [kg m2]: inertia of the rotors as it is in the effort.
-    known: laws of nearly the same bodies, whose signal that drives presliding is taken over; held: their static part
-    and the shapes of their presliding too, and coupled motors keep their static law.
+    rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. known: laws of nearly the same bodies, whose
+    signal that drives presliding is taken over.
     """
     motors = coupled_motors(body)
     joints = _samples(body, rotor, motion, motors)
@@ -111,10 +106,7 @@ def fit_live(
     else:
         driven_by_rotor = any(law.rotor for law in known)
         problems = [PreslidingProblem(s if driven_by_rotor else replace(s, rotor=None)) for s in joints]
-    laws = [choose_law(problem, known[j] if held else None) for j, problem in enumerate(problems)]
-    turning: list[MotorLaw] = []
-    if len(motors) and not held:
-        turning, laws = choose_motors(motors, problems, laws)
+    turning, laws = choose_motors(motors, problems, [choose_law(problem) for problem in problems])
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None
     live = LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled, tuple(turning))

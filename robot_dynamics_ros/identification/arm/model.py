@@ -86,6 +86,10 @@ class Structure:
         starts = base + np.concatenate([[0], np.cumsum([len(law.terms) for law in self.laws])])
         return [np.array([*range(base), *range(starts[j], starts[j + 1])]) for j in range(len(self.laws))]
 
+    def non_negative(self, base: int) -> np.ndarray:
+        """Which parameters (p,) are coefficients >= 0."""
+        return np.array([False] * base + [x for law in self.laws for x in law.non_negative])
+
     def places(self, term: str, base: int) -> dict[int, int]:
         """Global parameter number of a term, per joint that has it."""
         index = self.index(base)
@@ -97,7 +101,7 @@ def signals_of(
 ) -> list[JointSignals]:
     """Friction inputs of every joint; `load` (N, n) is the torque without friction.
 
-    elements: H (N, 2) of every joint's law, where they are known.
+    elements: H (N, k) of every joint's law, where they are known.
     """
     found = []
     for j in range(motion.n):

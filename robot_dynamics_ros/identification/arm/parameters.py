@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.contact import OVERRULE, far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
-from robot_dynamics_ros.identification.arm.live_model import fit_live
+from robot_dynamics_ros.identification.arm.live_model import LiveModel, fit_live
 from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
@@ -18,8 +18,8 @@ from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_re
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.robot_file import RobotFile
 
+TOGETHER = 2  # convex solves, each with the shape and the load of friction that the one before shows
 OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbouring sizes differ by 1.9 and more
-TOGETHER = 2  # rounds of bodies and friction; a third moves rotor inertias by 2 % on the zoo
 
 
 def fit_parameters(state: Identification) -> None:
@@ -42,8 +42,8 @@ def fit_parameters(state: Identification) -> None:
 
 
 def fit_together(state: Identification) -> None:
-    """Fill live, the model as a robot file holds it, and solve the bodies again beside its friction, whose shape is
-    held.
+    """Fill live, the model as a robot file holds it: its shape and spans are found beside the bodies, then bodies and
+    coefficients of friction are solved together, twice.
 
     The simple law lacks presliding, load and Stribeck friction; what it leaves of them goes into gravity and rotor
     inertia.
@@ -55,25 +55,25 @@ def fit_together(state: Identification) -> None:
     again = method in PLAIN and any(law.presliding is not None for law in laws)
     for left in reversed(range(TOGETHER if again else 0)):
         state.structure = state.structure.with_laws([law.columns(c) for law, c in zip(laws, chosen, strict=True)])
-        fitter = _fitter(state, state.consistent.phi)
+        fitter = _fitter(state, state.live)
         fitter.held = _held(state)
         state.fit = fitter.run(method, rough=left > 0)
         state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-        rotor = np.nan_to_num(state.rotor)
-        state.live, laws = fit_live(state.consistent, rotor, state.motion, laws, held=left > 0)
+        state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, laws)
     if again:
         state.fit = with_uncertainty(state.fit, state.motion)
     note(state.statements, _widen(state))
 
 
-def _fitter(state: Identification, load: np.ndarray | None = None) -> Fitter:
-    """Solver of the state's structure, its motion with less weight where joints stand; load (10 n,): links whose torque
-    loads friction.
+def _fitter(state: Identification, live: LiveModel | None = None) -> Fitter:
+    """Solver of the state's structure, its motion with less weight where joints stand; live: a model whose links load
+    friction.
     """
     prior = prior_of(state.robot, state.rigid, state.structure, state.options.prior)
+    load = None if live is None else live.phi
     fitter = Fitter(state.rigid, state.structure, state.motion, prior, state.training, load=load)
     if state.options.method not in ("ols", "torque") and any(stretches := slow_stretches(state.motion)):
-        before = fitter.run("huber", rough=True) if load is None else state.fit
+        before = live or fitter.run("huber", rough=True)
         fitter.motion = replace(state.motion, weight=slow_weights(before, state.motion, stretches))
     return fitter
 

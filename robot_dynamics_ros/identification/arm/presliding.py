@@ -27,6 +27,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
     stribeck_step,
     thinning,
 )
+from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
 from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
 from robot_dynamics_ros.identification.dataset.stretches import cells
@@ -38,7 +39,6 @@ QUADRATIC = 0.05  # relative held-out error that fv2 must save: beyond the recor
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
 STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
-SHRINKAGE = 1e-4  # relative ridge: equal spans share what the data do not separate
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,10 @@ class WrittenLaw:
         if self.presliding is None:
             return chosen
         p = self.presliding.parameters
-        parts = {"h": sum(p["level"]), "hl": sum(p["load"])} | {t: p[t] for t in ("fs", "fv0", "fv1", "fv2")}
+        parts = {f"{name}@{k}": x for name, key in (("h", "level"), ("hl", "load")) for k, x in enumerate(p[key])}
+        parts |= {t: p[t] for t in ("fs", "fv0", "fv1", "fv2")}
         kept = tuple(t for t in chosen.terms if t in ("fo", "ia") or t[0] == "c")
-        levels, loads = (tuple(x / (sum(p[k]) or 1.0) for x in p[k]) for k in ("level", "load"))
-        shape = replace(self.presliding.shape, levels=levels, loads=loads)
-        return JointFriction(chosen.eps, (*kept, *(t for t, x in parts.items() if x > 0)), shape)
+        return JointFriction(chosen.eps, (*kept, *(t for t, x in parts.items() if x > 0)), self.presliding.shape)
 
 
 def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> WrittenLaw:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
-from robot_dynamics_ros._core import Status
+from robot_dynamics_ros._core import PayloadAnswer, Status
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.effort.decision import Decision
 from robot_dynamics_ros.effort.joint_state import LiveGate
@@ -89,9 +90,14 @@ class Estimates(NodePart):
             self._effort = EffortWatch(robot, reported or node.value("effort_semantics") == "recognise")
             self._gate = LiveGate(robot) if driver is None else None
         self._logged, self._statuses = "", Counter[Status]()
+        self._held = False  # a payload, as last logged
         self._trigger("~/reset", self._reset)
         if "force" in self.running:
             self._trigger("~/tare", self._tare)
+            answer = self.pipeline.stage("force").answer_payload
+            self._trigger("~/accept_payload", partial(answer, PayloadAnswer.keep))
+            self._trigger("~/refuse_payload", partial(answer, PayloadAnswer.refuse))
+            self._trigger("~/reset_payload", partial(answer, PayloadAnswer.judge))
 
     def add_to(self, sample: Sample) -> bool:
         """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published."""
@@ -190,4 +196,11 @@ class Estimates(NodePart):
             found.append((WARN, "some estimates are degraded or samples dropped"))
         if "force" in self.running and (text := self.pipeline.stage("force").payload_message()):
             found.append((WARN, text))
+            self._log_payload(text)
         return worst(*found)
+
+    def _log_payload(self, text: str) -> None:
+        held = self.pipeline.stage("force").core.payload_held
+        if held and not self._held:
+            self._node.get_logger().warning(text)
+        self._held = held

@@ -89,13 +89,18 @@ class ExternalForce {
 
   TareResult tare() noexcept {
     const TareResult result = tare_.take(contact_.any() && free_time_ >= free_long);
-    if (result == TareResult::accepted) payload_.reset(), forget_decisions();
+    if (result == TareResult::accepted) payload_.forget(), forget_decisions();
     return result;
   }
   void set_bias(const double* bias) noexcept {
     tare_.set_bias(bias);
-    payload_.reset();
+    payload_.forget();
     forget_decisions();
+  }
+  bool answer_payload(PayloadCheck::Answer a) noexcept {
+    if (!payload_.answer(a)) return false;
+    forget_decisions();
+    return true;
   }
   const double* bias() const noexcept { return tare_.bias(); }
   const PayloadCheck& payload() const noexcept { return payload_; }
@@ -178,6 +183,8 @@ class ExternalForce {
       torque[i] = raw[i] - tare_.bias()[i];
       std[i] = std::sqrt(variance_[i]);
     }
+    recognise_payload(dt, in, torque.data(), std.data());
+    for (int i = 0; i < n; ++i) raw[i] -= load_torque_[i], torque[i] -= load_torque_[i];
     absorb(stamp_ns, dt, in, torque.data(), out);
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
@@ -188,7 +195,7 @@ class ExternalForce {
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
     frame_.step(frames, out.wrench, estimate_.covariance.data(), out.framed_wrench, out.framed_wrench_std);
     *out.singular_value = estimate_.singular_value;
-    decide(dt, in, frames, torque.data(), std.data(), out);
+    decide(dt, frames, torque.data(), std.data(), out);
     return true;
   }
 
@@ -200,7 +207,7 @@ class ExternalForce {
       const double rest = rest_.variance(i), least = p_.torque_std[i] * p_.torque_std[i] + rest;
       const double left = std::max(variance_[i] - rest_.full(i) + rest, least);
       out.torque[i] = torque[i] - rest_.mean(i);
-      out.torque_std[i] = std::sqrt(std::min(left, variance_[i]));
+      out.torque_std[i] = std::sqrt(std::min(left, variance_[i]) + load_variance_[i]);
     }
   }
 
@@ -212,9 +219,9 @@ class ExternalForce {
   }
 
   void learn(std::int64_t stamp_ns, double dt, const double* qd) noexcept {
-    const bool free = trusted() && payload_.verdict() == PayloadCheck::Verdict::none;
+    const bool free = trusted() && (payload_.held() || payload_.verdict() == PayloadCheck::Verdict::none);
     double left[max_joints];
-    for (int i = 0; i < chain_.n; ++i) left[i] = r_[i] - robot_on_environment(tare_.bias()[i]);
+    for (int i = 0; i < chain_.n; ++i) left[i] = r_[i] - robot_on_environment(tare_.bias()[i] + load_torque_[i]);
     drift_.step(stamp_ns, dt, lowpass_weight(slowest(), dt), qd, left, free);
   }
 
@@ -232,19 +239,31 @@ class ExternalForce {
     load_.step(stamp_ns, chain_.n, contact_.any(), load, p_.health.bound.data(), out.contact_load);
   }
 
-  // Contact needs significance against zero and against what a payload or bias explains of the whole torque.
-  void decide(double dt, const ForceInput& in, const Placement* frames, const double* torque, const double* whole_std,
-              const ForceOutput& out) noexcept {
+  // What a payload or a bias explains of the torque, and what of it is sure enough to be taken off. A held payload that
+  // leaves a contact for so long was put down, or is another one.
+  void recognise_payload(double dt, const ForceInput& in, const double* torque, const double* std) noexcept {
     const int n = chain_.n;
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
+    const bool held = payload_.held();
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
-    if (settled() && !(payload_.confirmed() && contact_.any() && contact_time_ < payload_delay))
-      payload_.step(dt, in.q, in.qd, qdd, torque, whole_std);
-    const bool flagged = payload_.verdict() != PayloadCheck::Verdict::none;
-    double magnitude[max_joints + 1], std[max_joints + 1], explained[max_joints], rest[max_joints];
-    payload_.explained(in.q, in.qd, qdd, explained);
+    const bool lasts = contact_time_ >= payload_delay;
+    if (lasts && held) payload_.reset();
+    if (settled() && (lasts || !contact_.any() || !payload_.confirmed()))
+      payload_.step(dt, in.q, in.qd, qdd, torque, std);
+    payload_.explained(in.q, in.qd, qdd, explained_.data());
+    load_torque_.fill(0.0), load_variance_.fill(0.0);
+    if (payload_.held()) payload_.variance(in.q, in.qd, qdd, load_variance_.data()), explained_.swap(load_torque_);
+    if (payload_.held() != held) forget_decisions();
+  }
+
+  // Contact needs significance against zero and against what a payload or bias explains of the whole torque.
+  void decide(double dt, const Placement* frames, const double* torque, const double* whole_std,
+              const ForceOutput& out) noexcept {
+    const int n = chain_.n;
+    const bool flagged = !payload_.held() && payload_.verdict() != PayloadCheck::Verdict::none;
+    double magnitude[max_joints + 1], std[max_joints + 1], rest[max_joints];
     for (int i = 0; i < n; ++i) {
-      rest[i] = torque[i] - explained[i];
+      rest[i] = torque[i] - explained_[i];
       magnitude[i] = std::min(std::abs(out.torque[i]), std::abs(rest[i]));
       std[i] = out.torque_std[i];
     }
@@ -256,7 +275,7 @@ class ExternalForce {
     contact_.step(dt, magnitude, std, out.contact);
     const bool free = settled() && !contact_.any() && !flagged;
     free_time_ = free ? free_time_ + dt : free_time_ < free_long ? 0.0 : free_time_;
-    *out.payload_or_bias = flagged ? 1.0 : 0.0;
+    *out.payload_or_bias = flagged || payload_.held() ? 1.0 : 0.0;
   }
 
   // Of a wrench whose force is large enough to be a contact at the TCP, else 0.
@@ -311,6 +330,7 @@ class ExternalForce {
   WrenchEstimate estimate_;
   ContactLoad load_;
   Joints variance_{}, r_{};
+  Joints explained_{}, load_torque_{}, load_variance_{};     // by a payload or bias; of it, what is taken off
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;
 };

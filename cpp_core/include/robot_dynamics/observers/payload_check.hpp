@@ -2,8 +2,11 @@
 //
 // A payload error (mass m, first moments mX mY mZ in the last link frame) makes tau = Y(q) theta, theta (4), which
 // turns with gravity; a sensor bias makes the same torque in every pose. Quiet samples from clearly different
-// orientations
-// ("stations") are fitted with both; when one of them explains them and is significant, the torque is flagged.
+// orientations ("stations") are fitted with both; when one of them explains them and is significant, the torque is
+// flagged. A payload of enough stations whose mass is `sure` standard deviations from zero and hangs no further than
+// `longest_lever` from the last joint is held: its torque is to be taken off, with its deviation
+//   P = c H^-1,   H = sum Y' W Y,   c = max(1, sum (tau - Y theta)' W (tau - Y theta) / (n stations - 4))
+// until stations contradict it (source: own).
 #pragma once
 
 #include <limits>
@@ -29,7 +32,14 @@ struct PayloadParameters {
 class PayloadCheck {
  public:
   enum class Verdict : int { none = 0, payload = 1, bias = 2 };
+  enum class Answer : int { judge = 0, keep = 1, refuse = 2 };  // of the user: keep and refuse last until judge
+  struct Load {  // m [kg], mX, mY, mZ [kg m]: excess over the model, with their covariance
+    std::array<double, 4> theta{};
+    std::array<double, 16> covariance{};
+    double mass_std() const noexcept { return std::sqrt(covariance[0]); }
+  };
   static constexpr int capacity = 12;
+  static constexpr double sure = 4.0, longest_lever = 0.5;  // standard deviations; m
 
   PayloadCheck(const Chain& chain, const PayloadParameters& p) : chain_(chain), p_(p) {
     require_range("payload_speed", p.speed, 0.0, 100.0);
@@ -61,24 +71,48 @@ class PayloadCheck {
 
   Verdict verdict() const noexcept { return verdict_; }
   bool been_free() const noexcept { return been_free_; }
-  const double* theta() const noexcept { return theta_.data(); }  // m [kg], mX mY mZ [kg m]: excess over the model
   int stations() const noexcept { return count_; }
   bool confirmed() const noexcept { return verdict_ != Verdict::none && enough(); }
 
+  bool held() const noexcept { return held_; }
+  const Load& load() const noexcept { return held_ ? load_ : fit_; }  // held, else of the stations
+  // keep: of a held payload. False: there is none.
+  bool answer(Answer a) noexcept {
+    if (a == Answer::keep && !held_) return false;
+    if (a == Answer::judge) forget();
+    held_ = a == Answer::keep;
+    answer_ = a;
+    return true;
+  }
+
   // What the verdict explains of the external torque in this motion (n); zeros without a verdict.
   void explained(const double* q, const double* qd, const double* qdd, double* tau) noexcept {
-    if (verdict_ == Verdict::payload) return payload_torque(q, qd, qdd, theta_.data(), tau);
+    if (held_ || verdict_ == Verdict::payload) return payload_torque(q, qd, qdd, load().theta.data(), tau);
     for (int i = 0; i < chain_.n; ++i) tau[i] = verdict_ == Verdict::bias ? bias_[i] : 0.0;
+  }
+  // Variance of the held payload's torque (n).
+  void variance(const double* q, const double* qd, const double* qdd, double* var) noexcept {
+    double Y[4][max_joints];
+    regressor(q, qd, qdd, Y);
+    std::fill_n(var, chain_.n, 0.0);
+    for (int i = 0; i < chain_.n; ++i)
+      for (int k = 0; k < 16; ++k) var[i] += Y[k / 4][i] * load_.covariance[k] * Y[k % 4][i];
   }
 
   void pause() noexcept { waited_ = 0.0; }  // samples are missing: the collected evidence stays
-  void reset() noexcept {
+  // Forget the stations; a held payload stays.
+  void forget() noexcept {
     count_ = next_ = 0;
     waited_ = 0.0;
     been_free_ = false;
     verdict_ = Verdict::none;
-    theta_.fill(0.0);
+    fit_ = {};
     bias_.fill(0.0);
+  }
+  // Also of a held payload, unless the user keeps it.
+  void reset() noexcept {
+    forget();
+    held_ = answer_ == Answer::keep;
   }
 
  private:
@@ -102,6 +136,14 @@ class PayloadCheck {
     for (int i = 0; i < chain_.n; ++i) tau[i] = -tau[i];
   }
 
+  void regressor(const double* q, const double* qd, const double* qdd, double (*Y)[max_joints]) noexcept {
+    for (int k = 0; k < 4; ++k) {
+      double unit[4] = {};
+      unit[k] = 1.0;
+      payload_torque(q, qd, qdd, unit, Y[k]);
+    }
+  }
+
   void store(const double* q, const double* qd, const double* qdd, const double* tau, const double* std) noexcept {
     Station s;
     Placement frames[max_joints + 1];
@@ -109,11 +151,7 @@ class PayloadCheck {
     const double size = std::sqrt(dot(chain_.gravity, chain_.gravity));
     s.gravity = (1.0 / std::max(size, 1e-12)) * rotate_back(frames[chain_.n - 1].R, chain_.gravity);
     double Y[4][max_joints];
-    for (int k = 0; k < 4; ++k) {
-      double unit[4] = {};
-      unit[k] = 1.0;
-      payload_torque(q, qd, qdd, unit, Y[k]);
-    }
+    regressor(q, qd, qdd, Y);
     for (int i = 0; i < chain_.n; ++i) {
       const double w = 1.0 / (std[i] * std[i]);
       s.weight[i] = w;
@@ -128,6 +166,7 @@ class PayloadCheck {
     const bool fresh = at == count_;
     if (fresh) ++count_;
     blend(station_[at], s, fresh || replaced_ ? 1.0 : 1.0 - std::exp(-p_.interval / p_.memory));
+    if (held_ && answer_ == Answer::judge && put_down(station_[at])) reset();
   }
 
   void blend(Station& into, const Station& s, double share) const noexcept {
@@ -157,24 +196,52 @@ class PayloadCheck {
     double energy = 0.0;
     for (int k = 0; k < count_; ++k) energy += station_[k].energy;
     verdict_ = Verdict::none;
-    if (!(energy > p_.significance * p_.significance * count_)) return;
-    if (!enough() && been_free_) return;
-    std::array<double, 4> theta{};
+    const bool significant = energy > p_.significance * p_.significance * count_;
+    if (significant && (enough() || !been_free_)) decide(energy);
+    if (!enough() || answer_ != Answer::judge) return;
+    held_ = verdict_ == Verdict::payload && hangs();
+    if (held_) load_ = fit_;
+  }
+
+  void decide(double energy) noexcept {
+    Load fit;
     Joints bias{};
-    const double payload = fit_payload(theta) / energy, constant = fit_bias(bias) / energy;
+    const double payload = fit_payload(energy, fit) / energy, constant = fit_bias(bias) / energy;
     if (enough() && constant > p_.bias_explained && constant > payload) {
       verdict_ = Verdict::bias;
       bias_ = bias;
     } else if (payload > p_.explained) {
       verdict_ = Verdict::payload;
-      theta_ = theta;
+      fit_ = fit;
     }
   }
 
+  // No payload explains the present station clearly better than the held one.
+  bool put_down(const Station& s) const noexcept {
+    return explained(load_.theta, s.H, s.b) < -p_.significance * p_.significance;
+  }
+
+  // Energy that theta explains: 2 theta' b - theta' H theta.
+  static double explained(const std::array<double, 4>& theta, const std::array<double, 16>& H,
+                          const std::array<double, 4>& b) noexcept {
+    double sum = 0.0;
+    for (int r = 0; r < 4; ++r) {
+      sum += 2.0 * theta[r] * b[r];
+      for (int c = 0; c < 4; ++c) sum -= theta[r] * H[4 * r + c] * theta[c];
+    }
+    return sum;
+  }
+
+  // A mass that is sure, and where a gripper can hold it.
+  bool hangs() const noexcept {
+    const auto& [m, x, y, z] = fit_.theta;
+    return std::abs(m) > sure * fit_.mass_std() && std::sqrt(x * x + y * y + z * z) <= longest_lever * std::abs(m);
+  }
+
   // Weighted least squares over the stations; returns the energy explained.
-  double fit_payload(std::array<double, 4>& theta) const noexcept {
+  double fit_payload(double energy, Load& fit) const noexcept {
     std::array<double, 16> H{}, regular;
-    std::array<double, 4> b{};
+    std::array<double, 4>&theta = fit.theta, b{};
     for (int s = 0; s < count_; ++s) {
       for (int k = 0; k < 16; ++k) H[k] += station_[s].H[k];
       for (int k = 0; k < 4; ++k) b[k] += station_[s].b[k];
@@ -185,12 +252,14 @@ class PayloadCheck {
     if (!factored.factor(regular)) return 0.0;
     theta = b;
     factored.solve(theta.data());
-    double explained = 0.0;
-    for (int r = 0; r < 4; ++r) {
-      explained += 2.0 * theta[r] * b[r];
-      for (int c = 0; c < 4; ++c) explained -= theta[r] * H[4 * r + c] * theta[c];
+    const double share = explained(theta, H, b);
+    const double scale = std::max(1.0, (energy - share) / std::max(chain_.n * count_ - 4, 1));
+    for (int k = 0; k < 4; ++k) {
+      double* column = fit.covariance.data() + 4 * k;
+      column[k] = scale;
+      factored.solve(column);
     }
-    return explained;
+    return share;
   }
 
   double fit_bias(Joints& bias) const noexcept {
@@ -216,7 +285,9 @@ class PayloadCheck {
   double waited_ = 0.0;
   bool been_free_ = false, replaced_ = false;
   Verdict verdict_ = Verdict::none;
-  std::array<double, 4> theta_{};
+  Answer answer_ = Answer::judge;
+  bool held_ = false;
+  Load fit_, load_;  // of the stations, held
   Joints bias_{};
 };
 

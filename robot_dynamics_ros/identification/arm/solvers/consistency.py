@@ -54,14 +54,14 @@ class Consistent:
     x: np.ndarray
 
 
-def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Triangle with the columns `keep` (k,) last: (whole R (p, p), z (p,), R of keep (k, k), z of keep (k,)); their
-    block does not depend on the other columns.
+def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(rest (m,), triangle T (m + k, m + k), z (m + k,)) with the columns `keep` (k,) behind the rest, which is all
+    others but those of zeros: the block of `keep` does not depend on the rest.
     """
-    order = np.concatenate([np.setdiff1d(np.arange(len(solution.x)), keep), keep])
+    rest = np.setdiff1d(np.flatnonzero(solution.R.any(axis=0)), keep)
+    order = np.concatenate([rest, keep])
     T: Any = np.linalg.qr(np.column_stack([solution.R[:, order], solution.rhs]), mode="r")[: len(order)]
-    first = len(order) - len(keep)
-    return T[:, :-1], T[:, -1], T[first:, first:-1], T[first:, -1]
+    return rest, T[:, :-1], T[:, -1]
 
 
 def consistent(
@@ -81,15 +81,14 @@ def consistent(
     """
     b = len(P)
     keep = np.concatenate([np.arange(b), rotor]).astype(int)
-    R, z, Rk, zk = eliminate(solution, keep)
+    rest, R, z = eliminate(solution, keep)
+    k = len(rest)
     unknown = np.isnan(rotor0)
     start = np.where(unknown, np.maximum(solution.x[rotor], LEAST_ROTOR), rotor0)
     pull = np.where(unknown | (not rotor_positive), PULL, ROTOR_PULL)
-    phi, B = _solve(Problem(Rk, zk, P, phi0, start, pull, rotor_positive))
-    x = np.empty(len(solution.x))
+    phi, B = _solve(Problem(R[k:, k:], z[k:], P, phi0, start, pull, rotor_positive))
+    x = np.zeros(len(solution.x))
     x[keep] = np.concatenate([P @ phi, B])
-    rest = np.setdiff1d(np.arange(len(x)), keep)
-    k = len(rest)
     x[rest] = np.linalg.lstsq(R[:k, :k], z[:k] - R[:k, k:] @ x[keep], rcond=1e-10)[0]
     return Consistent(phi, B, x)
 

@@ -76,7 +76,7 @@ def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, incl
 
 class Fitter:
     """Solves one structure on one motion; `recordings` are what the motion was filtered from, `load` (10 n,) the links
-    whose torque loads friction (None: found with it).
+    whose torque loads friction.
 
     notes: sentences of the solvers about their result.
     """
@@ -98,7 +98,7 @@ class Fitter:
         self.notes: list[str] = []
 
     def run(self, method: str, rough: bool = False) -> IdentifiedModel:
-        """The model by one of METHODS; rough: from FIRST_ROWS alone, in ROUGH rounds, the load of one round.
+        """The model by one of METHODS; rough: from FIRST_ROWS alone, in ROUGH rounds.
 
         Raises DataError where the recordings lack what the method needs.
         """
@@ -111,23 +111,14 @@ class Fitter:
         return self._instrumented(model) if method == "idim-iv" else model
 
     def _plain(self, method: str, rough: bool) -> tuple[Solution, FusedRows]:
-        """Weighted least squares; load-dependent friction uses the torque of the given links, or of the previous round,
-        twice.
-
-        Robust weights of a long motion are found on some of its stretches first.
-        """
+        """Weighted least squares; robust weights of a long motion are found on some of its stretches first."""
         short = method == "huber" and len(self.motion) > 2 * FIRST_ROWS
         motion = thinned(self.motion, FIRST_ROWS) if short else self.motion
-        phi = self.load
-        loaded = any("hl" in law.terms for law in self.structure.laws)
-        rounds = (1 if rough else 2) if loaded and phi is None else 0
-        for left in reversed(range(rounds + 1)):
-            rows = FusedRows(self.rigid, self.structure, motion, phi)
-            solution = self._solved(rows, method, ROUGH if left or rough else 6)
-            phi = self.rigid.base.to_standard(solution.x[: self.base])
+        rows = FusedRows(self.rigid, self.structure, motion, self.load)
+        solution = self._solved(rows, method, ROUGH if rough else 6)
         if not short or rough:
             return solution, rows
-        rows = FusedRows(self.rigid, self.structure, self.motion, phi if self.load is None else self.load)
+        rows = FusedRows(self.rigid, self.structure, self.motion, self.load)
         return self._solved(rows, method, LAST, solution.x), rows
 
     def _solved(self, rows: FusedRows, method: str, iterations: int, start: np.ndarray | None = None) -> Solution:
@@ -136,12 +127,14 @@ class Fitter:
             share = np.sqrt(len(rows.motion) / len(self.motion))
             prior = share * prior[0], share * prior[1]
         weights = None if weight is None else list(weight.T)
+        limited = self.structure.non_negative(self.base)
         if not self.held:
-            return solve(rows, self.size, method, prior, iterations, weights, start)
+            return solve(rows, self.size, method, prior, iterations, weights, start, limited)
         rest = HeldRows(rows, self.held, self.size)
         start = None if start is None else start[rest.rest]
         prior = None if prior is None else rest.prior(prior)
-        return rest.solution(solve(rest, len(rest.rest), method, prior, iterations, weights, start))
+        limited = limited[rest.rest]
+        return rest.solution(solve(rest, len(rest.rest), method, prior, iterations, weights, start, limited))
 
     def _total(self, found: Solution, rows: FusedRows) -> Solution:
         """The weighted solution without the pull of noise in the motion (errors_in_variables)."""

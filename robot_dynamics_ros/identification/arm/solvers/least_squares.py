@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import linalg
+from scipy.optimize import nnls
 
 BLOCK = 8192  # rows folded into a triangle at once
 HUBER = 2.5  # residuals beyond this many robust deviations lose weight; 98.8 % of a normal distribution keeps all
 MEDIAN_ROWS = 20_000  # samples of which the robust deviation is taken
 RANK = 1e-10  # singular values of the unit-column system below this share of the largest are no information
+SHRINKAGE = 1e-4  # relative ridge of non-negative coefficients: alike columns share what the data do not separate
 DEPENDENT = 1e-6  # the same for rank and condition: such directions are groups (a rotor and the ZZ of its link)
 
 
@@ -137,8 +138,9 @@ def solve(
     iterations: int = 6,
     row_weights: Sequence[np.ndarray] | None = None,
     start: np.ndarray | None = None,
+    non_negative: np.ndarray | None = None,
 ) -> Solution:
-    """Parameters x (size,) of all joints' rows.
+    """Parameters x (size,) of all joints' rows; x >= 0 where non_negative (size,) says so.
 
     method: "ols"; "wls", rows of joint j times 1 / sigma_j of the OLS residuals [Madsen2020 ch5 19-20]; "torque", times
     1 / ||tau_j|| [Liu2020 23]; "huber", WLS with iteratively re-weighted samples. prior: rows (P, z) added to the
@@ -154,7 +156,7 @@ def solve(
         triangles = rows.triangles(row_weights)
         if method == "torque":
             sigma = np.array([np.sqrt(np.mean(y**2)) for y in rows.y])
-        x = combined(triangles, rows.index, sigma, size, prior)[0]
+        x = combined(triangles, rows.index, sigma, size, prior, non_negative)[0]
     rounds = {"ols": 0, "torque": 0, "wls": 2, "huber": iterations}[method]
     residuals = rows.residuals(x)
     for _ in range(rounds):
@@ -162,10 +164,10 @@ def solve(
             weights = [huber(r, g) for r, g in zip(residuals, given, strict=True)]
             triangles = rows.triangles(weights)
         sigma = deviations(residuals, weights, rows.index)
-        x = combined(triangles, rows.index, sigma, size, prior)[0]
+        x = combined(triangles, rows.index, sigma, size, prior, non_negative)[0]
         residuals = rows.residuals(x)
     final = deviations(residuals, weights, rows.index)
-    _, R, rhs, rank, condition, separable = combined(triangles, rows.index, sigma, size, prior)
+    _, R, rhs, rank, condition, separable = combined(triangles, rows.index, sigma, size, prior, non_negative)
     std = _parameter_deviations(triangles, rows.index, sigma, final, residuals, R)
     kept = np.column_stack(weights) if len({len(w) for w in weights}) == 1 else np.zeros((0, n))
     return Solution(x, std, final, R, rhs, rank, condition, kept, separable, sigma)
@@ -204,8 +206,14 @@ def combined(
     sigma: np.ndarray,
     size: int,
     prior: tuple[np.ndarray, np.ndarray] | None,
+    non_negative: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, float, np.ndarray]:
-    """x (p,), R (p, p), rhs (p,), rank, condition, separable (p,) of the triangles stacked with weights 1 / sigma."""
+    """x (p,), R (p, p), rhs (p,), rank, condition, separable (p,) of the triangles stacked with weights 1 / sigma.
+
+    Coefficients that are non_negative (p,) get a ridge and do not count in rank and condition; columns of R whose x is
+    at the limit 0 are 0: the rest is a problem without limits.
+    """
+    limited = np.zeros(size, bool) if non_negative is None else non_negative
     rows = []
     for T, own, s in zip(triangles, index, sigma, strict=True):
         full = np.zeros((len(T), size + 1))
@@ -215,15 +223,32 @@ def combined(
     data = np.vstack(rows)
     scale = np.linalg.norm(data[:, :-1], axis=0)
     scale[scale == 0] = 1.0
-    _, values, Vt = np.linalg.svd(np.linalg.qr(data[:, :-1] / scale, mode="r"))
+    _, values, Vt = np.linalg.svd(np.linalg.qr((data[:, :-1] / scale)[:, ~limited], mode="r"))
     rank = int((values > DEPENDENT * values[0]).sum())
     condition = float(values[0] / values[rank - 1]) if rank else np.inf
-    stacked = data if prior is None else np.vstack([data, np.column_stack(prior)])
-    R: Any = np.linalg.qr(stacked, mode="r")
+    ridge = np.sqrt(SHRINKAGE) * np.diag(np.append(scale, 0.0))[:-1][limited]
+    R: Any = np.linalg.qr(np.vstack([data, ridge, *([] if prior is None else [np.column_stack(prior)])]), mode="r")
     R, rhs = R[:size, :size], R[:size, size]
-    x = linalg.lstsq(R / scale, rhs, cond=RANK, lapack_driver="gelsd")[0] / scale
-    separable = np.linalg.norm(Vt[rank:], axis=0) < 1e-3
+    x = bounded(R / scale, rhs, limited) / scale
+    R = R * (~limited | (x > 0))
+    separable = np.ones(size, bool)
+    separable[~limited] = np.linalg.norm(Vt[rank:], axis=0) < 1e-3
     return x, R, rhs, rank, condition, separable
+
+
+def bounded(R: np.ndarray, z: np.ndarray, limited: np.ndarray) -> np.ndarray:
+    """x (p,) of min |R x - z| with x >= 0 where it is limited (p,); columns of about unit length.
+
+    The free ones are eliminated first, by a projection that leaves out directions without information.
+    """
+    U, values, Vt = np.linalg.svd(R[:, ~limited], full_matrices=False)
+    kept = values > RANK * values[0]
+    U, back, x = U[:, kept], Vt[kept].T / values[kept], np.zeros(len(limited))
+    A, y = R[:, limited], z - U @ (U.T @ z)
+    if limited.any():
+        x[limited] = nnls(A - U @ (U.T @ A), y)[0]
+    x[~limited] = back @ (U.T @ (z - A @ x[limited]))
+    return x
 
 
 def _parameter_deviations(

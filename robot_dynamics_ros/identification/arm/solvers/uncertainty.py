@@ -127,9 +127,10 @@ def widened(model: IdentifiedModel, variance: np.ndarray) -> IdentifiedModel:
         return model
     covariance = s.covariance.copy()
     for j, (law, index) in enumerate(zip(model.structure.laws, model.structure.index(b), strict=True)):
-        level = next((k for k, term in enumerate(law.terms) if term in ("fc", "h")), None)
-        if level is not None:
-            covariance[index[b + level], index[b + level]] += variance[j]
+        level = index[b:][[term == "fc" or term.startswith("h@") for term in law.terms]]
+        if total := s.x[level].sum():
+            share = s.x[level] / total
+            covariance[np.ix_(level, level)] += variance[j] * np.outer(share, share)
     return replace(model, solution=replace(s, covariance=covariance, std=np.sqrt(np.diag(covariance))))
 
 

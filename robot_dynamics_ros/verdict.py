@@ -1,0 +1,57 @@
+"""What a command says first: grade with exceptions, reasons, next command; the same in terminal, JSON and page.
+
+`changed` is the one test of whether a joint differs from what it was; `matrix` is the table joint x quantity in the
+colours of the grades.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+GRADES = {"good": "good", "fair": "fair", "bad": "not usable"}  # level, which has the colour -> word
+CLEAR = 4.0  # standard deviations of a difference that is no chance
+DEVIATION = (10.0, 30.0)  # % of a parameter that is well and of one that is roughly known
+SHARE = 0.1  # of the size of a quantity, the least difference that is reported
+
+
+def verdict(level: str, headline: str, *reasons: str, exceptions: str = "", then: str = "") -> dict[str, Any]:
+    """grade and level, verdict: the headline "Grade, except ...: headline." and the reasons, next: a command."""
+    grade = GRADES[level].capitalize()
+    first = f"{grade}, except {exceptions}: {headline}" if exceptions else f"{grade}: {headline}"
+    return {"grade": GRADES[level], "level": level, "verdict": [first, *reasons], "next": then}
+
+
+def worst(levels: Iterable[str]) -> str:
+    """The worst of some levels; "good" of none."""
+    return max((level for level in levels if level in GRADES), key=list(GRADES).index, default="good")
+
+
+def level_of(value: float | None, good: float, fair: float) -> str:
+    """good, fair or bad of a value by the bounds up to which (good < fair) or from which on it is; unknown for NaN."""
+    if value is None or not np.isfinite(value):
+        return "unknown"
+    sign = 1.0 if good < fair else -1.0
+    return "good" if sign * (value - good) <= 0 else "fair" if sign * (value - fair) <= 0 else "bad"
+
+
+def changed(difference: Any, std: Any, size: Any, share: float = SHARE) -> Any:
+    """True where a difference is beyond CLEAR standard deviations and beyond `share` of the quantity's size."""
+    apart = np.abs(difference)
+    return (apart > CLEAR * np.asarray(std)) & (apart > share * np.abs(size))
+
+
+def cell(value: float | None, level: str) -> tuple[str, str]:
+    """Text of a number for `matrix`, with its level; a dash where there is none."""
+    return ("–" if value is None or not np.isfinite(value) else f"{value:.3g}"), level
+
+
+def matrix(joints: Sequence[str], columns: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:
+    """Table of a report: head with unit -> (text, level) of each joint."""
+    rows = [
+        {"joint": joint, "cells": [{"text": column[j][0], "level": column[j][1]} for column in columns.values()]}
+        for j, joint in enumerate(joints)
+    ]
+    return {"heads": list(columns), "rows": rows}

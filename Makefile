@@ -75,7 +75,7 @@ fuzz: build $(VENV)/.installed_dev
 
 # every rule of the guard removed in turn from a copy: the tests that fail; exit status 1 if a rule can go unnoticed
 mutants: build $(VENV)/.installed_dev
-	@$(PY) test/control/mutants.py $(ARGS)
+	@$(PY) tools/mutants.py $(ARGS)
 
 lint: build $(VENV)/.installed_dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
 from robot_dynamics_ros.bringup import environment
+from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.nodes.claims import claim
 
 ELSEWHERE = ("json_file", "save", "picture", "work", "out", "jobs", "dask")  # where results go, how fast they come
+HELD: list[socket.socket] = []  # names that this process has claimed
 
 
 def given_options() -> dict[str, Any]:
@@ -36,7 +41,18 @@ def command_line() -> str:
 def measure_apart() -> None:
     """Give this process the environment of the nodes and, unless one is set, a ROS domain of its own."""
     os.environ.update(environment())
-    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
+    if "ROS_DOMAIN_ID" not in os.environ:
+        own_domain()
+
+
+def own_domain() -> None:
+    """Set a ROS domain that no other process of this machine holds, until this one ends. Raises ConnectionFailed."""
+    for domain in ((os.getpid() + k) % 100 + 1 for k in range(100)):
+        with suppress(ConnectionFailed):
+            HELD.append(claim(f"domain {domain}", "it is held"))
+            os.environ["ROS_DOMAIN_ID"] = str(domain)
+            return
+    raise ConnectionFailed("other processes hold the ROS domains 1 to 100")
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:

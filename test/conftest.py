@@ -1,15 +1,11 @@
 """What every test process starts from, the two tiers of the suite, and the table of the slowest tests."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os
 import signal
-import socket
 import threading
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,19 +18,6 @@ ROOT = Path(__file__).resolve().parents[1]
 collect_ignore = []  # a workspace does not build the module of the laboratory
 if not list(ROOT.glob("bench/speed/native*.so")):
     collect_ignore = ["bench/test_bench.py", "bench/test_estimator_peers.py"]
-
-
-def free_domain() -> str:
-    """A ROS domain that no other test process of this machine uses: the name of a socket is held until it ends."""
-    for domain in range(100):
-        with suppress(OSError):
-            DOMAIN.bind(f"\0robot_dynamics_ros domain {(domain + os.getpid()) % 100 + 1}")
-            return str((domain + os.getpid()) % 100 + 1)
-    raise RuntimeError("other test processes use all of the ROS domains 1 to 100")
-
-
-DOMAIN = socket.socket(socket.AF_UNIX)
-os.environ["ROS_DOMAIN_ID"] = free_domain()
 
 SLOWEST = 25  # rows of each table at the end of a run
 INPUTS = "inputs tried: "
@@ -52,6 +35,9 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if not list(ROOT.glob("robot_dynamics_ros/_core*.so")):
         pytest.exit("the core is not built in this tree: make build, or colcon build --symlink-install", 1)
+    from bench.running import own_domain
+
+    own_domain()
     keep_memory()
 
 

@@ -17,7 +17,8 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.node import NodeNameNonExistentError
 from rclpy.parameter import Parameter as RosParameter
 
-from robot_dynamics_ros.errors import ConfigError, ConnectionFailed, RobotDynamicsError
+from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
+from robot_dynamics_ros.nodes.claims import claim
 from robot_dynamics_ros.parameters import Parameter
 
 MAX_FLOAT = 1.7976931348623157e308
@@ -36,20 +37,6 @@ def descriptor(p: Parameter) -> ParameterDescriptor:
         high = 2**63 - 1 if p.high is None else math.floor(p.high)
         result.integer_range = [IntegerRange(from_value=low, to_value=high, step=1)]
     return result
-
-
-def claim(name: str, why: str) -> socket.socket:
-    """A name of this machine, held until the socket is closed or the process ends in whatever way.
-
-    Raises ConnectionFailed, with `why`, where another process holds it (Linux; elsewhere it is not looked at).
-    """
-    held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        held.bind(f"\0robot_dynamics_ros/{name}")
-    except OSError:
-        held.close()
-        raise ConnectionFailed(why) from None
-    return held
 
 
 class LifecycleBase(LifecycleNode):

@@ -1,7 +1,5 @@
 """Chunks of an mcap file taken apart here: the messages and the order that rosbags gives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader, StoragePlugin, Writer

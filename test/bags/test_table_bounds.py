@@ -1,7 +1,5 @@
 """Files of numbers of strangers: one line that names the bound, and neither time nor memory beside it."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

@@ -1,7 +1,5 @@
 """Files of numbers as recordings: columns, units and clock found by name, or as the user maps them."""
 
-from __future__ import annotations
-
 import json
 import sys
 
@@ -265,19 +263,3 @@ def test_a_missing_library_is_named_with_how_to_install_it(tmp_path, monkeypatch
     path.write_bytes(b"x")
     with pytest.raises(CapabilityError, match=r"pip install 'robot_dynamics_ros\[tables\]'"):
         load_bag(path)
-
-
-def test_identify_takes_a_file_as_it_takes_a_bag(tmp_path):
-    from synthetic import synthetic_log, truth_of
-
-    from robot_dynamics_ros.bags import write_bag
-    from robot_dynamics_ros.identification.arm.read import read
-    from robot_dynamics_ros.identification.arm.state import DEFAULTS
-
-    robot = load_robot("ur5e")
-    log = synthetic_log(robot, truth_of(robot), duration=5.0)
-    names = ["t", *each("q{}", 6), *each("qd{}", 6), *each("tau{}", 6)]
-    path = write_csv(tmp_path / "run.csv", names, [log.time, log.q, log.qd, log.effort])
-    a, b = (read(robot, p, DEFAULTS).pieces[0] for p in (path, write_bag(log, tmp_path / "bag")))
-    for signal in ("t", "q", "qd", "effort"):
-        np.testing.assert_allclose(getattr(a, signal), getattr(b, signal), rtol=1e-9, atol=1e-9)

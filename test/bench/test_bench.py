@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.commands import speed as bench
-from bench.speed import SECTIONS, cycles, least_squares, native, rigid_body
+from bench.speed import SECTIONS, cycles, least_squares, native
 from bench.speed.fleet import FleetRow, grow
 from bench.speed.setup import Arm, Setup, figaroh
 from bench.speed.timing import Case, measure
@@ -39,10 +39,6 @@ def test_the_share_of_the_machine_is_its_limit_over_our_time():
     assert measure(case, "avx2").met is False
     case.least_share = 0.0
     assert measure(case, "avx2").met is True
-
-
-def test_triangles_count_what_each_joint_feels():
-    assert least_squares._triangle_operations(2, [9, 10, 15], samples=5) == 2 * 5 * (4**2 + 3**2)
 
 
 def test_work_without_a_peer_can_have_a_limit():
@@ -106,14 +102,6 @@ def test_a_constant_peer_gives_a_ratio():
     row = measure(Case("s", "n", lambda: None, floors={"avx2": 2.0}, constant=1e18), "avx2")
     assert row.met is True
     assert row.peer_name == "real time"
-
-
-def test_operations_are_counted_as_the_recursion_makes_them():
-    ur5e, panda = Arm("ur5e"), Arm("panda")
-    counts = [native.rnea_operations(body.chain) for body in (ur5e.model, rigid_body._general(ur5e), panda.model)]
-    assert 600 < counts[0] < counts[1] < 2000
-    assert counts[0] < counts[2]
-    assert native.multiply_add(1e6) > 0
 
 
 def test_joints_side_by_side_learn_what_each_learns_alone():

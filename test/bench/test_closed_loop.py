@@ -3,8 +3,6 @@
 One short run goes over the wire through the vendor's client and must do what the one in one thread does.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -35,9 +33,7 @@ def test_without_adaptation_nothing_improves(monkeypatch):
 def test_without_memory_reversals_are_no_better(monkeypatch):
     taken = madsen_egms_control._pass
     monkeypatch.setattr(
-        madsen_egms_control,
-        "_pass",
-        lambda robot, path, p, *rest: taken(robot, path, p | {"memory": False}, *rest),
+        madsen_egms_control, "_pass", lambda robot, path, p, *rest: taken(robot, path, p | {"memory": False}, *rest)
     )
     rows = madsen_egms_control.run(True, transport="process")
     assert not any(row.met for row in rows[:2])

@@ -1,7 +1,5 @@
 """The fault table: all cases with a clock of our own, one of each end to end; the command's exit status."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

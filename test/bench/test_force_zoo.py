@@ -131,11 +131,7 @@ def test_errors_coverage_and_false_claims_of_a_normal_error():
 
 def test_states_do_not_leak_into_each_other():
     s = series(20.0, [(5, 10, 20.0)], moving=lambda t: t % 5 < 2.5)
-    masks = {
-        "moving": s.moving & ~s.contact,
-        "rest": ~s.moving & ~s.contact,
-        "contact_rest": s.contact & ~s.moving,
-    }
+    masks = {"moving": s.moving & ~s.contact, "rest": ~s.moving & ~s.contact, "contact_rest": s.contact & ~s.moving}
     for state, mask in masks.items():
         wrong = series(20.0, [(5, 10, 20.0)], moving=lambda t: t % 5 < 2.5)
         wrong.estimate[mask, 2] += 3.0

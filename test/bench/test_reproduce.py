@@ -11,14 +11,7 @@ from click.testing import CliRunner
 from bench.__main__ import cli
 from bench.papers import registry
 from bench.papers.registry import PROTOCOLS, protocol, run_all
-from bench.papers.table import (
-    Row,
-    at_least,
-    at_most,
-    beside,
-    write_protocol,
-    write_section,
-)
+from bench.papers.table import Row, at_least, at_most, beside, write_protocol
 from robot_dynamics_ros.errors import ConfigError
 
 FIELDS = {"source", "figure", "paper", "ours", "unit", "met", "note"}
@@ -42,19 +35,6 @@ def test_met_means_met(ours, more, less):
 def test_rows_have_the_promised_fields():
     row = asdict(at_least("S", "f", 1, 2))
     assert set(row) == FIELDS and json.loads(json.dumps(row)) == row
-
-
-def test_the_page_keeps_its_words_and_gets_the_table(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("# Title\n\nbefore\n\n<!-- generated: reproduce -->\nold\n<!-- end: reproduce -->\n\nafter\n")
-    write_section(page, [Row("S", "figure one", 1.0, 2.0, "%", True, "a note")], "python -m bench reproduce x")
-    text = page.read_text()
-    assert "before" in text and "after" in text and "old" not in text
-    assert "| S | figure one | 1 % | 2 % | yes | a note |" in text and "`python -m bench reproduce x`" in text
-    write_section(page, [Row("S", "figure one", 1.0, 0.5, "%", False)], "c")
-    assert page.read_text().count("<!-- generated") == 1 and "NO" in page.read_text()
-    write_section(tmp_path / "new.md", [], "c")
-    assert (tmp_path / "new.md").read_text().startswith("# ")
 
 
 def test_a_protocol_replaces_its_own_table_only(tmp_path):

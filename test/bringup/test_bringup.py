@@ -128,75 +128,26 @@ def test_launch_files_and_up_read_the_same_description():
     assert launch <= set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
-# Display classes, their properties and the words of the quality of service, from the sources of rviz 14.3.1 (October
-# 2024): rviz_default_plugins/plugins_description.xml; src/rviz_default_plugins/displays/*/*_display.cpp;
-# view_controllers/orbit/orbit_view_controller.cpp; rviz_common/src/rviz_common/properties/qos_profile_property.cpp,
-# visualization_manager.cpp; rviz_common/include/rviz_common/ros_topic_display.hpp ("Topic"). RobotModel calls its topic
-# "Description Topic" (robot_model_display.cpp). Every display has Name, Enabled and Value.
-EVERY = {"Class", "Name", "Enabled", "Value"}
-RVIZ = {
-    "rviz_default_plugins/Grid": {"Cell Size", "Plane Cell Count", "Normal Cell Count", "Color", "Alpha", "Plane"},
-    "rviz_default_plugins/RobotModel": {"Description Source", "Description Topic", "TF Prefix", "Alpha"},
-    "rviz_default_plugins/TF": {"Show Names", "Show Axes", "Show Arrows", "Marker Scale", "Frame Timeout"},
-    "rviz_default_plugins/MarkerArray": {"Topic", "Namespaces"},
-    "rviz_default_plugins/Wrench": {
-        *("Topic", "Accept NaN Values", "Force Color", "Torque Color", "Alpha", "History Length"),
-        *("Force Arrow Scale", "Torque Arrow Scale", "Arrow Width"),
-    },
-}
-TOPIC = {"Value", "Depth", "History Policy", "Reliability Policy", "Durability Policy"}
-WORDS = {
-    "Reliability Policy": {"System Default", "Reliable", "Best Effort"},
-    "Durability Policy": {"System Default", "Transient Local", "Volatile"},
-}
-ORBIT = {"Class", "Name", "Distance", "Focal Point", "Focal Shape Size", "Yaw", "Pitch"}
-GLOBAL = {"Fixed Frame", "Background Color", "Frame Rate"}
-
-
-def test_rviz_configuration_names_what_rviz_knows_and_topics_that_exist():
+def test_rviz_shows_topics_that_are_published():
     import yaml
 
-    manager = yaml.safe_load(find_config("contact_force.rviz").read_text())["Visualization Manager"]
-    for display in manager["Displays"]:
-        assert set(display) - EVERY <= RVIZ[display["Class"]], display
-        topic = display.get("Topic", display.get("Description Topic", {}))
-        assert set(topic) <= TOPIC
-        assert all(topic.get(key, "System Default") in words for key, words in WORDS.items()), topic
-    assert {d["Class"] for d in manager["Displays"]} == set(RVIZ)
-    assert {d["Topic"]["Value"] for d in manager["Displays"] if "Topic" in d} == {
-        f"{PREFIX}/{name}" for name in launch_constant("SHOWN")
-    }
-    assert set(manager["Global Options"]) <= GLOBAL and set(manager["Views"]["Current"]) <= ORBIT
+    shown = yaml.safe_load(find_config("contact_force.rviz").read_text())["Visualization Manager"]["Displays"]
+    topics = {display["Topic"]["Value"] for display in shown if "Topic" in display}
+    assert topics == {f"{PREFIX}/{name}" for name in launch_constant("SHOWN")}
 
 
-# Panel types of Foxglove 1.x (the part of a panel's id before "!"), and keys of a layout that is imported from a file.
-PANELS = {"3D", "Plot", "Indicator", "DiagnosticSummary"}
-LAYOUT = {"configById", "globalVariables", "userNodes", "playbackConfig", "layout"}
-
-
-def leaves(node):
-    """Panels of a layout: a panel's id, or two halves of a split."""
-    if isinstance(node, str):
-        return [node]
-    assert set(node) == {"direction", "first", "second", "splitPercentage"} and node["direction"] in ("row", "column")
-    return leaves(node["first"]) + leaves(node["second"])
-
-
-def test_foxglove_layout_names_panels_topics_and_fields_that_exist():
+def test_foxglove_shows_topics_and_fields_that_are_published():
     import json
 
-    layout = json.loads(find_config("foxglove_layout.json").read_text())
-    panels = layout["configById"]
-    assert set(layout) == LAYOUT and sorted(leaves(layout["layout"])) == sorted(panels)
-    assert {name.partition("!")[0] for name in panels} == PANELS
+    panels = json.loads(find_config("foxglove_layout.json").read_text())["configById"]
     known = {f"{PREFIX}/{name}": topic for name, topic in TOPICS.items()}
     extra = {n.replace("<prefix>", PREFIX).lstrip("/") for n, _, _ in EXTRA_TOPICS["composed_node"]}
-    shown = [path for panel in panels.values() for path in panel.get("paths", [])]
+    shown = [path["value"] for panel in panels.values() for path in panel.get("paths", [])]
     for path in shown:
-        topic, _, field = path["value"].lstrip("/").partition(".")
+        topic, _, field = path.lstrip("/").partition(".")
         assert field.split(".")[0].removesuffix("[:]") in known[topic].fields, path
     others = {*panels["3D!robot"]["topics"], panels["Indicator!contact"]["path"].partition(".")[0]}
-    assert len(shown) == 7 and {name.lstrip("/") for name in others} <= {*extra, "robot_description"}
+    assert shown and {name.lstrip("/") for name in others} <= {*extra, "robot_description"}
 
 
 def test_plotjuggler_layout_names_topics_and_fields_that_exist():
@@ -204,7 +155,7 @@ def test_plotjuggler_layout_names_topics_and_fields_that_exist():
     own = {snippet.get("name") for snippet in root.iter("snippet")}
     sources = [e.text for s in root.iter("snippet") for e in (s.find("linked_source"), *s.find("additional_sources"))]
     shown = [curve.get("name") for curve in root.iter("curve")]
-    assert own <= set(shown) and len(shown) == 10
+    assert shown and own <= set(shown)
     extra = {n.replace("<prefix>", PREFIX).lstrip("/") for n, _, _ in EXTRA_TOPICS["composed_node"]}
     for name in {*shown, *sources} - own:
         topic, _, field = name.removeprefix(f"/{PREFIX}/").partition("/")

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from matplotlib import image
 from rich.console import Console
 
-from robot_dynamics_ros import plots
 from robot_dynamics_ros.cli.demo import RECORDED
 from robot_dynamics_ros.cli.demo_robots import demo_robot, touched
 from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors, pace
@@ -188,23 +187,3 @@ def test_the_offline_demo_is_the_same_every_time_and_starts_no_nodes(tmp_path):
     assert len(log) == results[0]["samples"] and 0 < truth["Fz"] < 12
     refused = CliRunner().invoke(cli, ["demo", "--offline", "--view"])
     assert isinstance(refused.exception, DataError) and "--view" in str(refused.exception)
-
-
-def test_the_picture_has_own_scales_gaps_and_a_marked_start(tmp_path, monkeypatch):
-    log, truth = made_up()
-    log.external_wrench[:100, 0] = 500.0  # settling does not set the scale
-    drawn = []
-    monkeypatch.setattr(plots, "_save", lambda drawing, path: drawn.append(drawing) or path)
-    keep = np.r_[0:2000, 3000:5000]
-    plot_against_truth(log[keep], truth[keep], tmp_path / "a.png", "title", settle=2.0)
-    (drawing,) = drawn
-    drawing.canvas.draw()
-    lateral, vertical = (np.ptp(drawing.axes[k].get_ylim()) for k in (0, 2))
-    assert lateral < 10 and vertical > 20
-    estimate = drawing.axes[2].lines[0]
-    assert np.isnan(estimate.get_xdata()).sum() == 1
-    for axis in (drawing.axes[0], drawing.axes[3]):
-        legend = axis.get_legend().get_window_extent()
-        assert legend.y0 >= axis.get_window_extent().y1
-        assert legend.x1 <= drawing.bbox.x1
-    assert "settling, not evaluated" in [text.get_text() for text in drawing.axes[0].get_legend().get_texts()]

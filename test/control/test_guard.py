@@ -1,4 +1,4 @@
-"""The guard: for any input the torque is finite and inside its limits, and every fault path ends at zero."""
+"""The guard, rule by rule: every fault path ends at zero. In any order of events: test_guard_states."""
 
 import itertools
 import math
@@ -6,12 +6,8 @@ import math
 import numpy as np
 import pytest
 from guard_rig import CYCLE, MS, Rig, limits
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from robot_dynamics_ros._core import GuardReason, GuardState
-
-SAFE_OR_FAULT = (GuardState.safe, GuardState.fault)
 
 
 def test_a_healthy_stream_passes_unchanged():
@@ -166,31 +162,17 @@ def test_a_persistently_not_finite_state_is_safe_and_one_sample_is_not():
     assert rig.ends_at_zero()
 
 
+@pytest.mark.parametrize("side", [1, -1])
 @pytest.mark.parametrize(
     ("q", "qd", "reason"), [(0.0, 2.1, "velocity"), (2.9, 1.2, "position"), (3.1, 0.1, "position")]
 )
-def test_torque_towards_a_limit_is_cut_and_torque_away_from_it_passes(q, qd, reason):
+def test_torque_towards_a_limit_is_cut_and_torque_away_from_it_passes(q, qd, reason, side):
     rig = Rig(torque_rate=np.full(2, 1e5)).enabled()
     rig.step()
-    rig.state(q=[q, q], qd=[qd, qd])
-    rig.command(7.0)
-    assert not rig.step().any()
-    assert rig.guard.count(getattr(GuardReason, reason)) == 2
-    rig.state(q=[q, q], qd=[qd, qd])
-    rig.command(-7.0)
-    assert np.array_equal(rig.step(), [-7.0, -7.0])
-
-
-@pytest.mark.parametrize(
-    ("q", "qd", "reason"), [(0.0, -2.1, "velocity"), (-2.9, -1.2, "position"), (-3.1, -0.1, "position")]
-)
-def test_the_lower_limits_are_those_of_the_upper_side_mirrored(q, qd, reason):
-    rig = Rig(torque_rate=np.full(2, 1e5)).enabled()
-    rig.step()
-    for wanted, allowed in ((-7.0, 0.0), (7.0, 7.0)):
-        rig.state(q=[q, q], qd=[qd, qd])
-        rig.command(wanted)
-        assert np.array_equal(rig.step(), [allowed, allowed])
+    for wanted, allowed in ((7.0, 0.0), (-7.0, -7.0)):
+        rig.state(q=[side * q] * 2, qd=[side * qd] * 2)
+        rig.command(side * wanted)
+        assert np.array_equal(rig.step(), [side * allowed] * 2)
     assert rig.guard.count(getattr(GuardReason, reason)) == 2
 
 
@@ -271,48 +253,3 @@ def test_an_enable_without_commands_ends():
 def test_limits_name_the_argument(field, bad):
     with pytest.raises(ValueError, match=field):
         limits(**{field: np.array([1.0, bad])})
-
-
-finite = st.floats(-100, 100)
-anything = st.one_of(finite, st.sampled_from([math.nan, math.inf, -math.inf, 1e300]))
-times = st.integers(-60 * MS, 60 * MS) | st.just(CYCLE)
-actions = st.one_of(
-    st.tuples(st.just("state"), st.tuples(anything, anything), times),
-    st.tuples(st.just("command"), anything, st.booleans()),
-    st.tuples(st.just("step"), times, st.none()),
-    st.tuples(st.sampled_from(["enable", "disable", "rearm", "refresh"]), st.none(), st.none()),
-    st.tuples(st.just("trip"), st.sampled_from(list(GuardReason.__members__.values())), st.booleans()),
-)
-
-
-def apply(rig, action):
-    name, a, b = action
-    if name == "state":
-        rig.guard.observe(rig.now + b, np.full(2, a[0]), np.full(2, a[1]))
-    elif name == "command":
-        rig.command(a, gravity=b and rig.now % 7 == 0)
-    elif name == "step":
-        rig.step(a)
-    elif name == "trip":
-        rig.guard.trip(a, b)
-    elif name in ("enable", "refresh"):
-        getattr(rig.guard, name)(rig.now)
-    else:
-        getattr(rig.guard, name)()
-
-
-@settings(max_examples=400, deadline=None, derandomize=True)
-@given(st.lists(actions, max_size=60))
-def test_any_sequence_keeps_the_output_finite_inside_limits_and_latched(sequence):
-    rig = Rig().enabled(7.0)
-    for action in sequence:
-        before, out = rig.guard.state, rig.out.copy()
-        apply(rig, action)
-        assert np.isfinite(rig.out).all() and (np.abs(rig.out) <= 20.0).all()
-        if action[0] == "step" and rig.guard.state in (GuardState.ok, GuardState.degraded):
-            dt = max(0.0, min(20e-3, 1e-9 * action[1]))
-            assert (np.abs(rig.out - out) <= 2000.0 * dt + 1e-12).all()
-        if before in SAFE_OR_FAULT and action[0] != "rearm":
-            assert rig.guard.state in SAFE_OR_FAULT
-    rig.guard.trip(GuardReason.external, False)
-    assert rig.ends_at_zero()

@@ -1,7 +1,5 @@
 """The composed loop with a clock of our own: state in, torque out, every fault ends at zero."""
 
-from __future__ import annotations
-
 import resource
 
 import numpy as np
@@ -11,7 +9,6 @@ from closed_rig import ROBOT, START, Closed
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
 from robot_dynamics_ros.control.adaptation_store import load_adaptation, save_adaptation, wear
-from robot_dynamics_ros.drivers.guard import GuardSettings
 from robot_dynamics_ros.errors import ConfigError
 
 
@@ -77,16 +74,6 @@ def test_rls_learns_all_of_the_friction_in_closed_loop_and_begins_where_it_left_
     assert again[0][0][3:].mean() < 0.7 * rls[0][0][3:].mean()  # without the error of the first seconds
 
 
-def test_contact_takes_back_what_rls_learned():
-    rig = Closed({"law": "rls"}).enabled()
-    rig.cycle(3000)
-    before = rig.record["coulomb"].copy()
-    rig.plant.set_wrench(np.array([0, 0, -120.0, 0, 0, 0]))
-    frozen = [rig.cycle()["frozen"] & int(_core.FreezeReason.contact) for _ in range(150)]
-    assert any(frozen)
-    assert np.abs(rig.record["coulomb"] - before).max() < 1.0
-
-
 def test_enable_is_refused_away_from_the_trajectory_and_without_a_state():
     rig = Closed()
     far = _core.TorqueTrajectory(rig.path.q + 0.2, rig.path.qd, rig.path.qdd)
@@ -114,12 +101,11 @@ def test_silence_degrades_then_ramps_out_and_stays_out_until_rearmed():
     assert rig.cycle()["state"] == GuardState.idle and not rig.record["run"]
 
 
-@pytest.mark.parametrize("change, reason", [({"stopped": True}, GuardReason.robot_stopped)])
-def test_a_robot_that_was_stopped_gets_no_torque_in_the_same_cycle(change, reason):
+def test_a_robot_that_was_stopped_gets_no_torque_in_the_same_cycle():
     rig = Closed().enabled()
     rig.cycle(100)
-    record = rig.cycle(**change)
-    assert (record["state"], record["reason"], record["run"]) == (GuardState.fault, reason, False)
+    record = rig.cycle(stopped=True)
+    assert (record["state"], record["reason"], record["run"]) == (GuardState.fault, GuardReason.robot_stopped, False)
     assert not record["torque"].any()
 
 
@@ -134,36 +120,15 @@ def test_torque_ends_with_the_program_that_takes_it():
     assert not rig.cycle(1, program=False)["run"] and rig.loop.enabled == EnableResult.no_program
 
 
-def test_a_torque_that_is_not_finite_ends_at_zero_at_once():
-    rig = Closed().enabled(TorqueMode.external)
-    rig.loop.command(rig.now, np.ones(6), False, False)
-    assert rig.cycle()["torque"].any()
-    rig.loop.command(rig.now, np.full(6, np.nan), False, False)
-    record = rig.cycle()
-    assert record["state"] == GuardState.fault and not record["torque"].any()
-
-
-def test_the_dead_man_switch_must_be_held():
-    rig = Closed(settings=GuardSettings(enable_timeout=0.1)).enabled(TorqueMode.guide)
-    for _ in range(20):
-        rig.loop.refresh()
-        rig.cycle(25)
-    assert rig.loop.state == GuardState.ok
-    rig.cycle(51)
-    assert (rig.loop.state, rig.loop.reason) == (GuardState.safe, GuardReason.enable_lost)
-    rig.cycle(51)
-    rig.loop.refresh()
-    assert not rig.cycle(5)["run"]  # no resume by itself
-
-
-def test_contact_freezes_adaptation_and_takes_back_what_was_learned():
-    rig = Closed().enabled()
+@pytest.mark.parametrize(("law", "kept"), [("gradient", 0.05), ("rls", 1.0)])
+def test_contact_freezes_adaptation_and_takes_back_what_was_learned(law, kept):
+    rig = Closed({"law": law}).enabled()
     rig.cycle(3000)
     learned = rig.record["coulomb"].copy()
     rig.plant.set_wrench(np.array([0, 0, -120.0, 0, 0, 0]))
     frozen = [rig.cycle()["frozen"] & int(_core.FreezeReason.contact) for _ in range(150)]
     assert any(frozen)
-    assert np.abs(rig.record["coulomb"] - learned).max() < 0.05
+    assert np.abs(rig.record["coulomb"] - learned).max() < kept
 
 
 def test_trajectories_that_are_no_longer_followed_are_released():

@@ -142,12 +142,6 @@ def test_every_class_with_array_methods_is_walked():
             assert kind in known, kind
 
 
-@pytest.mark.parametrize("out", [np.zeros(N, np.float32), np.zeros(N, np.int64), [0.0] * N])
-def test_an_output_of_a_wrong_type_is_refused(out):
-    with pytest.raises(TypeError, match="H must be"):
-        maxwell_slip(N).step(0, ONE, out)
-
-
 def test_an_output_that_would_be_copied_or_is_read_only_is_refused():
     with pytest.raises(TypeError, match="H must be a C-contiguous float64 array"):
         maxwell_slip(N).step(0, ONE, np.zeros((N, 2))[:, 0])
@@ -155,11 +149,6 @@ def test_an_output_that_would_be_copied_or_is_read_only_is_refused():
     fixed.flags.writeable = False
     with pytest.raises(ValueError, match="H is read-only"):
         maxwell_slip(N).step(0, ONE, fixed)
-
-
-def test_stamps_of_a_wrong_type_are_refused():
-    with pytest.raises(TypeError, match="stamp_ns must be a int64 array, got float64"):
-        maxwell_slip(N).run(np.arange(3.0), np.ones((3, N)))
 
 
 def test_lists_and_views_are_fine_as_inputs():

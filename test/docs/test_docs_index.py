@@ -90,18 +90,6 @@ def test_links_lead_somewhere():
                 assert known or (DOCS / there).exists(), f"{page}: {target}"
 
 
-def test_what_users_search_for_is_found():
-    everything = " ".join(map(source, PAGES))
-    for words in (
-        "use_currents_as_efforts",
-        "gravity compensation",
-        "TCP force",
-        "collision sensitivity",
-        "set_payload",
-    ):
-        assert words.lower() in everything.lower(), words
-
-
 def test_the_picture_of_the_architecture_names_what_is_there():
     drawing = sys.modules["architecture"]
     for *_, colour, lines in drawing.BOXES.values():

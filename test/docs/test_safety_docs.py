@@ -1,7 +1,5 @@
 """Every guarantee of docs/safety.md and every fault of bench/results/faults.md names cases and tests that are there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

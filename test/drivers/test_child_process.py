@@ -12,8 +12,7 @@ from multiprocessing.connection import Connection
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.drivers import child_process
-from robot_dynamics_ros.drivers.child_process import Outbox, receive, send
+from robot_dynamics_ros.drivers.child_process import Outbox, receive
 from robot_dynamics_ros.drivers.ur import control
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.errors import ConnectionFailed
@@ -145,10 +144,3 @@ def test_a_stop_that_meets_a_client_that_has_just_ended_is_no_error(hung):
     hung._pipe.close()
     hung.stop()
     hung._process.kill()
-
-
-def test_small_messages_are_on_the_wire_as_before(pipes):
-    Outbox(pipes[0]).send({"a": 1}, np.ones((2, 3)))
-    send(pipes[0], {"a": 1}, np.ones((2, 3)))
-    assert str(receive(pipes[1])) == str(receive(pipes[1]))
-    assert child_process.encoded({"a": 1}) == [b'{"a": 1, "rows": 0, "columns": 0}']

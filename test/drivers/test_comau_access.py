@@ -4,6 +4,7 @@ import socket
 import threading
 
 import pytest
+from comau_rig import free_udp_port
 
 from robot_dynamics_ros.drivers.comau import link, wire
 from robot_dynamics_ros.robot_file import load_robot
@@ -49,9 +50,7 @@ def test_two_drivers_have_two_sessions():
 
 @pytest.fixture
 def simulated():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_udp_port()
     made = SimulatedLpc(Settings(udp_port=port))
     yield made, ("127.0.0.1", port)
     made._socket.close()

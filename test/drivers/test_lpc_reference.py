@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from comau_rig import free_udp_port
 from driver_waits import collect, until
 
 from robot_dynamics_ros._core import StreamState
@@ -40,9 +41,7 @@ class Lpc:
     """A running stub; end() gives its counters."""
 
     def __init__(self, program, modality=wire.POS_ABSOLUTE, period=2000):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_udp_port()
         arguments = [str(program), "127.0.0.1", str(self.port), str(period), str(modality)]
         self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout.readline() == "ready\n"

@@ -91,16 +91,6 @@ def test_missed_and_duplicates_are_counted_by_controller_time(server, reader):
     assert statistics["missed"] == 2 and statistics["duplicates"] == 1
 
 
-def test_a_stalled_consumer_loses_nothing(server, reader):
-    s = server()
-    r = reader(s)
-    s.stream(0, 3000)
-    until(lambda: r.statistics()["samples"] == 3000)
-    got = take(r, 3000 - SETTLE + 1)
-    assert [field(v, "actual_q")[0] for _, v in got] == list(range(SETTLE - 1, 3000))
-    assert r.statistics()["overruns"] == 0
-
-
 def test_a_sample_carries_its_arrival_on_this_machine_whoever_receives_it(server, reader):
     """Received by the caller of wait(), by the reader's thread while nobody calls, and by the caller again."""
     s = server()
@@ -168,20 +158,6 @@ def test_non_finite_samples_never_come_out(server, reader):
     got = take(r, 2)
     assert int(got[1][0][3]) == 2 and np.isfinite(field(got[1][1], "actual_q")).all()
     assert r.statistics()["non_finite"] == 2
-
-
-def test_frozen_values_with_fresh_stamps_are_flagged_only_while_motion_is_commanded(server, reader):
-    s = server()
-    r = reader(s, frozen_repeats=5)
-    for k in range(SETTLE + 20):
-        s.send(k / 500.0)
-    at_rest = take(r, 21)
-    assert not any(m[2] & int(_core.SampleFlag.frozen) for m, _ in at_rest)
-    for k in range(SETTLE + 20, SETTLE + 40):
-        s.send(k / 500.0, target_qd=np.full(6, 0.1))
-    moving = [bool(m[2] & int(_core.SampleFlag.frozen)) for m, _ in take(r, 20)]
-    assert moving == [False] * 4 + [True] * 16
-    assert r.latched == _core.StreamState.safe
 
 
 def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(server, reader):

@@ -1,7 +1,5 @@
 """Torque through both ways into the simulated controller, over sockets; what is refused and how it ends."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 

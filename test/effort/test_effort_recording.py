@@ -13,11 +13,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import effort_decision
 from robot_dynamics_ros.robot_file import load_robot
 
-MOTIONS = {
-    "still": still(),
-    "moving": moving(),
-    "through": through([POSE, POSE + 0.6]),
-}
+MOTIONS = {"still": still(), "moving": moving(), "through": through([POSE, POSE + 0.6])}
 CONSTANT = UR5E.array("drives.torque_constant")
 
 

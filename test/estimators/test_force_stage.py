@@ -36,12 +36,6 @@ def test_wrench_is_recovered_in_motion_within_its_band(wrench, prior):
     assert inside.mean() > 0.99 and (status[late] == int(Status.ok)).all()
 
 
-def test_friction_has_an_effect():
-    log, without = measured(moving()), measured(moving(), friction=False)
-    estimated(log), estimated(without)
-    assert np.abs(log.external_joint_torque[500:]).mean() < 0.1 * np.abs(without.external_joint_torque[500:]).mean()
-
-
 def test_band_is_wide_at_rest_and_narrow_in_motion():
     """Stiction: at rest the motor may hold anything within +-fc."""
     rest, slide = measured(still()), measured(moving())

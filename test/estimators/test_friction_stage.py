@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
+from stepwise import assert_steps_are_run
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
-from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.models.robot_report import report
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 
 MS = 1_000_000
 STATIC = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "fv1": 9.0, "fv2": -1.0, "fv3": 0.1, "alpha": -0.008}
@@ -50,11 +50,6 @@ def log(N=4000, amplitude=0.02, rest=500):
     record = Log(load_robot("ur5e").joint_names, np.arange(N + rest) * MS + 10**15, {"q": q, "qd": qd})
     record.model_torque = 20 * np.cos(q)
     return record
-
-
-@pytest.mark.parametrize("make", [FrictionStage, FrictionHealthStage])
-def test_are_stages(make):
-    assert isinstance(make(), Stage)
 
 
 def test_friction_is_the_model_of_the_robot_file():
@@ -133,19 +128,7 @@ def test_step_by_step_is_run(memory):
     record.temperature = np.full_like(record.q, 40.0)
     record.theta = record.q + 1e-4
     record.theta[600:] = np.nan
-    live, batch = stage(memory), stage(memory)
-    codes = batch.run(record)
-    sample = Sample(record.joint_names)
-    for k in range(len(record)):
-        sample.clear()
-        for name in set(record.signals) - {"friction_torque", "friction_std"}:
-            getattr(sample, name)[:] = getattr(record, name)[k]
-        sample.stamp_ns = int(record.stamp_ns[k])
-        status = live.step(sample)
-        assert int(status) == codes[k], k
-        if status not in (Status.dropped, Status.unavailable):
-            np.testing.assert_array_equal(sample.friction_torque, record.friction_torque[k])
-            np.testing.assert_array_equal(sample.friction_std, record.friction_std[k])
+    assert_steps_are_run(lambda: stage(memory), record)
 
 
 def test_bad_memory_is_a_config_error():
@@ -205,11 +188,7 @@ def test_observer_rejects_bad_samples_and_any_step_is_stable():
 
 
 def two_encoders(stiffness=True, **changes):
-    block = {
-        "model": "odd_polynomial",
-        "parameters": {"a": [[2e4, 0.0]] * 6, "damping": 10.0},
-        "source": "fit_test",
-    }
+    block = {"model": "odd_polynomial", "parameters": {"a": [[2e4, 0.0]] * 6, "damping": 10.0}, "source": "fit_test"}
     sensing = {"sensing.rotor_encoder": True, "sensing.motor_torque": True}
     return robot("none", stiffness=block if stiffness else None, **sensing, **changes)
 
@@ -233,17 +212,17 @@ def encoder_log():
 @pytest.mark.parametrize("sensor", [True, False])
 def test_observer_stage_uses_sensor_or_spring(sensor):
     changes = {"sensing.joint_torque_sensor": True, "drives.torque_side": "link"} if sensor else {}
-    s, record = FrictionStage(), encoder_log()
-    s.configure(two_encoders(stiffness=not sensor, **changes), {"model": "observer"})
-    codes = s.run(record)
+
+    def observer():
+        s = FrictionStage()
+        s.configure(two_encoders(stiffness=not sensor, **changes), {"model": "observer"})
+        return s
+
+    record = encoder_log()
+    observer().run(record)
     assert abs(record.friction_torque[500:] - 6.0).max() < 0.5
     assert (record.friction_std == 1.0).all()
-    live, sample = FrictionStage(), Sample(record.joint_names)
-    live.configure(two_encoders(stiffness=not sensor, **changes), {"model": "observer"})
-    for k in range(200):
-        record.read(k, sample)
-        assert int(live.step(sample)) == codes[k]
-        np.testing.assert_array_equal(sample.friction_torque, record.friction_torque[k])
+    assert_steps_are_run(observer, record)
 
 
 def test_observer_stage_refuses_robots_without_both_sides():

@@ -11,7 +11,6 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.signals import Sample
 
 
 def run_motion(log, robot=UR5E, **parameters):
@@ -178,34 +177,3 @@ def test_hysteresis_model_is_chosen_where_it_is_identified_and_can_be_forced():
         assert (stage.hysteresis is not None) == used
     with pytest.raises(CapabilityError, match="hysteresis"):
         stage.configure(UR5E.with_updates({"hysteresis": None}), {"model": "hysteresis"})
-
-
-def test_hysteresis_has_an_effect_after_reversal_and_narrows_the_band():
-    stage = FrictionStage()
-    log = measured(moving(seconds=6))
-    memory, static = log[:], log[:]
-    stage.configure(identified())
-    status = stage.run(memory)
-    stage.configure(identified(), {"model": "static"})
-    stage.run(static)
-    assert (status == 0).all()
-    difference = np.abs(memory.friction_torque - static.friction_torque)
-    slow = np.abs(log.qd) < 0.02
-    assert difference[slow].max() > 1.0 and difference[1000:][np.abs(log.qd[1000:]) > 0.3].max() < 0.1
-    late = slow & (log.time > 5)[:, None]
-    assert (memory.friction_std[late] < 0.9 * static.friction_std[late]).any()
-    assert (memory.friction_std[late] <= static.friction_std[late] + 1e-12).all()
-
-
-def test_hysteresis_step_equals_run():
-    whole = measured(moving(seconds=1))
-    stage, sample = FrictionStage(), Sample(whole.joint_names)
-    stage.configure(identified())
-    stage.run(whole)
-    stage.reset()
-    for row in range(len(whole)):
-        sample.clear()
-        whole.read(row, sample)
-        sample.clear_estimates()
-        stage.step(sample)
-        np.testing.assert_array_equal(sample.friction_torque, whole.friction_torque[row])

@@ -75,15 +75,6 @@ def test_live_equals_replay_bit_for_bit_whatever_the_stream(what):
     assert np.isfinite(replayed.external_wrench[good]).all()
 
 
-def test_run_in_two_parts_equals_one_run():
-    log = measured(moving(seconds=1), noise=0.1)
-    whole, first, second = log[:], log[:200], log[200:]
-    pipeline = Pipeline(UR5E)
-    pipeline.run(first), pipeline.run(second)
-    Pipeline(UR5E).run(whole)
-    np.testing.assert_array_equal(whole.external_wrench[200:], second.external_wrench)
-
-
 def test_running_twice_over_the_same_log_gives_the_same():
     log = measured(moving(seconds=0.5))
     log.qd = None

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from force_bench import UR5E, measured, moving, still
 
 from robot_dynamics_ros.bags import load_bag, write_bag
-from robot_dynamics_ros.cli.options import console
-from robot_dynamics_ros.cli.replay import carrying, command, parse_settings, show
+from robot_dynamics_ros.cli.replay import carrying, command, parse_settings
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay, write_replay
@@ -141,15 +140,10 @@ def test_public_recordings(tmp_path, file, robot, payload):
     assert summary["times_real_time"] > 20
 
 
-def test_the_table_shows_medians_that_a_few_singular_poses_do_not_change(tmp_path, monkeypatch, capsys):
+def test_medians_are_not_changed_by_a_few_singular_poses(tmp_path):
     result = replay([bag(tmp_path)], UR5E)
     before = result.summary()
     result.log.external_wrench[1000:1010] = 1e6
     after = result.summary()
     assert after["wrench_median"]["Fx"] == pytest.approx(before["wrench_median"]["Fx"], rel=0.05)
     assert after["wrench_rms"]["Fx"] > 1e4
-    printed = []
-    monkeypatch.setattr(console, "print", lambda *what, **_: printed.extend(what))
-    show(result)
-    (table,) = [x for x in printed if not isinstance(x, str)]
-    assert list(table.columns[0].cells) == ["median of |wrench|", "median std"]

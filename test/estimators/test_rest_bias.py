@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from force_bench import UR5E, measured, moving, still, through
+from test_pipeline_feedback import assert_run_is_step
 
-from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.signals import Sample
 
 REST = np.array([1.0, 1.4, 1.0, 0.4, 0.4, 0.4])
 RESIDUALS = {"source": "test", "moving": 0.3 * REST, "rest": REST, "significance": 4.0}
@@ -107,17 +106,8 @@ def test_step_is_run_bit_for_bit_over_motion_rest_and_pushes():
     rows = [np.concatenate(x) for x in zip(moving(2.0), through([moving(2.0)[0][-1]], rest=3.0), strict=True)]
     wrench = np.zeros((len(rows[0]), 6))
     wrench[1900:2200, 2] = 60.0
-    log, sample = measured(rows, wrench, noise=0.1), Sample(UR5E.joint_names)
-    pipeline = Pipeline(ROBOT)
-    stepped = []
-    for row in range(len(log)):
-        sample.clear()
-        log.read(row, sample)
-        pipeline.step(sample)
-        stepped.append(np.concatenate([getattr(sample, name) for name in ForceStage.writes]))
-    seen(log)
-    assert log.contact[2000:2200].any()
-    np.testing.assert_array_equal(stepped, np.hstack([getattr(log, name) for name in ForceStage.writes]))
+    replayed = assert_run_is_step(ROBOT, measured(rows, wrench, noise=0.1), {})
+    assert replayed.contact[2000:2200].any()
 
 
 def test_robots_without_residuals_are_estimated_as_before():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from spring_bench import A, bang_coast_bang, deflection, spring
+from stepwise import assert_steps_are_run
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log, Sample
@@ -57,10 +57,6 @@ def is_right(s, a=A, tolerance=0.08):
     grid = np.linspace(2e-4, 1.2e-3, 20)
     error = s.curve(grid)[0] / spring(grid, a)[:, None] - 1
     return abs(error).max() < tolerance
-
-
-def test_is_a_stage():
-    assert isinstance(StiffnessStage(), Stage)
 
 
 @pytest.mark.parametrize("side", ["motor", "link", "fused"])
@@ -174,19 +170,7 @@ def test_step_by_step_is_run():
     record.theta[1000, 1] = np.nan
     record.temperature_estimate = np.full((len(record), 6), 30.0)
     for side in ("motor", "fused"):
-        live, batch = stage(robot(baseline=A), side=side), stage(robot(baseline=A), side=side)
-        codes = batch.run(record)
-        sample = Sample(record.joint_names)
-        for k in range(len(record)):
-            sample.clear()
-            for name in set(record.signals) - {"stiffness", "stiffness_std"}:
-                getattr(sample, name)[:] = getattr(record, name)[k]
-            sample.stamp_ns = int(record.stamp_ns[k])
-            status = live.step(sample)
-            assert int(status) == codes[k]
-            if status != Status.dropped:
-                np.testing.assert_array_equal(sample.stiffness, record.stiffness[k])
-                np.testing.assert_array_equal(sample.stiffness_std, record.stiffness_std[k])
+        assert_steps_are_run(lambda side=side: stage(robot(baseline=A), side=side), record)
 
 
 @pytest.mark.parametrize(("share", "level"), [(1.0, "ok"), (0.75, "warn"), (0.5, "error")])

@@ -4,19 +4,15 @@ import json
 
 import numpy as np
 import pytest
+from stepwise import assert_steps_are_run
 from thermal_bench import AIR, HOUSING, C, K, friction, hot, log, robot, stage
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log, Sample
-
-
-def test_is_a_stage_and_reads_its_signals():
-    assert isinstance(TemperatureStage(), Stage)
 
 
 @pytest.mark.parametrize("dt", [0.002, 0.05, 0.4])
@@ -32,16 +28,6 @@ def test_one_node_warms_up_as_the_closed_form(dt):
     t = record.time[:, None]
     expected = settled + (AIR - settled) * np.exp(-rate * t)
     np.testing.assert_allclose(record.temperature_estimate, np.tile(expected, 6), atol=0.02 + 0.02 * dt / 0.05)
-
-
-def test_standstill_ends_at_the_temperature_of_the_air():
-    s = stage()
-    for i in range(6):
-        s.core.set_initial(i, 60.0, 60.0, 1.0)
-    record = log(900, 0.4, v=0.0)
-    s.run(record)
-    expected = AIR + (60 - AIR) * np.exp(-K / C * record.time)
-    np.testing.assert_allclose(record.temperature_estimate[:, 0], expected, rtol=1e-9)
 
 
 def balance(heat, stamps, power, air, T, Th):
@@ -181,17 +167,7 @@ def test_step_by_step_is_run(heat):
     record.qd[70] = np.nan
     record.stamp_ns = record.stamp_ns.copy()
     record.stamp_ns[2000:] -= 5_000_000_000
-    live, batch = stage(heat=heat), stage(heat=heat)
-    codes = batch.run(record)
-    sample = Sample(record.joint_names)
-    for k in range(len(record)):
-        sample.clear_estimates()  # as Pipeline.step does: what a dropped sample does not write is absent
-        for name in ("qd", "drive_torque", "model_torque", "contact", "temperature"):
-            getattr(sample, name)[:] = getattr(record, name)[k]
-        sample.stamp_ns = int(record.stamp_ns[k])
-        assert int(live.step(sample)) == codes[k]
-        np.testing.assert_array_equal(sample.temperature_estimate, record.temperature_estimate[k])
-        np.testing.assert_array_equal(sample.temperature_variance, record.temperature_variance[k])
+    assert_steps_are_run(lambda: stage(heat=heat), record)
 
 
 def test_temperatures_survive_a_restart_and_cool_in_between(tmp_path):

@@ -1,6 +1,7 @@
 """Joint torque to wrench: the posterior under a prior on the environment, and the frames it is stated in."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,10 +18,7 @@ CHAIN = UR5E.chain()
 STD = np.array([3.0, 3.0, 2.0, 0.5, 0.4, 0.3])
 WIDE = {"expected_force": 1e6, "expected_moment": 1e6}  # nothing is expected: the weighted inverse
 FORCE, MOMENT = 200.0, 1.5  # the defaults
-SINGULAR = {
-    "wrist": np.array([0.0, -1.2, 1.3, -1.5, 0.0, 0.3]),
-    "elbow": np.array([0.0, -1.2, 0.0, -1.5, -1.4, 0.3]),
-}
+SINGULAR = {"wrist": np.array([0.0, -1.2, 1.3, -1.5, 0.0, 0.3]), "elbow": np.array([0.0, -1.2, 0.0, -1.5, -1.4, 0.3])}
 wrenches = st.tuples(*[st.floats(-150, 150)] * 3, *[st.floats(-20, 20)] * 3).map(np.array)
 poses = st.tuples(*[st.floats(-3, 3)] * 6).map(np.array)
 
@@ -41,14 +39,33 @@ def test_with_a_wide_prior_a_well_posed_wrench_is_exact(wrench):
     assert singular > 0.08
 
 
-@settings(max_examples=100, deadline=None)
-@given(q=poses, tau=poses, force=st.floats(1, 500), moment=st.floats(0.1, 20))
-def test_is_the_posterior_in_every_pose(q, tau, force, moment):
-    F, C, _ = _core.invert_wrench(CHAIN, q, tau, STD, expected_force=force, expected_moment=moment)
-    mean, covariance = posterior(model().jacobian(q), tau, STD, force, moment)
+@pytest.mark.parametrize("n", range(1, 8))
+@settings(max_examples=40, deadline=None)
+@given(
+    q=st.tuples(*[st.floats(-3, 3)] * 7).map(np.array),
+    tau=st.tuples(*[st.floats(-3, 3)] * 7).map(np.array),
+    std=st.lists(st.sampled_from([0.3, 2.0, 1e4, np.inf]), min_size=7, max_size=7).map(np.array),
+    force=st.floats(1, 500),
+    moment=st.floats(0.1, 20),
+    straight=st.sampled_from([None, 2, 4]),
+)
+def test_is_the_posterior_in_every_pose_of_any_arm(n, q, tau, std, force, moment, straight):
+    """Singular poses and joints without weight (they are as if they were not there) included."""
+    model_of, core = random_model(n) if n != 6 else (model(), CHAIN)
+    q, tau, std = q[:n].copy(), tau[:n], std[:n]
+    if straight is not None and n == 6:
+        q[straight] = 0.0  # of the elbow or the wrist
+    F, C, _ = _core.invert_wrench(core, q, tau, std, expected_force=force, expected_moment=moment)
+    mean, covariance = posterior(model_of.jacobian(q), tau, std, force, moment)
     scale = np.sqrt(np.diag(covariance))
     np.testing.assert_allclose(F / scale, mean / scale, atol=1e-6)
     np.testing.assert_allclose(C / scale / scale[:, None], covariance / scale / scale[:, None], atol=1e-6)
+
+
+@cache
+def random_model(n):
+    chain = random_chain(n, n)
+    return chain.model(), _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
 
 
 @settings(max_examples=100, deadline=None)
@@ -69,16 +86,6 @@ def test_two_hypotheses_are_weighted_by_their_marginal_likelihood(q, wrench, sha
     scale = np.sqrt(np.diag(covariances[0]))
     np.testing.assert_allclose(found / scale, mean / scale, atol=1e-4)
     np.testing.assert_allclose(C / scale / scale[:, None], mixed / scale / scale[:, None], atol=1e-4)
-
-
-def test_covariance_is_that_of_the_noise_where_nothing_is_expected():
-    J, rng = model().jacobian(POSE), np.random.default_rng(3)
-    wrench = np.array([10, -20, 30, 1, 2, -3.0])
-    noise = STD * rng.normal(size=(4000, 6))
-    found = [_core.invert_wrench(CHAIN, POSE, J.T @ wrench + e, STD, **WIDE)[0] for e in noise]
-    covariance = _core.invert_wrench(CHAIN, POSE, J.T @ wrench, STD, **WIDE)[1]
-    np.testing.assert_allclose(covariance, np.linalg.inv(J @ np.diag(1 / STD**2) @ J.T), rtol=1e-5, atol=1e-8)
-    np.testing.assert_allclose(np.std(found, axis=0), np.sqrt(np.diag(covariance)), rtol=0.06)
 
 
 @pytest.mark.parametrize("pose", [POSE, *SINGULAR.values()], ids=["regular", *SINGULAR])
@@ -105,58 +112,6 @@ def test_errors_of_wrist_joints_do_not_become_forces():
         found = [_core.invert_wrench(CHAIN, pose, np.append(np.zeros(3), e), STD, **prior)[0] for e in errors]
         largest[name] = max(np.linalg.norm(F[:3]) for F in found)
     assert largest["wide"] > 30 and largest["default"] < 5
-
-
-def test_seven_joints_are_weighted_by_their_noise():
-    chain = random_chain(7, 5)
-    robot, core = chain.model(), _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
-    q, std = np.linspace(-2, 1.5, 7), np.array([1, 1, 1, 1, 1, 1, 50.0])
-    J, wrench = robot.jacobian(q), np.array([5, 6, 7, 0.1, 0.2, 0.3])
-    tau = J.T @ wrench
-    tau[6] += 20.0  # the joint that is known to be noisy
-    trusted, _, singular = _core.invert_wrench(core, q, tau, std, **WIDE)
-    assert singular > 0.08
-    naive, _, _ = _core.invert_wrench(core, q, tau, np.ones(7), **WIDE)
-    assert np.abs(trusted - wrench).max() < 0.1 * np.abs(naive - wrench).max()
-    np.testing.assert_allclose(trusted, posterior(J, tau, std, 1e6, 1e6)[0], rtol=1e-6)
-
-
-@pytest.mark.parametrize("pose", SINGULAR.values(), ids=SINGULAR)
-def test_near_a_singular_pose_the_deviation_rises_to_that_of_the_prior(pose):
-    wrench, stds = np.array([40.0, -30, 60, 2, 1, -1]), []
-    for step in (1.0, 0.1, 0.03, 0.01, 1e-3, 1e-6, 0.0):
-        q = pose + step * (POSE - pose)
-        J = model().jacobian(q)
-        F, C, singular = _core.invert_wrench(CHAIN, q, J.T @ wrench, STD)
-        stds.append(np.sqrt(np.linalg.eigvalsh(C)[-1]))
-        assert np.isfinite(F).all() and np.linalg.eigvalsh(C)[0] > 0
-        assert (np.abs(F - wrench) <= 3 * np.sqrt(np.diag(C))).all()
-    assert singular < 1e-6 and stds[-1] > stds[0]
-    unseen = np.linalg.svd(J)[0][:, -1]  # the wrench that no joint feels
-    expected = 1 / np.sqrt(unseen @ np.diag(1 / np.repeat([FORCE, MOMENT], 3) ** 2) @ unseen)
-    along = 1 / np.sqrt(unseen @ np.linalg.solve(C, unseen))
-    assert along == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("pose", SINGULAR.values(), ids=SINGULAR)
-def test_noise_does_not_explode_near_a_singularity(pose):
-    rng = np.random.default_rng(1)
-    for step in (0.03, 0.003, 0.0):
-        q = pose + step * (POSE - pose)
-        F = [_core.invert_wrench(CHAIN, q, STD * rng.normal(size=6), STD)[0] for _ in range(200)]
-        assert np.abs(F).max() < FORCE
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_fewer_than_six_joints_leave_directions_to_the_prior(n):
-    chain = random_chain(n, n)
-    core = _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
-    q = np.linspace(0.3, 1, n)
-    F, C, singular = _core.invert_wrench(core, q, np.ones(n), np.full(n, 0.1))
-    assert singular == 0 and np.isfinite(F).all()
-    unseen = np.linalg.svd(chain.model().jacobian(q))[0][:, n:]
-    prior = np.diag(1 / np.repeat([FORCE, MOMENT], 3) ** 2)
-    np.testing.assert_allclose(unseen.T @ np.linalg.solve(C, unseen), unseen.T @ prior @ unseen, rtol=1e-5, atol=1e-9)
 
 
 def two_joint_leg():
@@ -198,22 +153,6 @@ def test_bad_input_is_named(bad):
     for name, value in (("expected_force", 0.0), ("expected_moment", -1.0), ("singular_value", 0.0)):
         with pytest.raises(ValueError, match=name):
             _core.invert_wrench(CHAIN, POSE, np.ones(6), STD, **{name: value})
-
-
-@pytest.mark.parametrize("joint", range(6))
-@pytest.mark.parametrize("lost", [1e4, np.inf])
-def test_a_joint_without_weight_cannot_spoil_the_wrench(joint, lost):
-    J, wrench = model().jacobian(POSE), np.array([20.0, -10, 15, 1, -1, 0.5])
-    tau, std = J.T @ wrench, STD.copy()
-    tau[joint], std[joint] = 500.0, lost
-    F, C, _ = _core.invert_wrench(CHAIN, POSE, tau, std)
-    assert (np.abs(F - wrench) <= 3 * np.sqrt(np.diag(C))).all()
-    others = np.delete(np.arange(6), joint)
-    kept = np.linalg.inv(
-        J[:, others] / STD[others] ** 2 @ J[:, others].T + np.diag(np.repeat([FORCE, MOMENT], 3) ** -2.0)
-    )
-    without = kept @ (J[:, others] / STD[others] ** 2 @ tau[others])
-    np.testing.assert_allclose(F, without, atol=1e-9 if lost == np.inf else 0.05)  # as if the joint were not there
 
 
 def test_singular_value_is_that_of_the_scaled_jacobian():

@@ -1,6 +1,5 @@
 """Health over recordings: levels recovered, drift and steps found where they are and nowhere else, one page."""
 
-import io
 import json
 import re
 from dataclasses import replace
@@ -9,10 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli import health
 from robot_dynamics_ros.cli.health import command
 from robot_dynamics_ros.health.fleet import standings, write_fleet_page
 from robot_dynamics_ros.health.measure import Measurement, warming
@@ -210,13 +207,3 @@ def test_a_drift_and_a_change_of_level_are_distinguished(seed):
     (step,), trend = findings(5 + 2.3 * (np.arange(24) >= 12) + noise)
     assert trend.pattern == "step" and trend.changes == [12] and "changed its level on 2025-" in step
     assert findings(5 + noise)[0] == ["no notable change"]
-
-
-def test_warnings_are_orange_and_errors_red(tmp_path, monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(
-        health, "console", Console(file=stream, force_terminal=True, color_system="256", no_color=False)
-    )
-    health._print(["warn: elbow: x", "error: elbow: x", "no notable change"])
-    warn, error, plain = stream.getvalue().splitlines()
-    assert "38;5;208" in warn and "\x1b[31m" in error and "\x1b" not in plain

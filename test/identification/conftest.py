@@ -1,7 +1,5 @@
 """Real logs beside the repository, and synthetic ones written by the tests themselves."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 from prepared import given, structure
 
 from robot_dynamics_ros.identification.arm import identify as procedure
+from robot_dynamics_ros.identification.blas import one_thread
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +24,10 @@ def real_data() -> Path:
 def given_structure(monkeypatch):
     """`identify` with the filters and laws of prepared.structure instead of a choice from the data."""
     monkeypatch.setattr(procedure, "STEPS", given(structure()))
+
+
+@pytest.fixture(scope="module")
+def calm():
+    """Small matrices on a busy machine: a second thread of the algebra library only waits."""
+    with one_thread():
+        yield

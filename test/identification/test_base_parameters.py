@@ -6,8 +6,6 @@ rest = (YY_i, 0, 0, YY_i, 0, 0, 0, 0, mZ_i, m_i), and the rest belongs to link i
 pseudo-inertias P and the placement T of joint i. For modified Denavit-Hartenberg placements this is eq. 9.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Deviations of friction across recordings of several days."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from prepared import ROBOT, run, steps

@@ -1,7 +1,5 @@
 """The clock of a recording, and what is dropped at the ends of its pieces."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -70,11 +70,8 @@ def guided(share=0.2, late=0.035, seconds=30.0):
 def test_free_motion_is_left_alone():
     state = prepared(synthetic_log(UR5E, TRUTH, 1, 30.0))
     leave_out_contact(state)
-    assert (
-        state.training[0].duration == pytest.approx(30.0, abs=0.1)
-        and not state.warnings
-        and not state.friction_invalid_reason
-    )
+    assert state.training[0].duration == pytest.approx(30.0, abs=0.1)
+    assert not state.warnings and not state.friction_invalid_reason
 
 
 def test_contact_is_found_left_out_and_reported():
@@ -196,8 +193,6 @@ def test_a_validation_bag_at_rest_is_skipped_with_a_note(tmp_path):
 def test_repeated_notes_are_one_line_with_a_count():
     notes = ["stamps are uneven (1.2 ms)", "stamps are uneven (0.9 ms)", "3 gaps", "stamps are uneven (2e-1 ms)"]
     assert folded(notes) == ["stamps are uneven (1.2 ms) (3 times)", "3 gaps"]
-    names = ["a", "a", "a", "b"]
-    assert folded(notes, names) == ["a: stamps are uneven (1.2 ms) (3 times, 2 recordings)", "a: 3 gaps"]
 
 
 def test_the_lag_of_friction_is_the_same_in_every_kth_sample():

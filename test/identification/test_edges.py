@@ -1,7 +1,5 @@
 """Ends of a piece: parameters are fitted where the filter has settled, figures are of all that it knows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from prepared import ROBOT, run, steps, structure

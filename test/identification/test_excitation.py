@@ -1,7 +1,5 @@
 """Excitation motions: limits, boundary conditions, criteria, and the gain of the search."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -11,14 +9,12 @@ from click.testing import CliRunner
 from bench.papers.labs.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.cli.excite import command
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import (
     Box,
     Criteria,
     FourierSearch,
     Limits,
     design_fourier,
-    design_points,
 )
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE
 from robot_dynamics_ros.identification.excitation.motion import FourierBasis
@@ -26,29 +22,16 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.files import load_trajectory
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
-from robot_dynamics_ros.trajectories.motions import trapezoids
+
+pytestmark = pytest.mark.usefixtures("calm")
 
 ROBOT = load_robot("ur5e")
 LIMITS = Limits.of(ROBOT, floor=0.05, clearance=0.1)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def calm():
-    """Small matrices on a busy machine: a second thread of the algebra library only waits."""
-    with one_thread():
-        yield
-
-
 @pytest.fixture(scope="module")
 def designed():
     return design_fourier(ROBOT, LIMITS, starts=1, effort=30, seed=1)
-
-
-def test_condition_below_100_within_limits(designed):
-    limits = Limits.of(ROBOT)
-    assert designed.condition < 40
-    assert np.all(designed.q > limits.lower) and np.all(designed.q < limits.upper)
-    assert np.all(np.abs(designed.qd) <= limits.velocity) and np.all(np.abs(designed.qdd) <= limits.acceleration)
 
 
 @pytest.mark.parametrize(
@@ -97,35 +80,14 @@ def test_hybrid_reaches_both_figures_of_the_condition_alone():
     assert reached is not None and reached.reaches(alone) and not alone.reaches(reached)
 
 
-def test_at_rest_at_both_ends(designed):
-    for rows in (0, -1):
-        assert np.abs(designed.qd[rows]).max() < 0.05 and np.abs(designed.qdd[rows]).max() < 0.3
-    assert np.abs(designed.qd[0]).max() < 1e-9 and np.abs(designed.qdd[0]).max() < 1e-9
-
-
 def test_velocity_is_the_derivative(designed):
     slope = np.gradient(designed.q, designed.time, axis=0)
     assert np.allclose(slope[2:-2], designed.qd[2:-2], atol=2e-3)
 
 
-def test_floor_and_clearance_are_kept(designed):
-    limits = Limits.of(ROBOT, floor=0.05, clearance=0.1)
-    assert Criteria(ROBOT, limits).violation(designed.q, designed.qd, designed.qdd) < 0.05
-    frames = RobotModel(ROBOT.chain(), ROBOT.joint_names).fk(designed.q)
-    assert frames[:, 1:, 2, 3].min() >= 0.05 - TOLERANCE
-    # the forearm's end from the upper arm's line: its part in the plane of the elbow, and the wrist's offset beside it
-    forearm, beside = 0.3922, 0.1333  # m
-    upper, end = frames[:, 2, :3, 3] - frames[:, 1, :3, 3], frames[:, 3, :3, 3] - frames[:, 1, :3, 3]
-    along = np.clip((end * upper).sum(1) / (upper * upper).sum(1), 0, 1)
-    gap = np.linalg.norm(end - along[:, None] * upper, axis=1)
-    folded = (along > 0) & (along < 1)
-    assert np.allclose(gap[folded], np.hypot(forearm * np.sin(designed.q[folded, 2]), beside), atol=1e-6)
-    assert gap.min() >= 0.1 - TOLERANCE
-
-
 def test_search_improves_on_its_start(designed):
     start = design_fourier(ROBOT, LIMITS, starts=1, effort=0, seed=1)
-    assert designed.condition < 0.95 * start.condition
+    assert designed.condition < min(40.0, 0.95 * start.condition)
 
 
 def test_criteria_are_those_of_the_stacked_regressor(designed):
@@ -142,24 +104,7 @@ def test_basis_starts_and_ends_still():
     assert np.abs(basis.q).max() < 1e-9
 
 
-def test_points_in_step_and_inside_limits():
-    motion = design_points(ROBOT, Limits.of(ROBOT), points=4, tries=150)
-    limits = Limits.of(ROBOT)
-    assert np.all(np.abs(motion.qd) <= limits.velocity + 1e-9)
-    assert np.all(np.abs(motion.qdd) <= limits.acceleration + 1e-9)
-    assert np.abs(np.diff(motion.q, axis=0)).max() * 125 <= limits.velocity.max() * 1.01
-
-
-def test_trapezoid_reaches_its_points():
-    points = np.array([[0.0, 0.0], [1.0, -0.5], [0.2, 0.1]])
-    _, q, qd, _ = trapezoids(points, np.array([1.0, 1.0]), np.array([2.0, 2.0]), 500.0)
-    assert min(np.linalg.norm(q - points[1], axis=1)) < 1e-3 and np.allclose(q[-1], points[2])
-    assert np.abs(qd).max() <= 1.0 + 1e-9
-
-
-def test_impossible_limits_are_one_line():
-    with pytest.raises(DataError, match="keeps the limits"):
-        design_fourier(ROBOT, Limits.of(ROBOT, floor=2.0), starts=1, effort=2)
+def test_an_unknown_criterion_is_refused():
     with pytest.raises(DataError, match="criterion"):
         design_fourier(ROBOT, criterion="luck")
 

@@ -3,20 +3,18 @@
 What is kept is measured here from forward kinematics and inverse dynamics alone, at 20 samples for each of the search.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from test_excitation_slopes import free
 
 from bench.papers.labs.race import condition_alone, hybrid_until
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.cli.excite import command
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import (
     Box,
     Criteria,
@@ -31,17 +29,12 @@ from robot_dynamics_ros.identification.excitation.space import _deepest
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 
+pytestmark = pytest.mark.usefixtures("calm")
+
 PILLAR = Box((0.3, 0.15, -0.5), (0.34, 0.19, 0.9))  # thinner than what a link moves between samples
 RATE = 200.0  # of the search: 10
 # the two ends of one short link of the wrist, and the link before it: (link, point) as fk counts, the base before it
 NEIGHBOURS = {"ur5e": {(3, 5)}, "comau_ns16": {(4, 6)}, "panda": {(4, 7)}}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def calm():
-    """Small matrices on a busy machine: a second thread of the algebra library only waits."""
-    with one_thread():
-        yield
 
 
 @pytest.fixture(params=[None, *(pytest.param(name, marks=pytest.mark.long) for name in _core.available_isas())])
@@ -131,12 +124,6 @@ def test_searches_of_the_race_count_a_motion_as_kept_only_then():
     search.problem.excess = lambda x: {"torque": -1.0}  # as if no sample of the search showed it
     search.start = lambda rng: through
     assert hybrid_until(search, through, [replace(alone, condition=1e9, logdet=1e9)], rng) == [None]
-
-
-def free(search, seed, size):
-    x = np.random.default_rng(seed).normal(size=(search.motions.n, search.motions.basis.size + 1))
-    x[:, :-1] *= size / np.linalg.norm(x[:, :-1], axis=1, keepdims=True)
-    return x.ravel()
 
 
 @pytest.mark.long

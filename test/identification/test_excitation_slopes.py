@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bench.papers.labs.race import ByDifferences
-from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits
 from robot_dynamics_ros.identification.excitation.criteria import CRITERIA, condition, sharp_condition
 from robot_dynamics_ros.identification.excitation.motion import FourierBasis, FourierMotion
@@ -12,18 +11,13 @@ from robot_dynamics_ros.identification.excitation.search import Phase, State
 from robot_dynamics_ros.identification.excitation.soft import column_max, column_max_size, power_max, soft_max
 from robot_dynamics_ros.robot_file import load_robot
 
+pytestmark = pytest.mark.usefixtures("calm")
+
 ROBOT = load_robot("ur5e")
 OBSTACLES = (Box((0.3, -1.0, 0.0), (0.6, 1.0, 0.4)), Box((-1.0, -1.0, 0.9), (1.0, 1.0, np.inf)))
 LIMITS = Limits.of(
     ROBOT, floor=0.05, clearance=0.1, inside=Box((-0.7, -0.7, -np.inf), (0.7, 0.7, 0.8)), outside=OBSTACLES
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def calm():
-    """Small matrices on a busy machine: a second thread of the algebra library only waits."""
-    with one_thread():
-        yield
 
 
 def differences(f, x, step=1e-5):

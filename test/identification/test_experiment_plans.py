@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from stepped_driver import SteppedDriver
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.demo_robots import working_pose
@@ -19,7 +20,6 @@ from robot_dynamics_ros.identification.experiments.plan import (
 from robot_dynamics_ros.identification.experiments.preview import write_preview
 from robot_dynamics_ros.identification.experiments.run import ExperimentFailed, run_driver, run_simulated
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
-from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -54,25 +54,29 @@ def test_travel_turns_away_from_a_position_limit(joint):
     assert q[:, joint].max() <= start[joint] + 1e-9 and q[:, joint].min() < start[joint] - 0.3
 
 
-def test_each_limit_is_named_when_left():
-    far = motions.trapezoid(START, START + [7.0, 0, 0, 0, 0, 0], 500.0, 1.0, 1.0)
-    with pytest.raises(CapabilityError, match="position 7 rad of shoulder_pan_joint is outside"):
-        checked(UR5E, "x", [0], far, 500.0)
-    fast = motions.trapezoid(START, START + [3.0, 0, 0, 0, 0, 0], 500.0, 4.0, 5.9)
-    with pytest.raises(CapabilityError, match="velocity"):
-        checked(UR5E, "x", [0], fast, 500.0)
-    hard = motions.trapezoid(START, START + [1.0, 0, 0, 0, 0, 0], 500.0, 1.0, 9.0)
-    with pytest.raises(CapabilityError, match="acceleration"):
-        checked(UR5E, "x", [0], hard, 500.0)
+def to(turn, velocity, acceleration):
+    return motions.trapezoid(START, START + [turn, 0, 0, 0, 0, 0], 500.0, velocity, acceleration)
+
+
+@pytest.mark.parametrize(
+    ("motion", "text"),
+    [
+        (to(7.0, 1.0, 1.0), "position 7 rad of shoulder_pan_joint is outside"),
+        (to(3.0, 4.0, 5.9), "velocity"),
+        (to(1.0, 1.0, 9.0), "acceleration"),
+        ([np.vstack([x, x + 0.5 * (k == 0)]) for k, x in enumerate(motions.hold(START, 0.1))], "velocity 250 rad/s"),
+        ([np.full((10, 6), np.nan)] * 3, "not finite"),
+    ],
+)
+def test_each_limit_is_named_when_left(motion, text):
+    with pytest.raises(CapabilityError, match=text):
+        checked(UR5E, "x", [0], tuple(motion), 500.0)
+
+
+def test_a_load_beyond_the_torque_limit_is_named():
     heavy = UR5E.with_updates({"payload.mass": 30.0})
     with pytest.raises(CapabilityError, match="torque"):
         velocity_steps(heavy, 1, np.array([0, -0.3, 0.3, 0, 0, 0.0]), count=2)
-    jump = tuple(np.vstack([x, x + (0.5 if k == 0 else 0.0)]) for k, x in enumerate(motions.hold(START, 0.1)))
-    with pytest.raises(CapabilityError, match="velocity 250 rad/s"):
-        checked(UR5E, "x", [0], jump, 500.0)
-    nan = tuple(np.full((10, 6), np.nan) for _ in range(3))
-    with pytest.raises(CapabilityError, match="not finite"):
-        checked(UR5E, "x", [0], nan, 500.0)
 
 
 def test_a_turn_has_the_papers_reversals():
@@ -111,63 +115,41 @@ def test_interrupting_a_simulated_run_keeps_what_was_recorded():
     assert 0 < len(log) < len(plan.motion[0])
 
 
-class Motion:
-    def __init__(self):
-        self.state, self.reason, self.progress = "idle", "", 0.0
+def driven(at=0, act=lambda driver: None):
+    """A stepped driver, and act(driver) before the sample of this number of the streamed motion is read."""
+    driver = SteppedDriver(UR5E)
+    read, samples = driver.read, iter(range(1, 10**6))
 
-    @property
-    def active(self):
-        return self.state == "moving"
+    def counted(timeout):
+        if len(driver.streams) == 2 and next(samples) == at:
+            act(driver)
+        return read(timeout)
+
+    driver.read = counted
+    return driver
 
 
-class ScriptedDriver:
-    """A driver whose motions last a number of samples; `ends` is how the second one ends."""
-
-    last_error = ""
-
-    def __init__(self, ends="done", interrupt_at=None, silent=False):
-        self.motion, self.ends, self.interrupt_at, self.silent = Motion(), ends, interrupt_at, silent
-        self.sample, self.count, self.left, self.stopped, self.streamed = Sample(UR5E.joint_names), 0, 0, 0, None
-
-    def read(self, timeout):
-        self.count += 1
-        if self.interrupt_at == self.count:
-            raise KeyboardInterrupt
-        if self.motion.active:
-            self.left -= 1
-            if self.left <= 0:
-                self.motion.state = "done" if self.streamed is None else self.ends
-                self.motion.reason = "protective stop" if self.motion.state == "failed" else ""
-        self.sample.stamp_ns += 2_000_000
-        self.sample.q = START
-        return self.sample
-
-    def move_path(self, waypoints, speed, acceleration):
-        self.motion.state, self.left = "moving", 5
-
-    def servo(self, positions, rate):
-        self.streamed, self.motion.state, self.left = positions, "moving", 20
-
-    def stop(self):
-        self.stopped += 1
-        self.motion.state = "stopped"
+PLAN = velocity_steps(UR5E, 0, START, count=2)
 
 
 def test_a_driver_streams_the_plan_and_every_sample_is_kept():
-    plan, driver = velocity_steps(UR5E, 0, START, count=2), ScriptedDriver()
-    log = run_driver(plan, driver)
-    assert np.array_equal(driver.streamed, plan.motion[0]) and len(log) == 20 and not driver.stopped
+    driver = driven()
+    log = run_driver(PLAN, driver)
+    np.testing.assert_array_equal(driver.streams[1], PLAN.motion[0])
+    assert len(log) == len(PLAN.motion[0]) and driver.motion.state == "done"
 
 
 def test_ctrl_c_stops_the_robot_and_keeps_the_samples():
-    driver = ScriptedDriver(interrupt_at=15)
-    log = run_driver(velocity_steps(UR5E, 0, START, count=2), driver)
-    assert driver.stopped == 1 and len(log) == 8
+    def interrupt(driver):
+        raise KeyboardInterrupt
+
+    driver = driven(9, interrupt)
+    assert len(run_driver(PLAN, driver)) == 8 and driver.motion.state == "stopped"
 
 
 def test_a_robot_that_stops_by_itself_is_an_error_that_holds_the_recording():
     with pytest.raises(ExperimentFailed, match="protective stop") as failed:
-        run_driver(velocity_steps(UR5E, 0, START, count=2), ScriptedDriver(ends="failed"))
+        run_driver(PLAN, driven(20, lambda driver: setattr(driver, "failure", "protective stop")))
     assert len(failed.value.log) == 20
 
 

@@ -1,7 +1,5 @@
 """The final solution block by block against the same rows as matrices in memory, solved by numpy."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np
@@ -109,26 +107,6 @@ def test_weighted_solution_is_that_of_the_matrices(structure, method):
     np.testing.assert_allclose(found.weights, same.weights, atol=1e-6)
 
 
-def test_ill_conditioned_motion_keeps_its_digits():
-    """Condition above 1e7 and effort without noise: the error of an orthogonal solve, a few condition * epsilon."""
-    t, q, qd, qdd = excitation(6, 6.0, RATE, 4)
-    q, qd, qdd = 0.3 + 3e-4 * q, 2e-2 * qd, 2e-2 * qdd
-    W = RIGID.base_regressor(q, qd, qdd)
-    true = np.random.default_rng(6).normal(size=RIGID.base.size)
-    effort = (W @ true).T
-    law = JointFriction(0.02, ("fv1",))
-    structure = Structure(8.0, "q", 0.0, (law,) * 6, (None,) * 6)
-    motion = Motion(t, q, qd, qdd, np.ascontiguousarray(effort), np.arange(len(t)) == 0, RATE)
-    rows = FusedRows(RIGID, structure, motion)
-    found = solve(rows, size_of(structure), "ols")
-    dense = np.vstack([np.hstack([W[j], np.zeros((len(t), 6))]) for j in range(6)])
-    for j in range(6):
-        dense[j * len(t) : (j + 1) * len(t), RIGID.base.size + j] = qd[:, j]
-    condition = np.linalg.cond(dense)
-    assert 1e7 < condition < 1e9
-    assert np.abs(found.x[: RIGID.base.size] - true).max() <= 50 * condition * np.finfo(float).eps
-
-
 def test_memory_beyond_the_data_does_not_grow_with_the_rows():
     """A long motion may cost what is kept per sample (residual, weight, its copy), never columns of W."""
     structure = Structure(8.0, "q", 0.0, LAWS, FILTERS, COUPLED)
@@ -144,16 +122,6 @@ def test_memory_beyond_the_data_does_not_grow_with_the_rows():
     columns = RIGID.base.size * 6 + sum(len(law.terms) for law in LAWS)
     assert per_sample < 8 * 6 < columns / 4
     assert extra[0] - per_sample * 8 * 20_000 < 16e6
-
-
-def test_memory_of_the_plain_solution_is_a_few_blocks():
-    structure = Structure(8.0, "q", 0.0, (JointFriction(0.02, ("fv1", "fc", "ia")),) * 6, (None,) * 6)
-    motion = motion_of(120_000)
-    rows = FusedRows(RIGID, structure, motion)
-    tracemalloc.start()
-    rows.triangles()
-    assert tracemalloc.get_traced_memory()[1] < 5e6
-    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("chosen", [EffortFilter(3.0, True), EffortFilter(3.0, False), EffortFilter(60.0, False)])

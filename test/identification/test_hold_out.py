@@ -1,7 +1,5 @@
 """A periodic recording is judged on another motion, or not at all."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.interpolate import CubicSpline
 from synthetic import excitation, torque, truth_of

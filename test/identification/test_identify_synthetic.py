@@ -1,7 +1,5 @@
 """Identification of logs made from known parameters: recovery, meaning of the effort, and refusals in one line."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +15,6 @@ from robot_dynamics_ros.identification.arm.identify import (
     choose_structure,
     identify,
     identify_recordings,
-    slow_motion,
 )
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS
@@ -229,11 +226,6 @@ def test_weak_excitation_is_reported():
     assert any("weak excitation" in w for w in found.warnings)
     assert any("faster than what was identified" in w for w in found.warnings)
     assert not any("weak excitation" in w for w in identified().warnings)
-
-
-def test_unknown_choice_of_semantics(log):
-    with pytest.raises(DataError, match="none of auto"):
-        recognise(ROBOT, slow_motion([recording(log, "a")]), "volts")
 
 
 def test_urdf_with_a_gripper_follows_the_joints_of_the_bag(log, tmp_path):

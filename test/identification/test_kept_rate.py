@@ -1,7 +1,5 @@
 """The rate at which recordings are identified."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

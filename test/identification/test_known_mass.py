@@ -1,21 +1,10 @@
-"""Torque constants from one loaded run of known mass; the payload of another run, with a deviation that holds.
-
-`python test/identification/test_known_mass.py 20` prints the table of 20 simulated robots, filters and laws chosen from
-the data as the command does (`given`: those of the tests).
-"""
-
-from __future__ import annotations
+"""Torque constants from one loaded run of known mass; the payload of another run, with a deviation that holds."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-
-sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
-
 from prepared import steps
 from test_payload_simulated import GIVEN, ROBOT, log_of
 
@@ -26,7 +15,6 @@ from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.effort.meaning import CURRENT as AMPERE
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, with_known_mass
 from robot_dynamics_ros.identification.payload import identify_payload
@@ -51,21 +39,17 @@ def runs(individual):
     return constants, masses, [in_ampere(log, constants) for log in logs]
 
 
-def given_laws(robot, training, validation):
-    return steps(training, validation, robot, GIVEN, effort="current")
-
-
-def as_the_command(robot, training, validation):
-    return identify_recordings(robot, training, validation, Options(effort="current"))
-
-
-def judged(individual, identify=given_laws):
+def judged(individual):
     """Relative errors of gains (joints whose own data decide) and payload mass, the latter in deviations too."""
     constants, masses, (free, judge, known, unknown) = runs(individual)
-    found = identify(FILE, [free], [judge])
+
+    def identify(robot):
+        return steps([free], [judge], robot, GIVEN, effort="current")
+
+    found = identify(FILE)
     gains = gains_of_known_mass(found, [known], masses[0])
     robot, _ = with_known_mass(found, [known], masses[0])
-    again = identify(robot, [free], [judge])
+    again = identify(robot)
     got = identify_payload(again, [unknown])
     error = (gains.scale / constants - 1)[gains.own]
     std = (gains.std / constants)[gains.own]
@@ -136,20 +120,3 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     )  # the joints that carry the mass
     payload = json.loads((tmp_path / "r.json").read_text())["payload"]
     assert abs(payload["mass"] / masses[0] - 1) < 0.02 and payload["mass_std"] > 0
-
-
-def main(count: int, given: bool) -> None:
-    """Print mass error [%], error in deviations, and errors of the gains [%] for `count` robots."""
-    rows = []
-    for individual in range(40, 40 + count):
-        (error, std), mass, z, _ = judged(individual, given_laws if given else as_the_command)
-        rows.append((100 * mass, z))
-        gains = f"gains {(100 * error).round(1)} +- {(100 * std).round(1)} %"
-        shown = f"payload {100 * mass:+.2f} %, {z:+.2f} deviations; {gains}"
-        print(f"{individual}: {shown}", flush=True)
-    worst, rms = np.abs(rows).max(0), np.sqrt(np.mean(np.square(rows), axis=0))
-    print(f"worst of {count}: {worst[0]:.2f} %, {worst[1]:.2f} deviations; RMS {rms[0]:.2f} %, {rms[1]:.2f} deviations")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), "given" in sys.argv[2:])

@@ -1,7 +1,5 @@
 """The cut-off of the live acceleration: chosen from recordings, against the variance that theory gives."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +11,6 @@ from synthetic import excitation, torque
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.motion import MotionStage
-from robot_dynamics_ros.identification.arm import written_file
 from robot_dynamics_ros.identification.arm.export import identified_robot, write_outputs
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.written_file import (
@@ -155,14 +152,6 @@ def test_nothing_is_written_where_the_recording_does_not_show_it(noisy):
         choose_acceleration_cutoff(other)
         assert other.acceleration_cutoff is None
         assert identified_robot(other).drives.acceleration_cutoff is None
-
-
-def test_of_nearly_equal_ones_the_fastest_is_taken(noisy, monkeypatch):
-    cutoffs = np.array([50.0, 80.0, 120.0, USUAL, 200.0])
-    monkeypatch.setattr(written_file, "live_errors", lambda *_: (cutoffs, np.array([0.1011, 0.1, 0.1009, 0.1012, 0.2])))
-    other = replace_fields(noisy[0])
-    choose_acceleration_cutoff(other)
-    assert other.acceleration_cutoff == 120.0
 
 
 def replace_fields(found, **changes):

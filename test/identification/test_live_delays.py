@@ -1,7 +1,5 @@
 """Delays, gain and bias that identify has found are in the robot file, and the live pipeline takes them out once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, laws

@@ -1,7 +1,5 @@
 """Payload from an unloaded and a loaded run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from prepared import ROBOT, identified, run

@@ -20,8 +20,8 @@ MASS, COM = 2.0, (0.03, -0.01, 0.08)
 GIVEN = structure(laws(), 7.0)
 
 
-def log_of(individual, seed, mass=0.0):
-    machine = SimulatedRobot(ROBOT, seed=seed, overrides={"deviation.individual": individual})
+def log_of(individual, seed, mass=0.0, **overrides):
+    machine = SimulatedRobot(ROBOT, seed=seed, overrides={"deviation.individual": individual} | overrides)
     machine.set_ambient(40.0)
     machine.set_temperatures(40.0)
     if mass:
@@ -50,21 +50,9 @@ def test_truth_lies_within_three_deviations(individuals):
 def test_what_torque_constants_leave_open_is_counted(monkeypatch):
     """Motors 3 % weaker than stated make every mass 3 % heavier: no bag shows it, so the deviation must hold it."""
     strong = np.array([10.61] * 3 + [7.68] * 3)
-    machine = {"deviation.individual": 50, "drive.torque_constant": strong / 1.03}
-
-    def recordings_of_it():
-        logs = []
-        for seed, mass in ((1, 0.0), (2, 0.0), (3, MASS)):
-            robot = SimulatedRobot(ROBOT, seed=seed, overrides=machine)
-            robot.set_temperatures(40.0)
-            if mass:
-                robot.set_payload(mass, COM, configured=False)
-            motion = motions.fourier(START, 20.0, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=seed)
-            robot.reset(motion[0][0])
-            logs.append(recording(robot.run(*motion, keep=4)[0], str(seed)))
-        return logs
-
-    free, judge, loaded = recordings_of_it()
+    weak = {"drive.torque_constant": strong / 1.03}
+    logs = [log_of(50, seed, mass, **weak) for seed, mass in ((1, 0.0), (2, 0.0), (3, MASS))]
+    free, judge, loaded = (recording(log, str(k)) for k, log in enumerate(logs))
     found = steps([free], [judge], chosen=GIVEN)
     got = payloads.identify_payload(found, [loaded])
     assert got.mass == pytest.approx(1.03 * MASS, rel=0.02) and abs(got.mass - MASS) < 3 * got.mass_std

@@ -1,7 +1,5 @@
 """Averaging over the periods of a motion: detection, refusal, noise, weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, steps

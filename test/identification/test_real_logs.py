@@ -1,7 +1,5 @@
 """What real logs contain, one by one, as corrupted copies of a good log: repaired and reported, or refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from bag_factory import write

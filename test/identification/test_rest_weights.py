@@ -1,7 +1,5 @@
 """Long rests in a recording: static friction does not turn into masses."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import (

@@ -1,7 +1,5 @@
 """Rounded right angles of a URDF or robot file change no base parameter, and groups do not count as bad condition."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cut-off, velocity source and delay, searched together: an injected delay is found within its deviation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from synthetic import excitation, torque, truth_of
@@ -95,16 +93,6 @@ def test_a_long_recording_is_cut_to_stretches_over_all_of_it():
     assert parts[0].t[0] == 0.0 and parts[-1].t[-1] == rec.pieces[0].t[-1]
     assert sum(len(p.t) for p in parts) < 0.4 * rec.samples
     assert sampled([rec], 10**6, 0.6) == [rec]
-
-
-def test_the_vertex_of_joints_that_agree_has_a_small_deviation():
-    place = np.array([0.3, 0.3, 0.3])
-    size = np.array([1.0, 4.0, 0.1])
-    table = size[:, None] * (np.arange(-1, 2) - place[:, None]) ** 2 + 1.0
-    mean, std = vertex(table)
-    assert mean == pytest.approx(0.3) and std < 1e-9
-    table[1] = size[1] * (np.arange(-1, 2) + 0.3) ** 2 + 1.0
-    assert vertex(table)[1] > 0.1
 
 
 def test_the_deviation_of_a_vertex_is_not_too_small_where_few_joints_decide():

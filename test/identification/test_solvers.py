@@ -1,7 +1,5 @@
 """Solvers beyond weighted least squares: known rotors, total least squares, instrumental variables."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The state's cut-off follows the motion, not the logger's noise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from synthetic import synthetic_log, truth_of

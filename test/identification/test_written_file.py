@@ -1,7 +1,5 @@
 """What the written robot file keeps of the validated fit: coupled wrists, and efforts without the rotors' torque."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, laws, r2, steps, structure
@@ -12,7 +10,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 
 LAWS = (*laws(n=4), *laws("cv@5", "ca@5", "cc@5+", n=1), *laws("cv@4", "ca@4", "cc@4+", n=1))
 
@@ -54,40 +52,6 @@ def test_coupled_wrist_is_in_the_written_file(wrist, tmp_path):
     np.testing.assert_allclose(motors[:, 4], 1.2, atol=0.1)
     np.testing.assert_allclose(motors[:, 5], 1.0, atol=0.1)
     assert np.all(r2(wrist, wrist.live.predict) > r2(wrist) - 0.003)
-
-
-def test_coupled_friction_reaches_the_live_stage_bit_for_bit(wrist):
-    """Stages of the written file against the model that was judged, and against the file without its motors."""
-    robot, log = identified_robot(wrist), coupled(synthetic_log(ROBOT, TRUTH, 5, duration=6.0))
-    runs = {}
-    for name, file in (("with", robot), ("without", robot.with_updates({"friction.coupled": []}))):
-        copy = Log(log.joint_names, log.stamp_ns, dict(log.signals))
-        Pipeline(file, stages=["motion", "friction"]).run(copy)
-        runs[name] = copy
-    a, b = runs["with"], runs["without"]
-    fine = np.isfinite(a.friction_torque).all(1) & np.isfinite(b.friction_torque).all(1)
-    fine &= np.isfinite(a.qd).all(1)
-    extra = np.zeros_like(a.qd)
-    for j, k, s, eps, coulomb, viscous in robot.coupled_friction:
-        v = a.qd[:, int(j)] + s * a.qd[:, int(k)]
-        extra[:, int(j)] += coulomb * np.tanh(v / eps) + viscous * a.qd[:, int(k)]
-    np.testing.assert_allclose((a.friction_torque - b.friction_torque)[fine], extra[fine], atol=1e-12)
-    assert np.all(a.friction_std[fine] >= b.friction_std[fine]) and fine.sum() > 100
-    left = {n: (x.drive_torque - x.model_torque - x.friction_torque)[fine][:, 4:].std(0) for n, x in runs.items()}
-    assert np.all(left["with"] < 0.5 * left["without"])
-
-
-def test_steps_of_the_stage_are_its_run(wrist):
-    robot, log = identified_robot(wrist), coupled(synthetic_log(ROBOT, TRUTH, 6, duration=1.0))
-    whole, single = (Pipeline(robot, stages=["motion", "friction"]) for _ in range(2))
-    whole.run(log)
-    expected = log.friction_torque.copy()
-    for k in range(len(log)):
-        sample = Sample(robot.joint_names)
-        sample.stamp_ns = int(log.stamp_ns[k])
-        sample.q[:], sample.qd[:], sample.effort[:] = log.q[k], log.qd[k], log.effort[k]
-        single.step(sample)
-        np.testing.assert_array_equal(sample.friction_torque, expected[k])
 
 
 def test_effort_without_the_rotors_keeps_what_is_beside_the_links(lacking, tmp_path):

@@ -1,7 +1,5 @@
 """Presliding hysteresis in the written robot file: where it helps, and with less live error at reversals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

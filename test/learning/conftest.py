@@ -1,7 +1,5 @@
 """Recordings of one simulated UR5e at work, learned once for all tests of this folder."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -68,6 +66,16 @@ def worker() -> Worker:
         found.triangles.append(triangle)
         found.recordings.append(free)
     return found
+
+
+@pytest.fixture(scope="session")
+def columns() -> Columns:
+    return Columns(load_robot("ur5e"))
+
+
+@pytest.fixture(scope="session")
+def prior(columns) -> Prior:
+    return file_prior(columns)
 
 
 @pytest.fixture

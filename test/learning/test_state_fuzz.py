@@ -6,31 +6,17 @@ import json
 import random
 
 import numpy as np
-import pytest
 from fuzz import NUMBERS, SEED, mutated, tries
 from test_state_of_strangers import replaced, sizes, triangle
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import load_prior, save_prior
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import FORMAT, load, save
-from robot_dynamics_ros.learning.update import file_prior
-from robot_dynamics_ros.robot_file import load_robot
 
 TRIES = tries(20)
 KIND = "files of a learn state"
-
-
-@pytest.fixture(scope="module")
-def columns():
-    return Columns(load_robot("ur5e"))
-
-
-@pytest.fixture(scope="module")
-def prior(columns):
-    return file_prior(columns)
 
 
 def changed(rng, values):

@@ -1,7 +1,5 @@
 """A state directory that others wrote to: damage with a fitting checksum, two processes at once, a cell given twice."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -12,23 +10,12 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import learn_fleet, load_prior, save_prior
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle, load, save
-from robot_dynamics_ros.learning.update import Prior, file_prior
+from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.robot_file import load_robot
-
-
-@pytest.fixture(scope="module")
-def columns():
-    return Columns(load_robot("ur5e"))
-
-
-@pytest.fixture(scope="module")
-def prior(columns):
-    return file_prior(columns)
 
 
 def sizes(columns):

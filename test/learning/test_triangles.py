@@ -125,14 +125,6 @@ def test_a_triangle_without_provenance_or_of_a_later_format_is_refused(worker, t
             load(tmp_path / "day.triangle", c.robot_id, sizes)
 
 
-def test_numbers_that_are_not_finite_are_refused(worker, tmp_path):
-    c, T = worker.prior.columns, worker.triangles[0]
-    joints = [T.joints[0] * np.nan, *T.joints[1:]]
-    save(Triangle(joints, T.count, T.correlation, T.reference, T.about), tmp_path / "day.triangle")
-    with pytest.raises(DataError, match="day.triangle.*not finite"):
-        load(tmp_path / "day.triangle", c.robot_id, [len(i) + 1 for i in c.index])
-
-
 def test_a_state_directory_keeps_removes_and_names_what_it_lacks(worker, tmp_path):
     store = Store(tmp_path / "state", worker.robot)
     for T in worker.triangles[:2]:

@@ -98,31 +98,12 @@ def test_slope_is_the_derivative(law, samples):
     np.testing.assert_allclose(m.slope(v, tau, T)[keep], numeric[keep], rtol=2e-5, atol=2e-5)
 
 
-@pytest.mark.parametrize("law", ["simoni", "viscous_coulomb", "liu"])
-def test_continuous_at_the_threshold_and_linear_inside(law):
-    m = model(law)
-    eps = PARAMETERS[law].get("v_th", PARAMETERS[law].get("eps"))
-    offset = PARAMETERS[law].get("fo", 0.0)
-    f = m.torque(np.array([[eps * (1 - 1e-9)], [eps], [0.5 * eps], [0.0]]))[:, 0] - offset
-    assert f[0] == pytest.approx(f[1], rel=1e-6)
-    assert f[2] == pytest.approx(0.5 * f[1])
-    assert f[3] == 0.0
-
-
 def test_quadratic_term_is_odd_by_default_and_even_as_printed_on_request():
     v = np.array([[0.7], [-0.7]])
     odd = model("liu", fc2=5.0).torque(v)[:, 0]
     even = model("liu", fc2=5.0, even_quadratic=1.0).torque(v)[:, 0]
     assert odd[0] == -odd[1]
     assert even[0] + even[1] == pytest.approx(2 * PARAMETERS["liu"]["fv2"] * 0.49)
-
-
-def test_power_flow_blends_without_a_jump():
-    m = model("clochiatti")
-    tau = np.linspace(-2, 2, 4001)[:, None]
-    f = m.torque(np.full_like(tau, 0.5), tau)[:, 0]
-    assert abs(np.diff(f)).max() < 0.01
-    assert f[0] == pytest.approx(3.5 + 3.0) and f[-1] == pytest.approx(3.5 + 6.0)
 
 
 def test_temperature_term_of_madsen_vanishes_at_the_reference_and_is_clamped_outside_the_range():
@@ -134,18 +115,6 @@ def test_temperature_term_of_madsen_vanishes_at_the_reference_and_is_clamped_out
     assert at(bounded, 80.0) == at(bounded, 45.0) != at(model("madsen"), 80.0)
     assert at(bounded, np.nan) == at(bounded, T0)
     assert np.isfinite(at(model("madsen"), -273.0))
-
-
-@pytest.mark.parametrize("law", ["luo_load", "clochiatti", "madsen"])
-def test_load_has_an_effect(law):
-    v = np.array([[0.3]])
-    assert model(law).torque(v, np.array([[40.0]])) != model(law).torque(v, np.array([[-5.0]]))
-
-
-@pytest.mark.parametrize("law", ["simoni", "madsen", "lugre"])
-def test_temperature_has_an_effect(law):
-    v = np.array([[0.3]])
-    assert model(law).torque(v, None, np.array([[20.0]])) > model(law).torque(v, None, np.array([[50.0]]))
 
 
 @pytest.mark.parametrize("law", LAWS)

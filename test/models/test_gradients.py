@@ -106,9 +106,6 @@ def test_wrong_arguments_are_named():
         model.regressor_gradient(*x, np.zeros((12, 29), order="F"))
     with pytest.raises(ValueError, match="weights is not Fortran"):
         model.regressor_gradient(*x, np.zeros((12, 30)))
-    for wrong in (np.zeros((12, 30), dtype=np.float32, order="F"), [[0.0]]):
-        with pytest.raises(TypeError, match="weights must be a float64 array"):
-            model.regressor_gradient(*x, wrong)
     with pytest.raises(ValueError, match=r"weights\[1, 2\] is nan"):
         model.torque_gradient(*x, np.where(np.arange(12).reshape(4, 3) == 5, np.nan, 0.0))
     with pytest.raises(ValueError, match="columns contains 40"):

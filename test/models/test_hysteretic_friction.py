@@ -56,6 +56,17 @@ def test_each_part_of_egms_has_an_effect(change):
     assert abs(f - other).max() > 0.05
 
 
+def test_a_joint_without_memory_follows_the_law_and_never_claims_to_know_its_past():
+    model = _core.Friction.egms(static(2).core, maxwell_slip(2), np.array([0.0, 5.0]), np.zeros(2), np.zeros((2, 1)))
+    t = np.arange(2000) * 2e-3
+    q = 0.1 * np.sin(3 * t)[:, None] * np.ones(2)
+    v, load = np.gradient(q, 2e-3, axis=0), 10 * np.cos(q)
+    friction, expected = model.run((t * 1e9).astype(np.int64), q, v, load)[0], static(2).torque(v, load)
+    np.testing.assert_allclose(friction[:, 0], expected[:, 0], atol=1e-12)
+    assert np.abs(friction[:, 1] - expected[:, 1]).max() > 0.1
+    assert model.valid == [False, True]
+
+
 @pytest.mark.parametrize("make", [maxwell_slip, egms])
 def test_step_by_step_is_run(make):
     rng = np.random.default_rng(5)

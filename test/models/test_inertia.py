@@ -33,6 +33,7 @@ def test_pseudo_inertia_is_the_second_moment_of_the_points(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_centre_of_mass_and_back(seed):
+    # [Madsen2020 2.49]
     ten, masses, points = point_cloud(np.random.default_rng(seed))
     body = about_com(ten)
     np.testing.assert_allclose(body.com, masses @ points / masses.sum(), atol=1e-12)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from presliding_joint import JOINT, LAW, MS, NONE, SPANS, assert_steps_are_run, model
+from presliding_joint import JOINT, LAW, MS, NONE, SPANS, model
+from stepwise import assert_steps_are_run
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from presliding_joint import assert_steps_are_run
+from stepwise import assert_steps_are_run
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
@@ -10,7 +10,7 @@ from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.models.robot_report import refuse_implausible
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals import Log, Sample
 
 NAMES = load_robot("ur5e").joint_names
 SPANS, LEVELS, N, DT = [2e-4, 2e-3, 1e-2], [0.5, 0.8, 0.4], 4000, 2e-3
@@ -116,9 +116,10 @@ def test_steps_of_the_stage_are_its_run_bit_for_bit():
     arm, log = robot((4, 5, 1), coupled=((4, 5, 1),)), motion()[:600]
     log.q[300] = np.nan
     log.stamp_ns[400:] += 10**9
-    single, sample = assert_steps_are_run(lambda: staged(arm), log)
-    single.reset()
-    assert single.step(sample) in (Status.ok, Status.reset)
+    stage, sample = assert_steps_are_run(lambda: staged(arm), log), Sample(NAMES)
+    log.read(0, sample)
+    stage.reset()
+    assert stage.step(sample) in (Status.ok, Status.reset)
 
 
 def test_files_keep_the_motors(tmp_path):

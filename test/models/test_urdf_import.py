@@ -8,7 +8,6 @@ from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
-from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import load_robot
 
 pin = pytest.importorskip("pinocchio")
@@ -34,19 +33,6 @@ def urdf(folder, inertial=INERTIAL):
 
 def imported(file, **keywords):
     return robot_from_urdf(file, torque_side="motor", effort_unit="Nm", **keywords)
-
-
-@pytest.mark.parametrize("name", ["ur5e", "fr3"])
-def test_our_own_urdf_comes_back(name, tmp_path):
-    robot = load_robot(name)
-    write_urdf(robot, tmp_path / "robot.urdf")
-    back = imported(tmp_path / "robot.urdf", tip=robot.kinematics.tip_frame)
-    assert back.joint_names == robot.joint_names and back.kinematics.base_frame == robot.kinematics.base_frame
-    np.testing.assert_allclose(back.array("limits.torque"), robot.array("limits.torque"))
-    one, two = (RobotModel(r.chain(gravity=[0, 0, -9.81])) for r in (robot, back))
-    q, v, a = np.random.default_rng(0).uniform(-2, 2, (3, 20, robot.n_joints))
-    np.testing.assert_allclose(two.rnea(q, v, a), one.rnea(q, v, a), atol=1e-9)
-    np.testing.assert_allclose(two.fk(q)[:, -1], one.fk(q)[:, -1], atol=1e-12)
 
 
 def test_axes_of_any_direction_keep_their_dynamics(tmp_path):
@@ -76,20 +62,6 @@ def test_command_writes_a_file_that_check_accepts(tmp_path):
     assert CliRunner().invoke(cli, ["check", str(out)], catch_exceptions=False).exit_code == 0
     with pytest.raises(ConfigError, match="exists already"):
         CliRunner().invoke(cli, ["new", str(file), *flags], catch_exceptions=False)
-
-
-def test_a_branch_without_tip_is_named_and_nothing_is_written(tmp_path):
-    with pytest.raises(ConfigError, match="tip"):
-        imported(_branched(tmp_path))
-
-
-def _branched(folder):
-    file = urdf(folder)
-    extra = (
-        '<link name="eye"/><joint name="pan" type="continuous"><parent link="a"/><child link="eye"/></joint></robot>'
-    )
-    file.write_text(file.read_text().replace("</robot>", extra + "</robot>"))
-    return file
 
 
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'

@@ -6,8 +6,6 @@ table: messages per second that were sent, their size, and seconds from each req
 end torque, until the robot has left torque mode (the ramp of 0.1 s included).
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Messages to samples and back: joint order, aliases, missing and repeated joints, empty arrays, byte layouts."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
+from stepped import NodeDouble
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import ConfigError, DataError
@@ -149,47 +148,29 @@ def test_the_arrow_is_in_base_axes_and_ends_at_the_tcp_whatever_the_frame_of_the
     np.testing.assert_allclose([cloud.scale.x, cloud.scale.y, cloud.scale.z], [0.04, 0.08, 0.12])
 
 
-class Node:
-    """What SampleOutputs takes from a node; keeps what is published."""
-
-    def __init__(self, **given):
-        self.given, self.published = (
-            {"tf_prefix": "l_", "publish_description": False, "prefix": "arm"} | given,
-            {},
-        )
-
-    def value(self, name):
-        return self.given[name]
-
-    def create_lifecycle_publisher(self, kind, name, *_):
-        return SimpleNamespace(
-            publish=lambda raw: self.published.__setitem__(name, deserialize_message(raw, kind)),
-            get_subscription_count=lambda: 1,
-        )
-
-    def destroy_lifecycle_publisher(self, *_):
-        return None
+def node():
+    return NodeDouble(tf_prefix="l_", publish_description=False, prefix="arm")
 
 
 @pytest.mark.parametrize(("frame", "named"), [("", "l_tool0"), ("base", "l_base"), ("wrist_1_link", "l_wrist_1_link")])
 def test_headers_name_the_frame_of_the_numbers(frame, named):
-    node, sample = Node(), Sample(NAMES, 5)
+    double, sample = node(), Sample(NAMES, 5)
     topics = [*FRAMED, "external_wrench_base", "vendor_external_wrench", "joint_states"]
     sample.q, sample.external_wrench, sample.vendor_external_wrench = [0.0] * 6, [1.0] * 6, [2.0] * 6
     sample.framed_wrench, sample.framed_wrench_std = [3.0] * 6, [4.0] * 6
-    SampleOutputs(node, ROBOT, topics, frame).publish(sample)
-    assert set(node.published) == {below("arm", name) for name in topics}
-    node.published = {name.removeprefix("arm/"): message for name, message in node.published.items()}
-    frames = {name: message.header.frame_id for name, message in node.published.items()}
+    SampleOutputs(double, ROBOT, topics, frame).publish(sample)
+    assert set(double.published) == {below("arm", name) for name in topics}
+    published = {name.removeprefix("arm/"): message for name, (message,) in double.published.items()}
+    frames = {name: message.header.frame_id for name, message in published.items()}
     assert frames == {name: named if name in FRAMED else "l_base" for name in topics}
-    assert node.published["external_wrench"].wrench.force.x == 3.0
-    assert node.published["external_wrench_std"].wrench.torque.z == 4.0
-    assert node.published["external_wrench_base"].wrench.force.x == 1.0
+    assert published["external_wrench"].wrench.force.x == 3.0
+    assert published["external_wrench_std"].wrench.torque.z == 4.0
+    assert published["external_wrench_base"].wrench.force.x == 1.0
 
 
 def test_publishers_of_an_unknown_frame_are_refused():
     with pytest.raises(ConfigError, match="'camera' has no known transform"):
-        SampleOutputs(Node(), ROBOT, ["external_wrench"], "camera")
+        SampleOutputs(node(), ROBOT, ["external_wrench"], "camera")
 
 
 @pytest.mark.parametrize("prefix", ["", "/left", "left/", "2nd", "a b"])

@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from stepped import NodeDouble
+
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.drivers.ur.status import status_of
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES
@@ -47,41 +49,15 @@ def test_one_doubtful_sign_is_a_warning_and_several_withhold(recognise):
     assert several.withheld and "--effort" in several.text
 
 
-class Node:
-    """What Estimates takes from a node, with a UR driver that reports the controller's torque."""
-
-    robot = ROBOT
-
-    def __init__(self, mode, source):
-        status = status_of(lambda name: np.array([float({"robot_mode": mode, "safety_mode": 1}.get(name, 0))]))
-        self.driver = SimpleNamespace(
-            status=status, effort_varies=UrDriver(ROBOT, "", effort_source=source).effort_varies
-        )
-        self.given = {"effort_semantics": "robot_file"}
-
-    def value(self, name):
-        return self.given[name]
-
-    def values(self, prefix):
-        return {}
-
-    def create_service(self, *_):
-        return None
-
-    def destroy_service(self, *_):
-        return None
-
-    def get_logger(self):
-        return SimpleNamespace(info=lambda text: None)
-
-
 @pytest.mark.parametrize(
     ("mode", "source", "free"), [(7, "controller", True), (5, "controller", False), (7, "current", False)]
 )
 def test_the_torque_of_a_newer_ur_without_gravity_is_recognised_while_its_drives_hold(mode, source, free):
+    """A UR driver that reports the controller's torque."""
     selection = SimpleNamespace(stages=("motion",), all=False, tables={"motion": ()})
-    node = Node(mode, source)
-    estimates = Estimates(node, node.robot, selection, node.driver)
+    status = status_of(lambda name: np.array([float({"robot_mode": mode, "safety_mode": 1}.get(name, 0))]))
+    driver = SimpleNamespace(status=status, effort_varies=UrDriver(ROBOT, "", effort_source=source).effort_varies)
+    estimates = Estimates(NodeDouble(effort_semantics="robot_file"), ROBOT, selection, driver)
     for k in range(REST_SAMPLES + 1):
         sample = resting(np.zeros(6), k)
         estimates.add_to(sample)

@@ -1,10 +1,8 @@
-"""FollowJointTrajectory of a node of ours: goals on a robot that the test steps; once through the middleware by `play`.
+"""FollowJointTrajectory of a node of ours: goals on a robot that the test steps; test_real_time: by `play`.
 
-control_msgs is generated where it is not installed; joint_trajectory_controller itself is not tested.
+joint_trajectory_controller itself is not tested.
 """
 
-import csv
-import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,19 +10,14 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_graph import Listener, Process  # isort: skip  (sets the middleware before rclpy is initialised)
-
 from rclpy.action import CancelResponse, GoalResponse
-from sensor_msgs.msg import JointState
 from stepped import Stepped, SteppedDriver
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.nodes.robot import follow_action, motion_interface
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 
 ROBOT = load_robot("ur5e")
-ACTION = "composed_node/follow_joint_trajectory"
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
 KIND = SimpleNamespace(  # the fields that the action uses of control_msgs.action.FollowJointTrajectory
     Feedback=lambda **fields: SimpleNamespace(header=SimpleNamespace(stamp=None), **fields), Result=SimpleNamespace
@@ -197,58 +190,3 @@ def test_samples_from_before_the_end_of_the_motion_do_not_judge_the_goal(rig):
     handle = sent(rig, goal(1, start + [0, 0, 0, 0, 0, 0.5], reach=[tolerance(0.02)]))
     rig.driver.late = 90  # samples: the robot is 0.18 s ahead of what the node knows
     assert result(rig, handle)[0] == SUCCEEDED
-
-
-# -- through the middleware -------------------------------------------------------------------------------------------
-def play_wave(file, start, height, seconds, speed):
-    """`play --action` of a motion of the last wrist to start + height and back."""
-    times = np.linspace(0.0, seconds, 30)
-    with open(file, "w", newline="") as out:
-        table = csv.writer(out)
-        table.writerow(["time", *ROBOT.joint_names])
-        wave = height * (1 - np.cos(2 * np.pi * times / seconds)) / 2
-        table.writerows([t, *(start + w * (np.arange(6) == 5))] for t, w in zip(times, wave, strict=True))
-    arguments = ("play", str(file), "--robot", "ur5e", "--action", ACTION, "--speed", str(speed), "--yes")
-    return Process("robot_dynamics_ros.cli.main", *arguments)
-
-
-@pytest.mark.long
-@pytest.mark.realtime
-def test_play_drives_the_action_at_a_share_of_the_speed_and_ctrl_c_stops_the_robot(tmp_path, monkeypatch):
-    try:
-        import control_msgs.action  # noqa: F401
-    except ImportError:
-        pytest.importorskip("rosidl_generator_py", reason="the generators of ROS interfaces are not installed")
-        from generated_control_msgs import generate
-
-        paths = str(generate(tmp_path / "control_msgs")), os.environ.get("PYTHONPATH", "")
-        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in paths if p))
-    listener = Listener("goals")
-    listener.hear(JointState, "joint_states", 500)
-
-    def wrist():
-        return np.array([m.position[5] for m in listener.heard["joint_states"]]) - start[5]
-
-    with SimulatedUR("ur5e") as sim:
-        node = Process("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--ip", sim.host)
-        try:
-            start = np.array(listener.fresh("joint_states").position)
-            process = play_wave(tmp_path / "wave.csv", start, 0.1, 1.0, 0.3)
-            listener.spin(lambda: process.process.poll() is not None)
-            status, output = process.wait()
-            assert status == 0 and "wave.csv: done" in output, output
-            stamps = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in listener.heard["joint_states"]]
-            assert wrist().max() == pytest.approx(0.1, abs=0.01)
-            assert np.ptp(np.array(stamps)[np.abs(wrist()) > 0.02]) > 1.4  # 0.7 s at full speed, 2.3 s at this one
-            listener.heard["joint_states"].clear()
-            process = play_wave(tmp_path / "wave.csv", start, 0.6, 10.0, 0.3)
-            listener.spin(lambda: len(wrist()) and wrist()[-1] > 0.05)
-            status, output = process.end()
-            assert status == 0 and "canceled" in output and "Traceback" not in output, output
-            listener.fresh("joint_states")
-            listener.spin(lambda: len(wrist()) > 100 and np.ptp(wrist()[-100:]) < 2e-3)
-            assert 0.04 < wrist()[-1] < 0.55
-        finally:
-            ended = node.end()
-            listener.close()
-    assert ended[0] == 0 and "Traceback" not in ended[1], ended

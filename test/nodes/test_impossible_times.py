@@ -3,7 +3,6 @@
 import gc
 import tracemalloc
 from collections import Counter
-from threading import Lock
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,15 +13,13 @@ pytest.importorskip("rclpy")
 from builtin_interfaces.msg import Duration, Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
+from stepped_driver import START
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.part import LONGEST_REASON
 from robot_dynamics_ros.nodes.robot import motion_interface
 from robot_dynamics_ros.nodes.robot.joint_trajectory import read_points
-from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
-from robot_dynamics_ros.nodes.robot.refusals import Refusals
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.nodes.topics.inputs import MAX_REASONS, OTHER, TopicInputs
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
@@ -60,7 +57,9 @@ def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
 
 def trajectory(velocity, name="shoulder_pan_joint"):
     names = [name, *ROBOT.joint_names[1:]]
-    points = [JointTrajectoryPoint(positions=[0.1 * k] * 6, velocities=[velocity] * 6) for k in range(3)]
+    points = [
+        JointTrajectoryPoint(positions=[q + 0.1 * k for q in START[6]], velocities=[velocity] * 6) for k in range(3)
+    ]
     for k, point in enumerate(points):
         point.time_from_start = Duration(sec=k)
     return JointTrajectory(joint_names=names, points=points)
@@ -72,56 +71,41 @@ def test_a_trajectory_with_velocities_that_are_not_finite_is_refused(velocity):
         resample(*read_points(trajectory(velocity), ROBOT))
 
 
-def motions(monkeypatch):
-    """A MotionInterface without ROS whose driver moves nothing, and what it logs and publishes."""
-    monkeypatch.setattr(motion_interface, "refuse_other_commanders", lambda node: None)
-    lines, now = [], SimpleNamespace(nanoseconds=10**18)
-    log = SimpleNamespace(warning=lambda text, **limits: lines.append((text, limits)))
-    values = {"approach_speed": 0.3, "max_start_distance": 0.5}
-    interface = MotionInterface.__new__(MotionInterface)
-    interface._node = SimpleNamespace(
-        active=True, get_logger=lambda: log, value=values.get, get_clock=lambda: SimpleNamespace(now=lambda: now)
-    )
-    interface._driver = SimpleNamespace(
-        capabilities={"servo"},
-        robot=ROBOT,
-        info=SimpleNamespace(rate=500.0),
-        speed_limit=None,
-        motion=Motion("done"),
-        refuse_torque_live=lambda what: None,
-    )
-    interface._refusals, interface._stopped, interface._starting = Refusals(interface._refuse), 0, Lock()
-    interface._action, interface._published, interface._position = None, "", np.zeros(6)
-    interface._state = SimpleNamespace(publish=lambda message: lines.append((message.data, None)))
-    return interface, lines
+def refused(node):
+    """Texts of the log and of ~/motion since the last call; the log is throttled."""
+    assert all(limits == {"throttle_duration_sec": 2.0} for _, limits in node.log)
+    texts = [text for text, _ in node.log], [message.data for message in node.published["~/motion"]]
+    node.log.clear(), node.published["~/motion"].clear()
+    return texts
 
 
-def test_a_refusal_is_short_however_long_the_names_of_a_message_are(monkeypatch):
-    interface, lines = motions(monkeypatch)
-    interface._take(trajectory(0.0, name="x" * 60_000), interface._approach)
-    assert [limits for _, limits in lines] == [{"throttle_duration_sec": 2.0}, None]
-    assert all(len(text) <= LONGEST_REASON + 30 for text, _ in lines)
+def test_a_refusal_is_short_however_long_the_names_of_a_message_are(stand):
+    node, _ = stand
+    refused(node)
+    node.callbacks["~/play_trajectory"](trajectory(0.0, name="x" * 60_000))
+    (log,), (told,) = refused(node)
+    assert max(len(log), len(told)) <= LONGEST_REASON + 30
 
 
-def test_a_refusal_stays_the_last_state_until_the_robot_moves_again(monkeypatch):
+def test_a_refusal_stays_the_last_state_until_the_robot_moves_again(stand):
     """A listener keeps one message: what follows a refusal at once would hide it."""
-    interface, lines = motions(monkeypatch)
-    interface._pace = SimpleNamespace(due=lambda stamp_ns, rate: True)
-    driver, sample = interface._driver, SimpleNamespace(n_joints=6, q=np.zeros(6), stamp_ns=0, receive_ns=0)
+    node, driver = stand
+    play = node.callbacks["~/play_trajectory"]
 
-    def published():
-        interface.on_sample(sample)
-        return [text for text, limits in lines if limits is None]
+    def told():
+        node.cycle(50)  # two periods of the state
+        return [text.split(":")[0] for text in refused(node)[1]]
 
-    assert published() == ["done"]
+    assert told() == ["idle"]
     for _ in range(2):
-        interface._take(trajectory(np.nan), interface._approach)
-    assert [text.split(":")[0] for text in published()] == ["done", "refused", "refused"]
-    driver.play = lambda *_: setattr(driver, "motion", Motion("moving"))
-    interface._take(trajectory(0.0), interface._approach)
-    assert published()[3:] == ["moving"]
-    interface._take(trajectory(0.0), interface._approach)
-    assert published()[3:] == ["moving", "moving"]  # a new motion is reported also where the state is the same
+        play(trajectory(np.nan))
+    assert told() == ["refused", "refused"]
+    play(trajectory(0.0))
+    assert told() == ["moving"]
+    driver.stop()
+    driver.wait_until(lambda: not driver.motion.active, 1.0)
+    play(trajectory(0.0))
+    assert told()[-1:] == ["moving"]
 
 
 def garbage(rng):
@@ -149,9 +133,9 @@ def refuse_many(interface, rng, count):
         interface._take(garbage(rng), interface.begin if k % 2 else interface._approach)
 
 
-def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(monkeypatch):
-    interface, lines = motions(monkeypatch)
-    rng = np.random.default_rng(3)
+def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(stand):
+    node, _ = stand
+    interface, rng = node.parts._motion, np.random.default_rng(3)
     refuse_many(interface, rng, 50)  # what is imported and cached at the first use
     gc.collect()
     gc.disable()  # a running node collects rarely
@@ -160,9 +144,8 @@ def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(monkeypa
         for k in range(4):
             refuse_many(interface, rng, 100)
             assert interface._refusals.total == 150 + 100 * k  # each refused, the first ones with their reason
-            assert all(limits in (None, {"throttle_duration_sec": 2.0}) for _, limits in lines)
-            assert all(len(text) <= LONGEST_REASON + 80 for text, _ in lines)  # a reason, and what was dropped
-            lines.clear()
+            texts = [text for both in refused(node) for text in both]
+            assert all(len(text) <= LONGEST_REASON + 80 for text in texts)  # a reason, and what was dropped
         kept, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -170,13 +153,13 @@ def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(monkeypa
     assert kept < 1e6 and most < 10e6  # bytes
 
 
-def test_a_long_motion_outside_the_limits_is_refused_before_it_is_computed(monkeypatch):
-    interface, lines = motions(monkeypatch)
+def test_a_long_motion_outside_the_limits_is_refused_before_it_is_computed(stand, monkeypatch):
+    node, _ = stand
     long = trajectory(0.0)
     long.points[1].positions, long.points[-1].time_from_start = [50.0] * 6, Duration(sec=3000)
     monkeypatch.setattr(motion_interface, "resample", lambda *a, **k: pytest.fail("1.5 million samples were computed"))
-    interface._take(long, interface._approach)
-    assert "position 50.000 rad" in lines[0][0]
+    node.callbacks["~/play_trajectory"](long)
+    assert "position 50.000 rad" in refused(node)[0][0]
 
 
 def test_reasons_with_names_of_messages_are_counted_within_bounds():

@@ -24,7 +24,7 @@ from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
-from robot_dynamics_ros.nodes.lifecycle_base import claim
+from robot_dynamics_ros.nodes.claims import claim
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 
 ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
@@ -34,6 +34,7 @@ ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
 def rig():
     made = Stepped(SteppedDriver("ur5e", ABLE))
     made.hear(String, "composed_node/motion", 100)
+    made.hear(JointState, "joint_states", 500)
     made.seconds(0.2)
     yield made
     made.close()
@@ -162,9 +163,6 @@ def heard(rig, count):
 
 
 def test_deactivate_silences_and_activate_resumes(rig):
-    rig.hear(JointState, "joint_states", 500)
-    rig.spin(lambda: rig.robot_node.count_subscribers("joint_states"))
-
     def transition(number):
         request = ChangeState.Request()
         request.transition.id = number

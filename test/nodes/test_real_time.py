@@ -1,5 +1,6 @@
 """Whole graphs in real time, one of each robot family: simulated controller, node, recorder as processes."""
 
+import importlib.util
 import os
 import re
 import signal
@@ -170,6 +171,46 @@ def test_a_comau_at_its_rate_moves_and_is_found_again_when_its_controller_return
         graph.sim = SimulatedController("comau_ns16", HUNG, graph.sim.host).__enter__()
         graph.in_step()
         graph.listener.spin(lambda: graph.listener.call(Trigger, "/composed_node/rearm").success)
+
+
+@pytest.fixture
+def control_msgs(tmp_path, monkeypatch):
+    """Importable in the processes of this test: generated where they are not installed."""
+    if importlib.util.find_spec("control_msgs") is None:
+        pytest.importorskip("rosidl_generator_py", reason="the generators of ROS interfaces are not installed")
+        from generated_control_msgs import generate
+
+        paths = str(generate(tmp_path / "control_msgs")), os.environ.get("PYTHONPATH", "")
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in paths if p))
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("control_msgs")
+def test_play_drives_the_action_at_a_share_of_the_speed_and_ctrl_c_stops_the_robot(tmp_path):
+    def wave(height, seconds):
+        file = motion_file(graph.robot.joint_names, tmp_path / "wave.csv", start, seconds, height)
+        action = ("--action", "composed_node/follow_joint_trajectory", "--speed", "0.3", "--yes")
+        return Process(MAIN, "play", file, "--robot", "ur5e", *action)
+
+    with Graph("ur5e", tmp_path) as graph:
+        start, states = np.array(graph.recent("joint_states", 1)[0].position), graph.listener.heard["joint_states"]
+
+        def travel():
+            return np.array([m.position[5] for m in states]) - start[5]
+
+        status, output = graph.listener.ended(wave(0.1, 1.0))
+        assert status == 0 and "wave.csv: done" in output, output
+        stamps = np.array([to_ns(m.header.stamp) for m in states])
+        assert travel().max() == pytest.approx(0.1, abs=0.01)
+        assert np.ptp(stamps[np.abs(travel()) > 0.02]) > 1.4e9  # ns; 0.7 s at full speed, 2.3 s at this one
+        states.clear()
+        playing = wave(0.6, 10.0)
+        graph.listener.spin(lambda: len(states) and travel()[-1] > 0.05)
+        status, output = playing.end()
+        assert status == 0 and "canceled" in output and "Traceback" not in output, output
+        graph.recent("joint_states", 1)
+        graph.listener.spin(lambda: len(states) > 100 and np.ptp(travel()[-100:]) < 2e-3)
+        assert 0.04 < travel()[-1] < 0.55
 
 
 def test_ctrl_c_of_play_and_the_death_of_the_node_stop_the_robot(tmp_path):

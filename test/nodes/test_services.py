@@ -1,94 +1,16 @@
 """Services of torque and motion answer what happened: the node's parts on a simulated robot, without ROS traffic."""
 
-import logging
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("rclpy")
 
-from std_srvs.srv import Trigger
-from stepped import SteppedDriver
-
 from robot_dynamics_ros._core import GuardReason, GuardState
 from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.errors import ConnectionFailed
-from robot_dynamics_ros.nodes.lifecycle_base import claim
-from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface
-from robot_dynamics_ros.nodes.robot.stages import select
-from robot_dynamics_ros.nodes.tables import NODES
-from robot_dynamics_ros.robot_file import load_robot
-
-ROBOT = load_robot("ur5e").with_updates({"payload.mass": 0.0, "payload.com": [0.0, 0.0, 0.0]})
-
-
-class Node:
-    """What the parts use of a node: the defaults of its parameters, services by name."""
-
-    active, context, others, commanding = True, None, 0, ()
-
-    def __init__(self):
-        stages = select("none")
-        self.table = {p.name: p.default for p in NODES["composed_node"]} | {"torque": "script"}
-        assert not stages.stages
-        self.services = {}
-
-    def value(self, name):
-        return self.table[name]
-
-    def values(self, prefix):
-        return {k[len(prefix) :]: v for k, v in self.table.items() if k.startswith(prefix)}
-
-    path = "composed_node"
-
-    def get_name(self):
-        return self.path
-
-    def get_logger(self):
-        return logging.getLogger("test")
-
-    def count_publishers(self, topic):
-        return 0
-
-    def namesakes(self):
-        return self.others
-
-    def commanders(self, services, topics):
-        return self.commanding
-
-    def create_subscription(self, kind, topic, callback, qos, raw=False):
-        return SimpleNamespace(topic_name=topic)
-
-    def create_publisher(self, *_):
-        return SimpleNamespace(publish=lambda message: None)
-
-    def create_service(self, kind, name, call):
-        self.services[name] = call
-
-    destroy_service = destroy_publisher = destroy_subscription = lambda self, entity: None
-
-    def work(self):
-        sample = self.parts.exchange(0.0)
-        if sample is not None:
-            self.parts.on_sample(sample)
-        return True
-
-    def call(self, name):
-        answer = self.services[f"~/{name}"](Trigger.Request(), Trigger.Response())
-        return answer.success, answer.message
-
-
-@pytest.fixture
-def stand(monkeypatch):
-    # another test of this process may have made the actions of control_msgs importable, which need a real node
-    monkeypatch.setattr("robot_dynamics_ros.nodes.robot.motion_interface.action_type", lambda: None)
-    node, driver = Node(), SteppedDriver(ROBOT)
-    node.parts = DriverInterface(node, driver)
-    for _ in range(20):
-        node.work()
-    return node, driver
+from robot_dynamics_ros.nodes.claims import claim
 
 
 def test_another_node_of_this_name_ends_torque_and_refuses_it(stand):
@@ -96,8 +18,7 @@ def test_another_node_of_this_name_ends_torque_and_refuses_it(stand):
     assert node.call("enable_guiding")[0]
     node.others = 1
     node.parts._torque._check()
-    for _ in range(5):
-        node.work()
+    node.cycle(5)
     assert (driver.loop.state, driver.loop.reason) == (GuardState.safe, GuardReason.publisher)
     assert node.call("rearm")[0]
     success, text = node.call("enable_guiding")
@@ -105,7 +26,7 @@ def test_another_node_of_this_name_ends_torque_and_refuses_it(stand):
 
 
 def test_a_name_is_held_by_one_process_and_free_when_that_is_killed():
-    code = "import time; from robot_dynamics_ros.nodes.lifecycle_base import claim; c = claim('/x/test', '');"
+    code = "import time; from robot_dynamics_ros.nodes.claims import claim; c = claim('/x/test', '');"
     child = subprocess.Popen([sys.executable, "-c", code + "print('ok', flush=True); time.sleep(600)"], stdout=-1)
     assert child.stdout.readline() == b"ok\n"
     with pytest.raises(ConnectionFailed, match="it is taken"):
@@ -147,8 +68,7 @@ def test_rearm_answers_false_while_the_guard_stays_latched(stand):
     node, driver = stand
     assert node.call("enable_guiding")[0]
     driver.loop.trip(GuardReason.publisher)
-    for _ in range(5):
-        node.work()
+    node.cycle(5)
     assert node.call("rearm")[0] and driver.loop.state == GuardState.idle  # after the ramp to zero
     node.call("enable_guiding")
     driver.stopped = True
@@ -161,12 +81,11 @@ def test_rearm_answers_false_while_the_guard_stays_latched(stand):
 
 def test_a_stop_while_torque_mode_starts_is_no_success(stand):
     node, driver = stand
-    driver.stop_on_start = True
+    driver.during = lambda: [setattr(driver, "stopped", True), driver.read(0)]
     success, text = node.call("enable_guiding")
     assert not success and "stopped" in text and not driver.run
-    driver.stopped = driver.stop_on_start = False
-    for _ in range(50):
-        node.work()
+    driver.stopped = False
+    node.cycle(50)
     assert not driver.run and driver.loop.state == GuardState.idle
 
 
@@ -184,11 +103,9 @@ def test_an_enable_that_is_not_served_is_not_served_later(stand, monkeypatch):
 def test_enabling_right_after_disabling_says_what_it_waits_for(stand):
     node, driver = stand
     assert node.call("enable_guiding")[0]
-    for _ in range(50):
-        node.work()
+    node.cycle(50)
     driver.loop.disable()
-    for _ in range(3):
-        node.work()
+    node.cycle(3)
     success, text = node.call("enable_guiding")
     assert not success and ("ramped out" in text or "moves" in text)
 
@@ -224,6 +141,5 @@ def test_an_unknown_node_that_appears_later_ends_torque(stand, monkeypatch):
     node.work()
     assert driver.loop.state == GuardState.ok
     node.commanding = [ALLOWED, ("/other", "/")]
-    for _ in range(3):
-        node.work()
+    node.cycle(3)
     assert driver.loop.state == GuardState.safe and driver.loop.reason == GuardReason.publisher

@@ -6,7 +6,6 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from builtin_interfaces.msg import Duration
-from node_double import NodeDouble, RigDriver
 from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -14,76 +13,48 @@ from robot_dynamics_ros._core import GuardState
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.robot import motion_interface, refusals
 from robot_dynamics_ros.nodes.robot.joint_trajectory import MOST_BYTES, MOST_POINTS
-from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
-from robot_dynamics_ros.nodes.robot.stops import Stops
-from robot_dynamics_ros.nodes.robot.torque_interface import TorqueInterface
-
-
-@pytest.fixture
-def make(monkeypatch):
-    """Node and driver with torque and motion; waiting steps the robot."""
-    monkeypatch.setattr(motion_interface, "action_type", lambda: None)  # an action needs a node of rclpy
-
-    def made(**parameters):
-        node, driver = NodeDouble(**parameters), RigDriver()
-        stops = Stops(node, driver.wait_until)
-        driver.torque = TorqueInterface(node, driver, stops)
-        node.motion = MotionInterface(node, driver, stops, driver.torque.end)
-        live(node, driver, 5)
-        return node, driver
-
-    return made
-
-
-def live(node, driver, cycles):
-    """Cycles of the robot, each passed on to the parts of the node."""
-    for _ in range(cycles):
-        sample = driver.read(0.0)
-        driver.send_torque()
-        driver.torque.on_sample(sample)
-        node.motion.on_sample(sample)
+from robot_dynamics_ros.robot_file import load_robot
 
 
 def trajectory(goal, seconds=2):
     point = JointTrajectoryPoint(positions=list(map(float, goal)), time_from_start=Duration(sec=seconds))
-    return JointTrajectory(joint_names=list(RigDriver.robot.joint_names), points=[point])
+    return JointTrajectory(joint_names=list(load_robot("ur5e").joint_names), points=[point])
 
 
-def guided(node, driver):
-    answer = node.callbacks["~/enable_guiding"]()
-    assert answer.success, answer.message
-    live(node, driver, 20)
+def guided(node):
+    assert node.call("enable_guiding")[0]
+    node.cycle(20)
 
 
 @pytest.mark.parametrize("topic", ["~/joint_trajectory", "~/play_trajectory"])
-def test_a_trajectory_is_refused_while_torque_is_live_and_taken_after_it(make, topic):
-    node, driver = make()
-    guided(node, driver)
-    goal = driver.sample.q + 0.1
+def test_a_trajectory_is_refused_while_torque_is_live_and_taken_after_it(stand, topic):
+    node, driver = stand
+    guided(node)
+    goal = driver.state.q + 0.1
     node.callbacks[topic](trajectory(goal))
     assert not driver.streams and "torque is live" in node.published["~/motion"][-1].data
     driver.loop.disable()
-    live(node, driver, 20)  # the ramp to zero belongs to it
+    node.cycle(20)  # the ramp to zero belongs to it
     node.callbacks[topic](trajectory(goal))
     assert not driver.streams
-    live(node, driver, 60)
+    node.cycle(60)
     node.callbacks["~/joint_trajectory"](trajectory(goal))
-    assert np.abs(driver.streams[0][0] - driver.sample.q).max() < 1e-9
+    assert np.abs(driver.streams[0][0] - driver.state.q).max() < 1e-3
 
 
-def test_the_driver_refuses_a_motion_and_a_setting_itself(make):
-    node, driver = make()
-    guided(node, driver)
+def test_the_driver_refuses_a_motion_and_a_setting_itself(stand):
+    node, driver = stand
+    guided(node)
     for call in (lambda: driver.servo(np.zeros((1, 6))), driver.start_torque, lambda: driver.refuse_busy("setting")):
         with pytest.raises(CapabilityError, match="torque is live"):
             call()
 
 
-def test_torque_is_not_enabled_while_a_motion_runs(make):
-    node, driver = make()
-    driver.servo(np.tile(driver.sample.q, (10, 1)))
-    answer = node.callbacks["~/enable_guiding"]()
-    assert not answer.success and "a motion is running" in answer.message
+def test_torque_is_not_enabled_while_a_motion_runs(stand):
+    node, driver = stand
+    driver.servo(np.tile(driver.state.q, (10, 1)))
+    done, text = node.call("enable_guiding")
+    assert not done and "a motion is running" in text
 
 
 def hold(node, pressed=True):
@@ -95,71 +66,70 @@ def test_an_enable_switch_released_while_torque_starts_is_judged_where_torque_be
     for during, word in (
         (lambda: hold(node, False), "disabled, tripped"),  # released once
         (lambda: [hold(node, False), hold(node, True)], "disabled, tripped"),  # and pressed again
-        (lambda: driver.rig.cycle(200), "not held"),  # silent: 0.4 s more than its timeout, with the start
+        (lambda: node.cycle(300), "not held"),  # silent for 0.6 s
     ):
         hold(node)
-        live(node, driver, 1)
+        node.cycle(1)
         driver.during = during
-        answer = node.callbacks["~/enable_guiding"]()
-        assert not answer.success and word in answer.message, answer.message
-        live(node, driver, 200)
-        assert not any(r.run for r in driver.records) and driver.loop.state == GuardState.idle
+        done, text = node.call("enable_guiding")
+        assert not done and word in text, text
+        assert not any(node.work() and driver.run for _ in range(200)) and driver.loop.state == GuardState.idle
     driver.during = lambda: hold(node)
     hold(node)
-    live(node, driver, 1)
-    assert node.callbacks["~/enable_guiding"]().success
+    node.cycle(1)
+    assert node.call("enable_guiding")[0]
 
 
-@pytest.mark.parametrize("name", ["~/disable_torque", "~/stop"])
-def test_torque_that_is_disabled_while_it_starts_does_not_begin(make, name):
-    node, driver = make()
-    driver.during = lambda: node.callbacks[name]()
-    answer = node.callbacks["~/enable_guiding"]()
-    assert not answer.success and "disabled" in answer.message
-    live(node, driver, 100)
+@pytest.mark.parametrize("name", ["disable_torque", "stop"])
+def test_torque_that_is_disabled_while_it_starts_does_not_begin(stand, name):
+    node, driver = stand
+    driver.during = lambda: node.call(name)
+    done, text = node.call("enable_guiding")
+    assert not done and "disabled" in text
+    node.cycle(100)
     assert not driver.loop.running
 
 
 @pytest.mark.parametrize("topic", ["~/joint_trajectory", "~/play_trajectory"])
-def test_a_stop_while_a_motion_is_planned_is_not_followed_by_the_motion(make, monkeypatch, topic):
-    node, driver = make()
+def test_a_stop_while_a_motion_is_planned_is_not_followed_by_the_motion(stand, monkeypatch, topic):
+    node, driver = stand
     resample = motion_interface.resample
 
     def stopped_meanwhile(*points, rate):
-        node.callbacks["~/stop"]()
+        node.call("stop")
         return resample(*points, rate=rate)
 
     monkeypatch.setattr(motion_interface, "resample", stopped_meanwhile)
-    node.callbacks[topic](trajectory(driver.sample.q + 0.1))
+    node.callbacks[topic](trajectory(driver.state.q + 0.1))
     assert not driver.streams and "stopped before" in node.published["~/motion"][-1].data
 
 
-def test_a_flood_of_refused_trajectories_is_counted_and_summed_and_no_longer_parsed(make, monkeypatch):
-    node, driver = make()
+def test_a_flood_of_refused_trajectories_is_counted_and_summed_and_no_longer_parsed(stand, monkeypatch):
+    node, driver = stand
     parsed, now = [], [0.0]
     read = motion_interface.parsed
     monkeypatch.setattr(motion_interface, "parsed", lambda data: parsed.append(1) or read(data))
-    node.motion._refusals = refusals.Refusals(node.motion._refuse, lambda: now[0])
+    node.parts._motion._refusals = refusals.Refusals(node.parts._motion._refuse, lambda: now[0])
     far = trajectory(np.full(6, 50.0))
     for _ in range(1500):
         node.callbacks["~/joint_trajectory"](far)
-    assert node.motion.flooded
+    assert node.parts._motion.flooded
     assert len(parsed) == refusals.REPORTED and len(node.published["~/motion"]) <= refusals.REPORTED + 1
-    assert node.motion._refusals.total == 1500
+    assert node.parts._motion._refusals.total == 1500
     now[0] = 1.1
-    live(node, driver, 50)
+    node.cycle(50)
     assert "1490 more messages were dropped" in node.published["~/motion"][-1].data
-    node.callbacks["~/joint_trajectory"](trajectory(driver.sample.q + 0.1))
+    node.callbacks["~/joint_trajectory"](trajectory(driver.state.q + 0.1))
     assert len(driver.streams) == 1  # one of the next second is taken
 
 
-def test_the_points_and_the_bytes_of_a_trajectory_are_bounded(make):
-    node, driver = make()
-    many = trajectory(driver.sample.q)
+def test_the_points_and_the_bytes_of_a_trajectory_are_bounded(stand):
+    node, driver = stand
+    many = trajectory(driver.state.q)
     many.points = [JointTrajectoryPoint() for _ in range(MOST_POINTS + 1)]
     node.callbacks["~/joint_trajectory"](many)
     assert f"more than {MOST_POINTS}" in node.published["~/motion"][-1].data
-    long = trajectory(driver.sample.q)
+    long = trajectory(driver.state.q)
     long.points[0].positions = [0.0] * (MOST_BYTES // 8)
     node.callbacks["~/joint_trajectory"](long)
     assert f"more than {MOST_BYTES}" in node.published["~/motion"][-1].data

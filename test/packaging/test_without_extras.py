@@ -12,17 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MESSAGES = ("std_msgs", "sensor_msgs", "geometry_msgs", "diagnostic_msgs", "trajectory_msgs", "visualization_msgs")
 ABSENT = (
     *("rclpy", "std_srvs", "lifecycle_msgs", *MESSAGES),
-    *(
-        "rerun",
-        "pandas",
-        "matplotlib",
-        "jinja2",
-        "pylibfranka",
-        "distributed",
-        "mujoco",
-        "hypothesis",
-        "pytest",
-    ),
+    *("rerun", "pandas", "matplotlib", "jinja2", "pylibfranka", "distributed", "mujoco", "hypothesis", "pytest"),
 )
 PRELUDE = f"import sys\nfor name in {ABSENT}: sys.modules[name] = None\n"
 IMPORT_ALL = """

@@ -96,9 +96,3 @@ def test_poses_stay_within_limits_and_repeat():
     q = random_poses(robot)
     assert np.all(q >= robot.array("limits.position_lower")) and np.all(q <= robot.array("limits.position_upper"))
     assert np.array_equal(q, random_poses(robot)) and np.abs(random_poses(load_robot("ur3"))).max() <= np.pi
-
-
-def test_a_dumped_robot_passes_too(tmp_path):
-    file = tmp_path / "copy.yaml"
-    file.write_text(dump(load_robot("ur10")))
-    assert run(file).exit_code == 0

@@ -59,26 +59,6 @@ def test_frictional_lag_is_the_exact_exponential():
     assert friction[begin : begin + 400] == pytest.approx(lag, abs=0.03)
 
 
-def test_elements_stick_again_on_reversal():
-    """Right after a reversal the slope is that of all elements sticking, not the slip branch."""
-    x = np.concatenate([np.arange(1, 2000) * 1e-6, 2e-3 - np.arange(1, 2000) * 1e-7])
-    friction, theta, *_ = follow(joint(), x)
-    slope = np.polyfit(theta[2010:2060], friction[2010:2060], 1)[0]
-    assert slope == pytest.approx((SHARE * FS / (SPAN * PRESLIDING)).sum(), rel=0.1)
-
-
-def test_load_raises_the_strength_quadratically_then_linearly():
-    load, corner = 0.12, 60.0
-    chain_force = []
-    for torque in (0.0, 20.0, 120.0):
-        plant = joint(**{"friction.load": load, "friction.load_torque": corner, "friction.stribeck": FC})
-        plant.set_wrench(np.array([0.0, 0, 0, 0, 0, torque]))
-        chain_force.append(follow(plant, np.arange(1, 1000) * 0.01 / 500)[0][-1])
-    gain = np.array(chain_force[1:]) - chain_force[0]
-    expected = load * np.array([20.0, 120.0]) ** 2 / (np.array([20.0, 120.0]) + corner)
-    assert gain == pytest.approx(expected, rel=0.02)
-
-
 def test_backlash_widens_the_presliding_curve_where_it_is_wide():
     slopes = []
     for phase in (0.0, np.pi):  # widest, narrowest at q = 0
@@ -92,16 +72,6 @@ def test_backlash_widens_the_presliding_curve_where_it_is_wide():
         friction, theta, *_ = follow(plant, np.linspace(0, 2e-4, 4000))
         slopes.append(friction[3000] / theta[3000])
     assert slopes[0] < 0.85 * slopes[1]
-
-
-def test_friction_never_creates_energy_over_a_cycle():
-    rng = np.random.default_rng(5)
-    plant = joint()
-    for _ in range(20):
-        amplitude, period = 10 ** rng.uniform(-5, -1), rng.uniform(0.5, 2.0)
-        t = np.arange(0, 2 * period, 1 / 500)
-        _, _, _, power, _ = follow(plant, amplitude * np.sin(2 * np.pi * t / period))
-        assert power[len(t) // 2 :].sum() / 500 > -1e-6, (amplitude, period)
 
 
 def test_backlash_and_bearing_friction_make_the_deformation_hysteretic():

@@ -38,15 +38,6 @@ def test_single_cycles_equal_the_batch_bit_for_bit():
         assert np.array_equal(robot.truth()["friction_torque"], truth["friction_torque"][k])
 
 
-def test_batches_in_pieces_equal_one_batch():
-    log, _ = run()
-    robot = SimulatedRobot("ur5e", q=MOTION[0][0])
-    first, _ = robot.run(*(x[:333] for x in MOTION))
-    rest, _ = robot.run(*(x[333:] for x in MOTION))
-    assert np.array_equal(np.concatenate([first.current, rest.current]), log.current)
-    assert np.array_equal(np.concatenate([first.stamp_ns, rest.stamp_ns]), log.stamp_ns)
-
-
 def test_keep_stores_every_kth_cycle_of_the_same_run():
     log, truth = run()
     robot = SimulatedRobot("ur5e", q=MOTION[0][0])
@@ -180,16 +171,6 @@ def test_payload_known_to_the_controller_costs_no_tracking_and_an_unknown_one_do
     (known, with_load), (unknown, without) = start_error(True), start_error(False)
     assert unknown > 3 * known
     assert abs(with_load - without) > 10.0
-
-
-def test_external_wrench_appears_in_the_current():
-    robot = SimulatedRobot("ur5e", q=Q, without=("friction", "noise", "deviation"))
-    wrench = np.zeros((2000, 6))
-    wrench[:, 2] = 30.0 * np.clip((motions.times(4.0) - 2.0) / 0.2, 0.0, 1.0)
-    log, truth = robot.run(*motions.hold(Q, 4.0), wrench=wrench)
-    gained = (log.effort - log.tau_d)[1950:2000].mean(0) - (log.effort - log.tau_d)[800:1000].mean(0)
-    expected = truth["external_joint_torque"][-100] - truth["external_joint_torque"][900]
-    assert -gained == pytest.approx(expected, rel=0.05, abs=0.2)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

@@ -96,15 +96,6 @@ def test_direct_torque_holds_against_gravity_and_a_missed_cycle_ends_it(session)
     assert np.abs(controller.target[1]).max() == 0 and controller.safety.may_move
 
 
-def test_without_internal_gravity_the_arm_would_fall(session):
-    """The zero torque command holds because gravity is added: taking it away again makes the arm fall."""
-    model = RobotModel.load("ur5e")
-    for _ in range(100):
-        session.write(66, -model.gravity(session.controller.arm.q))
-        session.step()
-    assert np.abs(session.controller.arm.qd).max() > 0.3
-
-
 def test_a_move_straight_out_of_torque_mode_reaches_its_target(session):
     session.write(66, [0, 0, 0, 0, 0, 6.0])
     session.step(60)

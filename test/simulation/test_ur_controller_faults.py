@@ -1,6 +1,5 @@
 """Faults, environment and ground truth of the simulated UR controller, and the life of its process."""
 
-import json
 import os
 import signal
 import subprocess
@@ -14,7 +13,6 @@ from robot_dynamics_ros.errors import ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
 from robot_dynamics_ros.simulation.server.scenario import Scenario
-from robot_dynamics_ros.simulation.ur import faults
 from robot_dynamics_ros.simulation.ur.arm import Arm
 from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Settings
 
@@ -193,11 +191,6 @@ def test_wrong_settings_name_what_is_wrong(wrong, text):
     free = {"rtde_port": 0, "dashboard_port": 0, "script_port": 0}
     with pytest.raises(RobotDynamicsError, match=text):
         ControllerProcess(Settings(**(free | wrong)))
-
-
-def test_every_control_command_has_its_documentation():
-    assert all(handler.__doc__ for handler in faults.COMMANDS.values())
-    json.dumps(list(faults.COMMANDS))
 
 
 # -- the process ------------------------------------------------------------------------------------------------------

@@ -149,8 +149,7 @@ def test_dashboard_lines(process, tried):
 
 
 @pytest.mark.parametrize(
-    "expression",
-    ['"x" * 10000000', "[1] * 10000000", '"x%10000000d" % 1', "[1, 2] + [3]", "[[1], [2]]", "1e15 * 1e15"],
+    "expression", ['"x" * 10000000', "[1] * 10000000", '"x%10000000d" % 1', "[1, 2] + [3]", "[[1], [2]]", "1e15 * 1e15"]
 )
 def test_arithmetic_of_a_program_is_bounded_before_it_is_done(process, expression):
     """What would fill the memory: the program ends with a reason, and nothing of its size was made."""

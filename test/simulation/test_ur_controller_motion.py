@@ -7,11 +7,7 @@ from scipy.spatial.transform import Rotation
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur import motion
-from robot_dynamics_ros.simulation.ur.kinematics import (
-    Kinematics,
-    rotation_matrix,
-    rotation_vector,
-)
+from robot_dynamics_ros.simulation.ur.kinematics import Kinematics, rotation_matrix, rotation_vector
 
 DT = 0.002
 HOME = np.array([0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])

@@ -1,7 +1,5 @@
 """Pictures of a page from headless Chromium, over the browser's own debugging pipe (no port, no extra package)."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -30,7 +28,7 @@ class Browser:
     def __init__(self, url: str) -> None:
         self.url, self._count = url, 0
 
-    def __enter__(self) -> Browser:
+    def __enter__(self) -> "Browser":
         self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()

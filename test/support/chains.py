@@ -1,4 +1,4 @@
-"""Seeded random chains, and two independent oracles of their dynamics: the Lie form and Pinocchio."""
+"""Seeded random chains, and Pinocchio as an oracle of their dynamics."""
 
 from dataclasses import dataclass
 
@@ -75,61 +75,6 @@ def random_chain(n, seed, right_angles=False):
 def random_motion(n, count, seed, scale=2.0):
     return scale * np.random.default_rng(seed).normal(size=(3, count, n))
 
-
-# ---- the Lie form [Luo2024 1-5]: twists are [v; w], as wrenches are [f; n]
-
-
-def Ad(T):
-    R, p = T[:3, :3], T[:3, 3]
-    return np.block([[R, skew(p) @ R], [np.zeros((3, 3)), R]])
-
-
-def ad(V):
-    return np.block([[skew(V[3:]), skew(V[:3])], [np.zeros((3, 3)), skew(V[3:])]])
-
-
-def generalised_inertia(m, c, inertia):
-    """E of [Luo2024 3], about the link origin."""
-    return np.block([[m * np.eye(3), -m * skew(c)], [m * skew(c), inertia - m * skew(c) @ skew(c)]])
-
-
-def turned(T, q):
-    c, s = np.cos(q), np.sin(q)
-    return T @ np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-
-
-def lie_inverse_dynamics(chain, q, qd, qdd):
-    """tau by the forward and backward recursions [Luo2024 2-3]."""
-    xi = np.array([0, 0, 0, 0, 0, 1.0])
-    V, A = np.zeros(6), np.concatenate([-chain.gravity, np.zeros(3)])
-    steps = []
-    for i in range(chain.n):
-        back = Ad(np.linalg.inv(turned(chain.placements[i], q[i])))
-        carried = back @ V
-        V = carried + xi * qd[i]
-        A = back @ A + ad(carried) @ (xi * qd[i]) + xi * qdd[i]
-        E = generalised_inertia(chain.masses[i], chain.coms[i], chain.inertias[i])
-        steps.append((back, E @ A - ad(V).T @ E @ V))
-    tau, F = np.zeros(chain.n), np.zeros(6)
-    for i in reversed(range(chain.n)):
-        F = F + steps[i][1]
-        tau[i] = xi @ F
-        F = steps[i][0].T @ F
-    return tau
-
-
-def lie_mass_matrix(chain, q):
-    """M = xi' B' E B xi [Luo2024 5]: body Jacobians of every link."""
-    n, M = chain.n, np.zeros((chain.n, chain.n))
-    J = np.zeros((6, n))
-    for i in range(n):
-        J = Ad(np.linalg.inv(turned(chain.placements[i], q[i]))) @ J
-        J[:, i] = [0, 0, 0, 0, 0, 1]
-        M += J.T @ generalised_inertia(chain.masses[i], chain.coms[i], chain.inertias[i]) @ J
-    return M
-
-
-# ---- Pinocchio
 
 PINOCCHIO_ORDER = [9, 6, 7, 8, 0, 1, 3, 2, 4, 5]  # m mx my mz Ixx Ixy Iyy Ixz Iyz Izz out of ours
 

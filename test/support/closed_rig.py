@@ -1,7 +1,5 @@
 """The clock bench of the fault cases with the motion and the views that the tests of the torque loop use."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bench.faults.clock_bench import START, ClockBench

@@ -1,7 +1,5 @@
 """The CMake project of the core in build/ctest: configured once, kept between runs, and only what changed compiles."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -3,8 +3,6 @@
 control_msgs is not on the index. The fields are those of the interface on the wire; ROS installations bring their own.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

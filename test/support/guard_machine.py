@@ -44,7 +44,7 @@ class GuardMachine(RuleBasedStateMachine):
         self.refreshed = None
         self.backwards = False
         self.enabled = False  # by enable(), since the last way out
-        self.walk = 0.0
+        self.walk, self.was = 0.0, self.guard.state
 
     # -- what may happen ----------------------------------------------------------------------------------------------
     @rule(value=numbers, speed=numbers, age=st.sampled_from([0, 0, 0, MS, 30 * MS, -5 * MS, -(10**12)]))
@@ -56,7 +56,7 @@ class GuardMachine(RuleBasedStateMachine):
         if self.guard.state in ACTIVE:
             return self.healthy_cycles(15, value)
         self.silence(60)
-        self.guard.rearm()
+        self.rearm()
         self.walk += 1e-4
         self._observe(self.now, np.full(N, self.walk % 1), np.full(N, 0.1))
         self.refresh()
@@ -133,7 +133,7 @@ class GuardMachine(RuleBasedStateMachine):
         done = self.guard.rearm()
         over = before == GuardState.fault or not self.out.any()  # a fault is zero at once, written by the next step
         assert done == (before in LATCHED and over and self.guard.state == GuardState.idle)
-        self._watch()
+        self._watch(rearmed=done)
 
     @rule(reason=st.sampled_from(list(GuardReason.__members__.values())), hard=st.booleans())
     def trip(self, reason, hard):
@@ -185,8 +185,10 @@ class GuardMachine(RuleBasedStateMachine):
             self.sent, self.commanded = self.now, True
         self._watch()
 
-    def _watch(self):
+    def _watch(self, rearmed=False):
         """Leaving the active states begins the ramp to zero; latched states end by rearm() alone."""
+        assert rearmed or self.was not in LATCHED or self.guard.state in LATCHED
+        self.was = self.guard.state
         if self.guard.state in ACTIVE:
             return
         self.enabled = False
@@ -194,12 +196,11 @@ class GuardMachine(RuleBasedStateMachine):
             self.leaving, self.backwards, self.slow = self.now, False, 0
 
     def _step(self, jump):
-        before, state, since = self.out.copy(), self.guard.state, self.leaving
+        before, since = self.out.copy(), self.leaving
         self.now += jump
         self.guard.step(self.now, self.out)
         self._watch()
         after = self.guard.state
-        assert state not in LATCHED or after in LATCHED
         if after in ACTIVE:
             self._judge_active(before, jump)
         elif since is not None:

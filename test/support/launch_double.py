@@ -1,7 +1,5 @@
 """What the launch files use of launch and launch_ros: actions keep their arguments, nothing is started."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

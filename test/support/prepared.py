@@ -1,7 +1,5 @@
 """A synthetic UR5e, and `identify` up to a step with filters and friction laws that the test gives."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

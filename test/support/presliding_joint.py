@@ -1,10 +1,7 @@
-"""One joint with presliding friction: its parameters, the law under it, the model of the core; steps against runs."""
-
-import numpy as np
+"""One joint with presliding friction: its parameters, the law under it, the model of the core."""
 
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core
-from robot_dynamics_ros.signals import Sample
 
 MS = 1_000_000
 SPANS = [1e-4, 1e-3, 1e-2]
@@ -38,16 +35,3 @@ def model(*joints, max_gap=1e9, friction=None):
     chosen = joints or (JOINT,)
     block = {name: [joint[name] for joint in chosen] for name in JOINT}
     return presliding_core(block, friction or law(len(chosen)), max_gap)
-
-
-def assert_steps_are_run(configured, log):
-    """Steps of the stages that configured() makes are their run over a log, bit for bit; a stage, its last sample."""
-    whole, single, sample = log[:], configured(), Sample(log.joint_names)
-    codes = configured().run(whole)
-    for row in range(len(log)):
-        sample.clear()
-        log.read(row, sample)
-        assert int(single.step(sample)) == codes[row]
-        np.testing.assert_array_equal(sample.friction_torque, whole.friction_torque[row])
-        np.testing.assert_array_equal(sample.friction_std, whole.friction_std[row])
-    return single, sample

@@ -1,7 +1,5 @@
 """A small valid robot file to break in tests."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any
@@ -43,11 +41,7 @@ TWO_JOINTS = {
         "velocity": [2.0, 2.0],
         "torque": [50.0, 50.0],
     },
-    "friction": {
-        "source": "here",
-        "model": "viscous_coulomb",
-        "parameters": {"fc": [1.0, 1.0], "fv": 2.0},
-    },
+    "friction": {"source": "here", "model": "viscous_coulomb", "parameters": {"fc": [1.0, 1.0], "fv": 2.0}},
     "sensing": {
         "source": "here",
         "sample_rate": 100.0,

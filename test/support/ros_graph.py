@@ -1,7 +1,5 @@
 """A listener that counts what it hears, and nodes as processes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

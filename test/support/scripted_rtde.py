@@ -1,7 +1,5 @@
 """A scripted RTDE server in a thread: it sends exactly the packages a test asks for, when it asks for them."""
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

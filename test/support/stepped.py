@@ -1,163 +1,93 @@
-"""A robot that a test steps: a driver around the simulated plant, and a node of ours with a listener in one thread.
-
-The robot's time goes on only where the test, or the node while a service waits, reads a sample: the driver's clocks are
-the robot's. So the result is the same on any machine, as fast as that computes.
-"""
-
-from __future__ import annotations
+"""Nodes of ours on a robot that a test steps: with a listener in one thread, or without ROS traffic."""
 
 import gc
-from collections import deque
+from collections import defaultdict
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from rclpy.parameter import Parameter
+from rclpy.serialization import deserialize_message, serialize_message
 from ros_graph import Listener  # sets the middleware before rclpy is initialised
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from stepped_driver import BEGIN, UR, SteppedDriver  # noqa: F401
 
-from robot_dynamics_ros._core import StreamState
-from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
-from robot_dynamics_ros.drivers.ur.driver import UrDriver
-from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.robot import robot_node
+from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface
+from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.nodes.topics.encoding import to_ns, to_time
-from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.simulation.plant.assumed import assumed_file
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.topics import DRIVER_TOPICS, TOPICS
-
-GOOD = RobotStatus(7, 1, True, 1.0, 0.0, (0.0, 0.0, 0.0), "normal", "running", True)
-BEGIN = 1_700_000_000_000_000_000  # ns
-STOPPING = 25  # samples from a stop to standstill
-START = {6: [0.0, -1.5, 1.5, -1.5, -1.5, 0.0], 7: [0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]}
-UR = UrDriver.capabilities
+from robot_dynamics_ros.topics import TOPICS
 
 
-class SteppedDriver(TorqueDriver):
-    """Every read is a cycle of the robot.
+class NodeDouble:
+    """What the parts of a node use of it, without ROS traffic: callbacks and messages by name.
 
-    late: samples that wait between the robot and the reader; silent: none come; deaf: a stop is not followed;
-    stopped, stop_on_start: the robot's safety stops it; failure: a motion fails with this reason. streams: positions of
-    all motions; ending: samples until a stop has ended the motion.
+    With a driver the parts around it, stepped. others: nodes of its name; commanding: (name, enclave) of who could.
     """
 
-    def __init__(self, robot="ur5e", capabilities=UR):
-        self.robot = load_robot(robot) if isinstance(robot, str) else robot
-        self.capabilities = frozenset(capabilities)
-        plant = self.robot if self.robot.links is not None else assumed_file(self.robot.name)
-        self.sim = SimulatedRobot(plant, q=START[self.robot.n_joints])
-        self.info = DriverInfo("stepped", "5.26", self.sim.rate, capabilities=self.capabilities | {"torque"})
-        self.state, self.held, self.records = self.sim.record(), np.array(START[self.robot.n_joints]), deque()
-        self.now, self.clock, self.loop, self.run = BEGIN, self, None, False
-        self.late, self.silent, self.deaf, self.stopped, self.stop_on_start, self.failure = 0, *[False] * 4, ""
-        self.condition = self.latched = StreamState.ok
-        self.status, self.last_error, self._motion = GOOD, "", Motion()
-        topics = [name for name, need in DRIVER_TOPICS.items() if need in self.capabilities]
-        signals = {signal for name in ("joint_states", *topics) for signal in TOPICS[name].fields.values()}
-        self._signals = [name for name in signals - {"effort"} if name in self.state.MEASURED]
-        self._waiting, self._path, self.ending, self.streams = deque(), deque(), 0, []
+    context, active, path, others, commanding = None, True, "composed_node", 0, ()
 
-    def steady(self):
-        return 1e-9 * self.now
+    def __init__(self, driver=None, **given):
+        self.table = {p.name: p.default for p in NODES["composed_node"]} | {"torque": "script"} | given
+        self.callbacks, self.published, self.log = {}, defaultdict(list), []
+        if driver is not None:
+            self.parts = DriverInterface(self, driver)
+            self.cycle(20)
 
-    def system_ns(self):
-        return self.now
+    def cycle(self, count):
+        for _ in range(count):
+            self.work()
 
-    # -- samples ------------------------------------------------------------------------------------------------------
-    def read(self, timeout):
-        if len(self._waiting) > self.late:
-            return self._waiting.popleft()
-        self.now += round(1e9 / self.sim.rate)
-        if self.silent:
-            if self.loop is not None:
-                self.loop.idle(self.now)
-            return None
-        self._waiting.append(self._cycle())
-        return self._waiting.popleft() if len(self._waiting) > self.late else None
+    def work(self):
+        sample = self.parts.exchange(0.0)
+        if sample is not None:
+            self.parts.on_sample(sample)
+        return True
 
-    def _cycle(self):
-        """What the robot measures, and its next cycle: under torque, along its path, or at rest."""
-        r, sample = self.state, Sample(self.robot.joint_names, self.now)
-        sample.receive_ns, sample.effort = self.now, self.sim.effort_of(r)
-        for name in self._signals:
-            setattr(sample, name, getattr(r, name))
-        if self.loop is not None:
-            args = (r.q, r.qd, sample.effort, r.temperature)
-            record = self.loop.cycle(self.now, self.now, *args, stopped=self.stopped)
-            self.run = record["run"]
-        if self.run:
-            self.state = self.sim.step_torque(record["torque"])
-            self.held = self.state.q
-        else:
-            self._move()
-            self.state = self.sim.step_position(self.held)
-        return sample
+    def call(self, service):
+        """Success and text of a service."""
+        answer = self.callbacks[f"~/{service}"](Trigger.Request(), Trigger.Response())
+        return answer.success, answer.message
 
-    def _move(self):
-        if self._path and self.failure:
-            self._motion, self.failure = Motion("failed", self.failure), ""
-            self._path.clear()
-        elif self._path:
-            self.held = self._path.popleft()
-            self._motion = Motion("moving") if self._path else Motion("done")
-        elif self.ending > 0:
-            self.ending -= 1
-            if not self.ending:
-                self._motion = Motion("stopped", "stop was requested")
+    def value(self, name):
+        return self.table[name]
 
-    # -- motion and torque --------------------------------------------------------------------------------------------
-    def servo(self, positions, rate=500.0):
-        if self._motion.active:
-            raise CapabilityError("a motion is running: stop it first")
-        self._motion, self._path, self.ending = Motion("starting"), deque(np.array(positions)), 0
-        self.streams.append(np.array(positions))
+    def values(self, prefix):
+        return {k[len(prefix) :]: v for k, v in self.table.items() if k.startswith(prefix)}
 
-    def play(self, approach, positions, rate=500.0, speed=0.5):
-        steps = int(np.abs(approach[0] - self.held).max() / speed * rate) + 1
-        self.servo([*np.linspace(self.held, approach[0], steps), *positions])
+    def get_name(self):
+        return self.path
 
-    def move_path(self, waypoints, speed=0.5, acceleration=1.0):
-        self.play(waypoints, waypoints[-1:], self.sim.rate, speed)
+    def get_logger(self):
+        note = lambda text, **limits: self.log.append((text, limits))  # noqa: E731
+        return SimpleNamespace(warning=note, error=note, info=note)
 
-    def stop(self):
-        if self._motion.active and not self.deaf:
-            self._path.clear()
-            self.ending = STOPPING
+    def get_clock(self):
+        return SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=BEGIN))
 
-    @property
-    def motion(self):
-        return self._motion
+    def namesakes(self):
+        return self.others
 
-    def attach(self, loop):
-        self.loop = loop
+    def commanders(self, services, topics):
+        return self.commanding
 
-    def start_torque(self):
-        if self.stop_on_start:
-            self.stopped = True
-            self.read(0)
+    def count_publishers(self, topic):
+        return 0
 
-    def send_torque(self):
-        while self.loop is not None and (record := self.loop.pop()) is not None:
-            self.records.append(record)
+    def create_subscription(self, kind, topic, callback, qos, raw=False):
+        self.callbacks[topic] = (lambda m: callback(serialize_message(m))) if raw else callback
+        return SimpleNamespace(topic_name=topic)
 
-    def rearm(self):
-        self.latched = self.condition
+    def create_publisher(self, kind, topic, *_):
+        publish = self.published[topic].append
+        take = lambda m: publish(deserialize_message(m, kind) if isinstance(m, bytes) else m)  # noqa: E731
+        return SimpleNamespace(publish=take, get_subscription_count=lambda: 1)
 
-    def recover(self):
-        return "recovered"
+    def create_service(self, kind, name, call):
+        self.callbacks[name] = call
 
-    def set_payload(self, mass, com, inertia=(0.0,) * 6):
-        self.load = (mass, tuple(com), tuple(inertia))
-
-    def set_collision_thresholds(self, torque, force):
-        self.thresholds = (np.array(torque), np.array(force))
-
-    def statistics(self):
-        return Statistics()
-
-    connect = disconnect = lambda self: None
-    info = status = condition = latched = last_error = None  # set in __init__
+    create_lifecycle_publisher = create_publisher
+    destroy_service = destroy_publisher = destroy_subscription = destroy_lifecycle_publisher = lambda self, entity: None
 
 
 class Observed(Listener):

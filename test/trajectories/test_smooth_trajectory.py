@@ -11,14 +11,7 @@ from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.smooth import through
 
 SHIPPED = Path(__file__).resolve().parents[2] / "config/trajectories/madsen_ch6_waypoints.yaml"
-NAMES = [
-    "shoulder_pan_joint",
-    "shoulder_lift_joint",
-    "elbow_joint",
-    "wrist_1_joint",
-    "wrist_2_joint",
-    "wrist_3_joint",
-]
+NAMES = ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"]
 MAKERS = (point_to_point, through)
 
 

@@ -1,10 +1,8 @@
 """Every rule of the guard, removed in turn from a copy: which test fails? None may go unnoticed.
 
-`make mutants`, or `python test/control/mutants.py [WORD]` for the rules whose name holds WORD. Exit status 1 when the
+`make mutants`, or `python tools/mutants.py [WORD]` for the rules whose name holds WORD. Exit status 1 when the
 tests pass without a rule. The guard alone is compiled, into a module of its own that takes the place of the core's.
 """
-
-from __future__ import annotations
 
 import os
 import re
@@ -14,7 +12,7 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 HEADER = Path("robot_dynamics/control/guard.hpp")
 TESTS = ("test_guard.py", "test_guard_states.py")
 MODULE = """
@@ -51,23 +49,14 @@ MUTANTS: dict[str, tuple[str, str]] = {
     "upper position": ("(stop >= limits_.position_upper[i] && wanted > 0)", "false"),
     "lower position": ("(stop <= limits_.position_lower[i] && wanted < 0)", "false"),
     "way of braking": ("q_[i] + v * std::fabs(v) / (2 * limits_.deceleration[i])", "q_[i]"),
-    "limits hit for long": (
-        "if (clamped_cycles_ >= limits_.sustained_cycles) {",
-        "if (false) {",
-    ),
-    "silence seen by the clock": (
-        "if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);",
-        "",
-    ),
+    "limits hit for long": ("if (clamped_cycles_ >= limits_.sustained_cycles) {", "if (false) {"),
+    "silence seen by the clock": ("if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);", ""),
     "silence seen in the stamps": (
         "if (have_state_ && active() && !(seconds_between(stamp_ns, state_at_.robot_ns) <= limits_.safe_gap))",
         "if (false)",
     ),
     "degraded": ("if (gap > limits_.degraded_gap) {", "if (false) {"),
-    "dead-man switch": (
-        "if (!held(now_ns)) return trip(GuardReason::enable_lost, false);",
-        "",
-    ),
+    "dead-man switch": ("if (!held(now_ns)) return trip(GuardReason::enable_lost, false);", ""),
     "enable with the switch held": ("!fresh || !held(now_ns)", "!fresh"),
     "a switch let go is not held": ("if (reason == GuardReason::enable_lost) held_ = false;", ""),
     "deadlines on the host's clock": (
@@ -114,14 +103,8 @@ MUTANTS: dict[str, tuple[str, str]] = {
     "one ramp": ("} else if (!ramping_) {", "} else {"),
     "limits cut in the ramp": ("if (beyond(i, along) != GuardReason::none)", "if (false)"),
     "never up again in the ramp": ("std::min(std::fabs(along), std::fabs(out_[i]))", "std::fabs(along)"),
-    "the host's clock ends a ramp too": (
-        "host_passed > robot_seconds ? host_passed : robot_seconds",
-        "robot_seconds",
-    ),
-    "a ramp goes on while the clock stands": (
-        "passed > 0 ? std::max(passed, 0.5 * limits_.cycle)",
-        "true ? passed",
-    ),
+    "the host's clock ends a ramp too": ("host_passed > robot_seconds ? host_passed : robot_seconds", "robot_seconds"),
+    "a ramp goes on while the clock stands": ("passed > 0 ? std::max(passed, 0.5 * limits_.cycle)", "true ? passed"),
     "nothing without enable": ("} else {\n    out_.fill(0.0);\n  }", "}"),
 }
 # rule -> what makes up for it, removed together with it: either alone keeps the torque at zero

@@ -29,7 +29,7 @@ class LuGre:
 
 
 def micro_damping(stiffness: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    """Damping [Nm s/rad] of the bristle that lets a rotor on it ring no longer than a few periods."""
+    """Damping (n,) [Nm s/rad] of the bristle that lets a rotor on it ring no longer than a few periods."""
     return 2.0 * MICRO_DAMPING * np.sqrt(stiffness * inertia)
 
 

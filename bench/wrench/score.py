@@ -94,7 +94,7 @@ def roc(recordings: Sequence[dict[str, np.ndarray]], size: Sequence[np.ndarray])
     rows = []
     for threshold in np.geomspace(2.0, 200.0, 25):
         found = alarms(recordings, [s > threshold for s in size])
-        rows.append({"threshold": float(threshold)} | {k: found[k] for k in ("missed", "false_per_hour")})
+        rows.append({"threshold": float(threshold)} | {k: found[k] for k in ("missed", "false_per_hour") if k in found})
     return rows
 
 

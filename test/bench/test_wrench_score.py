@@ -51,6 +51,12 @@ def test_a_claim_that_never_ends_finds_nothing(tmp_path):
     assert scored(tmp_path, np.ones(len(TIME), bool))["missed"] == 1.0
 
 
+def test_a_recording_without_contacts_has_false_alarms_only(tmp_path):
+    found = scored(tmp_path, (TIME > 14.0) & (TIME < 14.5), pushes=())
+    assert found["events"] == 0 and "missed" not in found and found["free_hours"] == pytest.approx(18 / 3600, rel=0.01)
+    assert found["false_per_hour"] == pytest.approx(200, rel=0.01) and "force_contact" not in found
+
+
 def test_without_flags_the_threshold_is_the_smallest_that_the_rate_allows(tmp_path):
     found = scored(tmp_path, error=np.where((TIME > 15) & (TIME < 16), 10.0, 0.0)[:, None] * np.eye(6)[0])
     assert 10.0 < found["threshold"] < 12.5 and found["false_per_hour"] == 0 and found["missed"] == 0

@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "wrench": ("wrench", "the open benchmark of contact force and collisions"),
     "warm-up": ("warm_up", "drift of the contact force of a real arm that warms up"),
     "loop": ("loop", "draw the looping picture of the README"),
+    "friction-picture": ("friction_picture", "draw friction loops and residual over temperature"),
     "learning": ("learning", "learning from ordinary work on many simulated robots"),
     "learning-week": ("learning_week", "draw a week of one robot that learns"),
     "learning-scale": ("learning_scale", "bytes, seconds and memory of learning"),

@@ -9,11 +9,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 
 STOP_TIMEOUT = 6.0  # s from SIGINT to SIGTERM, and from there to SIGKILL
 PR_SET_PDEATHSIG = 1
+
+
+def child_environment() -> dict[str, str]:
+    """This environment, in which a new Python finds this package wherever it was imported from."""
+    paths = str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def end_with_parent() -> None:

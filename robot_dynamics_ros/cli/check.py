@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import complete_robot, console, json_option, write_json
+from robot_dynamics_ros.cli.options import complete_robot, console
 from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.models.robot_report import Report, report
 from robot_dynamics_ros.robot_file import capabilities, shipped_robots
@@ -20,13 +19,12 @@ from robot_dynamics_ros.robot_file.store import examine_robot
 
 @click.command("check")
 @click.argument("robots", nargs=-1, metavar="[FILE|NAME]...", shell_complete=complete_robot)
-@json_option
-def command(robots: tuple[str, ...], json_file: Path | None) -> None:
+def command(robots: tuple[str, ...]) -> None:
     """Check robot files: print all errors, or a summary with checks of the dynamics.
 
     Without arguments, check every shipped robot, one line each. Exit status 1 on any error.
 
-    Example: robot-dynamics check ur5e my_arm.yaml --json check.json
+    Example: robot-dynamics check ur5e my_arm.yaml
     """
     checked = {name: _check(name) for name in robots or shipped_robots()}
     reports = [found for found in checked.values() if isinstance(found, Report)]
@@ -36,21 +34,12 @@ def command(robots: tuple[str, ...], json_file: Path | None) -> None:
         console.print(_overview(reports))
     for found in checked.values():
         _complain(found)
-    results = [_plain(name, found) for name, found in checked.items()]
-    write_json(json_file, {"robots": results})
-    if not all(result["ok"] for result in results):
-        sys.exit(1)
+    sys.exit(not all(isinstance(found, Report) and found.ok for found in checked.values()))
 
 
 def _check(name: str) -> Report | list[ConfigError]:
     problems, robot = examine_robot(name)
     return problems if robot is None else report(robot)
-
-
-def _plain(name: str, found: Report | list[ConfigError]) -> dict[str, Any]:
-    if isinstance(found, Report):
-        return found.as_dict()
-    return {"name": name, "ok": False, "errors": [str(problem) for problem in found]}
 
 
 def _complain(found: Report | list[ConfigError]) -> None:

@@ -22,7 +22,6 @@ from robot_dynamics_ros.cli.demo_summary import PHASES, SETTLE, TruthRecorder, a
 from robot_dynamics_ros.cli.options import (
     NewPath,
     console,
-    json_option,
     robot_option_with,
     stderr,
     view_option,
@@ -66,10 +65,9 @@ PICTURES = ("demo.png", "demo.rrd")
     default="demo_output",
     show_default=True,
     type=NewPath(directory=True),
-    help="Directory for bag, picture and robot file.",
+    help="Directory for bag, picture, robot file and numbers.",
 )
 @view_option
-@json_option
 def command(
     robot: str,
     plant: str,
@@ -78,13 +76,12 @@ def command(
     duration: float,
     out: Path,
     view: bool,
-    json_file: Path | None,
 ) -> None:
     """Estimate the contact force of a simulated robot: polishing circles, free and with a known contact force.
 
     The demo first identifies a robot file from a recording, then runs all nodes live with it.
 
-    Example: robot-dynamics demo --duration 30 --json demo.json
+    Example: robot-dynamics demo --duration 30
     """
     if not offline:
         require_ros()
@@ -103,7 +100,7 @@ def command(
     model = base if as_shipped else _identified(robot, base, out, plant)
     if offline:
         console.print(f"simulating {duration:.0f} s of {robot} and replaying them ...")
-        log, truth = _offline(base, model, robot, duration, out, plant)
+        log, truth = run_offline(base, model, robot, duration, out, plant)
         live: dict[str, Any] = {}
     else:
         console.print(f"starting a simulated {robot} and the graph, then {duration:.0f} s of motion ...")
@@ -111,7 +108,7 @@ def command(
         log, truth, live = _recorded(robot, model, out, recorded, diagnostics)
     result = _summarise(robot, base, model, out, log, truth) | live
     _print(result)
-    write_json(json_file, result)
+    write_json(out / "demo.json", result)
 
 
 def _identified(robot: str, base: str, out: Path, plant: str) -> str:
@@ -184,7 +181,9 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
     return view.diagnostics
 
 
-def _offline(base: str, model: str, robot: str, duration: float, out: Path, plant: str) -> tuple[Log, np.ndarray]:
+def run_offline(
+    base: str, model: str, robot: str, duration: float, out: Path, plant: str = PLANTS[0]
+) -> tuple[Log, np.ndarray]:
     """The estimates of a simulated bag, which is written, and the true wrench (N, 6)."""
     measured, truth = touched(load_robot(base), demo_robot(robot), duration, plant)
     write_bag(measured, out / "bag", overwrite=True)

@@ -9,7 +9,6 @@ import click
 from robot_dynamics_ros.cli.options import (
     bags_argument,
     console,
-    json_option,
     out_option,
     progress,
     robot_option,
@@ -34,7 +33,6 @@ COLOURS = {"error": "red", "warn": "dark_orange"}
     help="State of `learn`: its history is included.",
 )
 @click.option("--fleet", is_flag=True, help="BAGS of several robots of one type, one directory per robot.")
-@json_option
 def command(
     bags: tuple[Path, ...],
     robot: str,
@@ -42,15 +40,14 @@ def command(
     topic: str,
     state: Path | None,
     fleet: bool,
-    json_file: Path | None,
 ) -> None:
     """Compare many recordings of a robot: Coulomb level, stiffness, warming, residuals, with trend and change points.
 
     Friction and stiffness are compared at equal load and temperature. Writes OUT/health.html; with --fleet a page per
     robot, and OUT/health.html compares the robots. The exit status is 0 also when wear is detected: see the page, or
-    `level` in the JSON.
+    `level` in OUT/health.json.
 
-    Example: robot-dynamics health january february march --robot ur5e --out health --json health.json
+    Example: robot-dynamics health january february march --robot ur5e --out health
     """
     from robot_dynamics_ros.health.fleet import fleet_sentences, standings, write_fleet_page
     from robot_dynamics_ros.health.measure import Measurement, by_time, measure
@@ -84,7 +81,7 @@ def command(
         page = write_fleet_page(rows, pages, arm.joint_names, out / "health.html")
         _print(["", *fleet_sentences(rows)])
     _print([f"page {page}"])
-    write_json(json_file, {"robots": results} | ({"fleet": rows} if fleet else {}))
+    write_json(out / "health.json", {"robots": results} | ({"fleet": rows} if fleet else {}))
 
 
 def _print(lines: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from robot_dynamics_ros.cli.options import console, joint_table, stderr, write_json
+from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, stderr, write_json
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify, read
@@ -58,17 +58,13 @@ def identify_arm(
     options: Options,
     payload_from: tuple[Path, ...],
     payload_mass: float | None,
-    report: bool,
     out: Path,
-    overwrite: bool,
-    json_file: Path | None,
 ) -> None:
     """Identify, write the files into `out`, print the result. Raises DataError, ConfigError."""
     if payload_mass is not None and not payload_from:
         raise DataError("--payload-mass needs the loaded run: --payload-from BAG")
     arm = any_robot(robot, None, bags)
-    if not overwrite:
-        _refuse_earlier(arm.name, out)
+    _refuse_earlier(arm.name, out)
     with stderr.status("loading") as status:
         progress = StepProgress(status.update)
         found = identify(arm, bags, validate, options, progress)
@@ -87,15 +83,14 @@ def identify_arm(
         if payload_from:
             status.update("payload")
             result["payload"] = _payload(found, payload_from, options, out, result["files"])
-        if report:
-            progress("report")
-            from robot_dynamics_ros.identification.reports.arm import write_report
+        progress("report")
+        from robot_dynamics_ros.identification.reports.arm import write_report
 
-            try:
-                result["files"]["report"] = str(write_report(found, result, out / REPORT))
-            except CapabilityError as error:  # numbers and files do not depend on drawing
-                result["statements"].append(f"no report: {error}")
-    write_json(json_file, result)
+        try:
+            result["files"]["report"] = str(write_report(found, result, out / REPORT))
+        except CapabilityError as error:  # numbers and files do not depend on drawing
+            result["statements"].append(f"no report: {error}")
+    write_json(out / "report.json", result)
     _show(result)
     if result["usable"]:
         console.print(f"next: robot-dynamics up --robot {result['files']['robot_file']} --driver none")
@@ -107,7 +102,7 @@ def _refuse_earlier(robot: str, out: Path) -> None:
     """Raises DataError where a result file of an earlier run would be replaced."""
     for name in (f"{robot}_identified.yaml", f"{robot}_identified.urdf", f"{robot}_identified_loaded.yaml", REPORT):
         if (out / name).exists():
-            raise DataError(f"{out / name}: exists already; choose another --out, or replace it by --overwrite")
+            raise DataError(f"{out / name}: exists already; choose another --out, or remove it")
 
 
 def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:
@@ -141,12 +136,8 @@ def _show(result: dict[str, Any]) -> None:
     mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
     console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
     for bag in (*result["training"]["bags"], *result["validation_bags"]):
-        for text in dropped_rows(bag["name"], bag["dropped"]):
-            console.print(f"- {text}")
-    for text in result["statements"]:
-        console.print(f"- {text}")
-    for text in result["warnings"]:
-        console.print(f"warning: {text}", style="yellow")
+        print_notes(dropped_rows(bag["name"], bag["dropped"]))
+    print_notes(result["statements"], result["warnings"])
     if "payload" in result:
         p = result["payload"]
         com = ", ".join(f"{c:.4f} +- {s:.4f}" for c, s in zip(p["com"], p["com_std"], strict=True))
@@ -154,5 +145,4 @@ def _show(result: dict[str, Any]) -> None:
             f"payload {p['mass']:.3f} +- {p['mass_std']:.3f} kg, centre of mass [{com}] m in the last link frame"
         )
         console.print(f"observable: {', '.join(p['observable']) or 'nothing'}")
-    for what, path in result["files"].items():
-        console.print(f"{what.replace('_', ' ')}: {path}")
+    print_files(result["files"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.cli.options import console, joint_table, progress, write_json
+from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, progress, write_json
 from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.identification.joint.identify import JointsFound, identify_joints
 from robot_dynamics_ros.identification.reports.joint import head, write_joint_outputs
@@ -19,7 +19,6 @@ def identify_property(
     joints: tuple[str, ...],
     topic: str,
     out: Path,
-    json_file: Path | None,
 ) -> None:
     """Identify one property of the joints from bags, which are parts of one recording or several runs.
 
@@ -34,12 +33,10 @@ def identify_property(
         log, known, what, joints, source=names, wrap=lambda items: progress(items, what, len(items))
     )
     files = write_joint_outputs(found, log, list(bags), out)
-    write_json(json_file, found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})
+    write_json(out / f"{what}.json", found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})
     _show(found)
-    for text in report.lines()[1:]:
-        console.print(f"- {text}")
-    for name, path in files.items():
-        console.print(f"{name.replace('_', ' ')}: {path}")
+    print_notes(report.lines()[1:])
+    print_files(files)
 
 
 def _show(found: JointsFound) -> None:
@@ -49,7 +46,6 @@ def _show(found: JointsFound) -> None:
         table.add_row(name, fit.model, *(f"{fit.numbers[k]:.4g}" if k in fit.numbers else "-" for k in numbers))
     console.print(table)
     for name, fit in found.fits.items():
-        for note in fit.notes:
-            console.print(f"- {name}: {note}")
+        print_notes(f"{name}: {note}" for note in fit.notes)
     for why in found.reasons():
         console.print(f"not identified: {why}", style="yellow")

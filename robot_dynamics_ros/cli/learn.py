@@ -13,7 +13,8 @@ from robot_dynamics_ros.cli.options import (
     complete_robot,
     console,
     effort_option,
-    json_option,
+    print_files,
+    print_notes,
     stderr,
     topic_option,
     write_json,
@@ -24,7 +25,10 @@ from robot_dynamics_ros.cli.options import (
 @click.argument("robot", shell_complete=complete_robot)
 @click.argument("bags", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--state", type=NewPath(directory=True), required=True, help="Directory of what is learned; one per robot."
+    "--state",
+    type=NewPath(directory=True),
+    required=True,
+    help="Directory of what is learned; one per robot.",
 )
 @click.option("--apply", "apply", is_flag=True, help="Make the proposed file the next version, STATE/robot.yaml.")
 @click.option("--prior", type=click.Path(path_type=Path, exists=True), help="Fleet prior, written by learn-fleet.")
@@ -34,7 +38,6 @@ from robot_dynamics_ros.cli.options import (
 @click.option("--floor", type=float, help="Motion of --excite: lowest height of any joint or the TCP [m].")
 @topic_option
 @effort_option
-@json_option
 def command(
     robot: str,
     bags: tuple[Path, ...],
@@ -47,7 +50,6 @@ def command(
     floor: float | None,
     topic: str,
     effort: str,
-    json_file: Path | None,
 ) -> None:
     """Learn masses and friction of ROBOT from BAGS of its ordinary work.
 
@@ -77,34 +79,27 @@ def command(
     with stderr.status("learning") as status:
         session.learn(bags, status.update)
     for line in session.lines:
-        _print(line)
+        console.print(line)
     with stderr.status("judging"):
         proposal = session.propose()
     known = knowledge(session.prior, proposal.state)
     open_words = advice(session.prior, proposal.state, known)
     _table(store.columns.robot.joint_names, proposal)
-    for text in proposal.reasons:
-        _print(f"- {text}")
-    _print(f"{sum(k.left <= 0.7 for k in known)} of {len(known)} base parameters are seen in the recordings")
-    for text in open_words:
-        _print(f"- {text}")
+    print_notes(proposal.reasons)
+    console.print(f"{sum(k.left <= 0.7 for k in known)} of {len(known)} base parameters are seen in the recordings")
+    print_notes(open_words)
     files: dict[str, str] = {}
     if proposal.robot is None:
-        _print("nothing is proposed")
+        console.print("nothing is proposed")
     elif apply:
         files["version"] = str(session.apply(proposal))
         files["robot_file"] = str(store.directory / "robot.yaml")
     else:
-        _print("a better robot file is proposed; --apply makes it the next version")
+        console.print("a better robot file is proposed; --apply makes it the next version")
     if excite is not None:
         files |= _excite(session.prior, proposal.state, excite, floor)
-    for what, path in files.items():
-        _print(f"{what.replace('_', ' ')}: {path}")
-    write_json(json_file, _result(store, session, proposal, known, files))
-
-
-def _print(text: str) -> None:
-    console.print(text)
+    print_files(files)
+    write_json(state / "learn.json", _result(store, session, proposal, known, files))
 
 
 def _table(joints: list[str], proposal: Any) -> None:
@@ -125,7 +120,9 @@ def _excite(prior: Any, state: Any, path: Path, floor: float | None) -> dict[str
     robot = prior.columns.robot
     limits = Limits.of(robot, floor=-np.inf if floor is None else floor)
     motion, shown = shortest_motion(prior, state, limits)
-    _print(f"a motion of {motion.time[-1]:.0f} s would show {len(shown)} of the open parameters: {', '.join(shown)}")
+    console.print(
+        f"a motion of {motion.time[-1]:.0f} s would show {len(shown)} of the open parameters: {', '.join(shown)}"
+    )
     return write_motion(path, robot, motion, limits)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -78,11 +78,7 @@ effort_option = click.option(
     show_default=True,
     help="Content of the effort field; auto: determined from the data.",
 )
-overwrite_option = click.option(
-    "--overwrite", is_flag=True, help="Replace a bag at that place that robot-dynamics wrote."
-)
 out_option = click.option("--out", type=NewPath(directory=True), required=True, help="Directory for the results.")
-json_option = click.option("--json", "json_file", type=NewPath(), help="Also write the numbers to this JSON FILE.")
 jobs_option = click.option(
     "--jobs",
     default="2",
@@ -228,6 +224,20 @@ def write_json(path: Path | None, result: dict[str, Any]) -> None:
     """Write a command's numbers as a whole or not at all; None writes nothing. Raises OSError naming the path."""
     if path is not None:
         write_atomically(path, json.dumps(result, default=_plain, indent=1) + "\n")
+
+
+def print_notes(notes: Iterable[str], warnings: Iterable[str] = ()) -> None:
+    """A line for each note, then for each warning."""
+    for text in notes:
+        console.print(f"- {text}")
+    for text in warnings:
+        console.print(f"warning: {text}", style="yellow")
+
+
+def print_files(files: Mapping[str, Any]) -> None:
+    """A line for each file of a result, by what it is."""
+    for what, path in files.items():
+        console.print(f"{what.replace('_', ' ')}: {path}")
 
 
 def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:

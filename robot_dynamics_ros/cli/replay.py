@@ -11,9 +11,7 @@ from robot_dynamics_ros.cli.options import (
     bags_argument,
     console,
     effort_option,
-    json_option,
     out_option,
-    overwrite_option,
     progress,
     reference_option,
     robot_option,
@@ -45,8 +43,6 @@ from robot_dynamics_ros.signals import WRENCH_AXES
 )
 @view_file_option
 @reference_option("Compare with a force sensor: its WrenchStamped topic.")
-@overwrite_option
-@json_option
 def command(
     bags: tuple[Path, ...],
     robot: str,
@@ -58,16 +54,14 @@ def command(
     params: Path | None,
     view_file: Path | None,
     reference: Any,
-    overwrite: bool,
-    json_file: Path | None,
 ) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 
     Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary.
 
-    Example: robot-dynamics replay run1 --robot ur5e --out result --json result.json
+    Example: robot-dynamics replay run1 --robot ur5e --out result
     """
-    refuse_bag(out / "estimates", overwrite, bags)
+    refuse_bag(out / "estimates", inputs=bags)
     result = replay(
         bags,
         carrying(load_robot(robot), payload),
@@ -77,7 +71,7 @@ def command(
         progress=progress,
     )
     against = None if reference is None else compare(result, bags, reference[0], **reference[1])
-    written = write_replay(result, out, progress, overwrite, bags)
+    written = write_replay(result, out, progress, inputs=bags)
     show(result)
     summary = result.summary()
     if against is not None:
@@ -90,7 +84,7 @@ def command(
         written.append(write_rrd(result.log, result.robot, view_file))
     for path in written:
         console.print(f"wrote {path}")
-    write_json(json_file, summary)
+    write_json(out / "replay.json", summary)
 
 
 def with_file(path: Path | None, settings: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:

@@ -39,7 +39,7 @@ CONSTANTS = (
     Parameter("point_contact", 0.25, "share of expected_moment of a contact at the TCP; 1: none", "", 0.001, 1.0),
     # hysteresis of a tenth ends a contact without chatter
     Parameter("contact_off_ratio", 0.0, "deviations below which contact ends; 0: 0.9 contact_on_ratio", "", 0.0, 100.0),
-    # a payload is told from a bias by its turning with gravity
+    # a payload turns with gravity, a bias does not
     Parameter("payload_speed", 4.0, "no payload check while a joint is faster", "rad/s", 0.0, 100.0),
     Parameter("payload_stations", 3, "orientations before a lasting force is called payload or bias", "", 2, 8),
     # errors of friction last for tenths of a second (bench/results/force.md); 0: never

@@ -85,7 +85,6 @@ def replay(
     robot: RobotFile,
     *,
     topic: str = "auto",
-    stamps: str = "auto",
     effort: str = "auto",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Wrap | None = None,
@@ -98,7 +97,7 @@ def replay(
     """
     if effort != "auto" and effort not in WORDS:
         raise DataError(f"effort = {effort!r} is none of auto, {', '.join(WORDS)}")
-    log, report = load_bag(bags, robot, topic=topic, stamps=stamps, progress=progress)
+    log, report = load_bag(bags, robot, topic=topic, progress=progress)
     refuse(log, robot, ", ".join(report.files))
     robot, notes = with_recorded_effort(log, robot, effort)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
@@ -159,13 +158,11 @@ def write_replay(
     result: Replay,
     out: Path,
     progress: Wrap | None = None,
-    overwrite: bool = False,
     inputs: Sequence[str | Path] = (),
 ) -> list[Path]:
     """Write the bag `estimates` and, where matplotlib is there, `force.png` into a directory; returns what was written.
 
-    `overwrite`: an `estimates` of an earlier replay is replaced, `inputs` never. Raises DataError when it cannot be
-    written.
+    Raises DataError when it cannot be written.
     """
     about = {"robot": result.robot.name, "source": ", ".join(result.report.files)}
     written = [
@@ -176,7 +173,6 @@ def write_replay(
             wrench_frame_id=result.pipeline.stage("force").frame_id,
             about=about,
             progress=progress,
-            overwrite=overwrite,
             inputs=inputs,
         )
     ]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.health.measure import Measurement
-from robot_dynamics_ros.health.report import QUANTITIES, corrected
+from robot_dynamics_ros.health.report import COLOURS, QUANTITIES, corrected
 from robot_dynamics_ros.health.trend import SEGMENT, THRESHOLDS, level_of
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import grid
+from robot_dynamics_ros.plots import BLUE, GREY, grid
 
 MIN_ROBOTS = 3  # robots; two can differ, but not from a fleet
 CLEAR = 3.0  # deviations of the others that a robot must be off, besides the threshold
@@ -95,7 +95,7 @@ def write_fleet_page(
 
 
 def _picture(quantity: str, table: Mapping[str, Sequence[dict[str, Any]]], joints: Sequence[str]) -> str:
-    colours = {"ok": "tab:blue", "warn": "tab:orange", "error": "tab:red", "unknown": "tab:gray"}
+    colours = {"ok": BLUE, "unknown": GREY, **COLOURS}
 
     def draw(axis: Any, j: int) -> None:
         for k, cells in enumerate(table.values()):

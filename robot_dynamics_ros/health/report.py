@@ -13,7 +13,7 @@ from scipy.optimize import least_squares
 from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend_of
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import grid
+from robot_dynamics_ros.plots import ORANGE, RED, grid
 
 QUANTITIES = {
     "coulomb": ("Coulomb level at equal load and temperature", "Nm"),
@@ -25,7 +25,7 @@ QUANTITIES = {
     "load": ("RMS of the model torque in motion", "Nm"),
 }
 RANK = ("unknown", "ok", "warn", "error")
-COLOURS = {"warn": "tab:orange", "error": "tab:red"}  # of a joint's change points; others are grey
+COLOURS = {"warn": ORANGE, "error": RED}  # of a joint's change points; others are grey
 CORRECTED = ("coulomb", "stiffness")
 
 
@@ -57,7 +57,7 @@ def date(seconds: float) -> str:
 def as_dict(
     robot: str, measured: Sequence[Measurement], found: dict[str, list[Trend]], joints: Sequence[str]
 ) -> dict[str, Any]:
-    """Everything printed, for --json and the page."""
+    """Everything printed, for the JSON and the page."""
     days, span = [date(m.time) for m in measured], measured[-1].time - measured[0].time
     short = f"{len(measured)} recordings within {span / 3600:.3g} h: a trend needs {LEAST_SPAN / 86400:.0f} days"
     rows = {

@@ -110,7 +110,7 @@ def working_motion(rec: Recording, delay: float = 0.0) -> Motion:
 
 
 def _rows(prior: Prior, work: Work, name: str, state: Information | None) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that say something (N, n) of 0 and 1, and parameters x (p,) that the residuals of a first look are about.
+    """Informative rows (N, n) of 0 and 1, and parameters x (p,) that the residuals of a first look are about.
 
     Raises DataError where no joint moves.
     """
@@ -169,7 +169,7 @@ def _touched(residual: np.ndarray, level: np.ndarray, use: np.ndarray, motion: M
             off = np.abs(value - np.median(value[rows]))
             far |= rows & (off > max(FAR * 1.4826 * float(np.median(off[rows])), least))
     known = np.maximum.accumulate(np.where(seen.any(axis=1), np.arange(m), 0))
-    far = far[known]  # while nothing counts, as in a long stand, contact lasts until a block shows that it is over
+    far = far[known]  # while nothing counts, as in a long standstill, contact lasts until a block shows that it is over
     far[1:] |= far[:-1].copy()
     far[:-1] |= far[1:].copy()
     return np.concatenate([np.repeat(far, k), np.zeros(len(residual) - m * k, bool)])

@@ -101,6 +101,6 @@ def consistency_margin(parameters: np.ndarray) -> float:
     return float(np.linalg.eigvalsh(scale @ P @ scale / P[3, 3])[0])
 
 
-def is_consistent(parameters: np.ndarray, tolerance: float = 1e-9) -> bool:
-    """True when parameters (10,) are those of a body of non-negative density, within `tolerance`."""
-    return consistency_margin(parameters) >= -tolerance
+def is_consistent(parameters: np.ndarray) -> bool:
+    """True when parameters (10,) are those of a body of non-negative density, within rounding."""
+    return consistency_margin(parameters) >= -1e-9

@@ -33,16 +33,16 @@ def run(*arguments):
 
 
 def test_command_writes_bag_plot_and_numbers(tmp_path):
-    out, numbers = tmp_path / "out", tmp_path / "n.json"
-    result = run(bag(tmp_path), "--robot", "ur5e", "--out", out, "--json", numbers)
+    out = tmp_path / "out"
+    result = run(bag(tmp_path), "--robot", "ur5e", "--out", out)
     assert result.exit_code == 0 and "times real time" in result.output
-    summary = json.loads(numbers.read_text())
+    summary = json.loads((out / "replay.json").read_text())
     assert summary["samples"] == 2000 and summary["wrench_rms"]["Fz"] == pytest.approx(60, abs=4)
     assert summary["contact_share"] > 0.6
     assert (out / "force.png").read_bytes()[:4] == b"\x89PNG"
     estimates, _ = load_bag(out / "estimates", UR5E)
     assert np.median(estimates.external_wrench[600:, 2]) == pytest.approx(-70, abs=4)
-    assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png"]
+    assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png", "replay.json"]
 
 
 def test_replay_of_a_recorded_live_run_is_identical(tmp_path):
@@ -107,7 +107,7 @@ def test_without_matplotlib_the_bag_is_still_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run(bag(tmp_path, measured(moving(1.0))), "--robot", "ur5e", "--out", tmp_path / "o")
     assert result.exit_code == 0 and "matplotlib is missing" in result.output
-    assert [p.name for p in (tmp_path / "o").iterdir()] == ["estimates"]
+    assert sorted(p.name for p in (tmp_path / "o").iterdir()) == ["estimates", "replay.json"]
 
 
 def test_unwritable_directory_is_an_error(tmp_path):
@@ -132,9 +132,8 @@ def test_wrong_robot_for_the_bag_is_named(tmp_path):
 )
 def test_public_recordings(tmp_path, file, robot, payload):
     """Free motion of real robots: forces near zero; the UR3's tool, which its file does not know, is recognised."""
-    numbers = tmp_path / "n.json"
-    assert run(DATA / file, "--robot", robot, "--out", tmp_path / "o", "--json", numbers).exit_code == 0
-    summary = json.loads(numbers.read_text())
+    assert run(DATA / file, "--robot", robot, "--out", tmp_path / "o").exit_code == 0
+    summary = json.loads((tmp_path / "o" / "replay.json").read_text())
     assert summary["contact_share"] < 0.03 and ("payload" in summary["payload_or_bias"]) == payload
     assert max(summary["wrench_rms"][axis] for axis in ("Fx", "Fy", "Fz")) < 15
     assert summary["times_real_time"] > 20

@@ -45,10 +45,10 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
         str(write_bag(recording(10 * k, more, k), tmp_path / f"run{k}", topics=["joint_states"]))
         for k, more in enumerate(extra)
     ]
-    arguments = [*bags[::-1], "--robot", "ur5e", "--out", str(tmp_path / "out"), "--json", str(tmp_path / "h.json")]
+    arguments = [*bags[::-1], "--robot", "ur5e", "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    result = json.loads((tmp_path / "h.json").read_text())["robots"]["ur5e"]
+    result = json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]
     rows = result["quantities"]["coulomb"]
     assert [row["level"] for row in rows] == ["ok", "ok", "warn", "ok", "ok", "ok"]
     assert rows[2]["change_percent"] == pytest.approx(45, abs=8)

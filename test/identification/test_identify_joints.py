@@ -144,10 +144,10 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
     pytest.importorskip("jinja2")
     write_bag(steps, tmp_path / "steps")
     arguments = ["identify", str(tmp_path / "steps"), "-r", "ur5e", "--what", "friction", "--joint", "1"]
-    arguments += ["--out", str(tmp_path / "out"), "--json", str(tmp_path / "f.json")]
+    arguments += ["--out", str(tmp_path / "out")]
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0, (done.output, done.exception)
-    numbers = json.loads((tmp_path / "f.json").read_text())
+    numbers = json.loads((tmp_path / "out" / "friction.json").read_text())
     robot = load_robot(numbers["files"]["robot_file"])
     assert robot.friction.model == "madsen" and "identify --what friction" in robot.sources["identify_joint"]
     assert "friction" in robot.provenance[-1].changed

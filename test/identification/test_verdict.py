@@ -163,19 +163,19 @@ def test_a_mounted_payload_is_not_written_twice():
     np.testing.assert_allclose(model.gravity(q), truth.gravity(q), atol=1.0)
 
 
-def invoke(logs, folder, *more):
+def invoke(logs, folder):
     """The command on two logs; its result, and what it wrote as JSON."""
     bags = [str(write_bag(log, folder / str(k), topics=["joint_states"])) for k, log in enumerate(logs)]
     line = [bags[0], "--robot", "ur5e", "--validate", bags[1], "--out", str(folder / "out")]
-    done = CliRunner().invoke(command, [*line, "--json", str(folder / "out.json"), *more])
-    return done, json.loads((folder / "out.json").read_text()), bags
+    done = CliRunner().invoke(command, line)
+    return done, json.loads((folder / "out" / "report.json").read_text()), bags
 
 
 def test_terminal_and_json_begin_with_the_verdict_and_names_are_learnt(given_structure, tmp_path):
     """A bag with foreign names is replayed with the written file."""
     names = [f"axis{k}" for k in range(1, 7)]
     logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0, names=names) for seed in (1, 2)]
-    done, result, bags = invoke(logs, tmp_path, "--no-report")
+    done, result, bags = invoke(logs, tmp_path)
     assert done.exit_code == 0, done.output
     assert all(text in done.output for text in result["verdict"])
     assert done.output.index(result["verdict"][0]) < done.output.index("mean R2")
@@ -189,7 +189,7 @@ def test_rejected_rows_are_counted_and_a_useless_model_is_exit_status_three(give
     logs[0].effort[100:900:100] = 1e300
     logs[0].q[50:60, 2] = np.nan
     logs[1].effort[:] = 20 * np.random.default_rng(0).standard_normal(logs[1].effort.shape)
-    done, result, _ = invoke(logs, tmp_path, "--no-report")
+    done, result, _ = invoke(logs, tmp_path)
     assert done.exit_code == NOT_USABLE == 3, (done.output, done.exception)
     text = " ".join(done.output.split())
     assert result["grade"] == "not usable"

@@ -202,10 +202,10 @@ def run(*arguments):
 def test_the_command_from_bags_to_a_version(worker, tmp_path):
     bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
     loaded = write_bag(worker.log(30, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
-    state, result = tmp_path / "state", tmp_path / "learn.json"
-    first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply", "--json", result)
+    state = tmp_path / "state"
+    first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply")
     assert first.exit_code == 0, first.output
-    report = json.loads(result.read_text())
+    report = json.loads((state / "learn.json").read_text())
     assert report["proposed"] and report["files"]["robot_file"] == str(state / "robot.yaml")
     assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
     assert 0 < report["bytes"] < 3 * 100_000

@@ -147,7 +147,7 @@ def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[St
 
 
 def _after_motion(motion: Motion) -> np.ndarray:
-    """(N,) bool: some joint has moved within STAND seconds; a long stand would outweigh the motion in a robust fit."""
+    """(N,) bool: some joint has moved within STAND seconds; long standstills would outweigh motion in a robust fit."""
     moves = (np.abs(motion.qd) > SLOW).any(axis=1)
     last = np.maximum.accumulate(np.where(moves, motion.t, -np.inf))
     return motion.t - last < STAND

@@ -123,7 +123,7 @@ def _friction(fit: FrictionFit, data: FrictionData, notes: tuple[str, ...], over
     )
 
 
-def fit_memory(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
+def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """E-GMS hysteresis from slow reversals: spans, stiffnesses, backlash, Coulomb level [Madsen2020, ch4 4.4.4]."""
     part = record.take(_longest(reversals(record), record, "reversals"))
     theta = part.angle - _table(robot, "kinematic_error", joint, part.angle)
@@ -167,7 +167,7 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Jo
     return JointFit(record.joint, "hysteresis", "egms", {"kinematic_error": error.tolist()}, numbers, curve)
 
 
-def fit_heat(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
+def thermal_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """Heat balance and temperature factors from duty cycles [Simoni2017, IV]; needs friction of the joint first.
 
     Raises DataError where no run is long enough.
@@ -206,7 +206,7 @@ def _thermal_run(record: JointRecord, rows: slice, ambient: float | None) -> The
     return ThermalRun(part.stamp_ns, part.v, part.friction, first if ambient is None else ambient, first, T, part.load)
 
 
-def fit_spring(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
+def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """Elastic torque over deflection, encoder skew removed, from free motion [Madsen2020, ch3 17, ch4 12-22].
 
     Raises DataError without rotor angle.
@@ -238,10 +238,10 @@ FITS: dict[str, Fit] = {
     "friction": fit_velocity,
     "load": fit_load,
     "temperature": fit_temperature,
-    "hysteresis": fit_memory,
+    "hysteresis": hysteresis_fit,
     "kinematic-error": fit_kinematic_error,
-    "thermal": fit_heat,
-    "stiffness": fit_spring,
+    "thermal": thermal_fit,
+    "stiffness": stiffness_fit,
 }
 
 

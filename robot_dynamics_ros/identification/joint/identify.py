@@ -39,7 +39,7 @@ class JointsFound:
         return [f"{', '.join(several)}: {why}" for why, several in names.items()]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain numbers for --json."""
+        """Plain numbers for the JSON beside the page."""
         joints = {
             name: {"model": f.model, "parameters": f.parameters, **f.numbers, "notes": list(f.notes)}
             for name, f in self.fits.items()

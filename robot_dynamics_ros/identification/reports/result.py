@@ -1,4 +1,4 @@
-"""The numbers of an identification as plain values: what --json writes and the report shows."""
+"""The numbers of an identification as plain values: what report.json holds and the report shows."""
 
 from __future__ import annotations
 

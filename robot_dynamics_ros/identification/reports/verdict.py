@@ -18,13 +18,10 @@ OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the
 
 def grade(result: dict[str, Any]) -> tuple[str, str]:
     """Word of GRADES or NOT_USABLE, and its level: good, fair or bad. Another robot's recording is not usable."""
-    mean = result["validation"]["mean_r2"]
-    found = (
-        ()
-        if result.get("other_robot") or mean is None
-        else [g[1:] for g in GRADES if _possible(result["validation"]) >= g[0]]
-    )
-    return found[0] if found else (NOT_USABLE, "bad")
+    if result.get("other_robot") or result["validation"]["mean_r2"] is None:
+        return NOT_USABLE, "bad"
+    possible = _possible(result["validation"])
+    return next(((word, level) for bound, word, level in GRADES if possible >= bound), (NOT_USABLE, "bad"))
 
 
 def verdict(result: dict[str, Any]) -> list[str]:

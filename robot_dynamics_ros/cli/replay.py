@@ -152,6 +152,9 @@ def show(result: Replay) -> None:
     console.print(table)
     status = ", ".join(f"{count} {name}" for name, count in s["status"].items() if count)
     console.print(f"{s['samples']} samples: {status}")
+    if s["degraded"]:
+        reasons = ", ".join(f"{100 * count / s['samples']:.2g} % {why}" for why, count in s["degraded"].items())
+        console.print(f"degraded: {reasons} (of all samples)")
     if s["recorded_difference"]:
         worst = max(s["recorded_difference"].values())
         console.print(f"largest difference from the recorded estimates: {worst:g}")

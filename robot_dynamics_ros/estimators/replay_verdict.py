@@ -34,7 +34,6 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         f"contact force for {100 * share:.0f} % of {summary['samples']} samples, standard deviation {std:.1f} N, "
         f"contact at the TCP {100 * summary['contact_share']:.1f} % of the time.",
         *doubts,
-        *_degraded(summary),
         then=f"robot-dynamics up --robot {robot} --driver none"
         if known
         else f"robot-dynamics identify {files} --robot {robot} --out identified",
@@ -49,10 +48,3 @@ def _doubts(summary: dict[str, Any]) -> list[str]:
             "Contact nearly all the time: if it was not so, --robot or --payload is not that of the recording."
         )
     return found
-
-
-def _degraded(summary: dict[str, Any]) -> list[str]:
-    count = summary["status"]["degraded"]
-    return (
-        [f"{count} samples have a larger deviation: a side signal was late, missing or implausible."] if count else []
-    )

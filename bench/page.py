@@ -10,11 +10,13 @@ from pathlib import Path
 
 import click
 
+from robot_dynamics_ros.cli.options import NewPath
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import write_atomically
 
 RESULTS = Path(__file__).with_name("results")
 BEGIN, END = "<!-- generated: {} -->", "<!-- end: {} -->"
+json_option = click.option("--json", "json_file", type=NewPath(), help="Also write the numbers to this FILE.")
 save_option = click.option("--save", is_flag=True, help="Write the table into its page of bench/results.")
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from bench.commands.reproduce import show
-from bench.page import RESULTS, save_option
+from bench.page import RESULTS, json_option, save_option
 from bench.papers.table import write_section
 from bench.running import command_line
-from robot_dynamics_ros.cli.options import json_option, stderr, write_json
+from robot_dynamics_ros.cli.options import stderr, write_json
 
 
 @click.command("ablation")

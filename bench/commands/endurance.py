@@ -13,10 +13,10 @@ import click
 from bench.endurance.clock import endure_by_clock
 from bench.endurance.pieces import PIECE, endure, faults_of, growth_of
 from bench.endurance.topics import endure_garbage
+from bench.page import json_option
 from bench.papers.labs.in_process import RATE
-from bench.papers.registry import TRANSPORTS
 from bench.running import measure_apart
-from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
+from robot_dynamics_ros.cli.options import console, progress, write_json
 
 
 @click.command()
@@ -29,10 +29,10 @@ from robot_dynamics_ros.cli.options import console, json_option, progress, write
 )
 @click.option(
     "--transport",
-    type=click.Choice((*TRANSPORTS[:2], "clock", "topics")),
-    default="script",
+    type=click.Choice(("sockets", "clock", "topics")),
+    default="sockets",
     show_default=True,
-    help="Torque interface; clock: in one process, faster than real time, with invalid inputs; topics: no torque, "
+    help="sockets: as a robot; clock: in one process, faster than real time, with invalid inputs; topics: no torque, "
     "invalid messages on every topic that the nodes subscribe to.",
 )
 @json_option
@@ -57,7 +57,7 @@ def command(minutes: int, transport: str, json_file: Path | None) -> None:
 
 def _torque(minutes: int, transport: str) -> tuple[list[Any], str, list[str]]:
     """Looks, what they show in one line, what is wrong."""
-    with closing(endure_by_clock(minutes) if transport == "clock" else endure(minutes, transport=transport)) as pieces:
+    with closing(endure_by_clock(minutes) if transport == "clock" else endure(minutes)) as pieces:
         rows = [next(pieces) for _ in progress(range(minutes), "torque control")]
     first, last = rows[0], rows[-1]
     text = (

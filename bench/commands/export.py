@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from bench.page import markdown_table, save_option
+from bench.page import json_option, markdown_table, save_option
 from bench.page import save as write
 from bench.running import command_line
 from bench.shown import show
-from robot_dynamics_ros.cli.options import NewPath, json_option, robot_option_with, stderr, write_json
+from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, write_json
 
 
 @click.command("export")

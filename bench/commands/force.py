@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from bench.page import json_option, save_option, written_by
 from bench.page import save as write
-from bench.page import save_option, written_by
 from bench.running import command_line, given_options
 from bench.shown import show
-from robot_dynamics_ros.cli.options import NewPath, console, json_option, progress, robot_option_with, write_json
+from robot_dynamics_ros.cli.options import NewPath, console, progress, robot_option_with, write_json
 
 
 @click.command("force")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from bench.page import json_option, save_option, written_by
 from bench.page import save as write
-from bench.page import save_option, written_by
 from bench.running import command_line
-from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
+from robot_dynamics_ros.cli.options import console, robot_option_with, stderr, write_json
 
 
 @click.command("learning-scale")

@@ -8,13 +8,12 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from bench.page import RESULTS, save_option
+from bench.page import RESULTS, json_option, save_option
 from bench.papers.registry import PROTOCOLS, TRANSPORTS, run_all
 from bench.papers.table import Row, number, verdict, write_protocol
 from robot_dynamics_ros.cli.options import (
     complete_robot,
     console,
-    json_option,
     stderr,
     write_json,
 )
@@ -35,7 +34,7 @@ from robot_dynamics_ros.errors import ConfigError
     type=click.Choice(TRANSPORTS),
     default=TRANSPORTS[0],
     show_default=True,
-    help="Transport of the closed loop: vendor client, torque program of this package, or in process.",
+    help="Transport of the closed loop: over sockets or in one process.",
 )
 @save_option
 @json_option

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from bench.page import processor, save_option, written_by
+from bench.page import json_option, processor, save_option, written_by
 from bench.page import save as write
 from bench.running import command_line, measure_apart
 from bench.speed import SECTIONS
 from bench.speed.setup import Setup
 from bench.speed.timing import Case, Row, measure
 from robot_dynamics_ros import __version__, _core
-from robot_dynamics_ros.cli.options import console, json_option, progress, robot_option_with, stderr, write_json
+from robot_dynamics_ros.cli.options import console, progress, robot_option_with, stderr, write_json
 from robot_dynamics_ros.nodes.executables import require_ros
 
 if TYPE_CHECKING:  # needs rclpy

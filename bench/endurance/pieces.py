@@ -59,13 +59,11 @@ class Look:
         return asdict(self)
 
 
-def endure(
-    pieces: int, piece: float = PIECE, transport: str = "script", robot: RobotFile | None = None
-) -> Generator[Look, None, None]:
+def endure(pieces: int, piece: float = PIECE, robot: RobotFile | None = None) -> Generator[Look, None, None]:
     """Follow the six waypoints by torque for so many pieces; a look after each. Raises RobotDynamicsError."""
     file = robot or load_robot("ur5e")
     path = six_waypoints(file)
-    with ClosedLoop(file, CONTROL, transport=transport) as loop:
+    with ClosedLoop(file, CONTROL) as loop:
         for number in range(1, pieces + 1):
             yield _piece(loop, path, number, piece)
 
@@ -91,13 +89,13 @@ def _latches(loop: ClosedLoop) -> bool:
     end = time.monotonic() + 60.0
     while not _latched(loop) and time.monotonic() < end:
         loop.driver.read(0.02)
-        loop.driver.send_torque()
+        loop.driver.take_records()
     latched = _latched(loop)
     loop.slow()
     rest = time.monotonic() + 60.0
     while time.monotonic() < rest and (loop.simulation.state["torque_mode"] or loop.loop.state != GuardState.idle):
         loop.driver.read(0.05)
-        loop.driver.send_torque()
+        loop.driver.take_records()
         loop.driver.rearm()
         loop.loop.rearm()
     if loop.loop.state != GuardState.idle:

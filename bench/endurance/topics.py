@@ -19,7 +19,7 @@ from robot_dynamics_ros.bringup import Graph, NodeSpec
 from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 NODES = {"composed_node": "/", "estimator_node": "/other"}  # a driver of ours; the topics of another; their namespaces
 PERIOD = 0.01  # s between two messages
@@ -53,8 +53,11 @@ class Look:
 def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, None]:
     """So many pieces of wall time, a look after each. Raises RobotDynamicsError where a node ends or is not active."""
     with ExitStack() as stack:
-        ur = stack.enter_context(SimulatedUR("ur5e"))
-        given = {"composed_node": {"ip": ur.host, "torque": "script"}, "estimator_node": {"driver": "none"}}
+        ur = stack.enter_context(SimulatedController("ur5e"))
+        given: dict[str, dict[str, Any]] = {
+            "composed_node": {"ip": ur.host, "torque": True},
+            "estimator_node": {"driver": "none"},
+        }
         nodes = {name: stack.enter_context(_node(name, given[name])) for name in NODES}
         flood = stack.enter_context(Flood())
         for piece in range(1, pieces + 1):
@@ -66,7 +69,7 @@ def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, 
 
 
 @contextmanager
-def _node(name: str, parameters: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def _node(name: str, parameters: dict[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
     """A node as a process, ended with the block."""
     node = NodeSpec(name, name, {"robot": "ur5e"} | parameters)
     command = Graph((node,), NODES[name].strip("/")).command(node)

@@ -31,7 +31,7 @@ class GraphBench(SocketBench):
     def __init__(self, publishes: bool = True, parameters: dict[str, Any] | None = None) -> None:
         super().__init__(arm=False)
         self._publishes = publishes
-        self._parameters = {"torque": "script", "control.time_scale": SPEED, "follow_host_clock": False}
+        self._parameters = {"torque": True, "control.time_scale": SPEED, "follow_host_clock": False}
         self._parameters |= parameters or {}
 
     def __enter__(self) -> GraphBench:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 
 import numpy as np
 
-from bench.faults.bench import Fault
 from bench.faults.socket_bench import HEARTBEAT, SPEED, Arm, SocketBench, Worker, cpu_load
 from bench.faults.table import Case, require
 from robot_dynamics_ros._core import GuardReason, GuardState
 from robot_dynamics_ros.errors import RobotDynamicsError
 
-WATCHDOG = 0.07  # s the same through the vendor client: its watchdog of 50 ms, and its process
 CABLE = 4.0  # s of wall time without a byte: the connection is given up after 2.5 s
-
-STOP = Fault(27, "protective stop, vendor client", lambda bench: bench.stop_robot(), latches=0.002, ramp=0.0)
 
 
 def silent_server(_: int) -> str:
@@ -39,24 +33,15 @@ def emergency_stop(_: int) -> str:
 
 
 def process_killed(_: int) -> str:
-    return _killed("script", HEARTBEAT)
-
-
-def client_process_killed(_: int) -> str:
-    """The parent dies: its child hears the end of the pipe, ramps out and stops."""
-    return _killed("client", 0.28)
-
-
-def _killed(transport: str, budget: float) -> str:
     with SocketBench(arm=False) as bench:
-        worker = Worker(bench.ur.host, transport)
+        worker = Worker(bench.ur.host)
         try:
             require(bench.simulation.state["torque_mode"], "not in torque mode")
         finally:
             begin = bench.now
             worker.kill()
-        text = bench.torque_ends(begin, budget)
-        again = Arm(bench.ur.host, transport)
+        text = bench.torque_ends(begin, HEARTBEAT)
+        again = Arm(bench.ur.host)
         try:
             again.read(0.5)
             require(
@@ -64,17 +49,6 @@ def _killed(transport: str, budget: float) -> str:
             )
         finally:
             again.close()
-        return text
-
-
-def vendor_client_killed(_: int) -> str:
-    with SocketBench("client") as bench:
-        pid = bench.arm.driver.control_pid
-        require(pid is not None, "no client process")
-        begin = bench.now
-        os.kill(pid, signal.SIGKILL)
-        text = bench.torque_ends(begin, WATCHDOG)
-        bench.stays_off()
         return text
 
 
@@ -162,10 +136,7 @@ CASES: list[Case] = [
     Case(3, "controller silent for 0.3 s", "sockets", "off when it is back, latched", silent_server),
     Case(24, "second client on the torque registers", "sockets", "refused", other_client_owns_registers),
     Case(26, "our process killed -9", "sockets", f"off within {1e3 * HEARTBEAT:.0f} ms, at rest", process_killed),
-    Case(26, "our process killed -9, vendor client", "sockets", "off within 280 ms, at rest", client_process_killed),
-    Case(26, "vendor client killed -9", "sockets", f"off within {1e3 * WATCHDOG:.0f} ms", vendor_client_killed),
     Case(27, "emergency stop in motion", "sockets", "off at once, latched", emergency_stop),
-    STOP.on(lambda seed: SocketBench("client"), "sockets"),
     Case(28, "four processes load the CPU", "sockets", "no late burst; ok, or off and at rest", busy),
     Case(29, "controller killed -9", "sockets", "latched, nothing stale", controller_killed),
     Case(29, "controller killed and restarted", "sockets", "connected again, torque by a re-arm", controller_restarted),

@@ -22,7 +22,7 @@ from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.trajectories.smooth import through
 
 SPEED = 0.5  # controller time per wall time: half the jitter of a machine that does other things too
@@ -34,9 +34,9 @@ ATTEMPTS = 4  # to get moving on a busy machine; faults are injected after that
 class Arm:
     """A driver with its loop, reading; the robot moves up and down by torque."""
 
-    def __init__(self, host: str, transport: str = "script", time_scale: float = SPEED) -> None:
+    def __init__(self, host: str, time_scale: float = SPEED) -> None:
         self.robot = load_robot("ur5e")
-        self.driver = UrDriver(self.robot, host, torque=transport, follow_host_clock=False, time_scale=time_scale)
+        self.driver = UrDriver(self.robot, host, torque=True, follow_host_clock=False)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), {"time_scale": time_scale})
         self.driver.attach(self.loop)
         self.driver.connect()
@@ -46,7 +46,7 @@ class Arm:
         end = time.monotonic() + seconds
         while not (reached := until()) and time.monotonic() < end:
             self.driver.read(0.005)
-            self.driver.send_torque()
+            self.driver.take_records()
         return reached
 
     def move(self) -> None:
@@ -82,19 +82,19 @@ class SocketBench(Bench):
 
     transport, latency, latch_latency = "sockets", 0.02, 1.0
 
-    def __init__(self, client: str = "script", arm: bool = True, **options: Any) -> None:
-        """client: how torques travel (URScript of ours, or the vendor's client); arm: also a driver and its loop."""
-        self._client, self._with_arm = client, arm
+    def __init__(self, arm: bool = True, **options: Any) -> None:
+        """arm: also a driver and its loop."""
+        self._with_arm = arm
         self._options = {"speed": SPEED} | options
 
     def __enter__(self) -> SocketBench:
-        self.ur = SimulatedUR("ur5e", **self._options)
+        self.ur = SimulatedController("ur5e", **self._options)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.arm: Any = None
         try:
             if self._with_arm:
-                self.arm = Arm(self.ur.host, self._client)
+                self.arm = Arm(self.ur.host)
                 self.loop, self.robot = self.arm.loop, self.arm.robot
                 self.arm.move()
         except BaseException:
@@ -165,7 +165,7 @@ class SocketBench(Bench):
         """Another controller under the same address, after the first was killed."""
         self.simulation.close()
         self.ur.stop()
-        self.ur = SimulatedUR("ur5e", host=self.ur.host, **self._options)
+        self.ur = SimulatedController("ur5e", host=self.ur.host, **self._options)
         self.ur.__enter__()
         self.simulation = self.ur.client()
 
@@ -199,9 +199,9 @@ def cpu_load(count: int, seconds: float) -> Iterator[None]:
 class Worker:
     """The arm in a process of its own, to be killed."""
 
-    def __init__(self, host: str, transport: str = "script") -> None:
+    def __init__(self, host: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bench.faults.socket_bench", host, transport],
+            [sys.executable, "-m", "bench.faults.socket_bench", host],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -217,13 +217,13 @@ class Worker:
 
 
 def main() -> None:
-    """argv: host, transport. Moves until it is killed, or something ends the torque."""
-    arm = Arm(sys.argv[1], sys.argv[2])
+    """argv: host. Moves until it is killed, or something ends the torque."""
+    arm = Arm(sys.argv[1])
     arm.move()
     print("moving", flush=True)
     while True:
         arm.driver.read(0.02)
-        arm.driver.send_torque()
+        arm.driver.take_records()
 
 
 if __name__ == "__main__":

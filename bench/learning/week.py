@@ -22,12 +22,12 @@ from robot_dynamics_ros.learning.observability import knowledge
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.outputs import replacing
-from robot_dynamics_ros.plots import figure, plotting_available, png_bytes
+from robot_dynamics_ros.plots import BLUE, GREEN, ORANGE, RED, figure, plotting_available, png_bytes
 from robot_dynamics_ros.robot_file import load_robot
 
 DAYS, A_DAY = 7, 2  # recordings a day
 PAYLOAD, LOADED = 1.0, 4  # kg, on that day (0, 1, ..)
-COLOURS = {"moving": "tab:blue", "rest": "tab:orange", "contact": "tab:green", "contact_rest": "tab:red"}
+COLOURS = {"moving": BLUE, "rest": ORANGE, "contact": GREEN, "contact_rest": RED}
 
 
 @dataclass
@@ -95,16 +95,16 @@ def draw(found: Week, path: Path) -> None:
     left.legend(fontsize=8)
     shares = np.array(found.left)
     middle.plot(evenings[1:], 100 * shares, color="0.75", lw=0.8)
-    middle.plot(evenings[1:], 100 * np.median(shares, axis=1), "o-", color="tab:blue", label="median")
+    middle.plot(evenings[1:], 100 * np.median(shares, axis=1), "o-", color=BLUE, label="median")
     middle.set_ylabel("deviation of base parameters\nleft of the prior's [%]")
     middle.set_ylim(0, 105)
     middle.legend(fontsize=8)
-    right.step(evenings, found.versions, where="post", color="tab:blue")
+    right.step(evenings, found.versions, where="post", color=BLUE)
     right.set_ylabel("version of the robot file")
     for k, (day, text) in enumerate(found.held):
         words = text.split(": held back, ")[-1].split(" (")[0]
-        right.axvline(day + 1, color="tab:red", lw=1)
-        right.text(day + 1.08 - 0.45 * (k % 2), 0.2, words, rotation=90, fontsize=7, va="bottom", color="tab:red")
+        right.axvline(day + 1, color=RED, lw=1)
+        right.text(day + 1.08 - 0.45 * (k % 2), 0.2, words, rotation=90, fontsize=7, va="bottom", color=RED)
     for axis in axes.flat:
         axis.set_xlabel("evening of day")
         axis.set_xticks(evenings)

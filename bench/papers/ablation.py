@@ -20,7 +20,7 @@ from bench.papers.table import Row, beside
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import joint_records
 from robot_dynamics_ros.identification.experiments.run import run_simulated
-from robot_dynamics_ros.identification.joint.fits import JointOptions, fit_memory
+from robot_dynamics_ros.identification.joint.fits import JointOptions, hysteresis_fit
 from robot_dynamics_ros.identification.joint.identify import with_fits
 from robot_dynamics_ros.robot_file import RobotFile
 
@@ -67,13 +67,13 @@ def variants() -> dict[str, Variant]:
 
 @cache
 def complete() -> RobotFile:
-    """The robot of thermal_lab.py with hysteresis of every joint from slow reversals."""
+    """The robot of labs/thermal.py with hysteresis of every joint from slow reversals."""
     robot, fits = identified(), {}
     for joint in range(robot.n_joints):
         plan = lab.planning.reversals(robot, joint, lab.START, turn=0.4, count=12, a=0.1)
         log = run_simulated(plan, lab.warm_robot(lab.ur5e(), joint, REST))
         try:
-            fits[joint] = fit_memory(joint_records(log, robot)[joint], robot, joint, JointOptions())
+            fits[joint] = hysteresis_fit(joint_records(log, robot)[joint], robot, joint, JointOptions())
         except DataError:
             continue
     found = with_fits(robot, fits, "slow reversals of the simulated robot")

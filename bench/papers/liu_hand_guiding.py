@@ -14,6 +14,7 @@ from bench.papers.labs.closed_loop import ClosedLoop, InProcessLoop, closed_loop
 from bench.papers.labs.in_process import RATE, Run
 from bench.papers.labs.loop_friction import identified
 from bench.papers.madsen_adaptive import CONTROL, identify_here, six_waypoints
+from bench.papers.registry import TRANSPORTS
 from bench.papers.table import Row, beside
 from robot_dynamics_ros._core import TorqueMode, TorqueRecord
 from robot_dynamics_ros.models import RobotModel
@@ -53,7 +54,7 @@ class Hand:
         self.torques.append((t, self._torque))
 
 
-def run(quick: bool = False, transport: str = "client") -> list[Row]:
+def run(quick: bool = False, transport: str = TRANSPORTS[0]) -> list[Row]:
     """External joint torque to start and to keep moving, smoothness of the start, drift, energy."""
     robot = load_robot("ur5e")
     path = six_waypoints(robot, 2.0, 8.0)

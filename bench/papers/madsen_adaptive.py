@@ -15,6 +15,7 @@ from bench.papers.labs.closed_loop import closed_loop
 from bench.papers.labs.in_process import RATE, Run
 from bench.papers.labs.loop_friction import identified
 from bench.papers.point_to_point import point_to_point
+from bench.papers.registry import TRANSPORTS
 from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import RobotFile
@@ -51,7 +52,7 @@ def identify_here(robot: RobotFile, path: Trajectory, passes: float, transport: 
         return run
 
 
-def run(quick: bool = False, transport: str = "client") -> list[Row]:
+def run(quick: bool = False, transport: str = TRANSPORTS[0]) -> list[Row]:
     """MSE of feedforward torque and of position, with adaptation against without, and how fast."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     path = six_waypoints(robot, *((2.5, 5.0) if quick else (VELOCITY, ACCELERATION)))

@@ -15,6 +15,7 @@ from bench.papers.labs import lab
 from bench.papers.labs.closed_loop import closed_loop
 from bench.papers.labs.in_process import RATE, Run
 from bench.papers.labs.loop_friction import identified, model_error
+from bench.papers.registry import TRANSPORTS
 from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import RobotFile
@@ -36,7 +37,7 @@ def reversals(speed: float) -> Trajectory:
     return through(points, velocity=speed, acceleration=1.5)
 
 
-def run(quick: bool = False, transport: str = "client") -> list[Row]:
+def run(quick: bool = False, transport: str = TRANSPORTS[0]) -> list[Row]:
     """Ratio of the mean squares of feedforward torque error and of position error."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     path = reversals(0.5 if quick else 0.35)

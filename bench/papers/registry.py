@@ -27,7 +27,7 @@ PROTOCOLS: dict[str, str] = {
     "recovery": "recovery",
     "torque-friction": "torque_friction",
 }
-TRANSPORTS = ("client", "script", "process")  # how torques reach the simulated controller, the default first
+TRANSPORTS = ("sockets", "process")  # how torques reach the simulated controller, the default first
 
 
 def protocol(name: str) -> Callable[[bool], list[Row]]:

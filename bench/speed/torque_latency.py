@@ -28,7 +28,7 @@ def torque_latency(robot: RobotFile, duration: float, priority: int) -> dict[str
     if robot.manufacturer != "Universal Robots":
         raise CapabilityError(f"{robot.name}: torque latency is measured with a UR's torque script")
     with SimulatedController(robot.file) as controller:
-        driver = UrDriver(robot, controller.host, torque="script", realtime_priority=priority)
+        driver = UrDriver(robot, controller.host, torque=True, realtime_priority=priority)
         loop = torque_loop(robot, guard_limits(robot))
         driver.attach(loop)
         driver.connect()
@@ -66,7 +66,7 @@ def _read(driver: UrDriver, done: Any, seconds: float) -> None:
     end = time.monotonic() + seconds
     while not done() and time.monotonic() < end:
         driver.read(0.02)
-        driver.send_torque()
+        driver.take_records()
 
 
 def _percentiles(seconds: np.ndarray) -> list[float]:

@@ -28,8 +28,6 @@ def load_bag(
     paths: str | Path | Sequence[str | Path],
     robot: Any = None,
     *,
-    joint_names: Sequence[str] | None = None,
-    aliases: Mapping[str, str] | None = None,
     topic: str = "auto",
     stamps: str = "auto",
     require: Iterable[str] = ("q", "effort"),
@@ -41,14 +39,13 @@ def load_bag(
 
     paths: ROS 1 bags, rosbag2 directories with or without metadata.yaml, .db3 or .mcap files, or tables of numbers
     (.csv, .npz, .parquet, .h5), read as `table` says. robot: a RobotFile giving
-    joint names and aliases; without it (or joint_names) the joints are those of the data. topic: name or "auto".
+    joint names and aliases; without it the joints are those of the data. topic: name or "auto".
     stamps: "header", "receive" or "auto". require: signals that must be there. repair=False keeps every readable row.
     Raises DataError naming the file and what to do.
     """
     if stamps not in STAMPS:
         raise DataError(f"stamps = {stamps!r} is none of {', '.join(STAMPS)}")
-    if robot is not None:
-        joint_names, aliases = robot.joint_names, robot.joint_aliases
+    joint_names, aliases = (None, None) if robot is None else (robot.joint_names, robot.joint_aliases)
     files = [Path(p) for p in ([paths] if isinstance(paths, (str, Path)) else paths)]
     if not files:
         raise DataError("no bag given")

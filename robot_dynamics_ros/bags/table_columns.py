@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from robot_dynamics_ros.bags.tables import natural
+from robot_dynamics_ros.bags.table_names import natural
 
 WORDS = {  # quantity -> words of a column's name, the stronger quantities first: "observation.state.elbow.torque"
     "temperature": {"temperature", "temperatures", "temp", "temps"},

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import importlib
 import json
-import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +27,7 @@ from robot_dynamics_ros.bags.table_bounds import (
     within,
 )
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.supervisor import child_environment
 
 MAX_WIDTH = 64  # columns of one array; wider ones are images or features, not joints
 DELIMITERS = (";", "\t", ",", " ")
@@ -260,20 +259,16 @@ READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
     ".h5": _hdf5,
     ".hdf5": _hdf5,
 }
-
-
 NATIVE = {".parquet": "pyarrow.parquet", ".h5": "h5py", ".hdf5": "h5py"}  # on some damaged files they end the process
 
 
 def _apart(path: Path) -> dict[str, np.ndarray]:
     """Columns as a process of its own reads them. Raises as the reader, DataError where the process was ended."""
     _library(NATIVE[path.suffix.lower()], path)
-    root = str(Path(__file__).resolve().parents[2])
-    paths = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
     with tempfile.TemporaryDirectory() as place:
         call = f"from {__name__} import write_columns as w; import sys; sys.exit(w(*sys.argv[1:]))"
         command = [sys.executable, "-c", call, str(path), f"{place}/columns.npz"]
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths})
+        done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
         if done.returncode:
             raise DataError(done.stdout.strip() or f"{path}: ends the process of its library ({done.returncode})")
         with np.load(f"{place}/columns.npz", allow_pickle=False) as file:
@@ -289,48 +284,3 @@ def write_columns(path: str, out: str) -> int:
         return 1
     np.savez(out, np.array(list(columns), dtype=str), *columns.values())
     return 0
-
-
-def chosen(table: Table, wanted: str) -> list[str]:
-    """Columns that a text of --map names: a column, an array, FIRST..LAST, numbers A-B from 1, or a pattern with *.
-
-    Raises DataError where it names none.
-    """
-    names = list(table.columns)
-    if wanted in table.columns:
-        return [wanted]
-    if entries := [n for n in names if re.fullmatch(re.escape(wanted) + r"(\[\d+\]|\..+)", n)]:
-        return entries
-    first, dots, last = wanted.partition("..")
-    if dots and first in names and last in names and names.index(first) <= names.index(last):
-        return names[names.index(first) : names.index(last) + 1]
-    if numbers := re.fullmatch(r"(\d+)(?:-(\d+))?", wanted):
-        a, b = int(numbers[1]), int(numbers[2] or numbers[1])
-        if 1 <= a <= b <= len(names):
-            return names[a - 1 : b]
-    if "*" in wanted and (matching := [n for n in names if _fits(n, wanted.split("*"))]):
-        return sorted(matching, key=natural)
-    raise DataError(f"{table.path}: no column {wanted!r}; columns: {listed(names)}")
-
-
-def _fits(name: str, parts: list[str]) -> bool:
-    """Whether the parts follow each other in a name, the first at its begin, the last at its end."""
-    first, *middle, last = parts
-    at, end = len(first), len(name) - len(last)
-    for part in middle:
-        found = name.find(part, at, end)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return name.startswith(first) and name.endswith(last) and at <= end
-
-
-def natural(name: str) -> list[tuple[int, str, int]]:
-    """Key that sorts q2 before q10."""
-    return [(1, "", int(part)) if part.isdecimal() else (0, part, 0) for part in re.findall(r"\d+|\D+", name)]
-
-
-def listed(names: Sequence[str], most: int = 30) -> str:
-    """Names in one line, the first ones of many."""
-    more = f", ... ({len(names)} in all)" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

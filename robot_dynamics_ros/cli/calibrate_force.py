@@ -12,12 +12,10 @@ from robot_dynamics_ros.cli.options import (
     bags_argument,
     console,
     effort_option,
-    json_option,
     progress,
     reference_option,
     robot_option,
     topic_option,
-    write_json,
 )
 from robot_dynamics_ros.cli.reference import show_comparison
 from robot_dynamics_ros.estimators.calibration import calibrate, write_parameters
@@ -32,7 +30,6 @@ from robot_dynamics_ros.estimators.replay import replay
 @topic_option
 @effort_option
 @click.option("--out", type=NewPath(), required=True, help="ROS parameter file to write.")
-@json_option
 def command(
     bags: tuple[Path, ...],
     robot: str,
@@ -40,7 +37,6 @@ def command(
     topic: str,
     effort: str,
     out: Path,
-    json_file: Path | None,
 ) -> None:
     """Set noise, band and contact threshold of the force estimate from BAGS (one recording) with a force sensor.
 
@@ -63,5 +59,3 @@ def command(
     for stage, values in found.settings.items():
         console.print(", ".join(f"{stage}.{name} {value:g}" for name, value in values.items()))
     console.print(f"wrote {out}")
-    numbers = {"parameters": found.settings, "before": found.before.to_dict(), "after": found.after.to_dict()}
-    write_json(json_file, numbers)

@@ -29,8 +29,9 @@ def _force(view: View, truth: NDArray[np.float64]) -> Table:
     return table
 
 
-def _bar(force: float, scale: float = 40.0, width: int = 31) -> Text:
-    """A line with zero in the middle."""
+def _bar(force: float) -> Text:
+    """A line with zero in the middle, 40 N to either side."""
+    scale, width = 40.0, 31
     if not np.isfinite(force):
         return Text("·" * width, style="dim")
     middle = width // 2

@@ -10,13 +10,7 @@ import click
 import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from robot_dynamics_ros.cli.options import (
-    NewPath,
-    console,
-    robot_option,
-    stderr,
-    view_file_option,
-)
+from robot_dynamics_ros.cli.options import NewPath, console, print_files, robot_option, stderr, view_file_option
 
 CLEARANCE = 0.1  # m, where none is given
 
@@ -105,8 +99,7 @@ def command(
     console.print(
         f"condition number {motion.condition:.1f}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried"
     )
-    for what, path in files.items():
-        console.print(f"{what}: {path}")
+    print_files(files)
     console.print(f"next: robot-dynamics rehearse {out} --robot {robot} --out rehearsal")
 
 

@@ -14,19 +14,20 @@ from robot_dynamics_ros.cli.options import (
     bags_argument,
     effort_option,
     jobs_option,
-    json_option,
     out_option,
     robot_option_with,
     topic_option,
+    verbose_option,
+    view_file_option,
 )
 from robot_dynamics_ros.errors import ConfigError, DataError
 
 PATH = click.Path(path_type=Path)
 SIGNS = {"auto": 0, "environment": 1, "robot": -1}
 JOINTS = ("friction", "load", "temperature", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
-COMMON = {"bags", "robot", "what", "topic", "out", "json_file"}
+COMMON = {"bags", "robot", "what", "topic", "out"}
 ARM = {"validate", "payload_from", "payload_mass", "effort", "wrench", "known_rotor"}
-ARM |= {"average_periods", "excluded", "contact", "report", "overwrite"}
+ARM |= {"average_periods", "excluded", "contact", "verbose", "view_file"}
 TAKEN = {  # options that each kind of identification takes besides the common ones
     "arm": ARM,
     "compare": {"effort", "jobs"},
@@ -47,7 +48,7 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     "each bag, compared.",
 )
 @click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
-@click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
+@click.option("--validate", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
 @click.option("--payload-from", multiple=True, type=PATH, help="Bag of a run with payload: its mass, centre, inertia.")
 @click.option(
     "--payload-mass",
@@ -81,10 +82,9 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     help="auto: contact is left out, hand guiding refused; ignore: identify from all that was recorded.",
 )
 @jobs_option
-@click.option("--report/--no-report", default=True, show_default=True, help="HTML report with pictures.")
 @out_option
-@click.option("--overwrite", is_flag=True, help="Replace the result files of an earlier run in the directory.")
-@json_option
+@view_file_option
+@verbose_option
 @click.pass_context
 def command(context: click.Context, what: str, **o: Any) -> None:
     """Identify a robot from BAGS and write a robot file with the result.
@@ -100,7 +100,7 @@ def command(context: click.Context, what: str, **o: Any) -> None:
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """
     _refuse_others(context, what)
-    common = {name: o[name] for name in ("bags", "robot", "topic", "out", "json_file")}
+    common = {name: o[name] for name in ("bags", "robot", "topic", "out")}
     if what in JOINTS:
         from robot_dynamics_ros.cli.identify_joint import identify_property
 
@@ -132,7 +132,7 @@ def _arm(o: dict[str, Any], common: dict[str, Any]) -> None:
         known_rotor=o["known_rotor"],
         average_periods=o["average_periods"],
     )
-    names = ("validate", "payload_from", "payload_mass", "report", "overwrite")
+    names = ("validate", "payload_from", "payload_mass", "verbose", "view_file")
     identify_arm(options=options, **common, **{name: o[name] for name in names})
 
 

@@ -7,9 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
-
-from robot_dynamics_ros.cli.options import console, joint_table, stderr, write_json
+from robot_dynamics_ros.cli.options import (
+    console,
+    end_with,
+    joint_table,
+    print_files,
+    print_notes,
+    show_verdict,
+    stderr,
+    write_json,
+)
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify, read
@@ -17,9 +24,7 @@ from robot_dynamics_ros.identification.dataset.initial_model import any_robot, r
 from robot_dynamics_ros.identification.known_mass import with_known_mass
 from robot_dynamics_ros.identification.reports.result import summarise
 
-NOT_USABLE = 3  # exit status of a result that is written but predicts too little to be loaded
 REPORT = "report.html"
-STYLES = {"good": "green", "fair": "yellow", "bad": "red"}  # of the verdict's first sentence, by its level
 SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
     "reading bags": 10,
     "comparing velocity and position": 1,
@@ -58,17 +63,15 @@ def identify_arm(
     options: Options,
     payload_from: tuple[Path, ...],
     payload_mass: float | None,
-    report: bool,
     out: Path,
-    overwrite: bool,
-    json_file: Path | None,
+    verbose: bool,
+    view_file: Path | None,
 ) -> None:
     """Identify, write the files into `out`, print the result. Raises DataError, ConfigError."""
     if payload_mass is not None and not payload_from:
         raise DataError("--payload-mass needs the loaded run: --payload-from BAG")
     arm = any_robot(robot, None, bags)
-    if not overwrite:
-        _refuse_earlier(arm.name, out)
+    _refuse_earlier(arm.name, out)
     with stderr.status("loading") as status:
         progress = StepProgress(status.update)
         found = identify(arm, bags, validate, options, progress)
@@ -87,27 +90,32 @@ def identify_arm(
         if payload_from:
             status.update("payload")
             result["payload"] = _payload(found, payload_from, options, out, result["files"])
-        if report:
-            progress("report")
-            from robot_dynamics_ros.identification.reports.arm import write_report
+        if result["usable"]:
+            result["next"] = f"robot-dynamics up --robot {result['files']['robot_file']} --driver none"
+        progress("report")
+        from robot_dynamics_ros.identification.reports.arm import write_report
 
-            try:
-                result["files"]["report"] = str(write_report(found, result, out / REPORT))
-            except CapabilityError as error:  # numbers and files do not depend on drawing
-                result["statements"].append(f"no report: {error}")
-    write_json(json_file, result)
-    _show(result)
-    if result["usable"]:
-        console.print(f"next: robot-dynamics up --robot {result['files']['robot_file']} --driver none")
-    else:
-        click.get_current_context().exit(NOT_USABLE)
+        try:
+            result["files"]["report"] = str(write_report(found, result, out / REPORT))
+        except CapabilityError as error:  # numbers and files do not depend on drawing
+            result["warnings"].append(f"no report: {error}")
+    if view_file is not None:
+        result["files"]["view"] = str(view_file)
+    write_json(out / "report.json", result)
+    if view_file is not None:
+        from robot_dynamics_ros.identification.reports.arm import curves
+        from robot_dynamics_ros.viewer.files import write_series_rrd
+
+        write_series_rrd(*curves(found, result["unit"]), result["joint_names"], view_file)
+    _show(result, verbose)
+    end_with(result)
 
 
 def _refuse_earlier(robot: str, out: Path) -> None:
     """Raises DataError where a result file of an earlier run would be replaced."""
     for name in (f"{robot}_identified.yaml", f"{robot}_identified.urdf", f"{robot}_identified_loaded.yaml", REPORT):
         if (out / name).exists():
-            raise DataError(f"{out / name}: exists already; choose another --out, or replace it by --overwrite")
+            raise DataError(f"{out / name}: exists already; choose another --out, or remove it")
 
 
 def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:
@@ -123,7 +131,7 @@ def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files:
     return payload.to_dict()
 
 
-def _show(result: dict[str, Any]) -> None:
+def _show(result: dict[str, Any], verbose: bool) -> None:
     from robot_dynamics_ros.bags.rows import dropped_rows
 
     v, models = result["validation"], result["comparison"]
@@ -132,21 +140,14 @@ def _show(result: dict[str, Any]) -> None:
     initial = models.get("initial_model", {}).get("rmse", [None] * len(v["r2"]))
     rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], models["constant_coulomb"]["rmse"], initial)
     for name, *cells in zip(result["joint_names"], *rows, strict=True):
-        table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))
-    headline, *others = result["verdict"]
-    console.print(headline, style=STYLES[result["level"]])
-    for text in others:
-        console.print(text)
+        table.add_row(name, *("-" if c is None else f"{c:.3g}" for c in cells))
+    show_verdict(result)
     console.print(table)
     mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
     console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
     for bag in (*result["training"]["bags"], *result["validation_bags"]):
-        for text in dropped_rows(bag["name"], bag["dropped"]):
-            console.print(f"- {text}")
-    for text in result["statements"]:
-        console.print(f"- {text}")
-    for text in result["warnings"]:
-        console.print(f"warning: {text}", style="yellow")
+        print_notes(dropped_rows(bag["name"], bag["dropped"]))
+    print_notes(result["statements"] if verbose else [], result["warnings"])
     if "payload" in result:
         p = result["payload"]
         com = ", ".join(f"{c:.4f} +- {s:.4f}" for c, s in zip(p["com"], p["com_std"], strict=True))
@@ -154,5 +155,4 @@ def _show(result: dict[str, Any]) -> None:
             f"payload {p['mass']:.3f} +- {p['mass_std']:.3f} kg, centre of mass [{com}] m in the last link frame"
         )
         console.print(f"observable: {', '.join(p['observable']) or 'nothing'}")
-    for what, path in result["files"].items():
-        console.print(f"{what.replace('_', ' ')}: {path}")
+    print_files(result["files"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.cli.options import console, joint_table, stderr, write_json
+from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, stderr, write_json
 from robot_dynamics_ros.errors import DataError
 
 
@@ -15,7 +15,6 @@ def identify_drive(
     validate: tuple[Path, ...],
     topic: str,
     out: Path,
-    json_file: Path | None,
 ) -> None:
     """Torque constants, rotor inertia, losses and energy from bags with motor currents.
 
@@ -35,7 +34,7 @@ def identify_drive(
         result["files"] = {"robot_file": _save(written, out, changed, bag_files([*bags, *validate]))}
     except DataError as error:
         result["files"], result["warnings"] = {}, [*result["warnings"], str(error)]
-    write_json(json_file, result)
+    write_json(out / "drives.json", result)
     _show(result)
 
 
@@ -81,12 +80,8 @@ def _show(result: dict[str, Any]) -> None:
     console.print(table)
     console.print(f"R2 and RMS of the current in motion, {v['samples']} samples; {v['split']}")
     _show_energy(v)
-    for text in result["statements"]:
-        console.print(f"- {text}")
-    for text in result["warnings"]:
-        console.print(f"warning: {text}", style="yellow")
-    for what, path in result["files"].items():
-        console.print(f"{what.replace('_', ' ')}: {path}")
+    print_notes(result["statements"], result["warnings"])
+    print_files(result["files"])
 
 
 def _show_energy(v: dict[str, Any]) -> None:

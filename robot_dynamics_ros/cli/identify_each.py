@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, stderr, workers, write_json
+from robot_dynamics_ros.cli.options import console, print_notes, stderr, workers, write_json
 from robot_dynamics_ros.errors import CapabilityError
 
 REPORT = "comparison.html"
@@ -20,7 +20,6 @@ def compare(
     topic: str,
     jobs: str,
     out: Path,
-    json_file: Path | None,
 ) -> None:
     """Identify each bag separately and compare the results: robots of a fleet, or one robot over months."""
     from robot_dynamics_ros.identification.arm.identify import Options
@@ -34,7 +33,7 @@ def compare(
 
         results = identify_each(robot, bags, options, *workers(jobs), on_done)
     result = compared(results)
-    write_json(json_file, result | {"results": results})
+    write_json(out / "comparison.json", result | {"results": results})
     _show(result)
     from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
 
@@ -55,7 +54,6 @@ def _show(result: dict[str, Any]) -> None:
         table.add_row(Path(bag).name, f"{r2:.4f}", *cells)
     console.print(table)
     console.print(f"friction [Nm] at {result['friction_speed']} rad/s without load, deviation, off the median")
-    for text in result["differences"] or ["no parameter of a bag differs clearly from the others"]:
-        console.print(f"- {text}")
+    print_notes(result["differences"] or ["no parameter of a bag differs clearly from the others"])
     for bag, error in result["failed"].items():
         console.print(f"not identified: {bag}: {error}", style="yellow")

@@ -13,18 +13,27 @@ from robot_dynamics_ros.cli.options import (
     complete_robot,
     console,
     effort_option,
-    json_option,
+    end_with,
+    joint_table,
+    print_files,
+    print_notes,
+    show_verdict,
     stderr,
     topic_option,
+    verbose_option,
     write_json,
 )
+from robot_dynamics_ros.errors import CapabilityError, DataError
 
 
 @click.command("learn")
 @click.argument("robot", shell_complete=complete_robot)
 @click.argument("bags", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--state", type=NewPath(directory=True), required=True, help="Directory of what is learned; one per robot."
+    "--state",
+    type=NewPath(directory=True),
+    required=True,
+    help="Directory of what is learned; one per robot.",
 )
 @click.option("--apply", "apply", is_flag=True, help="Make the proposed file the next version, STATE/robot.yaml.")
 @click.option("--prior", type=click.Path(path_type=Path, exists=True), help="Fleet prior, written by learn-fleet.")
@@ -34,7 +43,7 @@ from robot_dynamics_ros.cli.options import (
 @click.option("--floor", type=float, help="Motion of --excite: lowest height of any joint or the TCP [m].")
 @topic_option
 @effort_option
-@json_option
+@verbose_option
 def command(
     robot: str,
     bags: tuple[Path, ...],
@@ -47,7 +56,7 @@ def command(
     floor: float | None,
     topic: str,
     effort: str,
-    json_file: Path | None,
+    verbose: bool,
 ) -> None:
     """Learn masses and friction of ROBOT from BAGS of its ordinary work.
 
@@ -60,6 +69,7 @@ def command(
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.learning.fleet import prior_of_file
     from robot_dynamics_ros.learning.observability import advice, knowledge
+    from robot_dynamics_ros.learning.report import judged, write_report
     from robot_dynamics_ros.learning.session import Session
     from robot_dynamics_ros.learning.store import Store
 
@@ -76,41 +86,38 @@ def command(
         session.lines.append(f"accepted: {name}")
     with stderr.status("learning") as status:
         session.learn(bags, status.update)
-    for line in session.lines:
-        _print(line)
-    with stderr.status("judging"):
-        proposal = session.propose()
+    try:
+        with stderr.status("judging"):
+            proposal = session.propose()
+    except DataError:
+        print_notes(session.lines)
+        raise
     known = knowledge(session.prior, proposal.state)
     open_words = advice(session.prior, proposal.state, known)
-    _table(store.columns.robot.joint_names, proposal)
-    for text in proposal.reasons:
-        _print(f"- {text}")
-    _print(f"{sum(k.left <= 0.7 for k in known)} of {len(known)} base parameters are seen in the recordings")
-    for text in open_words:
-        _print(f"- {text}")
     files: dict[str, str] = {}
-    if proposal.robot is None:
-        _print("nothing is proposed")
-    elif apply:
+    applied = apply and proposal.robot is not None
+    if applied:
         files["version"] = str(session.apply(proposal))
         files["robot_file"] = str(store.directory / "robot.yaml")
-    else:
-        _print("a better robot file is proposed; --apply makes it the next version")
+    said = judged(session, proposal, known, robot, applied)
+    show_verdict(said)
+    _table(store.columns.robot.joint_names, proposal)
+    if verbose:
+        print_notes([*session.lines, *proposal.reasons, *open_words])
     if excite is not None:
         files |= _excite(session.prior, proposal.state, excite, floor)
-    for what, path in files.items():
-        _print(f"{what.replace('_', ' ')}: {path}")
-    write_json(json_file, _result(store, session, proposal, known, files))
-
-
-def _print(text: str) -> None:
-    console.print(text)
+    try:
+        page = write_report(session, proposal, known, open_words, said, store.directory / "learn.html")
+        files["report"] = str(page)
+    except CapabilityError as error:  # what is learned does not depend on drawing
+        console.print(f"no report: {error}")
+    print_files(files)
+    write_json(state / "learn.json", _result(store, session, proposal, known, files) | said)
+    end_with(said)
 
 
 def _table(joints: list[str], proposal: Any) -> None:
-    from rich.table import Table
-
-    table = Table("joint", "present file [Nm]", "learned, held out [Nm]", "verdict")
+    table = joint_table(joints, "present file Nm", "learned, held out Nm", "")
     for name, before, after in zip(joints, proposal.present, proposal.new, strict=True):
         word = "better" if name in proposal.better else "worse" if name in proposal.worse else "alike"
         table.add_row(name, f"{before:.3g}", f"{after:.3g}", word)
@@ -125,7 +132,9 @@ def _excite(prior: Any, state: Any, path: Path, floor: float | None) -> dict[str
     robot = prior.columns.robot
     limits = Limits.of(robot, floor=-np.inf if floor is None else floor)
     motion, shown = shortest_motion(prior, state, limits)
-    _print(f"a motion of {motion.time[-1]:.0f} s would show {len(shown)} of the open parameters: {', '.join(shown)}")
+    console.print(
+        f"a motion of {motion.time[-1]:.0f} s would show {len(shown)} of the open parameters: {', '.join(shown)}"
+    )
     return write_motion(path, robot, motion, limits)
 
 

@@ -82,20 +82,24 @@ def cli() -> None:
     """
 
 
+def _complain(text: str) -> None:
+    click.echo(f"{click.style('error:', fg='red')} {printable(text)}", err=True)
+
+
 def run(group: click.Group) -> None:
     """Run a command line: user errors are one line and exit status 1, never a traceback."""
     try:
         group(prog_name=group.name)
     except RobotDynamicsError as error:
-        click.echo(f"{click.style('error:', fg='red')} {error}", err=True)
+        _complain(str(error))
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("robot_dynamics_ros"):
             raise  # a defect of ours
-        click.echo(f"error: {error}: install what docs/install.md lists", err=True)
+        _complain(f"{error}: install what docs/install.md lists")
     except OSError as error:
         if error.filename is None:
             raise  # no file of the user's: a defect of ours
-        click.echo(printable(f"error: {error.filename}: {error.strerror}"), err=True)
+        _complain(f"{error.filename}: {error.strerror}")
     sys.exit(1)
 
 

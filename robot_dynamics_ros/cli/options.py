@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -78,11 +78,7 @@ effort_option = click.option(
     show_default=True,
     help="Content of the effort field; auto: determined from the data.",
 )
-overwrite_option = click.option(
-    "--overwrite", is_flag=True, help="Replace a bag at that place that robot-dynamics wrote."
-)
 out_option = click.option("--out", type=NewPath(directory=True), required=True, help="Directory for the results.")
-json_option = click.option("--json", "json_file", type=NewPath(), help="Also write the numbers to this JSON FILE.")
 jobs_option = click.option(
     "--jobs",
     default="2",
@@ -90,6 +86,7 @@ jobs_option = click.option(
     metavar="N|ADDRESS",
     help="Processes at a time, or a Dask cluster whose workers see the same paths.",
 )
+verbose_option = click.option("--verbose", "-v", is_flag=True, help="Also print how it was found.")
 view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
 )
@@ -230,6 +227,20 @@ def write_json(path: Path | None, result: dict[str, Any]) -> None:
         write_atomically(path, json.dumps(result, default=_plain, indent=1) + "\n")
 
 
+def print_notes(notes: Iterable[str], warnings: Iterable[str] = ()) -> None:
+    """A line for each note, then for each warning."""
+    for text in notes:
+        console.print(f"- {text}")
+    for text in warnings:
+        console.print(f"warning: {text}", style="yellow")
+
+
+def print_files(files: Mapping[str, Any]) -> None:
+    """A line for each file of a result, by what it is."""
+    for what, path in files.items():
+        console.print(f"{what.replace('_', ' ')}: {path}")
+
+
 def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:
     """Index from 0 of a joint given by name, alias or number from 1. Raises ConfigError."""
     if name.isdigit() and 1 <= int(name) <= robot.n_joints:
@@ -239,15 +250,38 @@ def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:
     return robot.joint_names.index(robot.joint_aliases[name])
 
 
+STYLES = {"good": "green", "fair": "yellow", "bad": "red"}  # of a headline, by its level
+NOT_USABLE = 3  # exit status of a result that is written but not usable
+
+
+def show_verdict(result: Mapping[str, Any]) -> None:
+    """Print headline and reasons of `verdict.verdict`."""
+    headline, *reasons = result["verdict"]
+    console.print(headline, style=STYLES[result["level"]])
+    for text in reasons:
+        console.print(text)
+
+
+def end_with(result: Mapping[str, Any]) -> None:
+    """Print the next command; a result that is not usable has exit status NOT_USABLE."""
+    if result["next"]:
+        console.print(f"next: {result['next']}")
+    if result["level"] == "bad":
+        click.get_current_context().exit(NOT_USABLE)
+
+
 LONGEST = 24  # characters of a joint name in one line
 
 
-def joint_table(names: Iterable[str], *heads: str) -> Any:
-    """Table whose first column holds joint names: never cut, those above LONGEST characters in several lines."""
+def joint_table(names: Iterable[str], *heads: str, first: str = "joint") -> Any:
+    """Table of numbers, whose first column holds joint names: never cut, those above LONGEST characters in several
+    lines.
+    """
     from rich.table import Column, Table
 
-    widest = min(max((len(name) for name in names), default=0), LONGEST)
-    return Table(Column("joint", overflow="fold", width=max(widest, len("joint"))), *heads, box=None, pad_edge=False)
+    widest = max(min(max((len(name) for name in names), default=0), LONGEST), len(first))
+    numbers = (Column(head, justify="right") for head in heads)
+    return Table(Column(first, overflow="fold", width=widest), *numbers, box=None, pad_edge=False)
 
 
 def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T]:

@@ -24,8 +24,9 @@ APPROACH = 120.0  # s that the move to the first point may take
 @click.command("play")
 @click.argument("motion", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @robot_option
-@click.option("--node", default="composed_node", show_default=True, help="Node that moves the robot.")
-@click.option("--namespace", default="", help="ROS namespace of the node.")
+@click.option(
+    "--node", default="composed_node", show_default=True, help="Node that moves the robot: [/NAMESPACE/]NAME."
+)
 @click.option("--action", help="FollowJointTrajectory action of a ros2_control robot, instead of --node.")
 @click.option("--joint-states", default="joint_states", show_default=True, help="With --action: where the robot is.")
 @click.option(
@@ -33,7 +34,7 @@ APPROACH = 120.0  # s that the move to the first point may take
 )
 @click.option("--yes", is_flag=True, help="Move without confirmation.")
 def command(
-    motion: Path, robot: str, node: str, namespace: str, action: str | None, joint_states: str, speed: float, yes: bool
+    motion: Path, robot: str, node: str, action: str | None, joint_states: str, speed: float, yes: bool
 ) -> None:
     """Move the robot that `up` runs along MOTION (a CSV of `excite`), after a slow move to its first point.
 
@@ -43,7 +44,8 @@ def command(
     Example: robot-dynamics play excitation.csv --robot ur5e
     """
     require_ros()
-    check_names({"node": node, "namespace": namespace})
+    check_names({"node": node})
+    namespace, _, node = node.rpartition("/")
     arm = load_robot(robot)
     times, q = load_trajectory(motion, arm)
     times = times / speed

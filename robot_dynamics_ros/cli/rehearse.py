@@ -39,9 +39,11 @@ SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)"
     metavar="NAME[JOINT]=VALUE",
     help="Number of the simulated joints, e.g. friction.coulomb[2]=x1.4 (x: factor; joint by name or number from 1).",
 )
-@click.option("--date", type=click.DateTime(), help="Date of the first sample (UTC); default: now.")
-@click.option("--rate", type=click.FloatRange(10, 10000), help="Samples per second; default: the robot file's, or 500.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sensor noise.")
+@click.option(
+    "--date",
+    type=click.DateTime(),
+    help="Date of the first sample (UTC), seed of the noise; default: now.",
+)
 def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) -> None:
     """Run MOTION (a CSV of `excite`) on the simulated arm: any robot file with masses, shipped or your own.
 
@@ -64,11 +66,11 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
     arm = any_robot(robot)
-    machine = SimulatedRobot(arm, seed=o["seed"], rate=o["rate"])
+    begin = int((o["date"] or datetime.now(timezone.utc)).replace(tzinfo=timezone.utc).timestamp())
+    machine = SimulatedRobot(arm, seed=abs(begin))
     if o["settings"]:
-        machine = SimulatedRobot(arm, o["seed"], _overrides(machine, o["settings"]), rate=o["rate"])
-    date = o["date"] or datetime.now(timezone.utc)
-    machine.stamp_ns = int(date.replace(tzinfo=timezone.utc).timestamp()) * 10**9
+        machine = SimulatedRobot(arm, abs(begin), _overrides(machine, o["settings"]))
+    machine.stamp_ns = begin * 10**9
     wanted = through(*load_trajectory(motion, arm), machine.rate)
     refuse_outside_limits(arm, wanted[0], machine.rate)
     machine.set_ambient(o["temperature"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -13,7 +12,6 @@ from robot_dynamics_ros.bringup import DRIVERS, describe
 from robot_dynamics_ros.cli.options import robot_option, view_file_option, view_option
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.supervisor import Supervisor
-from robot_dynamics_ros.topics import PREFIX
 
 
 @click.command()
@@ -30,15 +28,11 @@ from robot_dynamics_ros.topics import PREFIX
 @click.option("--namespace", default="", help="ROS namespace of all nodes.")
 @click.option("--params", "params_file", type=click.Path(exists=True, dir_okay=False), help="ROS parameter file.")
 @click.option(
-    "--prefix", default=PREFIX, show_default=True, help="Name above the topics of estimates and commands, and of nodes."
-)
-@click.option(
     "--joint-states", default="joint_states", show_default=True, help="JointState topic of an existing driver."
 )
 @view_option
 @view_file_option
-@click.option("--duration", type=click.FloatRange(0.0), help="Stop after this time [s].")
-def command(duration: float | None, params_file: str | None, view_file: Path | None, **options: object) -> None:
+def command(params_file: str | None, view_file: Path | None, **options: object) -> None:
     """Start the nodes for a robot and run until Ctrl-C; stop all when one node fails.
 
     With --driver none the estimators subscribe to joint_states of an existing driver (ros2_control, vendor driver).
@@ -52,11 +46,10 @@ def command(duration: float | None, params_file: str | None, view_file: Path | N
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     supervisor = Supervisor()
-    end = None if duration is None else time.monotonic() + duration
     try:
         for node in graph.nodes:
             supervisor.start(node.name, graph.command(node), graph.environment)
-        status = supervisor.wait(lambda: end is not None and time.monotonic() > end)
+        status = supervisor.wait()
     except KeyboardInterrupt:
         status = 0
     finally:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.supervisor import child_environment
 
 
 def spawn(
@@ -24,14 +25,12 @@ def spawn(
 ) -> tuple[subprocess.Popen[bytes], Connection]:
     """Start `python -m module <pipe> arguments...`; returns the process and this end of the pipe."""
     ours, theirs = socket.socketpair()
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    paths = os.pathsep.join(p for p in (package, os.environ.get("PYTHONPATH", "")) if p)
     process = subprocess.Popen(
         [sys.executable, "-m", module, str(theirs.fileno()), *arguments],
         pass_fds=[theirs.fileno(), *descriptors],
         stdin=subprocess.DEVNULL,
         start_new_session=True,  # a Ctrl-C in the terminal reaches us alone, and we stop the robot in order
-        env=os.environ | {"PYTHONPATH": paths},
+        env=child_environment(),
     )
     theirs.close()
     return process, Connection(ours.detach())

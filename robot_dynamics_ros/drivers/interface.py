@@ -215,19 +215,24 @@ class MotionDriver(Driver):
         if self.motion.active:
             raise CapabilityError(f"no {what}: a motion is running: stop it first")
 
-    @abstractmethod
-    def move_path(self, waypoints: NDArray[np.float64], speed: float = 0.5, acceleration: float = 1.0) -> None:
+    def move_path(self, waypoints: ArrayLike, speed: float = 0.5, acceleration: float = 1.0) -> None:
         """Point to point through waypoints (m, n) [rad]; leading axis speed [rad/s], acceleration [rad/s2]."""
+        self.play(waypoints, np.empty((0, self.robot.n_joints)), None, speed, acceleration)
 
-    @abstractmethod
-    def servo(self, positions: NDArray[np.float64], rate: float = 500.0) -> None:
-        """Stream positions (N, n) [rad] at `rate` [Hz], starting where the robot is."""
+    def servo(self, positions: ArrayLike, rate: float | None = None) -> None:
+        """Stream positions (N, n) [rad] at `rate` [Hz], None: the robot's own; starting where the robot is."""
+        self.play(np.empty((0, self.robot.n_joints)), positions, rate)
 
     @abstractmethod
     def play(
-        self, approach: NDArray[np.float64], positions: NDArray[np.float64], rate: float = 500.0, speed: float = 0.5
+        self,
+        waypoints: ArrayLike,
+        positions: ArrayLike,
+        rate: float | None = None,
+        speed: float = 0.5,
+        acceleration: float = 1.0,
     ) -> None:
-        """Move through approach (m, n) [rad] at `speed` [rad/s], then stream positions (N, n) [rad]: one motion."""
+        """Move through waypoints (m, n) as move_path(), then stream positions (N, n) as servo(); m or N may be 0."""
 
     @abstractmethod
     def stop(self) -> None:
@@ -242,12 +247,12 @@ class MotionDriver(Driver):
 class TorqueDriver(MotionDriver):
     """A driver that can also command torques: a C++ TorqueLoop computes them from the states that the driver receives.
 
-    Order of calls: attach(), connect(), start_torque(), loop.enable(), then read() and send_torque() in turn; stop()
+    Order of calls: attach(), connect(), start_torque(), loop.enable(), then read() and take_records() in turn; stop()
     or loop.disable() ends it. records: records of the loop's cycles, oldest first; the caller removes what it has used.
     """
 
     records: deque[TorqueRecord]
-    loop: TorqueLoop | None = None  # the one attached
+    loop: TorqueLoop | None = None  # the one attached; its torques leave from the receiving thread (C++)
 
     def refuse_torque_live(self, what: str) -> None:
         """Raise CapabilityError while torque is live, the ramp to zero included."""
@@ -258,7 +263,7 @@ class TorqueDriver(MotionDriver):
         """As Driver.wait_until; torques go on meanwhile."""
 
         def holds() -> bool:
-            self.send_torque()
+            self.take_records()
             return condition()
 
         return super().wait_until(holds, seconds)
@@ -274,12 +279,13 @@ class TorqueDriver(MotionDriver):
         Raises CapabilityError, ConnectionFailed with the reason.
         """
 
-    @abstractmethod
-    def send_torque(self) -> None:
-        """Move the loop's new records into `records` and, where the vendor's client carries torques, send the newest.
-
-        Call it after every read(). Where the receiving thread sends (C++), this only collects. Never waits.
-        """
+    def take_records(self) -> bool:
+        """Move the loop's new records into `records`, after every read(); whether the newest one commands torque."""
+        run = False
+        while self.loop is not None and (record := self.loop.pop()) is not None:
+            self.records.append(record)
+            run = record.run
+        return run
 
 
 def position_rows(values: ArrayLike | Sequence[Any], n_joints: int, name: str) -> NDArray[np.float64]:

@@ -106,7 +106,7 @@ class Decision:
 
     def confirms(self, signs: np.ndarray, robot: RobotFile) -> np.ndarray:
         """Joints (n,) bool whose slope on gravity, or where it does not show whose friction, has these signs (n,)."""
-        gravity, _, friction = _witnesses(self.evidence, robot, self.meaning or declared(robot), self.gain)
+        gravity, _, friction = _indicators(self.evidence, robot, self.meaning or declared(robot), self.gain)
         return np.asarray(np.where(gravity == 0, friction, gravity) == signs)
 
     def slopes(self, names: list[str]) -> str:
@@ -128,8 +128,8 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
     found = None if meaning is None else replace(meaning, side=side)
     limit = robot.array_or("limits.torque", 1.0)
     gain, std = _gains(evidence, found, constants, deviation, limit)
-    gravity, inertia, friction = _witnesses(evidence, robot, found or declared(robot), gain)
-    first = np.where((gravity == 0) & (side == "motor"), inertia, gravity)  # elsewhere inertia is the second witness
+    gravity, inertia, friction = _indicators(evidence, robot, found or declared(robot), gain)
+    first = np.where((gravity == 0) & (side == "motor"), inertia, gravity)  # elsewhere inertia is the second indicator
     signs = _signs(first, friction, int(robot.drives.effort.sign))
     sign = 1 if signs.sum() >= 0 else -1
     found = None if found is None else replace(found, sign=sign)
@@ -230,12 +230,12 @@ def _gains(
 
 
 # -- signs ------------------------------------------------------------------------------------------------------------
-def _witnesses(
+def _indicators(
     e: Evidence, robot: RobotFile, meaning: Meaning, gain: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What gravity, inertia and friction say about each joint's sign (n,): 1, -1, or 0 where they are not sure.
 
-    On the link side, where friction does not show, inertia is the second witness instead of it.
+    On the link side, where friction does not show, inertia is the second indicator instead of it.
     """
     unit = np.where(np.isfinite(gain), gain, 1.0)
     gravity = _sure(e.gravity, np.sqrt(e.gravity_std**2 + (e.stuck**2 + SIGN_ERROR**2) * unit**2))
@@ -254,7 +254,7 @@ def _sure(value: np.ndarray, std: np.ndarray) -> np.ndarray:
 
 
 def _signs(first: np.ndarray, second: np.ndarray, declared_sign: int) -> np.ndarray:
-    """Sign per joint (n,) where both witnesses agree; the others follow their majority, or the robot file."""
+    """Sign per joint (n,) where both indicators agree; the others follow their majority, or the robot file."""
     agreed = np.where(first == second, first, 0.0)
     majority = np.sign(agreed.sum()) or float(declared_sign)
     return np.where(agreed == 0, majority, agreed)

@@ -150,8 +150,8 @@ class EffortEvidence:
         return x, covariance
 
 
-def resting_stretches(qd: np.ndarray, samples: int = REST_SAMPLES) -> list[slice]:
-    """Stretches of at least `samples` rows in which every joint of qd (N, n) [rad/s] rests."""
+def resting_stretches(qd: np.ndarray) -> list[slice]:
+    """Stretches of at least REST_SAMPLES rows in which every joint of qd (N, n) [rad/s] rests."""
     still = np.concatenate([[False], (np.abs(qd) < REST).all(axis=1), [False]])
     edges = np.flatnonzero(np.diff(still.astype(int)))
-    return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= samples]
+    return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= REST_SAMPLES]

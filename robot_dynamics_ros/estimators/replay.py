@@ -18,6 +18,7 @@ from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.effort.recording import adopted, contradictions, describe, recorded_meaning
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.estimators.force_arguments import SINGULAR
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
@@ -59,6 +60,7 @@ class Replay:
             "microseconds_per_sample": 1e6 * self.seconds / len(log),
             "estimated_samples": int(valid.sum()),
             "status": {s.name: int((self.status == int(s)).sum()) for s in Status.__members__.values()},
+            "degraded": self.degraded(),
             "wrench_rms": dict(zip(WRENCH_AXES, _rms(force[valid]), strict=True)),
             "wrench_median": dict(zip(WRENCH_AXES, _median(np.abs(force[valid])), strict=True)),
             "wrench_std": dict(zip(WRENCH_AXES, _rms(log.external_wrench_std[valid]), strict=True)),
@@ -70,6 +72,15 @@ class Replay:
             "recorded_difference": self.recorded,
             "notes": self.notes,
         }
+
+    def degraded(self) -> dict[str, int]:
+        """Why estimates are degraded -> records; each record counts once."""
+        degraded = self.status == int(Status.degraded)
+        singular = degraded & (self.log.singular_value.ravel() < SINGULAR)
+        unknown = self.robot.friction is None and self.robot.drives.torque_side == "motor"
+        other = "without friction in the robot file" if unknown else "late, or a joint's effort cannot be trusted"
+        found = {"near singular poses": int(singular.sum()), other: int((degraded & ~singular).sum())}
+        return {why: count for why, count in found.items() if count}
 
 
 def _rms(values: np.ndarray) -> list[float]:
@@ -85,7 +96,6 @@ def replay(
     robot: RobotFile,
     *,
     topic: str = "auto",
-    stamps: str = "auto",
     effort: str = "auto",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Wrap | None = None,
@@ -98,7 +108,7 @@ def replay(
     """
     if effort != "auto" and effort not in WORDS:
         raise DataError(f"effort = {effort!r} is none of auto, {', '.join(WORDS)}")
-    log, report = load_bag(bags, robot, topic=topic, stamps=stamps, progress=progress)
+    log, report = load_bag(bags, robot, topic=topic, progress=progress)
     refuse(log, robot, ", ".join(report.files))
     robot, notes = with_recorded_effort(log, robot, effort)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
@@ -159,13 +169,11 @@ def write_replay(
     result: Replay,
     out: Path,
     progress: Wrap | None = None,
-    overwrite: bool = False,
     inputs: Sequence[str | Path] = (),
 ) -> list[Path]:
     """Write the bag `estimates` and, where matplotlib is there, `force.png` into a directory; returns what was written.
 
-    `overwrite`: an `estimates` of an earlier replay is replaced, `inputs` never. Raises DataError when it cannot be
-    written.
+    Raises DataError when it cannot be written.
     """
     about = {"robot": result.robot.name, "source": ", ".join(result.report.files)}
     written = [
@@ -176,7 +184,6 @@ def write_replay(
             wrench_frame_id=result.pipeline.stage("force").frame_id,
             about=about,
             progress=progress,
-            overwrite=overwrite,
             inputs=inputs,
         )
     ]

@@ -40,14 +40,14 @@ class Series:
         return Series(np.concatenate([self.stamps, later]), **rest)
 
 
-def moving_mask(qd: np.ndarray, stamps: np.ndarray, threshold: float = MOVING, hold: float = HOLD) -> np.ndarray:
-    """Rows (N,) within `hold` [s] of a joint speed above the threshold [rad/s]."""
-    fast = stamps[np.abs(qd).max(axis=1) > threshold]
+def moving_mask(qd: np.ndarray, stamps: np.ndarray) -> np.ndarray:
+    """Rows (N,) within HOLD [s] of a joint speed above MOVING [rad/s]."""
+    fast = stamps[np.abs(qd).max(axis=1) > MOVING]
     if not len(fast):
         return np.zeros(len(stamps), bool)
     near = np.searchsorted(fast, stamps).clip(0, len(fast) - 1)
     before = np.maximum(near - 1, 0)
-    return np.minimum(np.abs(fast[near] - stamps), np.abs(fast[before] - stamps)) <= hold
+    return np.minimum(np.abs(fast[near] - stamps), np.abs(fast[before] - stamps)) <= HOLD
 
 
 def figures(s: Series) -> dict[str, float | list[float]]:

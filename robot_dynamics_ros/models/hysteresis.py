@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K = 4, 4.0, 2.0  # [Madsen2020 ch6 17-18]
 DEFAULT_BACKLASH = 1e-3  # rad, UR5e joint 1 [Madsen2020 ch6 5.2]
+MAX_GAP = 0.1  # s after which elements begin anew
 LIVE = ("gms", "egms", "presliding")
 NOT_LIVE = "{} is not evaluated live: the joints follow their static law"
 
@@ -33,13 +34,11 @@ def spacing(
 def maxwell_slip(
     n_joints: int,
     elements: int = DEFAULT_ELEMENTS,
-    r_D: float = DEFAULT_R_D,
-    r_k: float = DEFAULT_R_K,
     backlash: float | np.ndarray = DEFAULT_BACKLASH,
-    max_gap: float = 0.1,
+    max_gap: float = MAX_GAP,
 ) -> _core.Gms:
     """Hysteresis by the spacing laws; backlash B [rad]: scalar, (n,), or a table (n, K) over one output turn."""
-    D, k = spacing(elements, r_D, r_k)
+    D, k = spacing(elements)
     table = np.asarray(backlash, dtype=float)
     table = np.array(
         np.broadcast_to(table if table.ndim == 2 else np.atleast_1d(table)[:, None], _rows(table, n_joints))
@@ -76,9 +75,7 @@ def _backlash(robot: RobotFile) -> np.ndarray:
     return robot.array("hysteresis.parameters.b")[:, None].copy() if table is None else table
 
 
-def hysteresis_from_robot(
-    robot: RobotFile, friction: FrictionModel | None = None, max_gap: float = 0.1
-) -> _core.Friction:
+def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = None) -> _core.Friction:
     """The hysteretic friction model of a robot file, on top of its static law.
 
     gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]. Raises CapabilityError where
@@ -94,9 +91,9 @@ def hysteresis_from_robot(
     try:
         if block.model == "presliding":
             known = {name: robot.array(f"hysteresis.parameters.{name}") for name in block.parameters}
-            return presliding_core(known, friction, max_gap)
+            return presliding_core(known, friction)
         D, k = _elements(robot)
-        gms = _core.Gms(D, k, _backlash(robot), max_gap)
+        gms = _core.Gms(D, k, _backlash(robot), MAX_GAP)
         return _core.Friction.egms(friction.core, gms, *_levels(robot, friction), kinematic_error(robot))
     except ValueError as problem:
         raise ConfigError(robot.file, "hysteresis.parameters", str(problem)) from None
@@ -109,7 +106,7 @@ PRESLIDING = (
 ABSENT = {"eps": 2e-3}  # of an optional parameter that the block lacks; 0 for the others
 
 
-def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = 0.1) -> _core.Friction:
+def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = MAX_GAP) -> _core.Friction:
     """Presliding friction over a static map from a block's parameters by name. Raises ValueError outside bounds."""
     n = friction.n_joints
     span, level, load = (np.array(parameters[name], dtype=float) for name in ("span", "level", "load"))

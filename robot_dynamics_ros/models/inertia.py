@@ -18,6 +18,7 @@ __all__ = [
     "inertia_matrix",
     "is_consistent",
     "moved",
+    "nearest_body",
     "pseudo_inertia",
 ]
 
@@ -101,6 +102,18 @@ def consistency_margin(parameters: np.ndarray) -> float:
     return float(np.linalg.eigvalsh(scale @ P @ scale / P[3, 3])[0])
 
 
-def is_consistent(parameters: np.ndarray, tolerance: float = 1e-9) -> bool:
-    """True when parameters (10,) are those of a body of non-negative density, within `tolerance`."""
-    return consistency_margin(parameters) >= -tolerance
+def nearest_body(parameters: np.ndarray) -> np.ndarray:
+    """Parameters (10,) with the same mass and centre, negative second moments about it set to zero: those of a body.
+
+    Raises ValueError for a mass that is not positive.
+    """
+    body = about_com(parameters)
+    L = inertia_matrix(body.inertia)
+    w, V = np.linalg.eigh(0.5 * np.trace(L) * np.eye(3) - L)
+    S = V * np.maximum(w, 0.0) @ V.T
+    return inertia_about_origin(body.mass, body.com, _six(np.trace(S) * np.eye(3) - S))
+
+
+def is_consistent(parameters: np.ndarray) -> bool:
+    """True when parameters (10,) are those of a body of non-negative density, within rounding."""
+    return consistency_margin(parameters) >= -1e-9

@@ -13,8 +13,7 @@ from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.hysteresis import LIVE, NOT_LIVE, hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
-from robot_dynamics_ros.robot_file import Payload, RobotFile, capabilities
-from robot_dynamics_ros.robot_file.gaps import estimates, unknown_numbers
+from robot_dynamics_ros.robot_file import Payload, RobotFile
 
 POSES = 500  # random poses of every derived check, seeded
 REACH_RATIO = (0.7, 1.6)  # shoulder-to-TCP distance over the data sheet's reach (which is to the wrist on some arms)
@@ -42,22 +41,6 @@ class Report:
         """True without errors; warnings are allowed."""
         return all(f.level != "error" for f in self.findings)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything as plain values, for --json."""
-        robot = self.robot
-        return {
-            "name": robot.name,
-            "file": robot.file,
-            "model": robot.model,
-            "joints": robot.joint_names,
-            "ok": self.ok,
-            "numbers": self.numbers,
-            "findings": [vars(f) for f in self.findings],
-            "unknown": unknown_numbers(robot),
-            "estimates": estimates(robot),
-            "capabilities": {k: {"ok": c.ok, "text": c.text} for k, c in capabilities(robot).items()},
-        }
-
 
 def refuse_implausible(robot: RobotFile) -> None:
     """Raise ConfigError with the first error that report() finds: what `check` refuses is started by nothing."""
@@ -81,12 +64,12 @@ def _run(check: Callable[[Report], Iterator[Finding]], result: Report) -> None:
         pass
 
 
-def random_poses(robot: RobotFile, count: int = POSES, seed: int = 0) -> np.ndarray:
+def random_poses(robot: RobotFile, count: int = POSES) -> np.ndarray:
     """q (count, n) [rad], uniform within the position limits, at most +-pi where a joint turns further."""
     n = robot.n_joints
     lower = robot.array_or("limits.position_lower", -np.pi)
     upper = robot.array_or("limits.position_upper", np.pi)
-    return np.random.default_rng(seed).uniform(np.maximum(lower, -np.pi), np.minimum(upper, np.pi), (count, n))
+    return np.random.default_rng(0).uniform(np.maximum(lower, -np.pi), np.minimum(upper, np.pi), (count, n))
 
 
 def _model(robot: RobotFile) -> RobotModel:

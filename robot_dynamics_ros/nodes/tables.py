@@ -86,13 +86,7 @@ DRIVER = (
 STREAM_OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 
 TORQUE = (
-    Parameter(
-        "torque",
-        "none",
-        "transport of torques: script (own program on the controller), client (vendor's client), or none",
-        choices=("none", "script", "client"),
-        read_only=True,
-    ),
+    Parameter("torque", False, "offer torque mode (ur from PolyScope 5.26, franka)", read_only=True),
     Parameter("adaptation_file", "", "file that keeps adapted friction over restarts, empty: none", read_only=True),
     Parameter("waypoints", "", "YAML file of the waypoints that enable_tracking follows in a loop"),
     Parameter("tracking_speed", 0.5, "joint speed between waypoints", "rad/s", 0.01, 3.0),

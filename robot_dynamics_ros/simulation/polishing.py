@@ -30,6 +30,9 @@ class Polishing:
         robot.set_wall(**self.wall)
 
 
+CLEARANCE, STIFFNESS, FRICTION = 0.01, 2e4, 0.15  # m, N/m, of the surface
+
+
 def polishing(
     robot: RobotFile,
     q: Any,
@@ -39,15 +42,12 @@ def polishing(
     rate: float = 500.0,
     radius: float = 0.04,
     turn: float = 4.0,
-    clearance: float = 0.01,
-    stiffness: float = 2e4,
-    friction: float = 0.15,
     rests: Sequence[tuple[float, float]] = (),
 ) -> Polishing:
     """The tool, at joint position q (n,), circles about base z [m, s/turn]; in each phase (start, end) it presses.
 
-    In each of `rests` (start, end) [s] it stands on its circle. A position-controlled tool sinks by force/stiffness
-    below the surface, which lies `clearance` [m] under it.
+    In each of `rests` (start, end) [s] it stands on its circle. A position-controlled tool sinks by force/STIFFNESS
+    below the surface, which lies CLEARANCE under it.
     """
     t = times(duration, rate)
     pressed = _pressed(t, phases)
@@ -55,12 +55,12 @@ def polishing(
     angle = 2 * np.pi / turn * np.cumsum(1.0 - _pressed(t, rests, STOP)) / rate
     grow = minimum_jerk(np.clip(t / 2.0, 0, 1))
     offsets[:, 0], offsets[:, 1] = radius * grow * np.sin(angle), radius * grow * (1 - np.cos(angle))
-    depth = force / stiffness
-    offsets[:, 2] = -(clearance + depth) * pressed
+    depth = force / STIFFNESS
+    offsets[:, 2] = -(CLEARANCE + depth) * pressed
     tcp = _core.RigidBody(robot.chain()).fk(np.asarray(q, dtype=float))[-1]
-    surface = tcp[:3, 3] - [0, 0, clearance]
-    wall = {"point": surface, "normal": (0.0, 0.0, 1.0), "stiffness": stiffness, "friction": friction}
-    asked = stiffness * np.clip(-offsets[:, 2] - clearance, 0, None)
+    surface = tcp[:3, 3] - [0, 0, CLEARANCE]
+    wall = {"point": surface, "normal": (0.0, 0.0, 1.0), "stiffness": STIFFNESS, "friction": FRICTION}
+    asked = STIFFNESS * np.clip(-offsets[:, 2] - CLEARANCE, 0, None)
     return Polishing(cartesian(robot, q, offsets, rate), wall, asked)
 
 

@@ -46,11 +46,11 @@ def through(times: np.ndarray, q: np.ndarray, rate: float) -> Motion:
     return spline(t), spline(t, 1), spline(t, 2)
 
 
-def rehearse(robot: SimulatedRobot, motion: Motion, push: Push | None = None, keep: int = 1) -> Log:
+def rehearse(robot: SimulatedRobot, motion: Motion, push: Push | None = None) -> Log:
     """The log of a motion, faster than real time; the robot stands at its first point before."""
     robot.reset(motion[0][0])
     t = np.arange(1, len(motion[0]) + 1) / robot.rate
-    return robot.run(*motion, wrench=None if push is None else push.wrench(t), keep=keep)[0]
+    return robot.run(*motion, wrench=None if push is None else push.wrench(t))[0]
 
 
 def cycles(robot: SimulatedRobot, motion: Motion, push: Push | None = None) -> Iterator[Record]:

@@ -83,9 +83,10 @@ def trapezoid(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, 
     return start + s * path, ds * path, dds * path
 
 
-def trapezoids(
-    points: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray, rate: float, pause: float = 0.25
-) -> TimedMotion:
+PAUSE = 0.25  # s at each point
+
+
+def trapezoids(points: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray, rate: float) -> TimedMotion:
     """Straight joint moves through points (m, n), joints in step, at rest in between: time (N,) from 0, q, qd, qdd.
 
     velocity and acceleration (n,) limits; the slowest joint of a move sets its time [Clochiatti2024 2.2].
@@ -96,7 +97,7 @@ def trapezoids(
         reach = np.maximum(np.abs(d), 1e-9)
         v, acc = float((velocity / reach).min()), float((acceleration / reach).min())
         parts.append((a, d, *_unit_trapezoid(v, acc, rate)))
-        parts.append((b, np.zeros_like(d), *(np.zeros(max(int(pause * rate), 1)) for _ in range(3))))
+        parts.append((b, np.zeros_like(d), *(np.zeros(max(int(PAUSE * rate), 1)) for _ in range(3))))
     q, qd, qdd = (np.concatenate([_scaled(p, k) for p in parts]) for k in range(3))
     return np.arange(len(q)) / rate, q, qd, qdd
 
@@ -128,7 +129,6 @@ def fourier(
     centre: Any,
     duration: float = 20.0,
     rate: float = 500.0,
-    order: int = 5,
     base: float = 0.1 * np.pi,
     amplitude: float = 0.6,
     velocity: float = 1.5,
@@ -141,8 +141,8 @@ def fourier(
     """
     centre = np.asarray(centre, dtype=float)
     draw = np.random.default_rng(seed)
-    k = np.arange(1, order + 1)
-    a, b = draw.normal(size=(2, order, len(centre))) / k[None, :, None]
+    k = np.arange(1, 6)  # harmonics
+    a, b = draw.normal(size=(2, len(k), len(centre))) / k[None, :, None]
     t = times(duration, rate)
     warp, dwarp, ddwarp = _soft_ends(t, duration, 0.5)
     phase = np.outer(warp, base * k)

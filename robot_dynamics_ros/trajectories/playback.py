@@ -99,7 +99,7 @@ def _leg(start: np.ndarray, goal: np.ndarray, rate: float, speed: float, acceler
     return start + (goal - start) * minimum_jerk(x)
 
 
-def _joined(here: np.ndarray, stream: np.ndarray, rate: float, blend: float = 0.5) -> np.ndarray:
-    """The stream, its small distance from `here` faded out over `blend` [s]."""
-    x = np.clip(np.arange(1, len(stream) + 1) / (blend * rate), 0, 1)[:, None]
+def _joined(here: np.ndarray, stream: np.ndarray, rate: float) -> np.ndarray:
+    """The stream, its small distance from `here` faded out over half a second."""
+    x = np.clip(np.arange(1, len(stream) + 1) / (0.5 * rate), 0, 1)[:, None]
     return stream + (here - stream[0]) * (1 - minimum_jerk(x))

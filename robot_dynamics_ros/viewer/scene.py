@@ -194,11 +194,11 @@ class Scene:
             )
             self._stream.log("force/uncertainty", cloud)
 
-    def log_status(self, sample: Sample, health: Iterable[Health], motion: str = "") -> None:
+    def log_status(self, sample: Sample, health: Iterable[Health]) -> None:
         """Text of the first screen: is there contact, how hard, how sure, is the robot healthy; events of checks."""
         found = list(health)
         self.set_time(sample.stamp_ns)
-        text = state_text(sample, self.robot.joint_names, found, motion)
+        text = state_text(sample, self.robot.joint_names, found)
         self._stream.log("state", self._rr.TextDocument(text, media_type="text/markdown"))
         for check in found:
             lane = check.name.split(": ")[-1].replace(" ", "_")
@@ -208,7 +208,7 @@ class Scene:
             self.set_state(lane, list(CHECKS)[min(check.level, 3)])
 
 
-def state_text(sample: Sample, joints: Iterable[str], health: Iterable[Health], motion: str = "") -> str:
+def state_text(sample: Sample, joints: Iterable[str], health: Iterable[Health]) -> str:
     """Markdown of the state panel."""
     force, std = sample.external_wrench[:3], sample.external_wrench_std[:3]
     contact = sample.contact[-1]
@@ -218,7 +218,6 @@ def state_text(sample: Sample, joints: Iterable[str], health: Iterable[Health], 
     found = sorted(health, key=lambda entry: -entry.level)
     touched = [name for name, on in zip(joints, sample.contact[:-1], strict=True) if on > 0.5]
     parts = [f"robot: {_verdict(found)}"] if found else []
-    parts += [f"motion: {motion}"] if motion else []
     parts += ["contact at " + ", ".join(touched)] if touched else []
     rows = [f"| {LEVELS[min(h.level, 3)]} | {h.name} | {h.message} |" for h in found]
     table = "\n".join(["| | | |", "|---|---|---|", *rows]) if rows else ""

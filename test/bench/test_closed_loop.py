@@ -1,6 +1,6 @@
 """The closed-loop protocols in one thread: they meet the papers, fail without what they are about, and repeat exactly.
 
-One short run goes over the wire through the vendor's client and must do what the one in one thread does.
+One short run goes over the wire and must do what the one in one thread does.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 from bench.papers import liu_hand_guiding, madsen_adaptive, madsen_egms_control
 from bench.papers.labs.closed_loop import closed_loop
 from bench.papers.point_to_point import point_to_point
-from bench.papers.registry import TRANSPORTS, protocol, run_all
+from bench.papers.registry import protocol, run_all
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -66,11 +66,10 @@ def test_one_thread_repeats_bit_for_bit():
     assert np.array_equal(a.q, b.q) and np.array_equal(a.torque, b.torque)
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS[:2])
 @pytest.mark.long
 @pytest.mark.realtime
-def test_the_wire_does_what_one_thread_does(transport):
-    wire, thread = swing(transport), swing("process")
+def test_the_wire_does_what_one_thread_does():
+    wire, thread = swing("sockets"), swing("process")
     stamps = np.diff(wire.stamp_ns)
     assert (stamps == 2_000_000).all(), "a cycle was lost in lockstep"
     difference = np.abs(wire.q - thread.q).max()
@@ -81,5 +80,5 @@ def test_the_wire_does_what_one_thread_does(transport):
 def test_a_way_reaches_the_protocols_that_take_one(monkeypatch):
     seen = []
     monkeypatch.setattr(madsen_adaptive, "run", lambda quick, transport: seen.append(transport) or [])
-    list(run_all(["madsen-adaptive"], True, None, "script"))
-    assert seen == ["script"]
+    list(run_all(["madsen-adaptive"], True, None, "process"))
+    assert seen == ["process"]

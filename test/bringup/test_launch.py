@@ -14,7 +14,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from ros_graph import Listener
 
 from robot_dynamics_ros.nodes.tables import NODES
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
 
 pytestmark = [pytest.mark.long, pytest.mark.realtime]
 
@@ -83,7 +83,7 @@ def test_the_graph_comes_up_in_its_namespace_and_ends_cleanly(prefix):
 
     topics = {"/left/joint_states": JointState, "/left/robot_dynamics/external_wrench": WrenchStamped}
     host, listener = loopback_address(), Listener("launch_listener")
-    with SimulatedUR("ur5e", host=host):
+    with SimulatedController("ur5e", host=host):
         launched = Launched(prefix, "robot.launch.py", "robot:=ur5e", f"ip:={host}", "namespace:=left")
         try:
             for topic, kind in topics.items():

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from robot_dynamics_ros.cli.demo import RECORDED
 from robot_dynamics_ros.cli.demo_robots import demo_robot, touched
-from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors, pace
+from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors, judged, pace
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -104,9 +104,18 @@ def test_a_run_that_ended_before_the_first_contact_is_summarised(capsys):
             "pace": {"busy": ""},
             "stream": {},
             "bag": "bag",
+            "model": "ur5e",
         }
-        _print({**found, **shown})
-        assert "bit for bit" in capsys.readouterr().out
+        result = {**found, **shown}
+        result |= judged(result)
+        _print(result)
+        assert result["verdict"][0] in capsys.readouterr().out.replace("\n", " ")
+
+
+@pytest.mark.parametrize(("error", "level"), [(0.5, "good"), (9.0, "bad")])
+def test_the_grade_of_a_demo_is_that_of_its_deviations(error, level):
+    log, truth = made_up(error=error)
+    assert judged(force_errors(log, truth) | {"bag": "b", "model": "m"})["level"] == level
 
 
 @pytest.mark.parametrize("stretch, delay_ms, words", [(1, 1, ""), (16, 1, "31 of 500 Hz"), (1, 459, "459 ms late")])
@@ -146,12 +155,12 @@ def test_the_live_picture_answers_contact_force_and_certainty():
 def test_the_demo_runs_and_its_force_is_near_the_truth(tmp_path):
     pytest.importorskip("rclpy", reason="the graph needs rclpy")
     command = [sys.executable, "-m", "robot_dynamics_ros.cli.main", "demo", "--duration", "16"]
-    command += ["--out", str(tmp_path / "out"), "--json", str(tmp_path / "demo.json")]
+    command += ["--out", str(tmp_path / "out")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, env=environment, text=True, capture_output=True, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "force RMS error" in done.stdout and "Traceback" not in done.stderr
-    result = json.loads((tmp_path / "demo.json").read_text())
+    result = json.loads((tmp_path / "out" / "demo.json").read_text())
     assert result["seconds"]["contact"] > 3 and result["seconds"]["free"] > 3
     for phase in ("free", "contact"):
         assert all(0 < result[phase][axis] < 25 for axis in WRENCH_AXES)
@@ -178,11 +187,11 @@ def test_the_offline_demo_is_the_same_every_time_and_starts_no_nodes(tmp_path):
     results = []
     for name in ("a", "b"):
         arguments = ["demo", "--offline", "--as-shipped", "--duration", "15", "--out", str(tmp_path / name)]
-        done = CliRunner().invoke(cli, [*arguments, "--json", str(tmp_path / "demo.json")])
+        done = CliRunner().invoke(cli, arguments)
         assert done.exit_code == 0, done.output
-        results.append(json.loads((tmp_path / "demo.json").read_text()))
+        results.append(json.loads((tmp_path / name / "demo.json").read_text()))
     assert results[0]["contact"] == results[1]["contact"] and results[0]["seconds"]["contact"] > 5
-    assert "stream" not in results[0] and "bit for bit" not in done.output
+    assert "stream" not in results[0]
     log, truth = replay([tmp_path / "a" / "bag"], load_robot("ur5e")).log, results[0]["contact"]
     assert len(log) == results[0]["samples"] and 0 < truth["Fz"] < 12
     refused = CliRunner().invoke(cli, ["demo", "--offline", "--view"])

@@ -51,7 +51,7 @@ def test_an_option_that_every_command_may_have_means_the_same_in_each():
         for parameter in cli.get_command(None, name).params:
             assert parameter.help if isinstance(parameter, click.Option) else True, f"{name} {parameter.opts}: no help"
             for option in parameter.opts:
-                if option in ("--robot", "--json", "--topic", "--effort", "--out", "bags"):
+                if option in ("--robot", "--topic", "--effort", "--out", "bags"):
                     kinds.setdefault(option, set()).add(
                         (type(parameter.type), repr(getattr(parameter.type, "choices", 0)))
                     )

@@ -38,12 +38,12 @@ def place(tmp_path):
     [
         ("check nosuch", "no such robot"),
         ("check file", "mapping"),
-        ("check ur5e --json file/x.json", "file is a file, not a directory"),
-        ("check ur5e --json directory", "is a directory"),
+        ("export ur5e --format urdf --out file/x", "file is a file, not a directory"),
+        ("export ur5e --format urdf --out directory", "is a directory"),
         ("new nosuch.urdf --torque-side motor --effort-unit Nm --out a.yaml", "no such file"),
         ("new file --torque-side motor --effort-unit Nm --out a.yaml", "not XML"),
         ("simulate nosuch", "no such robot"),
-        ("simulate ur5e --scenario nosuch --set rtde_port=0 --set dashboard_port=0 --set script_port=0", "nosuch"),
+        ("simulate ur5e --set scenario=nosuch --set rtde_port=0 --set dashboard_port=0 --set script_port=0", "nosuch"),
         ("simulate ur5e --set rtde_port=70000", "70000"),
         ("simulate ur5e --set rtde_port=x", "is no int"),
         ("simulate fr3 --set rtde_port=0", "controller has none"),
@@ -87,8 +87,8 @@ def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, message):
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_directory_that_may_not_be_written_is_refused_before_the_work(place):
     (place / "directory").chmod(0o555)
-    code, _, error = run("check", "ur5e", "--json", "directory/x.json", cwd=place)
-    assert code == 1 and error == "error: --json: directory/x.json: cannot be written: permission denied\n"
+    code, _, error = run("export", "ur5e", "--format", "urdf", "--out", "directory/x", cwd=place)
+    assert code == 1 and error == "error: --out: directory/x: cannot be written: permission denied\n"
 
 
 def test_a_pipe_gets_plain_text(tmp_path):

@@ -1,4 +1,4 @@
-"""A vendor client that hangs is waited for by nobody: messages, stops and torques go on or are refused."""
+"""A vendor client that hangs is waited for by nobody: messages and stops go on or are refused."""
 
 import os
 import signal
@@ -66,7 +66,7 @@ def test_a_child_that_is_gone_is_an_error(pipes):
 
 @pytest.fixture
 def hung(monkeypatch):
-    """A control whose child has begun torque mode, and was then stopped by SIGSTOP."""
+    """A control whose child has begun a motion, and was then stopped by SIGSTOP."""
     code = "import sys, time; sys.path[:0] = sys.argv[2:]; from multiprocessing.connection import Connection as C\n"
     code += "from robot_dynamics_ros.drivers.child_process import receive, send\n"
     code += "pipe = C(int(sys.argv[1])); receive(pipe)\n"
@@ -81,7 +81,7 @@ def hung(monkeypatch):
 
     monkeypatch.setattr(control, "spawn", spawn)
     ur = UrControl("nowhere")
-    ur.start_torque()
+    ur.play(np.zeros((1, 6)), np.zeros((0, 6)), np.zeros(6), 500.0, 1.0, 1.0)
     end = time.monotonic() + 60
     while ur.motion.state != "moving":
         assert time.monotonic() < end, ur.motion
@@ -91,13 +91,13 @@ def hung(monkeypatch):
     ur.close()
 
 
-def test_a_client_that_takes_no_torque_is_ended_with_a_message(hung):
+def test_a_client_that_reads_nothing_is_ended_with_a_message(hung):
     process = hung._process
 
     def push():
         for _ in range(5000):
             try:
-                hung.send_torque(np.zeros(6), True)
+                hung.zero_ft()
             except ConnectionFailed as error:
                 return str(error)
 

@@ -155,7 +155,7 @@ def test_an_absent_controller_is_one_clear_error(monkeypatch):
 
 def test_torque_is_refused():
     with pytest.raises(CapabilityError, match="not commanded"):
-        ComauDriver(ROBOT, "127.0.0.1", torque="script")
+        ComauDriver(ROBOT, "127.0.0.1", torque=True)
 
 
 def test_states_that_wait_arrive_as_one_batch_without_loss(monkeypatch):

@@ -114,8 +114,6 @@ def test_what_cannot_be_is_refused():
         TorqueLink(loop, -1)
     with pytest.raises(ValueError, match="priority"):
         TorqueLink(loop, 0, realtime_priority=100)
-    with pytest.raises(CapabilityError, match="torque 'script'"):
-        make_driver("franka", SHIPPED, "127.0.0.1", torque="script")
     with pytest.raises(CapabilityError, match="made without torque"):
         make_driver("franka", SHIPPED, "127.0.0.1").attach(loop)
 

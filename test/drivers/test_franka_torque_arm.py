@@ -33,7 +33,7 @@ class Arm:
     """A driver with its loop, connected."""
 
     def __init__(self, sim, **parameters):
-        self.driver = make_driver("franka", ROBOT, sim.host, follow_host_clock=False, torque="client")
+        self.driver = make_driver("franka", ROBOT, sim.host, follow_host_clock=False, torque=True)
         self.loop = make_loop(**parameters)
         self.driver.attach(self.loop)
         self.driver.connect()
@@ -45,7 +45,7 @@ class Arm:
         while not condition():
             assert time.monotonic() < end, (self.loop.state, self.loop.reason, self.driver.motion)
             self.driver.read(0.02)
-            self.driver.send_torque()
+            self.driver.take_records()
             self.records.extend(self.driver.records)
             self.driver.records.clear()
 

@@ -7,7 +7,7 @@ import pytest
 from ur_session import Client, Pipe, Session
 
 from robot_dynamics_ros.drivers.ur import control_child
-from robot_dynamics_ros.drivers.ur.control_child import HOLD, RAMP, Child
+from robot_dynamics_ros.drivers.ur.control_child import Child
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def run(child, *requests):
 
 
 def move(path, speed=1.0):
-    return {"do": "move", "speed": speed, "acceleration": 4.0, "blend": 0.0}, np.array(path)
+    return {"do": "play", "rate": 500.0, "speed": speed, "acceleration": 4.0, "split": len(path)}, np.array(path)
 
 
 def servo(rows):
-    return {"do": "servo", "rate": 500.0, "lookahead": 0.03, "gain": 1000.0}, np.array(rows)
+    return {"do": "play", "rate": 500.0, "speed": 1.0, "acceleration": 4.0, "split": 0}, np.array(rows)
 
 
 def at_rest(controller):
@@ -143,31 +143,6 @@ def test_a_controller_that_takes_no_watchdog_moves_nothing(child):
     with pytest.raises(RuntimeError, match="does not accept the watchdog"):
         child.run()
     assert child._pipe.states == []
-
-
-def test_torque_is_held_ramped_out_and_a_fault_when_no_more_comes(child):
-    torque = np.array([[0, 0, 0, 0, 0, 2.0]])
-    child._pipe.at(0.1, {"do": "torque", "cycle": 0.002})
-    child._pipe.at(0.5, {"do": "torque_value", "run": True}, torque)
-    with pytest.raises(RuntimeError, match="ramped out"):
-        child.run()
-    sent = np.array([call for call in child._client.calls if isinstance(call, list)])[:, 5]
-    acting = sent[sent.argmax() :]
-    assert acting[: HOLD + 1].tolist() == [2.0] * (HOLD + 1) and len(acting) == HOLD + RAMP + 1
-    assert np.abs(np.diff(acting)).max() < 2.0 / RAMP + 1e-9 and acting[-1] == 0.0
-    assert not child._client.controller.torque_mode
-
-
-def test_torque_ends_orderly_and_its_last_value_is_the_newest(child):
-    child._pipe.at(0.1, {"do": "torque", "cycle": 0.002})
-    for k in range(5):
-        child._pipe.at(0.5, {"do": "torque_value", "run": True}, np.full((1, 6), 0.1 * k))
-    child._pipe.at(0.51, {"do": "torque_value", "run": False, "why": "switched off"}, np.zeros((1, 6)))
-    run(child, (1.0, None))
-    assert child._pipe.reports[-1] | {"rows": 0, "columns": 0} == child._pipe.reports[-1]
-    assert child._pipe.states == ["moving", "stopped"] and child._pipe.reports[-1]["reason"] == "switched off"
-    torques = [call for call in child._client.calls if isinstance(call, list)]
-    assert [0.4] * 6 in torques and [0.1] * 6 not in torques
 
 
 def test_the_payload_has_the_order_of_the_client(child):

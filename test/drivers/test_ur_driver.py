@@ -16,7 +16,7 @@ from robot_dynamics_ros.drivers.ur.control import UrControl
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
 
 ROBOT = load_robot("ur5e")
 SETTLE = 25  # samples the clock map listens to before it stamps
@@ -144,15 +144,16 @@ def test_unknown_driver_refused_port_and_seven_joints():
 def test_a_second_motion_is_refused_while_one_runs(monkeypatch):
     control = UrControl("nowhere")
     monkeypatch.setattr(control, "_request", lambda message, array=None: None)
-    control.move_path(np.zeros((1, 6)), 1.0, 1.0)
+    rows = np.zeros((1, 6))
+    control.play(rows, rows[:0], rows[0], 500.0, 1.0, 1.0)
     with pytest.raises(CapabilityError, match="stop it first"):
-        control.servo(np.zeros((1, 6)), np.zeros(6), 500.0, 0.03, 1000.0)
+        control.play(rows[:0], rows, rows[0], 500.0, 1.0, 1.0)
 
 
 # -- in real time -----------------------------------------------------------------------------------------------------
 @pytest.mark.realtime
 def test_a_stream_at_500_hz_is_whole_and_a_controller_that_stands_still_is_seen():
-    with SimulatedUR("ur5e") as ur:
+    with SimulatedController("ur5e") as ur:
         driver = make_driver("ur", ROBOT, ur.host, follow_host_clock=False)
         driver.connect()
         samples = collect(driver, 500)
@@ -169,7 +170,7 @@ def test_a_stream_at_500_hz_is_whole_and_a_controller_that_stands_still_is_seen(
 
 @pytest.mark.realtime
 def test_a_killed_control_process_stops_the_robot_and_the_next_request_works():
-    with SimulatedUR("ur5e") as ur:
+    with SimulatedController("ur5e") as ur:
         driver = make_driver("ur", ROBOT, ur.host)
         driver.connect()
         start = collect(driver, 1)[0].q

@@ -1,23 +1,20 @@
-"""Torque through both ways into the simulated controller, over sockets; what is refused and how it ends."""
+"""Torque into the simulated controller, over sockets; what is refused and how it ends."""
 
 import time
-from collections import deque
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
+from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.guard import guard_limits, refuse_semantics, refuse_torque
-from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
-from robot_dynamics_ros.drivers.ur.torque import PROGRAM, TorqueSender
-from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.drivers.ur.torque import PROGRAM
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
-from robot_dynamics_ros.simulation.ur.arm import START, Arm
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
+from robot_dynamics_ros.simulation.ur.arm import Arm
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.programs import load_program
 from robot_dynamics_ros.trajectories.smooth import through
@@ -30,11 +27,11 @@ def read(driver, condition, timeout=120.0):
     while not condition():
         assert time.monotonic() < end
         driver.read(0.02)
-        driver.send_torque()
+        driver.take_records()
 
 
-def connected(ur, way):
-    driver = UrDriver(ROBOT, ur.host, torque=way, follow_host_clock=False, time_scale=0.01)
+def connected(ur):
+    driver = UrDriver(ROBOT, ur.host, torque=True, follow_host_clock=False)
     loop = torque_loop(ROBOT, guard_limits(ROBOT), {"time_scale": 0.01})
     driver.attach(loop)
     driver.connect()
@@ -43,10 +40,9 @@ def connected(ur, way):
 
 
 @pytest.mark.realtime
-@pytest.mark.parametrize("way", ["script", pytest.param("client", marks=pytest.mark.long)])
-def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
-    with SimulatedUR("ur5e", lockstep=True) as ur, ur.client() as simulation:
-        driver, loop = connected(ur, way)
+def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control():
+    with SimulatedController("ur5e", lockstep=True) as ur, ur.client() as simulation:
+        driver, loop = connected(ur)
         try:
             q = driver.sample.q.copy()
             path = through(np.vstack([q, q + 0.2, q]), velocity=1.0, acceleration=2.0)
@@ -62,63 +58,6 @@ def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
             read(driver, lambda: not driver.status.program_running or not simulation.state["torque_mode"])
         finally:
             driver.disconnect()
-
-
-class Client:
-    """Takes torques in place of the vendor's process."""
-
-    def __init__(self):
-        self.motion, self.sent, self.gone = Motion("moving"), [], False
-
-    def send_torque(self, torque, run):
-        if self.gone:
-            raise ConnectionFailed("gone")
-        self.sent.append(run)
-
-
-class Guiding:
-    """A loop that guides, on states that the test makes, and the sender of its torques through a client."""
-
-    def __init__(self):
-        self.client, self.records, self.k = Client(), deque(), 0
-        self.loop = torque_loop(ROBOT, guard_limits(ROBOT), {})
-        self.sender = TorqueSender(self.loop, self.client, self.records)
-        self.q, self.zero = np.array(START), np.zeros(6)
-        self.effort = RobotModel.load("ur5e").gravity(self.q)
-        self.cycles(50)
-        self.loop.enable(TorqueMode.guide)
-        self.cycles(1)
-        assert self.loop.enabled == EnableResult.done
-
-    def cycles(self, count):
-        for _ in range(count):
-            self.k += 1
-            self.loop.cycle(2_000_000 * self.k, 2_000_000 * self.k, self.q, self.zero, self.effort, payload=0.0)
-
-
-def test_torques_leave_through_the_client_when_they_are_sent_and_at_no_other_time():
-    guiding = Guiding()
-    assert not guiding.client.sent and not guiding.records
-    guiding.sender.send()
-    assert guiding.client.sent == [True] and len(guiding.records) == 51
-    guiding.sender.send()
-    assert guiding.client.sent == [True]
-    guiding.loop.disable()
-    guiding.cycles(500)
-    guiding.sender.send()
-    assert guiding.client.sent.index(False) == len(guiding.client.sent) - 1  # the end of torque, once
-
-
-@pytest.mark.parametrize("end", ["motion", "connection"])
-def test_a_client_that_ended_latches_torque_off(end):
-    guiding = Guiding()
-    if end == "motion":
-        guiding.client.motion = Motion("failed")
-    else:
-        guiding.client.gone = True
-    guiding.sender.send()
-    guiding.cycles(1)
-    assert (guiding.loop.state, guiding.loop.reason) == (GuardState.safe, GuardReason.robot_stopped)
 
 
 def controller_in_torque_mode():

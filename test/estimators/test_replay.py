@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from force_bench import UR5E, measured, moving, still
+from force_bench import POSE, UR5E, measured, moving, still, through
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, command, parse_settings
@@ -33,16 +34,16 @@ def run(*arguments):
 
 
 def test_command_writes_bag_plot_and_numbers(tmp_path):
-    out, numbers = tmp_path / "out", tmp_path / "n.json"
-    result = run(bag(tmp_path), "--robot", "ur5e", "--out", out, "--json", numbers)
+    out = tmp_path / "out"
+    result = run(bag(tmp_path), "--robot", "ur5e", "--out", out)
     assert result.exit_code == 0 and "times real time" in result.output
-    summary = json.loads(numbers.read_text())
+    summary = json.loads((out / "replay.json").read_text())
     assert summary["samples"] == 2000 and summary["wrench_rms"]["Fz"] == pytest.approx(60, abs=4)
     assert summary["contact_share"] > 0.6
     assert (out / "force.png").read_bytes()[:4] == b"\x89PNG"
     estimates, _ = load_bag(out / "estimates", UR5E)
     assert np.median(estimates.external_wrench[600:, 2]) == pytest.approx(-70, abs=4)
-    assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png"]
+    assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png", "replay.json"]
 
 
 def test_replay_of_a_recorded_live_run_is_identical(tmp_path):
@@ -65,6 +66,19 @@ def test_a_recording_that_began_late_is_identical_once_the_past_is_forgotten(tmp
     result = replay([write_bag(log[400:], tmp_path / "late")], UR5E)
     assert np.abs(result.log.external_wrench[0] - log.external_wrench[400]).max() > 1
     assert set(result.recorded.values()) == {0.0}
+
+
+def test_why_estimates_are_degraded_is_counted_and_printed(tmp_path):
+    """The wrist is stretched, a singular pose, in the middle third; without friction in the file all others are too."""
+    stretched = POSE * [1, 1, 1, 1, 0, 1]
+    path = bag(tmp_path, measured(through([POSE, stretched, POSE], rest=2.0)))
+    for robot, others in ((UR5E, 0), (UR5E.with_updates({"friction": None, "hysteresis": None}), 1)):
+        result = replay([path], robot)
+        found = result.degraded()
+        assert sum(found.values()) == result.summary()["status"]["degraded"] and len(found) == 1 + others
+        assert found["near singular poses"] == pytest.approx(1000 + 2 * 500 * 0.35, rel=0.3)
+    output = run(path, "--robot", "ur5e", "--out", tmp_path / "o").output
+    assert re.search(r"degraded: \d\d % near singular poses \(of all samples\)", output)
 
 
 def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):
@@ -107,7 +121,7 @@ def test_without_matplotlib_the_bag_is_still_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run(bag(tmp_path, measured(moving(1.0))), "--robot", "ur5e", "--out", tmp_path / "o")
     assert result.exit_code == 0 and "matplotlib is missing" in result.output
-    assert [p.name for p in (tmp_path / "o").iterdir()] == ["estimates"]
+    assert sorted(p.name for p in (tmp_path / "o").iterdir()) == ["estimates", "replay.json"]
 
 
 def test_unwritable_directory_is_an_error(tmp_path):
@@ -132,9 +146,8 @@ def test_wrong_robot_for_the_bag_is_named(tmp_path):
 )
 def test_public_recordings(tmp_path, file, robot, payload):
     """Free motion of real robots: forces near zero; the UR3's tool, which its file does not know, is recognised."""
-    numbers = tmp_path / "n.json"
-    assert run(DATA / file, "--robot", robot, "--out", tmp_path / "o", "--json", numbers).exit_code == 0
-    summary = json.loads(numbers.read_text())
+    assert run(DATA / file, "--robot", robot, "--out", tmp_path / "o").exit_code == 0
+    summary = json.loads((tmp_path / "o" / "replay.json").read_text())
     assert summary["contact_share"] < 0.03 and ("payload" in summary["payload_or_bias"]) == payload
     assert max(summary["wrench_rms"][axis] for axis in ("Fx", "Fy", "Fz")) < 15
     assert summary["times_real_time"] > 20

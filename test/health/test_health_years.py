@@ -73,7 +73,7 @@ def robot_file(tmp_path_factory):
 
 
 def judged(robot_file, bags, out, *more):
-    arguments = [*bags, "--robot", robot_file, "--out", str(out), "--json", str(out / "health.json"), *more]
+    arguments = [*bags, "--robot", robot_file, "--out", str(out), *more]
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return json.loads((out / "health.json").read_text()), done.output, (out / "health.html").read_text()

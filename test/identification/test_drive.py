@@ -127,9 +127,9 @@ def test_command_on_the_simulated_robots_bags(tmp_path):
     for log, name in zip(logs, "ab", strict=True):
         write_bag(log, tmp_path / name)
     line = ["identify", "--what", "drives", str(tmp_path / "a"), "--robot", "ur5e", "--validate", str(tmp_path / "b")]
-    done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "r.json")])
+    done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
-    result = json.loads((tmp_path / "r.json").read_text())
+    result = json.loads((tmp_path / "out" / "drives.json").read_text())
     assert min(result["validation"]["current"]["r2"]) >= 0.985
     assert result["validation"]["energy"]["electrical"][-1] > 0
     robot = load_robot(result["files"]["robot_file"])

@@ -82,13 +82,13 @@ def test_the_command_writes_table_numbers_and_a_page_that_needs_nothing_else(tmp
     assert "error" in found and "\n" not in found["error"]
     made = [result("a", 5.0), result("b", 5.0), result("c", 8.0), {"bag": "broken", "error": "robot at rest"}]
     monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: made)
-    line = f"identify --what compare a b c broken --robot ur5e --out {tmp_path / 'out'} --json {tmp_path / 'r.json'}"
+    line = f"identify --what compare a b c broken --robot ur5e --out {tmp_path / 'out'}"
     done = CliRunner().invoke(cli, line.split())
     assert done.exit_code == 0, done.output
     page = (tmp_path / "out" / "comparison.html").read_text()
     assert all(word in page for word in ("2026-01-01 00:00", "robot at rest", "c: friction of one"))
     assert page.count("data:image/png") == 2 and "http" not in page.split("</style>")[1]
-    assert json.loads((tmp_path / "r.json").read_text())["bags"] == ["a", "b", "c"]
+    assert json.loads((tmp_path / "out" / "comparison.json").read_text())["bags"] == ["a", "b", "c"]
 
 
 def test_results_are_in_the_order_of_the_bags_whichever_ends_first(monkeypatch):

@@ -108,8 +108,8 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
         bags.append(str(write_bag(Log(rec.joint_names, stamp, signals), tmp_path / name, topics=["joint_states"])))
     save_robot(FILE, tmp_path / "robot.yaml")
     words = ["identify", bags[0], "--robot", str(tmp_path / "robot.yaml"), "--validate", bags[1], "--effort", "current"]
-    words += ["--payload-from", bags[2], "--payload-mass", str(masses[0]), "--no-report"]
-    done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "r.json")])
+    words += ["--payload-from", bags[2], "--payload-mass", str(masses[0])]
+    done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     robot = load_robot(tmp_path / "out" / f"{FILE.name}_identified.yaml")
     found, std = robot.array("drives.torque_constant"), robot.array("drives.torque_constant_std")
@@ -118,5 +118,5 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     assert np.all(
         np.abs(found / constants - 1)[1:4] < np.minimum(0.06, 0.5 * nominal)
     )  # the joints that carry the mass
-    payload = json.loads((tmp_path / "r.json").read_text())["payload"]
+    payload = json.loads((tmp_path / "out" / "report.json").read_text())["payload"]
     assert abs(payload["mass"] / masses[0] - 1) < 0.02 and payload["mass_std"] > 0

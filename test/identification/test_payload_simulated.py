@@ -64,11 +64,11 @@ def test_what_torque_constants_leave_open_is_counted(monkeypatch):
 def test_the_command_writes_a_file_that_carries_it(tmp_path):
     for name, seed, mass in (("free", 1, 0.0), ("judge", 2, 0.0), ("loaded", 3, MASS)):
         write_bag(log_of(60, seed, mass), tmp_path / name)
-    free, judge, loaded, out, result = (str(tmp_path / n) for n in ("free", "judge", "loaded", "out", "r.json"))
+    free, judge, loaded, out = (str(tmp_path / n) for n in ("free", "judge", "loaded", "out"))
     line = ["identify", free, "--robot", "ur5e", "--validate", judge, "--payload-from", loaded, "--out", out]
-    done = CliRunner().invoke(cli, [*line, "--json", result], catch_exceptions=False)
+    done = CliRunner().invoke(cli, line, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    report = json.loads((tmp_path / "r.json").read_text())
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert abs(report["payload"]["mass"] - MASS) < 3 * report["payload"]["mass_std"]
     carried = load_robot(report["files"]["loaded_robot_file"]).payload
     assert carried.mass == pytest.approx(report["payload"]["mass"])

@@ -84,10 +84,10 @@ def cycles(listener, simulation, tries: int) -> dict[str, list[float]]:
 
 def measure(rate: float, points: int, tries: int) -> None:
     """The rows of the table of one flood."""
-    from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+    from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
-    with SimulatedUR("ur5e") as ur, ur.client() as simulation:
-        parameters = {"robot": "ur5e", "ip": ur.host, "torque": "script"}
+    with SimulatedController("ur5e") as ur, ur.client() as simulation:
+        parameters = {"robot": "ur5e", "ip": ur.host, "torque": True}
         arguments = [text for name, value in parameters.items() for text in ("-p", f"{name}:={value}")]
         node = Process("robot_dynamics_ros.nodes.executables", NODE, "--ros-args", *arguments)
         listener = Listener()

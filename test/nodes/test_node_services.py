@@ -227,7 +227,7 @@ def test_a_second_node_of_this_machine_is_refused_and_the_first_goes_on(rig, els
 
 
 def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(elsewhere):
-    given = [Parameter("torque", value="client"), Parameter("ip", value="127.250.1.2")]
+    given = [Parameter("torque", value=True), Parameter("ip", value="127.250.1.2")]
     options = {"context": elsewhere, "use_global_arguments": False, "parameter_overrides": given}
     left, right = (RobotNode("composed_node", namespace=space, **options) for space in ("left", "right"))
     held = [claim(name, why) for name, why in left.claims().items()]

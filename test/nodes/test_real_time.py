@@ -140,7 +140,7 @@ def test_a_ur_at_its_rate_with_contact_motion_and_a_recording_that_replays_with_
 def test_an_fr3_at_its_rate_with_contact_motion_and_torque_and_up_to_date_after_a_stop_of_its_process(tmp_path):
     for module in ("pylibfranka", "franka_sim"):
         pytest.importorskip(module, reason=f"{module} is not installed")
-    with Graph("fr3", tmp_path, "    torque: client\n    control.time_scale: 0.05\n") as graph:
+    with Graph("fr3", tmp_path, "    torque: true\n    control.time_scale: 0.05\n") as graph:
         graph.in_step()
         before = graph.force()
         with graph.sim.client() as client:

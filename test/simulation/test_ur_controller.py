@@ -10,7 +10,7 @@ import pytest
 from ur_rig import Rig
 
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 PRELUDE = """
 import json, sys, time
@@ -30,7 +30,7 @@ def ur_rtde(code: str, host: str) -> dict:
 
 @pytest.fixture(scope="module")
 def ur():
-    with SimulatedUR(lockstep=True) as running:
+    with SimulatedController(lockstep=True) as running:
         yield running
 
 
@@ -195,7 +195,7 @@ def test_protective_and_emergency_stop(ur):
 @pytest.mark.long
 @pytest.mark.realtime
 def test_direct_torque_moves_a_joint_and_the_watchdog_ends_it():
-    with SimulatedUR() as ur:  # in lockstep a watchdog waits
+    with SimulatedController() as ur:  # in lockstep a watchdog waits
         result = ur_rtde(
             """
             receive = rtde_receive.RTDEReceiveInterface(host)

@@ -11,7 +11,7 @@ from ur_rig import Rig, steps
 
 from robot_dynamics_ros.errors import ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
 from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.simulation.ur.arm import Arm
 from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Settings
@@ -196,10 +196,10 @@ def test_wrong_settings_name_what_is_wrong(wrong, text):
 # -- the process ------------------------------------------------------------------------------------------------------
 def test_its_ports_answer_a_second_one_is_refused_them_and_a_kill_leaves_nothing_behind():
     host = loopback_address()
-    with SimulatedUR(host=host) as ur, ur.client() as simulation:
+    with SimulatedController(host=host) as ur, ur.client() as simulation:
         assert ur.ports["rtde"] == 30004 and len(set(ur.ports.values())) == 5
         assert simulation.wait(0.02) > 0.0 and next(simulation.truth())["q"]
-        with pytest.raises(ConnectionFailed, match="rtde port"), SimulatedUR(host=host):
+        with pytest.raises(ConnectionFailed, match="rtde port"), SimulatedController(host=host):
             pass
         simulation.kill()
         with pytest.raises((ConnectionError, RobotDynamicsError)):
@@ -218,14 +218,21 @@ def orphan(process):
 
 @pytest.mark.parametrize("end", [interrupt, orphan])
 def test_a_signal_and_the_end_of_its_parent_end_the_process_cleanly(end):
-    with SimulatedUR(host="127.0.0.1", rtde_port=0, dashboard_port=0, script_port=0) as ur:
+    with SimulatedController(host="127.0.0.1", rtde_port=0, dashboard_port=0, script_port=0) as ur:
         end(ur.process)
         _, errors = ur.process.communicate(timeout=60)
         assert (ur.process.returncode, errors) == (0, "")
 
 
 def test_a_wrong_start_is_one_line_and_status_1():
-    command = [sys.executable, "-m", "robot_dynamics_ros.cli.main", "simulate", "r2d2", "--host", loopback_address()]
+    command = [
+        sys.executable,
+        "-m",
+        "robot_dynamics_ros.cli.main",
+        "simulate",
+        "r2d2",
+        f"--set=host={loopback_address()}",
+    ]
     wrong = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert wrong.returncode == 1 and "r2d2" in wrong.stderr
     assert len(wrong.stderr.strip().splitlines()) == 1, wrong.stderr

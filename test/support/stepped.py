@@ -28,7 +28,7 @@ class NodeDouble:
     context, active, path, others, commanding = None, True, "composed_node", 0, ()
 
     def __init__(self, driver=None, **given):
-        self.table = {p.name: p.default for p in NODES["composed_node"]} | {"torque": "script"} | given
+        self.table = {p.name: p.default for p in NODES["composed_node"]} | {"torque": True} | given
         self.callbacks, self.published, self.log = {}, defaultdict(list), []
         if driver is not None:
             self.parts = DriverInterface(self, driver)

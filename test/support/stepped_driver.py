@@ -125,10 +125,6 @@ class SteppedDriver(TorqueDriver):
         self.refuse_busy("torque")
         self.during()
 
-    def send_torque(self):
-        while self.loop is not None and (record := self.loop.pop()) is not None:
-            self.records.append(record)
-
     def rearm(self):
         self.latched = self.condition
 

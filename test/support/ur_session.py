@@ -108,11 +108,6 @@ class Client:
     def stopJ(self, deceleration):
         return self.send(34, [deceleration], [0])
 
-    def directTorque(self, torque, viscous, coulomb):
-        self.calls.append(torque)
-        self.session.write(66, torque)
-        return True
-
     def initPeriod(self):
         return self.controller.tick
 

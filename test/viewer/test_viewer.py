@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -206,14 +207,17 @@ def test_the_node_shows_a_live_graph(tmp_path):
     pytest.importorskip("rclpy", reason="rclpy is not installed")
     from ros_graph import Process
 
-    from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
+    from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
 
     host, file = loopback_address(), tmp_path / "live.rrd"
-    with SimulatedUR("ur5e", host=host):
-        arguments = ("--robot", "ur5e", "--ip", host, "--duration", "9", "--view", "--view-file", str(file))
-        status, output = Process("robot_dynamics_ros.cli.main", "up", *arguments).wait(90.0)
+    with SimulatedController("ur5e", host=host):
+        arguments = ("--robot", "ur5e", "--ip", host, "--view", "--view-file", str(file))
+        graph = Process("robot_dynamics_ros.cli.main", "up", *arguments)
+        shown = next((line for line in graph.process.stdout if "viewer:" in line), "")
+        time.sleep(9.0)
+        status, output = graph.end()
     assert status == 0, output
-    assert re.search(r"viewer: http://127\.0\.0\.1:\d+/", output), output
+    assert re.search(r"viewer: http://127\.0\.0\.1:\d+/", shown), output
     command = [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(file)]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     for entity in ("/robot/link_1", "/force/arrow", "/plot/friction", "/state"):

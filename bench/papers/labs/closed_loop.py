@@ -1,10 +1,9 @@
 """Closed loop on the simulated UR over its real protocols, the controller in lockstep.
 
-`client`: torques leave through `directTorque` of the unmodified ur_rtde client in its child process. `script`: through
-our own torque program and the thread of the wire. `process`: no wire at all, one thread, for tests.
+`sockets`: through the torque program and the thread of the wire. `process`: no wire at all, one thread, for tests.
 
 In lockstep a cycle of the controller waits for its answer, so that the loop runs as fast as both sides can and no
-result depends on how busy the machine is; the wire, the client and the torque program are those of real time.
+result depends on how busy the machine is; the wire and the torque program are those of real time.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bench.papers.labs.in_process import RATE, WARM, InProcessLoop, Run
+from bench.papers.registry import TRANSPORTS
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
@@ -25,14 +25,12 @@ from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.server.client import SimulationClient
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
 APPROACH = 4.0  # controller time per wall time of moves under position control
-FAST = (
-    3.0  # controller time per wall time that is aimed at in torque mode: more than this our records do not keep up with
-)
+FAST = 3.0  # controller time per wall time in torque mode: our records do not keep up with more
 CRAWL = 0.05  # controller time per wall time while we catch up
 LOOK, BEHIND = 50, 1000  # reads between looks at how many samples wait, and how many are too many
 ATTEMPTS = 5
@@ -50,24 +48,22 @@ class ClosedLoop:
         parameters: dict[str, Any] | None = None,
         seed: int = 0,
         payload: float = 0.0,
-        transport: str = "client",
     ) -> None:
-        self.robot, self._transport, self._seed, self._payload = robot, transport, seed, payload
+        self.robot, self._seed, self._payload = robot, seed, payload
         self._reads, self._slowed = 0, False
         self._parameters = {"time_scale": SLOW} | (parameters or {})
 
     def __enter__(self) -> ClosedLoop:
-        self.ur = SimulatedUR("ur5e", lockstep=True, seed=self._seed, speed=APPROACH)
+        self.ur = SimulatedController("ur5e", lockstep=True, seed=self._seed, speed=APPROACH)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)
         wire: dict[str, Any] = {
             "follow_host_clock": False,
-            "time_scale": SLOW,
             "client_silence": STALL_TIMEOUT,
             "silence": STALL_TIMEOUT,
         }
-        self.driver = UrDriver(self.robot, self.ur.host, torque=self._transport, **wire)
+        self.driver = UrDriver(self.robot, self.ur.host, torque=True, **wire)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), self._parameters)
         self.driver.attach(self.loop)
         self.driver.connect()
@@ -91,7 +87,7 @@ class ClosedLoop:
             if time.monotonic() > end:
                 raise RobotDynamicsError(f"closed loop: no {what} in time")
             self.driver.read(0.02)
-            self.driver.send_torque()
+            self.driver.take_records()
 
     def move_to(self, q: np.ndarray) -> None:
         """Point to point under the controller's own position control; its watchdog may end a move on a busy machine.
@@ -121,7 +117,7 @@ class ClosedLoop:
         self.driver.start_torque()
         for _ in range(self.driver.statistics().pending):
             self.driver.read(0.0)  # what waits is of before
-        self.driver.send_torque()
+        self.driver.take_records()
         self.driver.records.clear()
         self.loop.enable(mode, motion)
         self._wait(lambda: self.loop.enabled != EnableResult.pending, "the loop")
@@ -140,7 +136,7 @@ class ClosedLoop:
         end, lost = time.monotonic() + STALL_TIMEOUT, self.loop.lost_records
         while len(kept) < wanted:
             self.driver.read(0.02)
-            self.driver.send_torque()
+            self.driver.take_records()
             self._keep_up()
             while records and len(kept) < wanted:
                 record = records.popleft()
@@ -189,9 +185,9 @@ class ClosedLoop:
 
 
 def closed_loop(
-    robot: RobotFile, parameters: dict[str, Any] | None = None, *, payload: float = 0.0, transport: str = "client"
+    robot: RobotFile, parameters: dict[str, Any] | None = None, *, payload: float = 0.0, transport: str = TRANSPORTS[0]
 ) -> ClosedLoop | InProcessLoop:
     """A loop by one of the transports of the registry."""
     if transport == "process":
         return InProcessLoop(robot, parameters, payload=payload)
-    return ClosedLoop(robot, parameters, payload=payload, transport=transport)
+    return ClosedLoop(robot, parameters, payload=payload)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
@@ -43,11 +43,11 @@ class ComauDriver(StreamDriver, MotionDriver):
         degraded_gap: float = 0.020,
         safe_gap: float = 0.040,
         frozen_repeats: int = 10,
-        torque: str = "none",
+        torque: bool = False,
     ) -> None:
         if not 1 <= robot.n_joints <= wire.AXES:
             raise CapabilityError(f"{robot.name}: an arm of the C5G has 1..{wire.AXES} axes, not {robot.n_joints}")
-        if torque != "none":
+        if torque:
             raise CapabilityError(f"{robot.name}: additive current of C5G Open is experimental and not commanded")
         self.robot, self.host = robot, host
         self._n = robot.n_joints
@@ -170,26 +170,18 @@ class ComauDriver(StreamDriver, MotionDriver):
         }
 
     # -- motion -------------------------------------------------------------------------------------------------------
-    def move_path(self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0) -> None:
-        """Point to point through waypoints (m, n) [rad]; returns at once, see `motion`. Raises CapabilityError."""
-        self._begin(waypoints, np.empty((0, self._n)), speed, acceleration)
-
-    def servo(self, positions: np.ndarray, rate: float | None = None) -> None:
-        """Stream positions (N, n) at the LPC's rate, starting where the robot is; returns at once, see `motion`."""
-        self._rate(rate)
-        self._begin(np.empty((0, self._n)), positions, 0.5, 1.0)
-
-    def play(self, approach: np.ndarray, positions: np.ndarray, rate: float | None = None, speed: float = 0.5) -> None:
-        """Move to `approach` (m, n), then stream: one motion. Raises CapabilityError."""
-        self._rate(rate)
-        self._begin(approach, positions, speed, 1.0)
-
-    def _rate(self, rate: float | None) -> None:
+    def play(
+        self,
+        waypoints: ArrayLike,
+        positions: ArrayLike,
+        rate: float | None = None,
+        speed: float = 0.5,
+        acceleration: float = 1.0,
+    ) -> None:
+        """See MotionDriver: waypoints (m, n), then positions (N, n), at the robot's rate."""
         if rate is not None and not abs(rate - self._stream.options.rate) < 1e-3:
             raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
-
-    def _begin(self, waypoints: Any, stream: Any, speed: float, acceleration: float) -> None:
-        self._move.begin(self._refuse(), waypoints, stream, speed, acceleration)
+        self._move.begin(self._refuse(), waypoints, positions, speed, acceleration)
 
     def _refuse(self) -> wire.State:
         """The last state. Raises CapabilityError with the reason why nothing may be commanded now."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +34,6 @@ MODES = {
     5: "user stopped",
     6: "automatic error recovery",
 }
-TRANSPORTS = ("none", "client")  # of torque
 START_TIMEOUT = 10.0  # s until torque control must have started
 SIGNALS = {  # signal -> field of the robot state
     "q": "q",
@@ -60,7 +58,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
 
     effort [Nm] = tau_J of the joint torque sensors, link side, gravity included; torque commands exclude gravity and
     friction, which the robot adds. theta, omega: motor side, reflected. Stamps are robot time on the host clock.
-    Raises CapabilityError for another number of joints or an unknown transport of torque.
+    Raises CapabilityError for another number of joints.
     """
 
     capabilities = frozenset(
@@ -76,17 +74,15 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         degraded_gap: float = 0.020,
         safe_gap: float = 0.040,
         frozen_repeats: int = 10,
-        torque: str = "none",
+        torque: bool = False,
     ) -> None:
         if robot.n_joints != JOINTS:
             raise CapabilityError(f"{robot.name}: a Franka arm has {JOINTS} joints, the robot file {robot.n_joints}")
-        if torque not in TRANSPORTS:
-            raise CapabilityError(f"torque {torque!r} is none of {', '.join(TRANSPORTS)} on {robot.name}")
         self.robot, self.host = robot, host
         rate = robot.sensing.sample_rate or 1000.0
         options = StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
         self._stream = Stream(options, lambda: self._process.received_ns())
-        self._realtime, self._with_torque = realtime_priority > 0, torque != "none"
+        self._realtime, self._with_torque = realtime_priority > 0, torque
         self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
         self.records: deque[TorqueRecord] = deque(maxlen=4096)
         self.sample = Sample(robot.joint_names)
@@ -177,31 +173,23 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         }
 
     # -- motion -------------------------------------------------------------------------------------
-    def move_path(self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0) -> None:
-        """Point to point through waypoints (m, 7) [rad]; returns at once, see `motion`. Raises CapabilityError."""
-        self._begin(waypoints, np.empty((0, JOINTS)), speed, acceleration)
-
-    def servo(self, positions: np.ndarray, rate: float = 1000.0) -> None:
-        """Stream positions (N, 7) at 1 kHz, starting where the robot is; returns at once, see `motion`."""
-        self._rate(rate)
-        self._begin(np.empty((0, JOINTS)), positions, 0.5, 1.0)
-
-    def play(self, approach: np.ndarray, positions: np.ndarray, rate: float = 1000.0, speed: float = 0.5) -> None:
-        """Move to `approach` (m, 7), then stream: one motion. Raises CapabilityError."""
-        self._rate(rate)
-        self._begin(approach, positions, speed, 1.0)
-
-    def _rate(self, rate: float) -> None:
-        if rate != self._stream.options.rate:
+    def play(
+        self,
+        waypoints: ArrayLike,
+        positions: ArrayLike,
+        rate: float | None = None,
+        speed: float = 0.5,
+        acceleration: float = 1.0,
+    ) -> None:
+        """See MotionDriver: waypoints (m, 7), then positions (N, 7), at the robot's rate."""
+        if rate is not None and not abs(rate - self._stream.options.rate) < 1e-3:
             raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
-
-    def _begin(self, waypoints: Any, stream: Any, speed: float, acceleration: float) -> None:
-        path, positions = position_rows(waypoints, JOINTS, "waypoints"), position_rows(stream, JOINTS, "positions")
+        path, stream = position_rows(waypoints, JOINTS, "waypoints"), position_rows(positions, JOINTS, "positions")
         if not (0.0 < speed <= 2.0 and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} rad/s or acceleration {acceleration} rad/s2 is outside 0..2, 0..10")
         request = {"do": "play", "split": len(path), "speed": speed, "acceleration": acceleration}
         self._allow_motion()
-        self._process.begin(request, np.vstack([path, positions]))
+        self._process.begin(request, np.vstack([path, stream]))
 
     def _allow_motion(self) -> None:
         self.refuse_busy("motion")
@@ -232,19 +220,12 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         if self.motion.state != "moving":
             raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
 
-    def send_torque(self) -> None:
-        """Records of the loop into `records`; its torques leave from the link's thread (C++), not from here.
-
-        A loop that is enabled while the client is not in torque control is latched off.
-        """
-        if self.loop is None:
-            return
-        run = False
-        while (record := self.loop.pop()) is not None:
-            self.records.append(record)
-            run = record.run
-        if run and not self.motion.active:
+    def take_records(self) -> bool:
+        """See TorqueDriver; a loop that is enabled while the client is not in torque control is latched off."""
+        run = super().take_records()
+        if run and self.loop is not None and not self.motion.active:
             self.loop.trip(GuardReason.robot_stopped)
+        return run
 
     def stop(self) -> None:
         """Come to rest; nothing to do when this driver moves nothing."""

@@ -39,34 +39,23 @@ class UrControl:
         self.answer: str | None = None  # to the last setting: why not, empty when it was done, None: not answered yet
 
     # -- requests -----------------------------------------------------------------------------------------------------
-    def move_path(self, waypoints: np.ndarray, speed: float, acceleration: float, blend: float = 0.0) -> None:
-        """Point to point through waypoints (m, 6)."""
-        path = _positions(waypoints, "waypoints")
-        self._begin({"do": "move", "speed": speed, "acceleration": acceleration, "blend": blend}, path)
-
-    def servo(self, positions: np.ndarray, start: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
-        """Stream of positions (N, 6) [rad] that begins where the robot is, `start` (6,). Raises CapabilityError."""
-        stream = _positions(positions, "positions")
-        refuse_start(stream[0], start)
-        self._begin({"do": "servo", "rate": rate, "lookahead": lookahead, "gain": gain}, stream)
-
-    def play(self, approach: np.ndarray, positions: np.ndarray, rate: float, speed: float) -> None:
-        """Approach (m, 6) [rad] at `speed` [rad/s], then positions (N, 6) [rad] at `rate` [Hz], as one motion."""
-        a, b = _positions(approach, "approach"), _positions(positions, "positions")
-        refuse_start(b[0], a[-1])
-        self._begin(
-            {"do": "play", "rate": rate, "speed": speed, "acceleration": 1.0, "split": len(a)}, np.vstack([a, b])
-        )
-
-    def start_torque(self, cycle: float = 0.002) -> None:
-        """Make the client ready for torques, one each `cycle` [s]; `motion` is "moving" when it is."""
-        self._begin({"do": "torque", "cycle": cycle}, None)
-
-    def send_torque(self, torque: np.ndarray, run: bool) -> None:
-        """One cycle's torque (6,) [Nm]; run False ends torque mode. Without torque mode nothing is sent."""
-        with self._lock:
-            if self._pipe is not None and self._motion.state == "moving":
-                self._request({"do": "torque_value", "run": bool(run)}, torque[None, :])
+    def play(
+        self,
+        waypoints: ArrayLike,
+        positions: ArrayLike,
+        start: np.ndarray,
+        rate: float,
+        speed: float,
+        acceleration: float,
+    ) -> None:
+        """Waypoints (m, 6), then a stream (N, 6) at `rate` [Hz], from start (6,) [rad] on. Raises CapabilityError."""
+        path, stream = position_rows(waypoints, 6, "waypoints"), position_rows(positions, 6, "positions")
+        if not len(path) + len(stream):
+            raise CapabilityError("no motion: no waypoints and no positions")
+        if len(stream):
+            refuse_start(stream[0], path[-1] if len(path) else start)
+        request = {"do": "play", "rate": rate, "speed": speed, "acceleration": acceleration, "split": len(path)}
+        self._begin(request, np.vstack([path, stream]))
 
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
         """Mass [kg], centre of mass (3,) [m] and inertia about it (6,) XX XY XZ YY YZ ZZ [kg m2] of the load.
@@ -157,7 +146,7 @@ class UrControl:
         if process is not None:
             process.kill()  # the listening thread waits for its end
 
-    def _begin(self, message: dict[str, Any], array: np.ndarray | None) -> None:
+    def _begin(self, message: dict[str, Any], array: np.ndarray) -> None:
         with self._lock:
             if self._motion.active:
                 raise CapabilityError("a motion is running: stop it first")
@@ -219,11 +208,3 @@ def _finite(name: str, values: ArrayLike, count: int) -> list[float]:
     if array.shape != (count,) or not np.isfinite(array).all():
         raise CapabilityError(f"payload {name} = {array.tolist()} is not {count} finite numbers")
     return array.tolist()
-
-
-def _positions(values: Any, name: str) -> np.ndarray:
-    """(N, 6) [rad], at least one row. Raises CapabilityError naming the argument."""
-    array = position_rows(values, 6, name)
-    if not len(array):
-        raise CapabilityError(f"{name} has shape {array.shape}, expected (N, 6) with N of at least 1")
-    return array

@@ -21,12 +21,9 @@ from robot_dynamics_ros.errors import CapabilityError
 HANG_TIMEOUT = 30.0  # s without a turn of this loop until the process ends itself, without the interpreter
 START_TIMEOUT = 5.0  # s from the upload of the client's program until it must run, as the client itself waits
 WATCHDOG_HZ = 5.0  # slowest rate of input updates the controller accepts before it stops the robot
-TORQUE_WATCHDOG_HZ = 20.0  # the same while torques are streamed: 50 ms
-NO_FRICTION = [0.0] * 6  # the torque loop feeds friction forward
-FIRST_TORQUE_TIMEOUT = 500  # cycles
-HOLD, RAMP = 3, 50  # cycles a torque is held without a new one, and those in which it then goes to zero
 POLL = 0.02  # s between looks at a motion that the controller runs
 STOP_DECELERATION = 2.0  # rad/s2
+LOOKAHEAD, GAIN = 0.03, 1000.0  # s, of a stream [URScript servoj]
 
 
 class Stopped(Exception):
@@ -85,62 +82,19 @@ class Child:
             time.sleep(POLL)
 
     # -- requests -----------------------------------------------------------------------------------------------------
-    def do_move(self, path: np.ndarray, speed: float, acceleration: float, blend: float) -> None:
-        """Point to point through path (m, 6) [rad]."""
-        self.report("moving")
-        self._move(path, speed, acceleration, blend)
-        self.report("done", progress=1.0)
-
-    def do_servo(self, stream: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
-        """Stream positions (N, 6) [rad] at `rate` [Hz]."""
-        self.report("moving")
-        self._stream(stream, rate, lookahead, gain)
-        self.report("done", progress=1.0)
-
     def do_play(self, rows: np.ndarray, rate: float, speed: float, acceleration: float, split: int) -> None:
-        """Approach path rows[:split], then the stream rows[split:]; rows (N, 6) [rad]."""
+        """Point to point through rows[:split], then rows[split:] at `rate` [Hz]; rows (N, 6) [rad]."""
         self.report("moving")
-        self._move(rows[:split], speed, acceleration, 0.0)
-        self._stream(rows[split:], rate, 0.03, 1000.0)
+        for q in rows[:split].tolist():
+            self._move(q, speed, acceleration)
+        if split < len(rows):
+            self._stream(rows[split:], rate)
         self.report("done", progress=1.0)
 
     def do_stop(self, _: np.ndarray) -> None:
         """Nothing of ours is moving: bring the robot to rest all the same."""
         self._halt()
         self.report("stopped", "stop was requested")
-
-    def do_torque(self, _: np.ndarray, cycle: float) -> None:
-        """Torques from the parent until it sends stop; without new ones: held for HOLD cycles, ramped out, a fault."""
-        if not self._client.setWatchdog(TORQUE_WATCHDOG_HZ):
-            raise RuntimeError("the controller does not accept the watchdog")
-        torque, silent = np.zeros(6), -FIRST_TORQUE_TIMEOUT
-        self._client.directTorque(torque.tolist(), NO_FRICTION, NO_FRICTION)
-        self.report("moving")
-        while silent < HOLD + RAMP:
-            faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
-            if not self._pipe.poll(cycle if silent >= 0 else min(cycle, POLL)):
-                silent += 1
-                share = min(1.0, (HOLD + RAMP - silent) / RAMP)
-                self._client.directTorque((share * torque).tolist(), NO_FRICTION, NO_FRICTION)
-                continue
-            request, rows = self._latest()
-            if request["do"] != "torque_value" or not request["run"]:
-                raise Stopped(request.get("why", "torque ended"))
-            torque, silent = rows[0], 0
-            if not self._client.directTorque(torque.tolist(), NO_FRICTION, NO_FRICTION):
-                raise RuntimeError("the controller refuses torques")
-        self._halt()
-        raise RuntimeError("no torques came: ramped out and stopped")
-
-    def _latest(self) -> tuple[dict[str, Any], np.ndarray]:
-        """The newest torque waiting; a stop before it takes precedence."""
-        request, rows = receive(self._pipe)
-        while request["do"] == "torque_value" and request["run"] and self._pipe.poll():
-            request, rows = receive(self._pipe)
-        return request, rows
-
-    def do_torque_value(self, _: np.ndarray, run: bool) -> None:
-        """A torque that came after the end of torque mode: nothing to do."""
 
     def do_payload(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
         """Load on the flange; set_target_payload takes the inertia as Ixx Iyy Izz Ixy Ixz Iyz."""
@@ -154,17 +108,9 @@ class Child:
         self.report("answer", "" if self._client.zeroFtSensor() else "the controller refuses to zero the sensor")
 
     # -- motions ------------------------------------------------------------------------------------------------------
-    def _move(self, path: np.ndarray, speed: float, acceleration: float, blend: float) -> None:
-        if blend > 0.0 and len(path) > 1:
-            rows = [[*q, speed, acceleration, blend if i < len(path) - 1 else 0.0] for i, q in enumerate(path.tolist())]
-            self._start_move(lambda: self._client.moveJ(rows, True))
-            return
-        for q in path.tolist():
-            self._start_move(lambda q=q: self._client.moveJ(q, speed, acceleration, True))
-
-    def _start_move(self, move: Any) -> None:
+    def _move(self, q: list[float], speed: float, acceleration: float) -> None:
         """One asynchronous move; returns when the controller has finished it."""
-        if not move():
+        if not self._client.moveJ(q, speed, acceleration, True):
             raise RuntimeError("the controller refuses the move")
         while self._client.getAsyncOperationProgress() >= 0:
             self._pause(POLL)
@@ -172,12 +118,12 @@ class Child:
             if not self._client.isProgramRunning():
                 raise RuntimeError("the controller's program ended during the move")
 
-    def _stream(self, stream: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
+    def _stream(self, stream: np.ndarray, rate: float) -> None:
         self._await_go(stream[0])
         period, rows, reported = 1.0 / rate, stream.tolist(), time.monotonic()
         for k, q in enumerate(rows):
             start = self._client.initPeriod()
-            if not self._client.servoJ(q, 0.0, 0.0, period, lookahead, gain):
+            if not self._client.servoJ(q, 0.0, 0.0, period, LOOKAHEAD, GAIN):
                 raise RuntimeError("the controller refuses the stream")
             if self._pipe.poll():
                 self._handle_request()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,12 @@ from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus
 from robot_dynamics_ros.drivers.stream import SampleRate
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.drivers.ur.status import RUNNING, status_of
-from robot_dynamics_ros.drivers.ur.torque import TorqueSender, upload
+from robot_dynamics_ros.drivers.ur.torque import upload
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
-TORQUE_MODE_VERSION = (5, 26)  # before it, the client's directTorque returns True and does nothing
+TORQUE_MODE_VERSION = (5, 26)  # of direct_torque
 SIGNALS = {  # signal -> RTDE output
     "q": "actual_q",
     "qd": "actual_qd",
@@ -43,9 +42,8 @@ SIGNALS = {  # signal -> RTDE output
 }
 FROZEN = int(SampleFlag.frozen)
 EFFORT_SOURCES = ("current", "controller")
-TRANSPORTS = ("none", "script", "client")  # of torque, see torque.py
 PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it runs
-CLIENT_TIMEOUT = 20.0  # s until the vendor client must be in torque mode
+CLIENT_TIMEOUT = 20.0  # s until the vendor client must have answered a setting
 
 
 class UrDriver(TorqueDriver):
@@ -55,7 +53,7 @@ class UrDriver(TorqueDriver):
     actual_current_as_torque ("controller", PolyScope 5.23 or later).
     Stamps are controller time mapped to the host's system clock by the least delayed package; `follow_host_clock`
     False keeps the differences of stamps exactly controller time (simulated time running faster or slower).
-    Raises CapabilityError for another number of joints, source of effort or transport of torque.
+    Raises CapabilityError for another number of joints or source of effort.
     """
 
     capabilities = frozenset({"current", "temperature", "desired_state", "move", "servo", "payload", "zero_ft"})
@@ -67,8 +65,7 @@ class UrDriver(TorqueDriver):
         port: int = 30004,
         effort_source: str = "current",
         follow_host_clock: bool = True,
-        torque: str = "none",
-        time_scale: float = 1.0,
+        torque: bool = False,
         client_silence: float = SILENCE_TIMEOUT,
         **reader_options: Any,
     ) -> None:
@@ -76,17 +73,13 @@ class UrDriver(TorqueDriver):
             raise CapabilityError(f"{robot.name}: a UR controller has 6 joints, the robot file {robot.n_joints}")
         if effort_source not in EFFORT_SOURCES:
             raise CapabilityError(f"effort_source {effort_source!r} is none of {', '.join(EFFORT_SOURCES)}")
-        if torque not in TRANSPORTS:
-            raise CapabilityError(f"torque {torque!r} is none of {', '.join(TRANSPORTS)}")
         self.robot, self.host, self._effort_source = robot, host, effort_source
         self.effort_varies = effort_source == "controller"
-        self._cycle = 0.002 / time_scale
-        self._transport = torque
-        self._sender: TorqueSender | None = None
+        self._with_torque = torque
         self.records: deque[TorqueRecord] = deque(maxlen=4096)
         rate = robot.sensing.sample_rate or 500.0
         options = {"rate": rate, "minimum_major": 5 if rate > 125.0 else 3} | reader_options
-        options["torque_inputs"] = torque == "script"
+        options["torque_inputs"] = torque
         self._reader = RtdeReader(host=host, port=port, follow_host_clock=follow_host_clock, **options)
         self._control = UrControl(host, silence=client_silence)
         self.sample = Sample(robot.joint_names)
@@ -195,22 +188,17 @@ class UrDriver(TorqueDriver):
         counts = self._reader.statistics()
         return Statistics(rate=self._rate.of(counts["samples"]), **counts)
 
-    def move_path(
-        self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0, blend: float = 0.0
+    def play(
+        self,
+        waypoints: ArrayLike,
+        positions: ArrayLike,
+        rate: float | None = None,
+        speed: float = 0.5,
+        acceleration: float = 1.0,
     ) -> None:
-        """Point to point through waypoints (m, 6) [rad]; returns at once, see `motion`. Raises CapabilityError."""
+        """See MotionDriver: waypoints (m, 6), then positions (N, 6)."""
         self._allow_motion()
-        self._control.move_path(waypoints, speed, acceleration, blend)
-
-    def servo(self, positions: np.ndarray, rate: float = 500.0, lookahead: float = 0.03, gain: float = 1000.0) -> None:
-        """Stream positions (N, 6) [rad] at `rate` [Hz]; returns at once, see `motion`. Raises CapabilityError."""
-        self._allow_motion()
-        self._control.servo(positions, self.sample.q, rate, lookahead, gain)
-
-    def play(self, approach: np.ndarray, positions: np.ndarray, rate: float = 500.0, speed: float = 0.5) -> None:
-        """Move to `approach` (m, n), then stream `positions` (N, n): one motion. Raises CapabilityError."""
-        self._allow_motion()
-        self._control.play(approach, positions, rate, speed)
+        self._control.play(waypoints, positions, self.sample.q, rate or self._reader.rate, speed, acceleration)
 
     def stop(self) -> None:
         """Decelerate to standstill; nothing to do when this driver moves nothing."""
@@ -224,10 +212,9 @@ class UrDriver(TorqueDriver):
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
         """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""
-        if self._transport == "none":
+        if not self._with_torque:
             raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
         self.loop = loop
-        self._sender = TorqueSender(loop, self._control if self._transport == "client" else None, self.records)
         self._reader.set_torque_loop(loop, self.robot.array("drives.torque_constant"))
 
     def start_torque(self) -> None:
@@ -235,35 +222,20 @@ class UrDriver(TorqueDriver):
 
         Raises CapabilityError, ConnectionFailed with the reason.
         """
-        if self._sender is None:
+        if self.loop is None:
             raise CapabilityError(f"{self.robot.name}: no torque loop is attached")
         self._allow_motion()
-        if self._transport == "client":
-            self._control.start_torque(self._cycle)
-            self._wait(lambda: self.motion.state != "starting", CLIENT_TIMEOUT)
-            if self.motion.state != "moving":
-                raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
-            return
         self._control.close()  # its program would be replaced under it
         upload(self.host)
-        self._wait(lambda: self.status.program_running, PROGRAM_TIMEOUT)
+        first = time.monotonic() + 0.05  # an earlier program may be ending
+        self.wait_until(lambda: time.monotonic() >= first and self.status.program_running, PROGRAM_TIMEOUT)
         if not self.status.program_running:
             raise ConnectionFailed(f"{self.host}: the torque program does not start; is the robot in remote control?")
-
-    def _wait(self, condition: Callable[[], bool], seconds: float) -> None:
-        """Read on until the condition holds or the time is over; at least 50 ms: an earlier program may be ending."""
-        first = time.monotonic() + 0.05
-        self.wait_until(lambda: time.monotonic() >= first and condition(), seconds)
 
     @property
     def answered(self) -> np.ndarray:
         """Latencies (N, 2) [s] of the last states, N <= 8192: arrival on this machine, and reading, to torque sent."""
         return self._reader.answered
-
-    def send_torque(self) -> None:
-        """Records of the loop into `records`; through the vendor client this is where torques leave."""
-        if self._sender is not None:
-            self._sender.send()
 
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
         """Load on the flange: mass [kg], com (3,) [m] in the flange frame, inertia (6,) about it XX XY XZ YY YZ ZZ.

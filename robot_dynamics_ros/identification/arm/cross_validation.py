@@ -1,7 +1,7 @@
 """Held-out errors of a structure inside the identification data, and the motors of a coupled wrist that they show.
 
 Folds are clusters of the state (q, qd), not only stretches of time: a periodic excitation repeats every pose, so that a
-held-out period is no test at all, while a held-out region of the state space is what a new trajectory will visit.
+held-out period does not test generalisation; a held-out region of the state space is what a new trajectory will visit.
 Bodies and friction of all joints are solved from Gram matrices of the other folds: a delay or a motor costs one small
 solve per fold and no pass over the data.
 """

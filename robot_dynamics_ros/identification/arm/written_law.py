@@ -33,9 +33,8 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core
 
-MARGIN = (
-    0.01  # relative held-out error that presliding may cost: a static law is far worse at rest, which few rows show
-)
+# relative held-out error that presliding may cost: a static law is far worse at rest, which few rows show
+MARGIN = 0.01
 MOTOR_GAIN = 0.01  # relative held-out error that a motor's presliding must save: else the law of the joints stays
 ROUNDS = 3  # of the motor's friction beside the joints' own and these beside it
 NOTHING = {"fc": 0.0, "fv1": 0.0}

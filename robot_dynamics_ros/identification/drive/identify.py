@@ -177,7 +177,7 @@ def _warnings(found: DrivesFound) -> list[str]:
 
 
 def as_dict(found: DrivesFound) -> dict[str, Any]:
-    """The numbers as --json holds them, per joint; NaN is None."""
+    """The numbers as drives.json holds them, per joint; NaN is None."""
 
     def described(fits: Sequence[CurrentFit | None]) -> list[dict[str, Any] | None]:
         return [

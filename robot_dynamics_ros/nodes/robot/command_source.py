@@ -2,7 +2,7 @@
 
 Judged by the graph: by who holds clients of the enabling services and publishers of the command topics. ROS 2 does not
 tell a server who called it, and without SROS 2 a node may take any name: this keeps out mistakes, SROS 2 keeps out
-strangers (docs/security.md).
+other nodes (docs/security.md).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _commanders(node: NodeContext) -> list[tuple[str, str]]:
     return node.commanders(ENABLING_SERVICES, topics)
 
 
-def strangers(node: NodeContext) -> list[str]:
+def other_commanders(node: NodeContext) -> list[str]:
     """Full names of nodes that could command this one and are not `command_source`; none where it is not set."""
     source = node.value("command_source")
     return [name for name, enclave in _commanders(node) if source not in (name, enclave)] if source else []
@@ -29,7 +29,7 @@ def refuse_other_commanders(node: NodeContext) -> None:
     source = node.value("command_source")
     if not source:
         return
-    if others := strangers(node):
+    if others := other_commanders(node):
         raise CapabilityError(
             f"only {source} may command this node (command_source); {', '.join(others[:5])} could too"
         )

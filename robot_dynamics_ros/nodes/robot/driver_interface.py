@@ -118,7 +118,7 @@ class DriverInterface(NodePart):
         self._stops = Stops(node, driver.wait_until) if stops is None else stops(node)
         # first, because it refuses what the driver cannot do before anything has to be removed again
         try:
-            self._torque = self._make_torque() if node.value("torque") != "none" else None
+            self._torque = self._make_torque() if node.value("torque") else None
         except RobotDynamicsError:
             self._stops.destroy()
             raise
@@ -134,7 +134,7 @@ class DriverInterface(NodePart):
     def _make_torque(self) -> TorqueInterface:
         if not isinstance(self._driver, TorqueDriver):
             name = self._driver.robot.name
-            raise CapabilityError(f"{name}: this driver takes no torques; set the parameter torque to none")
+            raise CapabilityError(f"{name}: this driver takes no torques; set the parameter torque to false")
         return TorqueInterface(self._node, self._driver, self._stops)
 
     def destroy(self) -> None:
@@ -166,7 +166,7 @@ class DriverInterface(NodePart):
             self._driver.read(0.01)
 
     def exchange(self, timeout: float) -> Sample | None:
-        """Read the next sample, None after `timeout` [s]; then send the torques of a loop."""
+        """Read the next sample, None after `timeout` [s]; then take the records of a torque loop."""
         sample = self._driver.read(timeout)
         if self._torque is not None:
             self._torque.send()

@@ -16,9 +16,8 @@ from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import joint_columns
 
-START_TOLERANCE = (
-    0.05  # rad; a first point at time zero is where the robot is, within the following error of a controller
-)
+# a first point at time zero is where the robot is, within the following error of a controller
+START_TOLERANCE = 0.05  # rad
 
 
 MOST_BYTES, MOST_POINTS = 2_000_000, 10_000  # of one trajectory: the interpreter is blocked while one is parsed

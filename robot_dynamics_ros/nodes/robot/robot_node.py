@@ -118,7 +118,7 @@ class RobotNode(LifecycleBase):
 
     def claims(self) -> dict[str, str]:
         """With torque also the robot: two nodes of any name or domain would replace each other's program."""
-        if not self.has_parameter("torque") or self.value("torque") == "none":
+        if not self.has_parameter("torque") or not self.value("torque"):
             return super().claims()
         robot = self.value("ip")
         why = f"another node on this machine commands torques to {robot}: end it first"

@@ -31,7 +31,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.robot.adaptation import AdaptedFriction
-from robot_dynamics_ros.nodes.robot.command_source import refuse_other_commanders, strangers
+from robot_dynamics_ros.nodes.robot.command_source import other_commanders, refuse_other_commanders
 from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
@@ -109,7 +109,7 @@ class TorqueInterface(NodePart):
     # -- every sample -------------------------------------------------------------------------------------------------
     def send(self) -> None:
         """After every read: collect the loop's records, send its torque where this process is the one that sends."""
-        self._driver.send_torque()
+        self._driver.take_records()
 
     def on_sample(self, sample: Sample) -> None:
         """Write the feedforward of the last cycle into the sample, pass contact to the loop, check the publishers."""
@@ -134,7 +134,7 @@ class TorqueInterface(NodePart):
         return self.loop.state in (GuardState.ok, GuardState.degraded)
 
     def _check(self) -> None:
-        if self.live and (self._publishers() > 1 or self._node.namesakes() or strangers(self._node)):
+        if self.live and (self._publishers() > 1 or self._node.namesakes() or other_commanders(self._node)):
             self.loop.trip(GuardReason.publisher)
         self._adapted.save_regularly(self._last)
 

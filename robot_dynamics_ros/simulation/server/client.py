@@ -33,12 +33,15 @@ class _Lines:
         self._socket.close()
 
 
+TIMEOUT = 60.0  # s of a reply
+
+
 class SimulationClient:
     """Injects faults and wrenches, asks for state, and reads ground truth."""
 
-    def __init__(self, host: str, control_port: int, truth_port: int | None = None, timeout: float = 60.0) -> None:
-        self._control = _Lines(host, control_port, timeout)
-        self._truth = (host, truth_port, timeout)
+    def __init__(self, host: str, control_port: int, truth_port: int | None = None) -> None:
+        self._control = _Lines(host, control_port, TIMEOUT)
+        self._truth = (host, truth_port, TIMEOUT)
 
     def command(self, name: str, /, **fields: Any) -> dict[str, Any]:
         """Send a command of the control channel and return its reply; what it refuses is an error.

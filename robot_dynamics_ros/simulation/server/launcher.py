@@ -11,8 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -21,9 +20,7 @@ from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.server.client import SimulationClient
-
-PACKAGE_ROOT = Path(__file__).resolve().parents[3]
-
+from robot_dynamics_ros.supervisor import child_environment
 
 SLICE = 1e-4  # s of processor time, see shorten_slice: a robot's cycle begins on time
 START_TIMEOUT = 180.0  # s, imports on a busy machine included
@@ -77,29 +74,27 @@ def run_announced(process: Announced, announce: Callable[[str], None], ready: st
     process.run()
 
 
-class LaunchedController:
-    """Context manager around `robot-dynamics simulate`; options are settings of the robot's controller."""
+class SimulatedController:
+    """Context manager around `robot-dynamics simulate` of a shipped robot, by default on a loopback address of its own.
 
-    def __init__(self, robot: str, host: str, timeout: float, **options: Any) -> None:
-        self.robot, self.host, self.timeout = robot, host, timeout
-        self.options = {"host": host} | options
+    options: settings of the robot's controller.
+    """
+
+    def __init__(
+        self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
+    ) -> None:
+        self.robot, self.timeout = robot, timeout
+        self.host = host or loopback_address(PORTS[_known(load_robot(robot))])
+        self.options = {"host": self.host} | options
         self.ports: dict[str, int] = {}
         self.process: subprocess.Popen[str] | None = None
 
-    def __enter__(self) -> LaunchedController:
+    def __enter__(self) -> SimulatedController:
         settings = self.options | {"stop_with_stdin": True}
         arguments = [f"--set={name}={value}" for name, value in settings.items()]
-        paths = [str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")]
         self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "robot_dynamics_ros.cli.main",
-                "simulate",
-                self.robot,
-                *arguments,
-            ],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)},
+            [sys.executable, "-m", "robot_dynamics_ros.cli.main", "simulate", self.robot, *arguments],
+            env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -143,15 +138,6 @@ class LaunchedController:
         self.stop()
 
 
-class SimulatedUR(LaunchedController):
-    """A simulated UR, by default on a loopback address of its own."""
-
-    def __init__(
-        self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
-    ) -> None:
-        super().__init__(robot, host or loopback_address(), timeout, **options)
-
-
 MODULES = {  # manufacturer -> module with Settings and serve
     "Universal Robots": "robot_dynamics_ros.simulation.ur.process",
     "Franka Robotics": "robot_dynamics_ros.simulation.franka.controller",
@@ -165,8 +151,8 @@ def controller_of(robot: RobotFile) -> Any:
     return importlib.import_module(MODULES[_known(robot)])
 
 
-def settings_of(robot: RobotFile, name: str, given: Mapping[str, Any], texts: Sequence[str] = ()) -> Any:
-    """Settings of a robot's simulated controller: those given, and NAME=VALUE read as the type of the setting.
+def settings_of(robot: RobotFile, name: str, texts: Sequence[str]) -> Any:
+    """Settings of a robot's simulated controller: each NAME=VALUE read as the type of the setting.
 
     Raises ConfigError naming a setting that this controller does not have, or a value of another type.
     """
@@ -174,7 +160,7 @@ def settings_of(robot: RobotFile, name: str, given: Mapping[str, Any], texts: Se
     kinds = {field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(Settings)}
     truth = {"True": True, "False": False}
     read: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": truth.__getitem__}
-    values = dict(given)
+    values: dict[str, Any] = {}
     for text in texts:
         key, _, value = text.partition("=")
         try:
@@ -191,10 +177,3 @@ def _known(robot: RobotFile) -> str:
     if robot.manufacturer not in MODULES:
         raise ConfigError(robot.name, "manufacturer", f"{robot.manufacturer!r} is none of {', '.join(MODULES)}")
     return str(robot.manufacturer)
-
-
-class SimulatedController(LaunchedController):
-    """The simulated controller of any shipped robot, by default on a loopback address of its own."""
-
-    def __init__(self, robot: str, timeout: float = START_TIMEOUT, host: str | None = None, **options: Any) -> None:
-        super().__init__(robot, host or loopback_address(PORTS[_known(load_robot(robot))]), timeout, **options)

@@ -188,8 +188,8 @@ class LineServer:
     def closed(self, connection: Connection) -> None:
         self.connections.pop(connection, None)
 
-    def broadcast(self, data: bytes, max_backlog: int = 1 << 20) -> None:
+    def broadcast(self, data: bytes) -> None:
         """Send to every client that keeps up."""
         for connection in list(self.connections):
-            if connection.backlog <= max_backlog:
+            if connection.backlog <= 1 << 20:
                 connection.send(data)

@@ -103,9 +103,9 @@ def pack_packet(kind: int, payload: bytes = b"") -> bytes:
     return HEADER.pack(HEADER.size + len(payload), kind) + payload
 
 
-def pack_text(message: str, source: str = "controller", level: int = 1, protocol: int = 2) -> bytes:
+def pack_text(message: str, level: int = 1, protocol: int = 2) -> bytes:
     """A text message: level 0 exception, 1 error, 2 warning, 3 info."""
-    text, origin = message.encode()[:255], source.encode()[:255]
+    text, origin = message.encode()[:255], b"controller"
     if protocol < 2:
         return pack_packet(TEXT_MESSAGE, bytes([level]) + text)
     return pack_packet(TEXT_MESSAGE, bytes([len(text)]) + text + bytes([len(origin)]) + origin + bytes([level]))

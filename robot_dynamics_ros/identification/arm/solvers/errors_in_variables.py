@@ -21,9 +21,8 @@ from robot_dynamics_ros.identification.dataset.recording import Recording
 
 BLOCK = 2048  # samples whose rows exist at a time
 DRAWS = 4  # realisations of the noise that its covariance is taken from
-MAX_NOISE_SHARE = (
-    0.7  # share of some direction's square that may be noise; beyond it what is left is too uncertain to divide by
-)
+# share of some direction's square that may be noise; beyond it what is left is too uncertain to divide by
+MAX_NOISE_SHARE = 0.7
 
 
 def noise_deviation(x: np.ndarray) -> np.ndarray:

@@ -49,6 +49,7 @@ class Graph:
     def __init__(self, robot, folder, parameters=""):
         file = folder / "nodes.yaml"
         file.write_text(f"composed_node:\n  ros__parameters:\n{GAPS}{parameters}")
+        self.before = set(Path("/dev/shm").glob("fastdds_*"))  # of other tests' nodes in this process
         self.robot, self.listener = load_robot(robot), Listener()
         self.sim = SimulatedController(robot, HUNG).__enter__()
         self.node = Process(MAIN, "up", "--robot", robot, "--ip", self.sim.host, "--params", str(file))
@@ -62,7 +63,7 @@ class Graph:
 
     def __exit__(self, kind, *_):
         """Ctrl-C twice ends the node once and in order; nothing of it stays in shared memory."""
-        memory = shared_memory(self.node.process.pid)
+        memory = shared_memory(self.node.process.pid) - self.before
         self.node.process.send_signal(2)
         status, output = self.node.end()
         self.listener.close()

@@ -10,6 +10,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reproduce": ("reproduce", "run the papers' protocols and compare the results"),
     "ablation": ("ablation", "force error without temperature, hysteresis, load terms"),
     "force": ("force", "force errors and coverage on many simulated robots"),
+    "wrench": ("wrench", "the open benchmark of contact force and collisions"),
+    "warm-up": ("warm_up", "drift of the contact force of a real arm that warms up"),
     "loop": ("loop", "draw the looping picture of the README"),
     "friction-picture": ("friction_picture", "draw friction loops and residual over temperature"),
     "learning": ("learning", "learning from ordinary work on many simulated robots"),

@@ -907,7 +907,7 @@ class TareResult(enum.IntEnum):
     accepted = 0
     in_contact = 2
     too_early = 1
-    too_large = 4
+    unexplained = 4
     unsteady = 3
 
 class PayloadVerdict(enum.IntEnum):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import effort_gain
+from robot_dynamics_ros.estimators.mujoco_friction import MujocoFriction
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.signals import Log
 
 WINDOW, PAUSE = 0.5, 0.1  # s, length of a rollout and time between the starts of two
+SIMPLE = "the same with Coulomb and viscous friction"
 STEP = 0.001  # s, longest step of MuJoCo
 MEMORY = 1.0  # s of recorded motion before a window, from which friction with memory starts
 
@@ -42,7 +43,8 @@ def models(identified: RobotFile, given: RobotFile, training: Log) -> dict[str, 
     simple = with_coulomb_viscous(identified, training)
     return {
         "exported": mjcf_text(identified),
-        "the same with Coulomb and viscous friction": mjcf_text(simple, "coulomb-viscous"),
+        "exported with a LuGre bristle": mjcf_text(identified, "lugre"),
+        SIMPLE: mjcf_text(simple, "coulomb-viscous"),
         "the same without friction": mjcf_text(identified, "none"),
         "robot file it began with, Coulomb and viscous": mjcf_text(given, "coulomb-viscous"),
         "its URDF (no friction, no rotors)": mjcf_text(_as_urdf(given), "none"),
@@ -60,7 +62,9 @@ def compare(
     found = [roll_out(name, text, torque, held_out) for name, text in models(identified, given, training).items()]
     bare = mjcf_text(identified, "none")
     if identified.friction is not None:
-        found.append(roll_out("our law beside MuJoCo (not in the file)", bare, torque, held_out, InLoop(identified)))
+        found.append(
+            roll_out("our law by callback (not in the file)", bare, torque, held_out, MujocoFriction(identified))
+        )
     if true_friction is not None:
         name = "true friction as recorded (no error of friction)"
         found.append(roll_out(name, bare, torque - true_friction, held_out))
@@ -68,9 +72,9 @@ def compare(
 
 
 def table(found: Sequence[Rollouts]) -> list[list[str]]:
-    """Head and rows of text: RMS errors in mrad and mrad/s, and the error relative to the second model."""
+    """Head and rows of text: RMS errors in mrad and mrad/s, and the error relative to that of SIMPLE."""
     head = ["model", f"position after up to {WINDOW:g} s [mrad]", "velocity [mrad/s]", "of Coulomb and viscous"]
-    simple = found[1].mean
+    simple = next(r for r in found if r.name == SIMPLE).mean
     rows = [
         [r.name, f"{1e3 * r.mean:.2f}", f"{1e3 * np.sqrt((r.velocity**2).mean()):.1f}", f"{r.mean / simple:.2f}"]
         for r in found
@@ -102,10 +106,10 @@ def drive_torque(robot: RobotFile, log: Log) -> np.ndarray:
     return effort + RobotModel(robot.chain(), robot.joint_names).gravity(log.q)
 
 
-def roll_out(name: str, text: str, torque: np.ndarray, log: Log, friction: InLoop | None = None) -> Rollouts:
+def roll_out(name: str, text: str, torque: np.ndarray, log: Log, friction: MujocoFriction | None = None) -> Rollouts:
     """Windows of a log from their measured states on, under the recorded torque (N, n) [Nm].
 
-    friction: subtracted from the torque in every step. Raises CapabilityError without MuJoCo.
+    friction: the callback. Raises CapabilityError without MuJoCo.
     """
     mujoco = _mujoco()
     model = mujoco.MjModel.from_xml_string(text)
@@ -117,39 +121,36 @@ def roll_out(name: str, text: str, torque: np.ndarray, log: Log, friction: InLoo
     for start in range(before, len(log) - length, round((WINDOW + PAUSE) / period)):
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = log.q[start], log.qd[start]
+        data.act[:] = bristles(model, log, slice(start - before, start + 1))
         if friction is not None:
-            friction.warm_up(log, slice(start - before, start + 1))
+            warm_up(friction, log, slice(start - before, start + 1))
+        mujoco.set_mjcb_passive(friction)
         for k in range(start, start + length):
-            for _ in range(substeps):
-                lost = 0.0 if friction is None else friction.step(data.qpos, data.qvel, model.opt.timestep)
-                data.ctrl[:n] = 0.5 * (torque[k] + torque[k + 1]) - lost
-                mujoco.mj_step(model, data)
+            data.ctrl[:n] = 0.5 * (torque[k] + torque[k + 1])
+            mujoco.mj_step(model, data, substeps)
             errors.append(np.concatenate([data.qpos - log.q[k + 1], data.qvel - log.qd[k + 1]]))
+    mujoco.set_mjcb_passive(None)
     rms = np.sqrt((np.array(errors) ** 2).mean(axis=0))
     return Rollouts(name, rms[:n], rms[n:])
 
 
-class InLoop:
-    """The friction stage of a robot file on a simulated motion: what no format holds, memory and load included."""
+def warm_up(friction: MujocoFriction, log: Log, rows: slice) -> None:
+    """Start with the memory that the recorded motion before a window leaves."""
+    friction.reset()
+    period = float(np.median(np.diff(log.time)))
+    for q, qd in zip(log.q[rows], log.qd[rows], strict=True):
+        friction.step(q, qd, period)
 
-    def __init__(self, robot: RobotFile) -> None:
-        self._stage, self._body, n = FrictionStage(), RobotModel(robot.chain(), robot.joint_names), robot.n_joints
-        self._stage.configure(robot)
-        self._out, self._std, self._stamp = np.zeros(n), np.zeros(n), 0
 
-    def warm_up(self, log: Log, rows: slice) -> None:
-        """Start with the memory that the recorded motion before a window leaves."""
-        self._stage.reset()
-        period = float(np.median(np.diff(log.time)))
-        for q, qd in zip(log.q[rows], log.qd[rows], strict=True):
-            self.step(q, qd, period)
-
-    def step(self, q: np.ndarray, qd: np.ndarray, dt: float) -> np.ndarray:
-        """Friction (n,) [Nm] after another dt [s]; gravity is the load."""
-        self._stamp += round(1e9 * dt)
-        load = self._body.gravity(np.array(q))
-        self._stage.core.step(self._stamp, np.array(q), np.array(qd), load, None, None, None, self._out, self._std)
-        return self._out
+def bristles(model: Any, log: Log, rows: slice) -> np.ndarray:
+    """Deflections (m,) [rad] of a model's bristles after the recorded motion: z' = v - k |v|/g z, exactly."""
+    here = model.actuator_dynprm[:, 5] > 0
+    stiffness, (coulomb, static, stribeck) = model.actuator_dynprm[here, 5], model.actuator_biasprm[here, 3:6].T
+    v_of, period, z = model.actuator_trnid[here, 0], float(np.median(np.diff(log.time))), np.zeros(here.sum())
+    for v in log.qd[rows][:, v_of]:
+        rate = stiffness * np.abs(v) / (coulomb + (static - coulomb) * np.exp(-((v / stribeck) ** 2))) + 1e-12
+        z = v / rate + (z - v / rate) * np.exp(-rate * period)
+    return z
 
 
 def _acceleration(log: Log) -> np.ndarray:

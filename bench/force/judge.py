@@ -77,7 +77,7 @@ def judge(name: str, who: Individual, bags: int, work: Path | None, since: Since
     verdict = Verdict(who.index, who.laws, [kind for _, kind in taken])
     clock.lap("simulate")
     logs = [log for log, _ in taken]
-    identified = _identified(robot, logs, work / f"robot_{who.index}", verdict)
+    identified = identified_file(robot, logs, work / f"robot_{who.index}", verdict)
     clock.lap("identify")
     law = baseline.fit(identified, logs)
     series: dict[str, Series] = {}
@@ -98,7 +98,7 @@ def judge(name: str, who: Individual, bags: int, work: Path | None, since: Since
     return verdict
 
 
-def _identified(robot: RobotFile, logs: Sequence[Log], out: Path, verdict: Verdict) -> RobotFile:
+def identified_file(robot: RobotFile, logs: Sequence[Log], out: Path, verdict: Verdict) -> RobotFile:
     """The robot file that `identify` writes, read again. Where it refuses, the second try says what effort is, as the
     refusal advises; after another refusal the initial model is used.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,6 +39,7 @@ class Since:
 
 
 SAME = Since()
+Pushed = Callable[[np.random.Generator], np.ndarray]
 
 
 @dataclass
@@ -53,7 +55,7 @@ class Trial:
 
 def simulated(robot: RobotFile, who: Individual, seed: int) -> SimulatedRobot:
     """The machine of an individual, warm; seed: of the noise and of the day's temperature (within 4 K)."""
-    machine = SimulatedRobot(robot, seed=seed, overrides=who.overrides, rate=RATE)
+    machine = SimulatedRobot(robot, seed=seed, overrides=who.overrides, rate=RATE, plant=who.plant)
     today = who.temperature + float(np.random.default_rng((who.seed, who.index, 1, seed)).uniform(-4, 4))
     machine.set_ambient(today - 10.0)
     machine.set_temperatures(today, today - 3.0)
@@ -78,16 +80,21 @@ def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
 def trial(robot: RobotFile, who: Individual, name: str, since: Since = SAME) -> Trial:
     """A recording with pushes while moving and while standing."""
     number = 20 + TRIALS.index(name)
+    return touched(robot, who, name, number, pushes, since)
+
+
+def touched(robot: RobotFile, who: Individual, name: str, number: int, pushed: Pushed, since: Since = SAME) -> Trial:
+    """Moves and rests under the wrenches (N, 6) that `pushed` draws; number: of the random numbers."""
     draw = who.draw(number)
     motion = moves(robot, home(robot, draw), draw, near_singular=name == "singular")
-    wrench = pushes(draw)
+    wrench = pushed(draw)
     machine = simulated(robot, replace(who, temperature=who.temperature + since.warmer), number)
     machine.set_payload(since.payload, PAYLOAD_COM, configured=False)
     machine.reset(motion[0][0])
     log, truth = machine.run(*motion, wrench=wrench)
     after = int(AFTERGLOW * RATE)
-    touched = np.convolve((wrench != 0).any(axis=1), np.ones(after + 1))[: len(wrench)] > 0
-    return Trial(name, reported(log), truth, moving_mask(motion[1], log.time), touched)
+    near = np.convolve((wrench != 0).any(axis=1), np.ones(after + 1))[: len(wrench)] > 0
+    return Trial(name, reported(log), truth, moving_mask(motion[1], log.time), near)
 
 
 def reported(log: Log) -> Log:
@@ -130,6 +137,19 @@ def pushes(draw: np.random.Generator) -> np.ndarray:
             [levels.pop() * force, draw.uniform(0, MOMENT) * moment]
         )
         t = end + draw.uniform(1.0, 2.5)
+    return wrench
+
+
+def collisions(draw: np.random.Generator) -> np.ndarray:
+    """Wrenches (N, 6) over 60 s: every 1 to 1.4 s half a sine of 10 to 100 N and 2 to 100 ms at the TCP."""
+    wrench, t = np.zeros((round(DURATION * RATE), 6)), QUIET
+    while t < DURATION - 1.0:
+        peak, seconds = np.exp(draw.uniform(np.log([10.0, 2e-3]), np.log([100.0, 0.1])))
+        direction = draw.normal(size=3)
+        begin, count = round(t * RATE), max(1, round(seconds * RATE))
+        pulse = peak * np.sin(np.pi * (np.arange(count) + 0.5) / count)
+        wrench[begin : begin + count, :3] = pulse[:, None] * direction / np.linalg.norm(direction)
+        t += draw.uniform(1.0, 1.4)
     return wrench
 
 

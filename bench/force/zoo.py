@@ -16,6 +16,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.plant.build import load_plant
+from robot_dynamics_ros.simulation.plant.interface import PLANTS
 
 FAMILIES = ("lugre", "dahl", "gms", "drift", "maxwell")
 LOADS = ("linear", "quadratic", "stiffness", "saturating")
@@ -32,7 +33,7 @@ class Individual:
     """One simulated robot.
 
     index: place in the draw; bags, first: how many recordings it is identified from, which kind is the first; laws by
-    name; temperature [deg C]; overrides of its plant.
+    name; temperature [deg C]; overrides of its plant, one of PLANTS.
     """
 
     index: int
@@ -42,6 +43,7 @@ class Individual:
     laws: dict[str, str]
     temperature: float
     overrides: dict[str, Any]
+    plant: str = PLANTS[0]
 
     def draw(self, purpose: int) -> np.random.Generator:
         """Random numbers of its own for one purpose."""

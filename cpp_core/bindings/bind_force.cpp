@@ -13,7 +13,6 @@ ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) 
   p.gain.fill(20.0);
   p.torque_std.fill(1.0);
   p.health.bound.fill(1e6);
-  p.tare.largest.fill(std::numeric_limits<double>::infinity());
   views::Keywords keys(given);
   for_each_parameter(p, n, [&](const char* name, auto&&... value) { keys.take(name, value...); });
   keys.finish();
@@ -95,7 +94,7 @@ void bind(py::module_& m) {
       .value("too_early", TareResult::too_early)
       .value("in_contact", TareResult::in_contact)
       .value("unsteady", TareResult::unsteady)
-      .value("too_large", TareResult::too_large)
+      .value("unexplained", TareResult::unexplained)
       .finalize();
   py::native_enum<PayloadCheck::Verdict>(m, "PayloadVerdict", "enum.IntEnum",
                                          "What explains a lasting external torque.")

@@ -79,7 +79,6 @@ ContactForceParameters parameters(int kind, bool thermal) {
   p.force.torque_std.fill(1.0);
   p.force.friction_std.fill(5.0);
   p.force.health.bound.fill(500.0);
-  p.force.tare.largest.fill(50.0);
   p.force.frame = n;
   if (kind % 2) {
     p.alignment.emplace();

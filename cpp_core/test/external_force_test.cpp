@@ -21,7 +21,6 @@ ExternalForceParameters parameters(ForceMethod method) {
   p.torque_std.fill(1.0);
   p.friction_std.fill(5.0);
   p.health.bound.fill(500.0);
-  p.tare.largest.fill(50.0);
   p.frame = 0;
   return p;
 }

@@ -9,14 +9,14 @@ import click
 
 from robot_dynamics_ros.cli.options import NewPath
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.models.urdf_import import robot_from_urdf
+from robot_dynamics_ros.models.urdf_import import NOTES, robot_from_urdf
 from robot_dynamics_ros.robot_file import save_robot
 from robot_dynamics_ros.robot_file.gaps import unknown_numbers
 
 
 @click.command("new")
 @click.argument("urdf", type=click.Path(path_type=Path))
-@click.option("--tip", help="Last link of the arm (needed where the URDF branches, e.g. into fingers).")
+@click.option("--tip", help="Link that is the TCP; default: of the last joint. Needed where the URDF branches.")
 @click.option("--torque-side", type=click.Choice(["motor", "link"]), required=True, help="Where torque is sensed.")
 @click.option("--effort-unit", type=click.Choice(["Nm", "A"]), required=True, help="Unit of effort in JointState.")
 @click.option("--out", type=NewPath(), required=True, help="Robot file to write.")
@@ -25,13 +25,16 @@ def command(urdf: Path, tip: str | None, torque_side: str, effort_unit: str, out
 
     Kinematics, masses and limits come from the URDF. Other fields are null until you edit or identify them.
 
-    Example: robot-dynamics new my_arm.urdf --tip tool0 --torque-side motor --effort-unit Nm --out my_arm.yaml
+    Example: robot-dynamics new my_arm.urdf --torque-side motor --effort-unit Nm --out my_arm.yaml
     """
     if out.exists():
         raise ConfigError(str(out), "", "exists already; choose another --out")
     robot = robot_from_urdf(urdf, torque_side=torque_side, effort_unit=effort_unit, tip=tip, name=_plain(out.stem))
     save_robot(robot, out, inputs=[urdf], changed=["kinematics", "links", "limits"])
     click.echo(f"wrote {out}: {robot.n_joints} joints; unknown: {', '.join(unknown_numbers(robot))}")
+    for note in NOTES:
+        if note in robot.sources:
+            click.echo(robot.sources[note])
     click.echo(f"next: robot-dynamics check {out}")
 
 

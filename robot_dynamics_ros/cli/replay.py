@@ -146,6 +146,9 @@ def show(result: Replay) -> None:
     console.print(table)
     status = ", ".join(f"{count} {name}" for name, count in s["status"].items() if count)
     console.print(f"{s['samples']} samples ({status}); contact at the TCP {100 * s['contact_share']:.1f} % of the time")
+    if s["degraded"]:
+        reasons = ", ".join(f"{100 * count / s['samples']:.2g} % {why}" for why, count in s["degraded"].items())
+        console.print(f"degraded: {reasons} (of all samples)")
     if s["payload_or_bias"]:
         console.print(s["payload_or_bias"])
     if s["recorded_difference"]:

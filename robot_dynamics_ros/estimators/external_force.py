@@ -23,7 +23,7 @@ TARE_REFUSALS = {
     TareResult.too_early: "not enough samples since the start; wait two windows",
     TareResult.in_contact: "the robot was free and is now in contact; release it first",
     TareResult.unsteady: "the torque is changing; hold still or move evenly",
-    TareResult.too_large: "the torque is too large for a sensor bias; check payload and robot file",
+    TareResult.unexplained: "neither friction nor a payload makes such a torque: let go of the robot, or identify it",
 }
 
 
@@ -174,7 +174,8 @@ class ForceStage:
     def tare(self) -> tuple[bool, str]:
         """Make the mean external torque of the last window the new zero: (done, what happened in words).
 
-        Refused when the robot has been free and is now in contact, when the torque changes, or is too large for a bias.
+        Refused when the robot has been free and is now in contact, when the torque changes, or where it is more than
+        three deviations (friction, noise) beyond what a payload up to limits.payload explains in this pose.
         """
         result = self.core.tare()
         if result == TareResult.accepted:

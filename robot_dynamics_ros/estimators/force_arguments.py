@@ -15,8 +15,10 @@ from robot_dynamics_ros.parameters import Parameter
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
+PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
 DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
+SINGULAR = 0.08  # smallest singular value of the length-scaled Jacobian away from singular poses
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 
 
@@ -32,7 +34,7 @@ CONSTANTS = (
     Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
     # a singular value of the Jacobian needs one unit: moments are divided by a quarter of the arm
     Parameter("length", 0.0, "characteristic length of moments, 0: from the chain", "m", 0.0, 100.0),
-    Parameter("singular_value", 0.08, "scaled singular value below which a pose counts as singular", "", 1e-6, 10.0),
+    Parameter("singular_value", SINGULAR, "scaled singular value below which a pose is singular", "", 1e-6, 10.0),
     # far above what these arms exert in contact, so that the prior hardly changes what the joints show
     Parameter("expected_force", 200.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
     # second hypothesis: most contacts are at the TCP and bring no moment (bench/results/force.md)
@@ -48,7 +50,6 @@ CONSTANTS = (
     Parameter("viscous_drift", 300.0, "time over which viscous friction may change; 0: never", "s", 0.0, 1e6),
     # a sensor's bias is steady and small
     Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
-    Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
 )
 
 
@@ -67,6 +68,12 @@ def drift_deviation(robot: RobotFile) -> np.ndarray:
         return np.zeros(robot.n_joints)
     slow, fast = (FrictionModel.from_robot(robot).torque(np.full(robot.n_joints, v)) for v in SPEEDS)
     return DRIFT * np.abs(fast - slow) / (SPEEDS[1] - SPEEDS[0])
+
+
+def _largest_payload(robot: RobotFile) -> float:
+    """Mass [kg] of the largest payload."""
+    known = robot.limits.payload
+    return PAYLOAD * float(robot.link_parameters[:, 9].sum()) if known is None else known
 
 
 def _noise(robot: RobotFile) -> np.ndarray:
@@ -113,7 +120,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "contact_floor": contact_torque * scale,
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,
-            "tare_largest": p["tare_limit"] * scale,
+            "tare_payload": _largest_payload(robot),
             "rest_bias": p["rest_bias"] if known and p["method"] == "momentum" else 0.0,
             "viscous_drift": p["viscous_drift"] if known and p["method"] == "momentum" else 0.0,
             "drift_std": drift_deviation(robot),

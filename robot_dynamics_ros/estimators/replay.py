@@ -18,6 +18,7 @@ from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.effort.recording import adopted, contradictions, describe, recorded_meaning
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.estimators.force_arguments import SINGULAR
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
@@ -59,6 +60,7 @@ class Replay:
             "microseconds_per_sample": 1e6 * self.seconds / len(log),
             "estimated_samples": int(valid.sum()),
             "status": {s.name: int((self.status == int(s)).sum()) for s in Status.__members__.values()},
+            "degraded": self.degraded(),
             "wrench_rms": dict(zip(WRENCH_AXES, _rms(force[valid]), strict=True)),
             "wrench_median": dict(zip(WRENCH_AXES, _median(np.abs(force[valid])), strict=True)),
             "wrench_std": dict(zip(WRENCH_AXES, _rms(log.external_wrench_std[valid]), strict=True)),
@@ -70,6 +72,15 @@ class Replay:
             "recorded_difference": self.recorded,
             "notes": self.notes,
         }
+
+    def degraded(self) -> dict[str, int]:
+        """Why estimates are degraded -> records; each record counts once."""
+        degraded = self.status == int(Status.degraded)
+        singular = degraded & (self.log.singular_value.ravel() < SINGULAR)
+        unknown = self.robot.friction is None and self.robot.drives.torque_side == "motor"
+        other = "without friction in the robot file" if unknown else "late, or a joint's effort cannot be trusted"
+        found = {"near singular poses": int(singular.sum()), other: int((degraded & ~singular).sum())}
+        return {why: count for why, count in found.items() if count}
 
 
 def _rms(values: np.ndarray) -> list[float]:

@@ -12,7 +12,7 @@ import numpy as np
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
-from robot_dynamics_ros.identification.arm.contact import Stretch, without
+from robot_dynamics_ros.identification.arm.contact import Stretch, after_motion, in_blocks, touched_blocks, without
 from robot_dynamics_ros.identification.arm.export import bag_files
 from robot_dynamics_ros.identification.arm.identify import leave_out_contact, recognise_effort
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
@@ -28,13 +28,11 @@ from robot_dynamics_ros.robot_file.store import file_sha256
 
 CUTOFFS = (5.0, 25.0)  # Hz, of the state; 5 times the frequency of the motion between them [Madsen2020 ch5 4.1]
 CHUNK = 16_384  # rows whose columns exist at a time
-STAND = 1.0  # s after the last motion of any joint in which rows count: long standstills add no information
-STILL = 0.005  # rad/s
 TRAVEL = 2.0  # largest spans that a joint must have covered before its presliding state is known
 BLOCK = 1.0  # s over which residuals are averaged to see how long they stay alike
 MIN_ROWS = 500  # of a joint
 ALIKE = 50.0  # rows per independent row of a first look
-CONTACT, FAR, SHARE, MIN_BLOCKS = 0.3, 6.0, 0.25, 20  # s, deviations, of friction, blocks: contact beside a known model
+FAR, SHARE, MIN_BLOCKS = 6.0, 0.25, 20  # deviations, of friction, blocks: contact beside a known model
 
 
 def bag_hash(bag: str | Path) -> str:
@@ -154,25 +152,22 @@ def _folded(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> tuple[T
 
 
 def _touched(residual: np.ndarray, level: np.ndarray, use: np.ndarray, motion: Motion) -> np.ndarray:
-    """(N,) bool: mean residual over CONTACT seconds of some joint beyond FAR robust deviations of all such means, and
+    """(N,) bool: mean residual over a block of some joint beyond FAR robust deviations of all such means, and
     beyond SHARE of the joint's friction, level (n,) [Nm].
 
     A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
     """
-    k = max(round(CONTACT * motion.rate), 1)
-    m = len(residual) // k
-    mean = residual[: m * k].reshape(m, k, -1).mean(axis=1)
-    seen = use[: m * k].reshape(m, k, -1).min(axis=1) > 0
-    far = np.zeros(m, bool)
+    blocks, seen = in_blocks(residual, motion.rate), in_blocks(use, motion.rate).min(axis=1) > 0
+    mean = blocks.mean(axis=1)
+    size = np.zeros(len(mean))
     for value, rows, least in zip(mean.T, seen.T, SHARE * level, strict=True):
         if rows.sum() > MIN_BLOCKS:
             off = np.abs(value - np.median(value[rows]))
-            far |= rows & (off > max(FAR * 1.4826 * float(np.median(off[rows])), least))
-    known = np.maximum.accumulate(np.where(seen.any(axis=1), np.arange(m), 0))
-    far = far[known]  # while nothing counts, as in a long standstill, contact lasts until a block shows that it is over
-    far[1:] |= far[:-1].copy()
-    far[:-1] |= far[1:].copy()
-    return np.concatenate([np.repeat(far, k), np.zeros(len(residual) - m * k, bool)])
+            size = np.maximum(size, rows * off / max(FAR * 1.4826 * float(np.median(off[rows])), least))
+    known = np.maximum.accumulate(np.where(seen.any(axis=1), np.arange(len(size)), 0))
+    touched = touched_blocks(size[known])  # in a long standstill contact lasts until a block shows that it is over
+    rows = np.repeat(touched[1:-1], blocks.shape[1])
+    return np.concatenate([rows, np.zeros(len(residual) - len(rows), bool)])
 
 
 def _without(rec: Recording, motion: Motion, touched: np.ndarray) -> Recording:
@@ -202,10 +197,8 @@ def triangles_of(prior: Prior, work: Work, weight: np.ndarray) -> list[np.ndarra
 
 
 def _usable(prior: Prior, motion: Motion) -> np.ndarray:
-    """(N, n) of 0 and 1: the arm has moved within STAND, and the joint far enough to know its presliding state."""
-    moves = (np.abs(motion.qd) > STILL).any(axis=1)
-    awake = motion.t - np.maximum.accumulate(np.where(moves, motion.t, -np.inf)) < STAND
-    use = np.repeat(awake[:, None], motion.n, axis=1)
+    """(N, n) of 0 and 1: the arm has just moved, and the joint far enough to know its presliding state."""
+    use = np.repeat(after_motion(motion)[:, None], motion.n, axis=1)
     starts = np.maximum.accumulate(np.where(motion.start, np.arange(len(motion)), 0))
     for j, shape in enumerate(prior.columns.shapes if prior.columns.motor_side else ()):
         q = motion.position[:, j]

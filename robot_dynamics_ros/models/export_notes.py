@@ -25,10 +25,10 @@ def unphysical_links(robot: RobotFile) -> dict[str, float]:
 
 
 def notes(robot: RobotFile, target: str) -> list[str]:
-    """Sentences on what `target` (urdf, mjcf) leaves out or simplifies."""
+    """Sentences on what `target` (urdf, mjcf, mjcf-lugre) leaves out or simplifies."""
     found = [f"Link of {name} is no physical body (margin {m:.2g})." for name, m in unphysical_links(robot).items()]
     found += _friction(robot, target)
-    if target != "mjcf" and robot.has("drives.rotor_inertia") and np.any(robot.array("drives.rotor_inertia")):
+    if target == "urdf" and robot.has("drives.rotor_inertia") and np.any(robot.array("drives.rotor_inertia")):
         inertia = ", ".join(f"{x:.4g}" for x in robot.array("drives.rotor_inertia"))
         found.append(f"Rotor inertia [{inertia}] kg m2 has no place here; an accelerating joint needs that much more.")
     elif not robot.has("drives.rotor_inertia") and robot.drives.torque_side == "motor":
@@ -45,12 +45,14 @@ def notes(robot: RobotFile, target: str) -> list[str]:
 def _friction(robot: RobotFile, target: str) -> list[str]:
     if robot.friction is None:
         return ["Friction is unknown (null in the robot file) and left out."]
-    held = "a piecewise linear law of velocity" if target == "mjcf" else "its closest Coulomb and viscous friction"
+    held = "a piecewise linear law of velocity" if target != "urdf" else "its closest Coulomb and viscous friction"
     found = [f"Friction ({robot.friction.model}) is written as {held}, at the reference temperature."]
     if not identified(robot.friction):
         found.append("Friction is an estimate, not identified.")
     block = robot.hysteresis
-    if block is not None:
+    if block is not None and target == "mjcf-lugre" and block.model == "presliding":
+        found.append("Presliding is one bristle that takes the same work to break away; at first it is relaxed.")
+    elif block is not None:
         found.append(f"Presliding ({block.model}) is left out: at rest friction has no memory of position.")
     if robot.friction.model in LOADED or (block is not None and block.model in ("presliding", "egms")):
         found.append(f"Friction that grows with load is that of the mean load over {POSES} poses.")

@@ -18,6 +18,7 @@ __all__ = [
     "inertia_matrix",
     "is_consistent",
     "moved",
+    "nearest_body",
     "pseudo_inertia",
 ]
 
@@ -99,6 +100,18 @@ def consistency_margin(parameters: np.ndarray) -> float:
     size = np.sqrt(max(np.trace(P[:3, :3]) / P[3, 3], 1e-12))
     scale = np.diag([1 / size] * 3 + [1.0])
     return float(np.linalg.eigvalsh(scale @ P @ scale / P[3, 3])[0])
+
+
+def nearest_body(parameters: np.ndarray) -> np.ndarray:
+    """Parameters (10,) with the same mass and centre, negative second moments about it set to zero: those of a body.
+
+    Raises ValueError for a mass that is not positive.
+    """
+    body = about_com(parameters)
+    L = inertia_matrix(body.inertia)
+    w, V = np.linalg.eigh(0.5 * np.trace(L) * np.eye(3) - L)
+    S = V * np.maximum(w, 0.0) @ V.T
+    return inertia_about_origin(body.mass, body.com, _six(np.trace(S) * np.eye(3) - S))
 
 
 def is_consistent(parameters: np.ndarray) -> bool:

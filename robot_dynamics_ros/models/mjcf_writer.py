@@ -11,8 +11,8 @@ import numpy as np
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.export_notes import notes, unphysical_links
 from robot_dynamics_ros.models.inertia import about_com
-from robot_dynamics_ros.models.lugre import LuGre
-from robot_dynamics_ros.models.sliding_friction import NEGLIGIBLE, SlidingFriction, sliding_friction
+from robot_dynamics_ros.models.lugre import LuGre, bristle_stiffness, micro_damping
+from robot_dynamics_ros.models.sliding_friction import NEGLIGIBLE, Pieces, SlidingFriction, sliding_friction
 from robot_dynamics_ros.models.urdf_writer import comment, link_name, numbers_text, tcp_name
 from robot_dynamics_ros.robot_file.geometry import joint_placement, placement
 
@@ -24,14 +24,15 @@ STIFF_FRICTION = "0.002 1"
 # Second number of `biasprm`: where it is minus the gain (0), MuJoCo takes a third one > 0 for a damping ratio.
 TINY = "1e-30"
 NO_WINDING = "1e-6"  # Nm/A: MuJoCo takes no 0
-FRICTION = ("piecewise", "coulomb-viscous", "none")
+FRICTION = ("piecewise", "lugre", "coulomb-viscous", "none")
 
 
 def mjcf_text(robot: RobotFile, friction: str | LuGre = "piecewise") -> str:
     """MJCF as text: bodies with inertias, joints named as in the robot file, armature, a motor per joint.
 
     The motor's ctrl is the torque [Nm] of the joint. friction, one of FRICTION: piecewise is `frictionloss`, `damping`
-    and one actuator per bend of the law, whose force -c clip(v, -v_k, v_k) needs no ctrl. Or LuGre numbers.
+    and one actuator per bend of the law, whose force -c clip(v, -v_k, v_k) needs no ctrl; lugre, where the file has
+    presliding, is the same with a bristle for `frictionloss` (MuJoCo 3.7). Or numbers of a LuGre law.
     Raises ConfigError for a link without mass or that is no physical body, CapabilityError for unknown links.
     """
     for name, margin in unphysical_links(robot).items():
@@ -41,18 +42,22 @@ def mjcf_text(robot: RobotFile, friction: str | LuGre = "piecewise") -> str:
             f"is no physical body: margin {margin:.2g} must be >= 0, mass > 0",
         )
     root = Element("mujoco", model=robot.name)
-    comment(root, notes(robot, "mjcf"))
+    comment(root, notes(robot, "mjcf-lugre" if friction == "lugre" else "mjcf"))
     SubElement(root, "compiler", angle="radian", autolimits="true")
     SubElement(root, "option", timestep="0.001", integrator="implicitfast", gravity=numbers_text(robot.gravity))
     parent, actuator = SubElement(root, "worldbody"), Element("actuator")
     law = sliding_friction(robot) if friction in FRICTION[:-1] else None
+    pieces = _pieces(law, str(friction)) if law is not None else []
+    bristles = friction if isinstance(friction, LuGre) else _bristles(robot, pieces) if friction == "lugre" else None
     for i, ten in enumerate(robot.link_parameters):
         parent = _body(parent, robot, i, ten)
         joint = parent[1]
-        if isinstance(friction, LuGre):
-            _lugre(joint, actuator, friction, i)
+        if bristles is not None:
+            _lugre(joint, actuator, bristles, i)
         elif law is not None:
-            _friction(joint, actuator, law, i, friction)
+            _loss(joint, pieces[i])
+        if law is not None:
+            _bends(joint, actuator, pieces[i], law.offset[i])
         _motor(actuator, robot, i)
     tool = robot.kinematics.tool
     T = placement(tool.xyz, tool.rpy)
@@ -85,35 +90,40 @@ def _range(robot: RobotFile, i: int) -> tuple[float, float] | None:
     return (lower, upper) if np.isfinite(lower) and np.isfinite(upper) and lower < upper else None
 
 
-def _friction(joint: Element, actuator: Element, law: SlidingFriction, i: int, kind: str) -> None:
-    """On the joint what it has attributes for; the rest as actuators without ctrl."""
-    name = joint.get("name", "")
+def _pieces(law: SlidingFriction, kind: str) -> list[Pieces]:
+    """The law of every joint, without bends where `kind` is coulomb-viscous."""
     if kind == "coulomb-viscous":
-        dry, viscous = law.coulomb_viscous()[i]
-        bends: list[tuple[float, float]] = []
-    else:
-        pieces = law.pieces(i)
-        dry, viscous, bends = pieces.dry, pieces.viscous, pieces.bends
-    joint.set("frictionloss", numbers_text(dry))
+        return [Pieces(float(dry), float(viscous), []) for dry, viscous in law.coulomb_viscous()]
+    return [law.pieces(i) for i in range(law.torque.shape[1])]
+
+
+def _bristles(robot: RobotFile, pieces: list[Pieces]) -> LuGre | None:
+    """The level at v -> 0 as a bristle; its fall with velocity is left to the bends. None without presliding."""
+    per_level = bristle_stiffness(robot)
+    if per_level is None:
+        return None
+    dry, viscous = (np.array([getattr(p, name) for p in pieces]) for name in ("dry", "viscous"))
+    stiffness = dry * per_level
+    return LuGre(stiffness, micro_damping(stiffness, _rotor(robot)), dry, dry, np.ones_like(dry), viscous)
+
+
+def _loss(joint: Element, pieces: Pieces) -> None:
+    joint.set("frictionloss", numbers_text(pieces.dry))
     joint.set("solreffriction", STIFF_FRICTION)
-    joint.set("damping", numbers_text(viscous))
+    joint.set("damping", numbers_text(pieces.viscous))
+
+
+def _bends(joint: Element, actuator: Element, pieces: Pieces, offset: float) -> None:
+    """What a joint has no attributes for, as actuators without ctrl."""
+    name = joint.get("name", "")
     passive = {"joint": name, "gainprm": "0", "biastype": "affine"}
-    for k, (v, c) in enumerate(bends, 1):
+    for k, (v, c) in enumerate(pieces.bends, 1):
         if abs(c) * v > NEGLIGIBLE:
-            force = numbers_text([-abs(c) * v, abs(c) * v])
-            SubElement(
-                actuator,
-                "general",
-                {
-                    "name": f"{name} friction {k}",
-                    **passive,
-                    "biasprm": f"0 {TINY} {numbers_text(-c)}",
-                    "forcerange": force,
-                },
-            )
-    if abs(law.offset[i]) > NEGLIGIBLE:
+            bend = {"biasprm": f"0 {TINY} {numbers_text(-c)}", "forcerange": numbers_text([-abs(c) * v, abs(c) * v])}
+            SubElement(actuator, "general", {"name": f"{name} friction {k}"} | passive | bend)
+    if abs(offset) > NEGLIGIBLE:
         SubElement(
-            actuator, "general", {"name": f"{name} offset", **passive, "biasprm": f"{numbers_text(-law.offset[i])} 0 0"}
+            actuator, "general", {"name": f"{name} offset"} | passive | {"biasprm": f"{numbers_text(-offset)} 0 0"}
         )
 
 

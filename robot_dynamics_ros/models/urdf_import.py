@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.inertia import is_consistent, nearest_body
+from robot_dynamics_ros.models.robot_model import RobotModel
+from robot_dynamics_ros.models.robot_report import random_poses
 from robot_dynamics_ros.models.urdf import read_urdf
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.geometry import rpy_of
 from robot_dynamics_ros.robot_file.problems import validated
 
 MOUNT = "estimate_mount"
+PLACEHOLDER, REPAIRED = NOTES = "torque_limits", "estimate_inertia"  # sources that say what was not taken as it stands
 
 
 def robot_from_urdf(
@@ -32,6 +37,7 @@ def robot_from_urdf(
     chain, joints = read_urdf(path, tip)
     tree = ElementTree.parse(path).getroot()
     title = tree.get("name") or path.stem
+    links, sources = _links(chain, joints)
     raw = {
         "schema": 1,
         "name": name or re.sub(r"^[^a-z]+|[^a-z0-9_]", "", title.lower()) or "robot",
@@ -41,9 +47,10 @@ def robot_from_urdf(
             "urdf": f"URDF of {title}, {path.name}",
             "user": "Given on the command line or still to be filled in: what the driver's effort means",
             MOUNT: "Upright mounting and standard gravity assumed; edit for a wall or a ceiling",
+            **sources,
         },
         "kinematics": _kinematics(chain, joints, tree, tip),
-        "links": _links(chain),
+        "links": links,
         "drives": {
             "source": "user",
             "torque_side": torque_side,
@@ -52,7 +59,24 @@ def robot_from_urdf(
         "limits": {"source": "urdf", **_limits(tree, joints)},
         "sensing": _sensing(torque_side),
     }
-    return validated(RobotFile, raw, str(path))
+    return _without_placeholders(validated(RobotFile, raw, str(path)))
+
+
+def _without_placeholders(robot: RobotFile) -> RobotFile:
+    """Torque limits of which one cannot hold the arm are placeholders of the URDF: unknown."""
+    try:
+        limit, model = robot.array("limits.torque"), RobotModel(robot.chain(), robot.joint_names)
+    except CapabilityError:
+        return robot
+    weight = np.abs(model.gravity(random_poses(robot))).max(axis=0)
+    j = int(np.argmax(weight / limit))
+    if weight[j] <= limit[j]:
+        return robot
+    held = f"{robot.joint_names[j]}: {limit[j]:g} Nm, its weight takes {weight[j]:.0f} Nm"
+    text = f"Torque limits are left unknown, those of the URDF cannot hold the arm ({held})"
+    return robot.with_updates(
+        {"limits.torque": None, "limits.source": {"*": "urdf", "torque": PLACEHOLDER}}, {PLACEHOLDER: text}
+    )
 
 
 def _frame(T: np.ndarray) -> dict[str, list[float]]:
@@ -76,9 +100,18 @@ def _kinematics(
     }
 
 
-def _links(chain: _core.Chain) -> dict[str, Any] | None:
-    inertia = chain.inertia
-    return {"source": "urdf", "parameters": inertia.tolist()} if np.any(inertia[:, 9]) else None
+def _links(chain: _core.Chain, joints: Sequence[str]) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    """Block and its sources; inertias of no body are replaced by those of the nearest one."""
+    inertia = np.array(chain.inertia)
+    if not np.any(inertia[:, 9]):
+        return None, {}
+    wrong = [k for k, ten in enumerate(inertia) if ten[9] > 0 and not is_consistent(ten)]
+    for k in wrong:
+        inertia[k] = nearest_body(inertia[k])
+    names = ", ".join(joints[k] for k in wrong)
+    text = f"Inertias of the URDF behind {names} are those of no body: the nearest that is one, until identified"
+    source = {REPAIRED: text} if wrong else {}
+    return {"source": REPAIRED if wrong else "urdf", "parameters": inertia.tolist()}, source
 
 
 def _limits(tree: ElementTree.Element, joints: Sequence[str]) -> dict[str, list[float | None]]:

@@ -126,7 +126,9 @@ class RobotFile(b.RobotFields):
         return self.array(field) if self.has(field) else np.full(self.n_joints, float(otherwise))
 
     def _unknown(self, field: str, joints: str = "") -> CapabilityError:
-        return CapabilityError(f"{self.name}: {field}{joints} is unknown (null in {self._file}); identify it first")
+        return CapabilityError(
+            f"{self.name}: {field}{joints} is unknown (null in {self._file}); identify it or fill it in"
+        )
 
     def _numbers(self, field: str, value: Any) -> np.ndarray:
         values = value if isinstance(value, tuple) else (value,)

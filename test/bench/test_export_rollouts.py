@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from force_bench import UR5E, measured, moving
 
-from bench.evidence.export_rollouts import InLoop, compare, drive_torque, roll_out, with_coulomb_viscous
+from bench.evidence.export_rollouts import compare, drive_torque, roll_out, with_coulomb_viscous
+from robot_dynamics_ros.estimators.mujoco_friction import MujocoFriction
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -50,7 +51,7 @@ def test_a_model_follows_its_own_motion_and_one_without_friction_does_not(robot,
 
 
 def test_the_law_beside_mujoco_replaces_the_friction_in_the_file(robot, log):
-    beside = roll_out("beside", mjcf_text(robot, "none"), log.effort, log, InLoop(robot))
+    beside = roll_out("beside", mjcf_text(robot, "none"), log.effort, log, MujocoFriction(robot))
     assert beside.mean < 0.05 * roll_out("none", mjcf_text(robot, "none"), log.effort, log).mean
 
 
@@ -65,5 +66,5 @@ def test_coulomb_and_viscous_friction_is_found_from_a_log(robot):
 def test_all_models_are_compared(robot, log):
     rows = compare(robot, load_robot("ur5e"), log, log)
     errors = {r.name: r.mean for r in rows}
-    assert len(errors) == 6 and errors["exported"] < errors["the same without friction"]
+    assert len(errors) == 7 and errors["exported"] < errors["the same without friction"]
     assert errors["exported"] < errors["robot file it began with, Coulomb and viscous"]

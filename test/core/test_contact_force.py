@@ -170,6 +170,34 @@ def test_a_broken_core_file_is_one_line(program, tmp_path):
     assert done.stderr == f"{path}: model_error = 3 is outside 0..1\n"
 
 
+AROUND = """
+#include <cstdint>
+namespace {
+int cycles = 3;
+std::int64_t stamp_ns = 0;
+double q[6] = {0.0, -1.2, 1.3, -1.5, -1.4, 0.3}, qd[6], effort[6];
+bool next(std::int64_t& stamp, double*, double*, double*) { return stamp += 2000000, cycles-- > 0; }
+template <class... T> void use(const T&...) {}
+}  // namespace
+"""
+
+
+def test_the_program_of_the_page_compiles_and_ends_with_one_line_where_the_file_is_bad(program, tmp_path):
+    (shown,) = re.findall("```cpp\n(.*?)```", (ROOT / "docs" / "cpp.md").read_text(encoding="utf-8"), re.DOTALL)
+    source, out = tmp_path / "shown.cpp", tmp_path / "shown"
+    source.write_text(AROUND + shown)
+    flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{CORE / 'include'}"]
+    library = program.parent / "librobot_dynamics_core.a"
+    run(os.environ.get("CXX", "c++"), *flags, source, library, "-lpthread", "-o", out)
+    path, text = tmp_path / "my_arm.core", core_text(UR5E)
+    for content, error in ((None, "cannot be read"), (text[:300], ""), (text, None)):
+        if content is not None:
+            path.write_text(content, encoding="utf-8")
+        done = subprocess.run([out], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == (error is not None)
+        assert error is None or re.fullmatch(f"error: my_arm.core: .*{error}.*\n", done.stderr)
+
+
 def test_the_ros2_control_plugin_gives_the_wrench_of_the_pipeline(plugin, tmp_path):
     log, path = recording(), tmp_path / "robot.core"
     log.temperature = None

@@ -60,3 +60,8 @@ def test_the_page_leads_from_a_urdf_to_the_force(folder, monkeypatch):
     assert np.abs(log.external_wrench[500:900, :3].mean(axis=0)).max() < 4.0
     assert np.all(std.mean(axis=0) < 30.0)
     assert np.mean(log.contact[PUSHED][200:, -1]) > 0.5 > np.mean(log.contact[500:900, -1])
+
+
+def test_the_page_names_the_duration_that_excite_makes():
+    (duration,) = (p.default for p in cli.get_command(None, "excite").params if p.name == "duration")
+    assert f"The {duration:g} s of `excite` are enough" in PAGE

@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from force_bench import UR5E, measured, moving, still
+from force_bench import POSE, UR5E, measured, moving, still, through
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, command, parse_settings
@@ -65,6 +66,19 @@ def test_a_recording_that_began_late_is_identical_once_the_past_is_forgotten(tmp
     result = replay([write_bag(log[400:], tmp_path / "late")], UR5E)
     assert np.abs(result.log.external_wrench[0] - log.external_wrench[400]).max() > 1
     assert set(result.recorded.values()) == {0.0}
+
+
+def test_why_estimates_are_degraded_is_counted_and_printed(tmp_path):
+    """The wrist is stretched, a singular pose, in the middle third; without friction in the file all others are too."""
+    stretched = POSE * [1, 1, 1, 1, 0, 1]
+    path = bag(tmp_path, measured(through([POSE, stretched, POSE], rest=2.0)))
+    for robot, others in ((UR5E, 0), (UR5E.with_updates({"friction": None, "hysteresis": None}), 1)):
+        result = replay([path], robot)
+        found = result.degraded()
+        assert sum(found.values()) == result.summary()["status"]["degraded"] and len(found) == 1 + others
+        assert found["near singular poses"] == pytest.approx(1000 + 2 * 500 * 0.35, rel=0.3)
+    output = run(path, "--robot", "ur5e", "--out", tmp_path / "o").output
+    assert re.search(r"degraded: \d\d % near singular poses \(of all samples\)", output)
 
 
 def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):

@@ -102,6 +102,25 @@ def test_a_tare_starts_it_anew():
     np.testing.assert_allclose(force.core.bias, ERROR, atol=0.05)  # of the whole torque, not of what is left
 
 
+@pytest.mark.parametrize(
+    ("force", "payload", "taken"),
+    [
+        ([0, 0, 0], 0.0, True),  # an error of friction
+        ([0, 0, 0], 3.0, True),  # what hangs at the flange
+        ([20, 0, 0], 0.0, False),  # somebody leans on it since before the start
+        ([0, 0, -120], 0.0, False),  # more than the payload of the arm
+    ],
+    ids=["friction", "payload", "push", "too heavy"],
+)
+def test_a_tare_takes_what_friction_and_a_payload_explain(force, payload, taken):
+    log = measured(still(seconds=6.0), np.r_[force, 0, 0, 0], (payload, (0, 0, 0.08), (0,) * 6), noise=0.05)
+    log.effort = log.effort - ERROR
+    _, pipeline = seen(log)
+    done, why = pipeline.stage("force").tare()
+    assert done == taken == pipeline.stage("force").core.bias.any(), why
+    assert done or "neither friction nor a payload" in why
+
+
 def test_step_is_run_bit_for_bit_over_motion_rest_and_pushes():
     rows = [np.concatenate(x) for x in zip(moving(2.0), through([moving(2.0)[0][-1]], rest=3.0), strict=True)]
     wrench = np.zeros((len(rows[0]), 6))

@@ -1,5 +1,7 @@
 """What the written robot file keeps of the validated fit: coupled wrists, and efforts without the rotors' torque."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, laws, r2, steps, structure
@@ -43,6 +45,13 @@ def wrist():
 @pytest.fixture(scope="module")
 def lacking():
     return identified(without_rotors, laws())
+
+
+def test_a_sample_rate_that_was_unknown_is_that_of_the_recording(wrist):
+    assert identified_robot(wrist).sensing.sample_rate == ROBOT.sensing.sample_rate
+    new = copy(wrist)
+    new.robot = ROBOT.with_updates({"sensing.sample_rate": None})
+    assert identified_robot(new).sensing.sample_rate == 125
 
 
 def test_coupled_wrist_is_in_the_written_file(wrist, tmp_path):

@@ -11,6 +11,7 @@ from robot_dynamics_ros.models.inertia import (
     inertia_matrix,
     is_consistent,
     moved,
+    nearest_body,
     pseudo_inertia,
 )
 
@@ -54,9 +55,20 @@ def test_moving_the_frame_moves_the_points():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_real_bodies_are_consistent(seed):
+def test_real_bodies_are_consistent_and_their_own_nearest(seed):
     ten, _, _ = point_cloud(np.random.default_rng(seed))
     assert is_consistent(ten) and consistency_margin(ten) > 0
+    np.testing.assert_allclose(nearest_body(ten), ten, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_nearest_body_is_one_with_the_same_mass_and_centre(seed):
+    rng = np.random.default_rng(seed)
+    ten, _, _ = point_cloud(rng)
+    ten[:3] += rng.uniform(5.0, 9.0) * rng.permutation([1.0, 0.0, 0.0])
+    found = nearest_body(ten)
+    assert not is_consistent(ten) and is_consistent(found)
+    np.testing.assert_allclose(found[6:], ten[6:], atol=1e-12)
 
 
 def test_a_single_point_mass_is_just_possible():

@@ -7,7 +7,8 @@ from click.testing import CliRunner
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.models.urdf_import import robot_from_urdf
+from robot_dynamics_ros.models.robot_report import report
+from robot_dynamics_ros.models.urdf_import import PLACEHOLDER, REPAIRED, robot_from_urdf
 from robot_dynamics_ros.robot_file import load_robot
 
 pin = pytest.importorskip("pinocchio")
@@ -62,6 +63,30 @@ def test_command_writes_a_file_that_check_accepts(tmp_path):
     assert CliRunner().invoke(cli, ["check", str(out)], catch_exceptions=False).exit_code == 0
     with pytest.raises(ConfigError, match="exists already"):
         CliRunner().invoke(cli, ["new", str(file), *flags], catch_exceptions=False)
+
+
+def test_torque_limits_that_cannot_hold_the_arm_are_unknown(tmp_path):
+    """2 kg at half a metre from J_1 need about 16 Nm."""
+    file = urdf(tmp_path)
+    for effort, known in ((9, False), (99, True)):
+        text = TILTED.format(inertial=INERTIAL).replace('effort="9"', f'effort="{effort}"')
+        file.write_text(text.replace('<axis xyz="-1 0 1"/>', '<axis xyz="-1 0 1"/><limit effort="50" velocity="1"/>'))
+        robot = imported(file, tip="hand")
+        assert robot.has("limits.torque") == known != (PLACEHOLDER in robot.sources)
+    arguments = "--tip hand --torque-side link --effort-unit Nm --out".split()
+    file.write_text(file.read_text().replace('effort="99"', 'effort="9"'))
+    printed = CliRunner().invoke(cli, ["new", str(file), *arguments, str(tmp_path / "arm.yaml")]).output
+    assert "Torque limits are left unknown" in printed and "J_1: 9 Nm" in printed
+
+
+def test_inertias_of_no_body_become_those_of_the_nearest(tmp_path):
+    """The mass and its centre, and so gravity, stay."""
+    good = imported(urdf(tmp_path), tip="hand")
+    bad = imported(urdf(tmp_path, INERTIAL.replace('ixx="0.02"', 'ixx="0.2"')), tip="hand")
+    assert good.links.source == {"*": "urdf"} and REPAIRED not in good.sources
+    assert bad.links.source == {"*": REPAIRED} and "behind J_1, J_2 are those of no body" in bad.sources[REPAIRED]
+    assert report(bad).ok
+    np.testing.assert_allclose(bad.link_parameters[:, 6:], good.link_parameters[:, 6:], atol=1e-12)
 
 
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'

@@ -98,7 +98,7 @@ def test_comau_refuses_dynamics_until_identified():
     robot = load_robot("comau_ns16")
     assert robot.kinematic_chain().n_joints == 6
     for ask in (robot.chain, lambda: robot.inertial_parameters):
-        with pytest.raises(CapabilityError, match="unknown .*identify it first"):
+        with pytest.raises(CapabilityError, match="unknown .*identify it or fill it in"):
             ask()
     np.testing.assert_allclose(robot.array("drives.gear_ratio")[0], -181.5873)
 

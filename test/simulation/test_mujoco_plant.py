@@ -58,7 +58,8 @@ def test_friction_of_a_turning_joint_is_that_of_the_individual(speed):
 
 
 def test_the_box_pushes_with_stiffness_times_depth_and_drags():
-    motion = polishing(load_robot("ur5e"), Q, ((0.1, 2.3),), 2.4, force=30.0, friction=0.2)
+    motion = polishing(load_robot("ur5e"), Q, ((0.1, 2.3),), 2.4, force=30.0)
+    motion.wall["friction"] = 0.2
     robot = machine()
     motion.start(robot)
     _, truth = robot.run(*motion.motion)

@@ -135,7 +135,7 @@ def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[St
         if outside.mean() < MIN_SHARE:
             return found
         motions = [motion for _, _, motion in looked]
-        residual, level = _residual(rigid, motions, outside & np.concatenate([_after_motion(m) for m in motions]))
+        residual, level = _residual(rigid, motions, outside & np.concatenate([after_motion(m) for m in motions]))
         before, found, first = found, [], 0
         for rec, piece, motion in looked:
             part = residual[first : first + len(motion)]
@@ -146,7 +146,7 @@ def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[St
     return found
 
 
-def _after_motion(motion: Motion) -> np.ndarray:
+def after_motion(motion: Motion) -> np.ndarray:
     """(N,) bool: some joint has moved within STAND seconds; long standstills would outweigh motion in a robust fit."""
     moves = (np.abs(motion.qd) > SLOW).any(axis=1)
     last = np.maximum.accumulate(np.where(moves, motion.t, -np.inf))
@@ -220,20 +220,31 @@ def _stretches(
     piece: Piece, motion: Motion, residual: np.ndarray, level: np.ndarray
 ) -> list[tuple[float, float, float]]:
     """Begin and end [s since the first sample of the recording], and size of the contacts of one piece."""
-    k = max(round(BLOCK * motion.rate), 1)
-    n = len(motion) // k
-    mean = np.abs(residual[: n * k].reshape(n, k, -1).mean(axis=1))
-    still = np.abs(motion.qd[: n * k]).reshape(n, k, -1).max(axis=1) < SLOW
-    size = (mean / (level * np.where(still, REST, 1.0))).max(axis=1)
-    marked, block = np.zeros(n + 2, bool), k / motion.rate
-    for a, b in runs(size > EDGE):
-        marked[a : b + 2] |= bool(size[a:b].max() > CORE)  # one block before and after, too
-    found = []
-    for a, b in runs(marked):
+    still = in_blocks(np.abs(motion.qd), motion.rate).max(axis=1) < SLOW
+    mean = in_blocks(residual, motion.rate).mean(axis=1)
+    size = (np.abs(mean) / (CORE * level * np.where(still, REST, 1.0))).max(axis=1)
+    found, block = [], max(round(BLOCK * motion.rate), 1) / motion.rate
+    for a, b in runs(touched_blocks(size, EDGE / CORE)):
         begin, end = float(motion.t[0]) + block * (a - 1), float(motion.t[0]) + block * (b - 1)
-        largest = float(size[max(a - 1, 0) : b - 1].max())
+        largest = CORE * float(size[max(a - 1, 0) : b - 1].max())
         found.append((piece.begin + max(begin, float(piece.t[0])), piece.begin + min(end, float(piece.t[-1])), largest))
     return found
+
+
+def in_blocks(x: np.ndarray, rate: float) -> np.ndarray:
+    """Samples x (N, n) in whole blocks of BLOCK seconds (m, k, n)."""
+    k = max(round(BLOCK * rate), 1)
+    return x[: len(x) // k * k].reshape(-1, k, x.shape[1])
+
+
+def touched_blocks(size: np.ndarray, edge: float = 1.0) -> np.ndarray:
+    """(m + 2,) bool: contact, from the residual of every block over its limit (m,): what exceeds 1, with all around it
+    that exceeds `edge` and one block more before and after, which may lie before the first and after the last.
+    """
+    touched = np.zeros(len(size) + 2, bool)
+    for a, b in runs(size > edge):
+        touched[a : b + 2] |= bool(size[a:b].max() > 1.0)
+    return touched
 
 
 def without(recordings: list[Recording], stretches: list[Stretch]) -> list[Recording]:

@@ -15,12 +15,11 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.models.lugre import LuGre
+from robot_dynamics_ros.models.lugre import LuGre, micro_damping
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
 from robot_dynamics_ros.robot_file import RobotFile
 
 STEP = 5e-4  # s, longest step of MuJoCo
-MICRO_DAMPING = 0.2  # of the critical damping of rotor and bristle
 TIP, PLATE = 0.01, (0.5, 0.5, 0.05)  # m: radius of the ball at the tool, half sides of the box
 SOLIMP = 0.5  # share d of the contact in the acceleration
 AWAY = (0.0, 0.0, -1e3)  # m, of the box while there is none
@@ -190,7 +189,7 @@ class MujocoPlant:
         stiffness = true["friction.coulomb"] / true["friction.presliding"]
         law = LuGre(
             stiffness,
-            2 * MICRO_DAMPING * np.sqrt(stiffness * true["drive.rotor_inertia"]),
+            micro_damping(stiffness, true["drive.rotor_inertia"]),
             *(true[f"friction.{name}"] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")),
         )
         model = _with_contact(self._mj, mjcf_text(known, law))

@@ -73,6 +73,7 @@ class ExternalForce {
     if (posed) hold_load(stamp_ns, out);
     if (posed) learn(stamp_ns, dt, in.qd);
     age_ += dt;
+    std::copy_n(in.q, n, q_.begin());
     if (!posed) return fault(out);
     if (tick == Tick::gap || tick == Tick::backwards) return Status::reset;
     if (!healthy || !friction_known || tick == Tick::late || (estimate_.singular && p_.wrench.expected_moment > 0.0))
@@ -88,7 +89,9 @@ class ExternalForce {
   }
 
   TareResult tare() noexcept {
-    const TareResult result = tare_.take(contact_.any() && free_time_ >= min_free_time);
+    Joints left{};
+    payload_.beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare.payload, left.data());
+    const TareResult result = tare_.take(contact_.any() && free_time_ >= min_free_time, left.data());
     if (result == TareResult::accepted) payload_.forget(), forget_decisions();
     return result;
   }
@@ -329,7 +332,7 @@ class ExternalForce {
   LowPass smooth_;
   WrenchEstimate estimate_;
   ContactLoad load_;
-  Joints variance_{}, r_{};
+  Joints variance_{}, r_{}, q_{};
   Joints explained_{}, load_torque_{}, load_variance_{};     // by a payload or bias; of it, what is taken off
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;

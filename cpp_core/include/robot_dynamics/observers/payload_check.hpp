@@ -65,7 +65,7 @@ class PayloadCheck {
     if (!(fastest <= p_.speed && waited_ >= p_.interval)) return;
     waited_ = 0.0;
     if (!(energy > p_.significance * p_.significance)) been_free_ = true;
-    store(q, qd, qdd, tau, std);
+    store(seen(q, qd, qdd, tau, std));
     judge();
   }
 
@@ -97,6 +97,21 @@ class PayloadCheck {
     std::fill_n(var, chain_.n, 0.0);
     for (int i = 0; i < chain_.n; ++i)
       for (int k = 0; k < 16; ++k) var[i] += Y[k / 4][i] * load_.covariance[k] * Y[k % 4][i];
+  }
+
+  // What no payload explains of a torque at rest (n): mass up to `most` [kg], its centre within `longest_lever`.
+  void beyond(const double* q, const double* tau, const double* std, double most, double* left) noexcept {
+    const double rest[max_joints] = {};
+    const Station s = seen(q, rest, rest, tau, std);
+    std::array<double, 4> theta{};
+    Cholesky<4> factored;
+    solve(s.H, s.b, factored, theta);
+    const auto& [m, x, y, z] = theta;
+    const double lever = std::sqrt(x * x + y * y + z * z);
+    const double share = std::min({1.0, most / std::abs(m), most * longest_lever / lever});
+    for (double& value : theta) value = share > 0.0 ? share * value : 0.0;
+    payload_torque(q, rest, rest, theta.data(), left);
+    for (int i = 0; i < chain_.n; ++i) left[i] = tau[i] - left[i];
   }
 
   void pause() noexcept { waited_ = 0.0; }  // samples are missing: the collected evidence stays
@@ -144,7 +159,8 @@ class PayloadCheck {
     }
   }
 
-  void store(const double* q, const double* qd, const double* qdd, const double* tau, const double* std) noexcept {
+  // One sample as a station.
+  Station seen(const double* q, const double* qd, const double* qdd, const double* tau, const double* std) noexcept {
     Station s;
     Placement frames[max_joints + 1];
     forward_kinematics(chain_, q, frames);
@@ -162,6 +178,10 @@ class PayloadCheck {
         for (int c = 0; c < 4; ++c) s.H[4 * r + c] += Y[r][i] * w * Y[c][i];
       }
     }
+    return s;
+  }
+
+  void store(const Station& s) noexcept {
     const int at = slot(s.gravity);
     const bool fresh = at == count_;
     if (fresh) ++count_;
@@ -238,20 +258,26 @@ class PayloadCheck {
     return std::abs(m) > sure * fit_.mass_std() && std::sqrt(x * x + y * y + z * z) <= longest_lever * std::abs(m);
   }
 
+  // theta = H^-1 b; false where H is not finite.
+  static bool solve(std::array<double, 16> H, const std::array<double, 4>& b, Cholesky<4>& factored,
+                    std::array<double, 4>& theta) noexcept {
+    for (int k = 0; k < 4; ++k) H[5 * k] += 1e-4;  // 1/(100 kg)^2: well-posed with one station
+    if (!factored.factor(H)) return false;
+    theta = b;
+    factored.solve(theta.data());
+    return true;
+  }
+
   // Weighted least squares over the stations; returns the energy explained.
   double fit_payload(double energy, Load& fit) const noexcept {
-    std::array<double, 16> H{}, regular;
+    std::array<double, 16> H{};
     std::array<double, 4>&theta = fit.theta, b{};
     for (int s = 0; s < count_; ++s) {
       for (int k = 0; k < 16; ++k) H[k] += station_[s].H[k];
       for (int k = 0; k < 4; ++k) b[k] += station_[s].b[k];
     }
-    regular = H;
-    for (int k = 0; k < 4; ++k) regular[5 * k] += 1e-4;  // 1/(100 kg)^2: well-posed with one station
     Cholesky<4> factored;
-    if (!factored.factor(regular)) return 0.0;
-    theta = b;
-    factored.solve(theta.data());
+    if (!solve(H, b, factored, theta)) return 0.0;
     const double share = explained(theta, H, b);
     const double scale = std::max(1.0, (energy - share) / std::max(chain_.n * count_ - 4, 1));
     for (int k = 0; k < 4; ++k) {

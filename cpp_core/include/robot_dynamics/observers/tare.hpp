@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "robot_dynamics/signals/lowpass.hpp"
 
@@ -10,24 +11,26 @@ namespace robot_dynamics {
 
 enum class TareResult : int {
   accepted = 0,
-  too_early = 1,   // not enough samples since the start
-  in_contact = 2,  // a contact began after the robot had been free
-  unsteady = 3,    // the torque changes over the window: something is happening
-  too_large = 4,   // more than a bias can be
+  too_early = 1,    // not enough samples since the start
+  in_contact = 2,   // a contact began after the robot had been free
+  unsteady = 3,     // the torque changes over the window: something is happening
+  unexplained = 4,  // neither friction nor a payload makes such a torque
 };
 
 struct TareParameters {
-  double window = 1.0;                       // s
-  double steady_ratio = 1.0;                 // variation over the window / std of the estimate
-  std::array<double, max_joints> largest{};  // Nm, largest bias accepted
+  double window = 1.0;                                       // s
+  double steady_ratio = 1.0;                                 // variation over the window / std of the estimate
+  double payload = std::numeric_limits<double>::infinity();  // kg, largest that the torque is taken for
 };
 
 class Tare {
  public:
+  static constexpr double deviations = 3.0;  // of the estimate, that friction and noise explain
+
   Tare(int n, const TareParameters& p) : n_(n), p_(p) {
     require_range("tare_window", p.window, 0.01, 100.0);
     require_range("tare_steady_ratio", p.steady_ratio, 0.1, 1e3);
-    require_each("tare_largest", p.largest.data(), n, 0.0, std::numeric_limits<double>::infinity());
+    require_range("tare_payload", p.payload, 0.0, std::numeric_limits<double>::infinity());
   }
 
   // Exponential mean and variance over the window; tau before subtraction, std of the estimate (n).
@@ -42,12 +45,13 @@ class Tare {
     age_ += std::max(dt, 1e-9);
   }
 
-  TareResult take(bool in_contact) noexcept {
+  // left (n): what no payload explains of mean().
+  TareResult take(bool in_contact, const double* left) noexcept {
     if (!(age_ >= 2.0 * p_.window)) return TareResult::too_early;
     if (in_contact) return TareResult::in_contact;
     for (int i = 0; i < n_; ++i) {
       if (!(std::sqrt(variance_[i]) <= p_.steady_ratio * std_[i])) return TareResult::unsteady;
-      if (!(std::abs(mean_[i]) <= p_.largest[i])) return TareResult::too_large;
+      if (!(std::abs(left[i]) <= deviations * std_[i])) return TareResult::unexplained;
     }
     bias_ = mean_;
     return TareResult::accepted;
@@ -56,7 +60,9 @@ class Tare {
   void set_bias(const double* bias) noexcept { std::copy(bias, bias + n_, bias_.begin()); }
   void clear() noexcept { bias_.fill(0.0); }
   const double* bias() const noexcept { return bias_.data(); }
-  void reset() noexcept {  // keeps the bias
+  const double* mean() const noexcept { return mean_.data(); }  // Nm, over the window, before subtraction
+  const double* std() const noexcept { return std_.data(); }    // Nm, of the estimate
+  void reset() noexcept {                                       // keeps the bias
     age_ = 0.0;
     mean_.fill(0.0);
     variance_.fill(0.0);

@@ -1,0 +1,68 @@
+"""What is entered in the benchmark beside ours: each takes what a bag holds and gives wrenches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bench.force import baseline
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Log
+
+Estimate = dict[str, np.ndarray]  # wrench (N, 6), perhaps std (N, 6) and flagged (N,)
+Entry = Callable[[Log], Estimate]
+MOVING = 0.02  # rad/s beyond which Coulomb friction is fitted
+STEP = 1e-3  # rad/s over which its sign changes
+
+
+def entries(robot: RobotFile, training: Sequence[Log]) -> dict[str, Entry]:
+    """Every entry by name; robot: as identified from the training recordings without contact."""
+    tanh, coulomb = baseline.fit(robot, training), _coulomb(robot, training)
+    return {
+        "ours": lambda log: ours(robot, log),
+        "tanh_least_squares": lambda log: _named(baseline.estimate(robot, log, tanh)),
+        "momentum_observer_coulomb": lambda log: momentum(robot, log, coulomb),
+        "joint_torque_formula": lambda log: joint_torque(robot, log),
+        "zero": lambda log: {"wrench": np.zeros((len(log), 6))},
+    }
+
+
+def ours(robot: RobotFile, log: Log) -> Estimate:
+    """The live pipeline."""
+    done = Log(log.joint_names, log.stamp_ns, {k: v.copy() for k, v in log.signals.items()})
+    Pipeline(robot).run(done)
+    return _named((done.external_wrench, done.external_wrench_std, done.contact[:, -1] > 0.5))
+
+
+def momentum(robot: RobotFile, log: Log, law: baseline.Baseline) -> Estimate:
+    """Momentum observer less Coulomb and viscous friction, damped inverse; no deviation."""
+    done = baseline.moved(robot, log)
+    friction = law.friction(done.qd, done.model_torque)
+    torque = baseline.observed(robot, log, friction, np.ones_like(friction)).external_joint_torque
+    return {"wrench": np.einsum("nij,nj->ni", baseline.damped_inverse(robot, done.q), torque)}
+
+
+def joint_torque(robot: RobotFile, log: Log) -> Estimate:
+    """J^-T (gravity - motor torque): what broadcasters of joint torque do. Neither motion nor friction is known."""
+    done = baseline.moved(robot, log)
+    torque = RobotModel(robot.chain()).gravity(done.q) - done.drive_torque
+    return {"wrench": np.einsum("nij,nj->ni", baseline.damped_inverse(robot, done.q), torque)}
+
+
+def _named(columns: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Estimate:
+    return dict(zip(("wrench", "std", "flagged"), columns, strict=True))
+
+
+def _coulomb(robot: RobotFile, training: Sequence[Log]) -> baseline.Baseline:
+    """fo + fv qd + fc sign(qd) of every joint by least squares on moving rows."""
+    done = [baseline.moved(robot, log) for log in training]
+    qd, rest = (np.concatenate(x) for x in zip(*((d.qd, d.drive_torque - d.model_torque) for d in done), strict=True))
+    law = np.zeros((qd.shape[1], 4))
+    for j, (v, target) in enumerate(zip(qd.T, rest.T, strict=True)):
+        rows = np.abs(v) > MOVING
+        columns = np.column_stack([np.ones(rows.sum()), v[rows], np.sign(v[rows])])
+        law[j, :3] = np.linalg.lstsq(columns, target[rows], rcond=None)[0]
+    return baseline.Baseline(law, np.full(len(law), STEP), np.zeros(0), np.zeros(0))

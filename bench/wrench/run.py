@@ -1,0 +1,84 @@
+"""Recordings with hidden truth of several plants, and the entries of this repository."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.force.judge import Verdict, identified_file
+from bench.force.recordings import Trial, collisions, pushes, recorded, touched
+from bench.force.zoo import Individual, individuals
+from bench.wrench.entries import entries
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.signals import Log
+
+KINDS = {
+    "pushes": (pushes, 200),
+    "collisions": (collisions, 300),
+    "free": (lambda draw: 0.0 * pushes(draw), 1000),
+}  # and where their random numbers begin
+
+
+def people(robot: RobotFile, plants: list[str], count: int, seed: int, families: list[str]) -> list[Individual]:
+    """`count` individuals on every plant; MuJoCo's has one kind of friction, the levels are the individual's."""
+    drawn = individuals(robot, count, seed, families)
+    return [replace(who, plant=plant, laws=who.laws | {"plant": plant}) for plant in plants for who in drawn]
+
+
+def enter_all(name: str, drawn: Sequence[Individual], trials: dict[str, int], out: Path, jobs: int) -> None:
+    """enter() for every individual, `jobs` at a time."""
+    rows = [(name, who, trials, out) for who in drawn]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        list(pool.map(enter, *zip(*rows, strict=True)))
+
+
+def enter(name: str, who: Individual, trials: dict[str, int], out: Path) -> None:
+    """Record one individual, identify it, estimate; writes inputs, truth and submissions."""
+    robot, label = load_robot(name), f"{who.plant}{who.index}"
+    training = [recorded(robot, who, k)[0] for k in range(who.bags)]
+    for k, log in enumerate(training):
+        _write(out / "inputs" / f"{label}_training_{k}.npz", _columns(log))
+    found = identified_file(robot, training, out / "robots" / label, Verdict(who.index, who.laws, []))
+    methods = entries(found, training)
+    for kind, count in trials.items():
+        draw, first = KINDS[kind]
+        for k in range(count):
+            trial, file = touched(robot, who, "moves", first + k, draw), f"{who.plant}_{kind}_{who.index}{k:03d}.npz"
+            _write(out / "inputs" / file, _columns(trial.log))
+            _write(out / "truth" / file, truth(trial))
+            for method, estimate in methods.items():
+                _write(out / "submissions" / method / file, estimate(trial.log))
+
+
+def truth(trial: Trial) -> dict[str, np.ndarray]:
+    """What score.py reads."""
+    wrench = trial.truth["external_wrench"]
+    return {
+        "time": trial.log.time,
+        "wrench": wrench,
+        "moving": trial.moving,
+        "contact": trial.contact,
+        "events": events(trial.log.time, np.linalg.norm(wrench[:, :3], axis=1)),
+    }
+
+
+def events(time: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Begin, end [s] and peak [N] of every stretch (K, 3) with |F| above 0."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], size > 0, [0]]).astype(int)))
+    return np.array([(time[a], time[b - 1], size[a:b].max()) for a, b in edges.reshape(-1, 2)]).reshape(-1, 3)
+
+
+def _columns(log: Log) -> dict[str, np.ndarray]:
+    return {"time": log.time} | dict(log.signals)
+
+
+def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept: dict[str, Any] = {k: v.astype(np.float32) if v.ndim == 2 else v for k, v in arrays.items()}
+    np.savez_compressed(path, **kept)

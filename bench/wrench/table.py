@@ -1,0 +1,45 @@
+"""Tables of the scores: one of the wrench, one of what is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Scores = dict[str, dict[str, dict[str, Any]]]  # method -> PLANT_KIND -> figures of score.py
+NEWTON, SHARE = "{:.1f}".format, lambda x: f"{100 * x:.0f}"
+STATES = {"moving": "moving", "rest": "at rest", "contact": "contact", "contact_rest": "contact at rest"}
+WRENCH: dict[str, tuple[str, Callable[[float], str]]] = {
+    **{f"force_{state}": (f"{words} [N]", NEWTON) for state, words in STATES.items()},
+    **{f"within_2_{state}": (f"within 2 std, {words} [%]", SHARE) for state, words in STATES.items()},
+}
+ALARMS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "events": ("contacts", lambda x: f"{x:.0f}"),
+    "missed": ("missed [%]", SHARE),
+    "missed_10_20": ("10 to 20 N [%]", SHARE),
+    "missed_20_50": ("20 to 50 N [%]", SHARE),
+    "missed_50_100": ("50 to 100 N [%]", SHARE),
+    "delay_median": ("delay, median [ms]", lambda x: f"{1e3 * x:.0f}"),
+    "delay_95": ("95 % [ms]", lambda x: f"{1e3 * x:.0f}"),
+    "false_per_hour": ("false alarms per hour", lambda x: f"{x:.0f}"),
+    "free_hours": ("free time [h]", lambda x: f"{x:.2f}"),
+    "threshold": ("threshold [N]", lambda x: f"{x:.0f}"),
+}
+
+
+def tables(scores: Scores) -> dict[str, list[list[str]]]:
+    """Rows of text by name; methods without flags of their own show the threshold that the rate asks for."""
+    found = {"wrench": _table(scores, WRENCH, "pushes")}
+    for kind in ("pushes", "collisions", "free"):
+        found[f"alarms {kind}"] = _table(scores, ALARMS, kind)
+    return {name: rows for name, rows in found.items() if len(rows) > 1}
+
+
+def _table(scores: Scores, columns: dict[str, tuple[str, Callable[[float], str]]], kind: str) -> list[list[str]]:
+    rows = [["plant, entry", *(words for words, _ in columns.values())]]
+    groups = sorted({group for found in scores.values() for group in found if group.endswith(kind)})
+    for group in groups:
+        for method, found in scores.items():
+            figures = found[group]
+            cells = [text(figures[key]) if key in figures else "" for key, (_, text) in columns.items()]
+            rows.append([f"{group.removesuffix('_' + kind)}: {method.replace('_', ' ')}", *cells])
+    return rows

@@ -99,6 +99,15 @@ def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str,
     return png(drawing)
 
 
+def concise_dates(axis: Any) -> None:
+    """Dates below an axis of matplotlib, each part once."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(maxticks=5)  # type: ignore[no-untyped-call]
+    axis.xaxis.set_major_locator(locator)
+    axis.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+
+
 def plot_force(log: Log, path: Path, title: str) -> Path:
     """Force and moment, external torque of each joint, two deviations of no contact; a PNG, written atomically.
 

@@ -7,9 +7,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 
@@ -29,17 +31,34 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
 
 
-class Supervisor:
-    """Processes by name; one that ends by itself ends them all."""
+def _pass_on(lines: IO[bytes], say: Callable[[str], None]) -> None:
+    for line in lines:
+        say(line.decode(errors="replace").rstrip())
 
-    def __init__(self) -> None:
+
+class Supervisor:
+    """Processes by name; one that ends by itself ends them all.
+
+    say: takes each line that they print, which otherwise goes to the terminal.
+    """
+
+    def __init__(self, say: Callable[[str], None] | None = None) -> None:
         self.children: dict[str, subprocess.Popen[bytes]] = {}
+        self._say = say
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start one; a Ctrl-C in the terminal reaches this process alone, which then ends the others in order."""
-        self.children[name] = subprocess.Popen(
-            list(command), env=os.environ | dict(environment), start_new_session=True, preexec_fn=end_with_parent
+        pipes: dict[str, Any] = {} if self._say is None else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        child = subprocess.Popen(
+            list(command),
+            env=os.environ | dict(environment),
+            start_new_session=True,
+            preexec_fn=end_with_parent,
+            **pipes,
         )
+        self.children[name] = child
+        if self._say is not None:
+            threading.Thread(target=_pass_on, args=(child.stdout, self._say), daemon=True).start()
 
     def wait(self, until: Callable[[], bool] = lambda: False, period: float = 0.1) -> int:
         """Wait until `until` holds or a child ends by itself; returns its exit status (1: it has printed the reason).

@@ -9,12 +9,13 @@ import click
 import numpy as np
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import complete_robot, console
+from robot_dynamics_ros.cli.options import complete_robot, console, show_verdict
 from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.models.robot_report import Report, report
 from robot_dynamics_ros.robot_file import capabilities, shipped_robots
 from robot_dynamics_ros.robot_file.gaps import estimates, unknown_numbers
 from robot_dynamics_ros.robot_file.store import examine_robot
+from robot_dynamics_ros.verdict import GRADES, verdict
 
 
 @click.command("check")
@@ -28,11 +29,11 @@ def command(robots: tuple[str, ...]) -> None:
     """
     checked = {name: _check(name) for name in robots or shipped_robots()}
     reports = [found for found in checked.values() if isinstance(found, Report)]
-    if len(checked) == 1 and reports:
-        console.print(_summary(reports[0]))
+    if len(checked) == 1:
+        _show(*next(iter(checked.items())))
     elif reports:
         console.print(_overview(reports))
-    for found in checked.values():
+    for found in checked.values() if len(checked) > 1 else ():
         _complain(found)
     sys.exit(not all(isinstance(found, Report) and found.ok for found in checked.values()))
 
@@ -40,6 +41,28 @@ def command(robots: tuple[str, ...]) -> None:
 def _check(name: str) -> Report | list[ConfigError]:
     problems, robot = examine_robot(name)
     return problems if robot is None else report(robot)
+
+
+def _show(name: str, found: Report | list[ConfigError]) -> None:
+    said = _judged(name, found)
+    show_verdict(said)
+    if isinstance(found, Report):
+        console.print(_summary(found))
+    _complain(found)
+    console.print(f"next: {said['next']}")
+
+
+def _judged(name: str, found: Report | list[ConfigError]) -> dict[str, Any]:
+    if not isinstance(found, Report):
+        return verdict("bad", f"{name} cannot be read.", then=f"robot-dynamics check {name}")
+    level = _level(found)
+    text = "describes a possible robot" if level != "bad" else "describes no possible robot"
+    then = f"robot-dynamics {'check' if level == 'bad' else 'up --robot'} {name}"
+    return verdict(level, f"{found.robot.name} {text}.", then=then)
+
+
+def _level(found: Report) -> str:
+    return "bad" if not found.ok else "fair" if found.findings else "good"
 
 
 def _complain(found: Report | list[ConfigError]) -> None:
@@ -61,7 +84,6 @@ def _summary(result: Report) -> Table:
     rows |= {label: str(capability) for label, capability in capabilities(robot).items()}
     rows["unknown"] = ", ".join(unknown_numbers(robot)) or "nothing"
     rows["estimated"] = ", ".join(estimates(robot)) or "nothing"
-    rows["verdict"] = "ok" if result.ok else "not ok"
     for label, value in rows.items():
         table.add_row(label, value)
     return table
@@ -77,7 +99,7 @@ def _overview(reports: list[Report]) -> Table:
         cells.append(numbers.get("largest gravity torque over limit"))
         texts = ["-" if cell is None else _number(cell) for cell in cells]
         counts = [str(len(unknown_numbers(robot))), str(len(estimates(robot)))]
-        table.add_row(robot.name, str(robot.n_joints), *texts, *counts, "" if result.ok else "not ok")
+        table.add_row(robot.name, str(robot.n_joints), *texts, *counts, GRADES[_level(result)])
     return table
 
 

@@ -13,16 +13,27 @@ from typing import Any
 import click
 import numpy as np
 from rich.live import Live
-from rich.table import Table
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.bringup import describe, environment
 from robot_dynamics_ros.cli.demo_robots import base_file, circles, demo_robot, parameter_file, touched
-from robot_dynamics_ros.cli.demo_summary import PHASES, SETTLE, TruthRecorder, agreement, align, force_errors, pace
+from robot_dynamics_ros.cli.demo_summary import (
+    PHASES,
+    SETTLE,
+    TruthRecorder,
+    agreement,
+    align,
+    force_errors,
+    judged,
+    pace,
+)
 from robot_dynamics_ros.cli.options import (
     NewPath,
     console,
+    joint_table,
+    print_files,
     robot_option_with,
+    show_verdict,
     stderr,
     view_option,
     write_json,
@@ -33,7 +44,7 @@ from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.outputs import remove_bag
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import WRENCH_AXES, Log
+from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS, Log
 from robot_dynamics_ros.simulation.plant.interface import PLANTS
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
@@ -128,7 +139,7 @@ def _run(
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
     recording = str(out / "demo.rrd") if view else ""
-    parameters, supervisor = parameter_file(robot, out), Supervisor()
+    parameters, supervisor = parameter_file(robot, out), Supervisor(stderr.print)
     with SimulatedController(robot, plant=plant) as controller, controller.client() as client, Monitor() as monitor:
         graph = describe(model, ip=controller.host, params_file=parameters, view=view, view_file=recording)
         for note in graph.notes:
@@ -211,6 +222,7 @@ def _summarise(robot: str, base: str, model: str, out: Path, log: Log, true_wren
     if model != base:
         result["as_shipped"] = force_errors(replay([out / "bag"], load_robot(base)).log, true_wrench)
     result["bag"], missing = str(out / "bag"), plotting_available()
+    result |= judged(result)
     if missing:
         console.print(missing)
     else:
@@ -220,34 +232,21 @@ def _summarise(robot: str, base: str, model: str, out: Path, log: Log, true_wren
 
 
 def _print(result: Mapping[str, Any]) -> None:
-    table = Table(title="force RMS error, estimate - ground truth")
-    for heading in ("", *WRENCH_AXES):
-        table.add_column(heading, justify="right" if heading else "left")
-    for phase, name in PHASES.items():
-        if result[phase] and round(result["seconds"][phase]):
-            cells = [f"{result[phase][axis]:.2f}" for axis in WRENCH_AXES]
-            table.add_row(f"{name}, {result['seconds'][phase]:.0f} s", *cells)
-    if "as_shipped" in result:
-        for phase in ("free", "contact"):
-            if old := result["as_shipped"][phase]:
-                table.add_row(f"  {phase}, shipped file", *(f"{old[a]:.2f}" for a in WRENCH_AXES), style="dim")
+    show_verdict(result)
+    heads = [f"{axis} {unit}" for axis, unit in zip(WRENCH_AXES, WRENCH_UNITS, strict=True)]
+    rows = {
+        f"{name}, {result['seconds'][phase]:.0f} s": result[phase]
+        for phase, name in PHASES.items()
+        if result[phase] and round(result["seconds"][phase])
+    }
+    old = result.get("as_shipped", {})
+    rows |= {f"{phase}, shipped file": old[phase] for phase in ("free", "contact") if old.get(phase)}
+    table = joint_table(rows, *heads, first="force RMS error")
+    for name, error in rows.items():
+        table.add_row(name, *(f"{error[axis]:.2f}" for axis in WRENCH_AXES))
     table.add_row("within 2 std", *(f"{100 * result['within_two_std'][a]:.0f} %" for a in WRENCH_AXES))
     console.print(table)
-    if result.get("contact_detected") is not None and result["false_contact"] is not None:
-        seen, wrong = 100 * result["contact_detected"], 100 * result["false_contact"]
-        console.print(f"contact: true-positive rate {seen:.0f} %, false-positive rate {wrong:.1f} % (shares of time)")
-    if "stream" in result:
-        _print_live(result)
-    console.print(f"bag {result['bag']}    picture {result.get('picture', 'none')}")
-
-
-def _print_live(result: Mapping[str, Any]) -> None:
-    identical, near = 100 * result["identical_share"], 100 * result["near_share"]
-    console.print(
-        f"replay of the bag gives {identical:.1f} % of the live wrenches bit for bit, {near:.1f} % within 0.1 N"
-    )
-    if result["pace"]["busy"]:
-        console.print(result["pace"]["busy"], style="bold yellow")
-    for key in sorted(result["stream"]):
-        if any(word in key for word in ("p50", "p99", "max [us]", "missed", "[Hz]")):
-            console.print(f"  {key}: {result['stream'][key]}")
+    if busy := result.get("pace", {}).get("busy"):
+        console.print(busy, style="bold yellow")
+    print_files({name: result[name] for name in ("bag", "picture") if name in result})
+    console.print(f"next: {result['next']}")

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from scipy.ndimage import minimum_filter1d
 
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
+from robot_dynamics_ros.estimators.replay_verdict import WITHIN
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.plots import TOUCH
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
+from robot_dynamics_ros.verdict import level_of, verdict
 
 Array = NDArray[np.float64]
 SETTLE = 2.0  # s after the first estimate that the summary leaves out
@@ -100,6 +102,23 @@ def force_errors(log: Log, truth: Array) -> dict[str, Any]:
         result["contact_detected"] = float(np.mean(reported[used & contact])) if (used & contact).any() else None
         result["false_contact"] = float(np.mean(reported[used & ~contact])) if (used & ~contact).any() else None
     return result
+
+
+def judged(found: dict[str, Any]) -> dict[str, Any]:
+    """Verdict on what force_errors found, with `bag` and `model` of the run."""
+    covered = min(found["within_two_std"].values())
+    sizes = {phase: max(list(found[phase].values())[:3]) for phase in ("free", "contact") if found[phase]}
+    errors = ", ".join(f"{size:.1f} N {'in contact' if phase == 'contact' else phase}" for phase, size in sizes.items())
+    reasons = [f"The true wrench is within two deviations for {100 * covered:.0f} % of the time at least; 95 expected."]
+    if found.get("contact_detected") is not None and found["false_contact"] is not None:
+        seen, wrong = 100 * found["contact_detected"], 100 * found["false_contact"]
+        reasons.append(f"Contact is reported for {seen:.0f} % of its time, and for {wrong:.1f} % of the free time.")
+    return verdict(
+        level_of(covered, *WITHIN),
+        f"RMS error of the force in its worst axis {errors}.",
+        *reasons,
+        then=f"robot-dynamics replay {found['bag']} --robot {found['model']} --out replayed",
+    )
 
 
 def pace(log: Log, nominal: float) -> dict[str, Any]:

@@ -12,14 +12,14 @@ from robot_dynamics_ros.cli.options import (
     out_option,
     progress,
     robot_option,
+    show_verdict,
     stderr,
     topic_option,
+    view_file_option,
     write_json,
 )
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.robot_file import load_robot
-
-COLOURS = {"error": "red", "warn": "dark_orange"}
 
 
 @click.command("health")
@@ -33,6 +33,7 @@ COLOURS = {"error": "red", "warn": "dark_orange"}
     help="State of `learn`: its history is included.",
 )
 @click.option("--fleet", is_flag=True, help="BAGS of several robots of one type, one directory per robot.")
+@view_file_option
 def command(
     bags: tuple[Path, ...],
     robot: str,
@@ -40,6 +41,7 @@ def command(
     topic: str,
     state: Path | None,
     fleet: bool,
+    view_file: Path | None,
 ) -> None:
     """Compare many recordings of a robot: Coulomb level, stiffness, warming, residuals, with trend and change points.
 
@@ -51,10 +53,12 @@ def command(
     """
     from robot_dynamics_ros.health.fleet import fleet_sentences, standings, write_fleet_page
     from robot_dynamics_ros.health.measure import Measurement, by_time, measure
-    from robot_dynamics_ros.health.report import as_dict, trends, write_page
+    from robot_dynamics_ros.health.report import as_dict, curves, trends, write_page
     from robot_dynamics_ros.learning.session import history_lines
     from robot_dynamics_ros.learning.store import Store
 
+    if fleet and view_file is not None:
+        raise ConfigError("health", "--view-file", "is of one robot: leave --fleet out")
     arm = load_robot(robot)
     groups: dict[str, list[Measurement]] = {}
     for bag in progress(bags, "recordings", len(bags)):
@@ -70,21 +74,23 @@ def command(
     results, pages = {}, {}
     for name, measured in groups.items():
         over_time = trends(measured, arm.joint_names)
-        results[name] = as_dict(name, measured, over_time, arm.joint_names)
-        learned = [] if state is None else history_lines(Store(state))
-        results[name]["sentences"] += [f"learned: {line}" for line in learned]
+        learned = [] if state is None else [f"learned: {line}" for line in history_lines(Store(state))]
+        results[name] = as_dict(name, measured, over_time, arm.joint_names, learned)
         page = write_page(results[name], measured, over_time, out / (f"health_{name}.html" if fleet else "health.html"))
         pages[name] = page.name
-        _print([f"{name}: {text}" if fleet else text for text in results[name]["sentences"]])
+        if fleet:
+            console.print(f"{name}:", style="bold")
+        show_verdict(results[name])
     rows = standings(groups, arm.joint_names) if fleet else []
     if fleet:
         page = write_fleet_page(rows, pages, arm.joint_names, out / "health.html")
-        _print(["", *fleet_sentences(rows)])
-    _print([f"page {page}"])
+        console.print("\n".join(["", *fleet_sentences(rows)]))
+    console.print(f"page: {page}")
     write_json(out / "health.json", {"robots": results} | ({"fleet": rows} if fleet else {}))
+    if fleet:
+        return
+    if view_file is not None:
+        from robot_dynamics_ros.viewer.files import write_series_rrd
 
-
-def _print(lines: list[str]) -> None:
-    for line in lines:
-        style = next((colour for level, colour in COLOURS.items() if f"{level}: " in line), None)
-        console.print(line, style=style)
+        console.print(f"view: {write_series_rrd(*curves(over_time), arm.joint_names, view_file)}")
+    console.print(f"next: {results[name]['next']}")

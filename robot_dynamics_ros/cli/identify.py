@@ -17,6 +17,8 @@ from robot_dynamics_ros.cli.options import (
     out_option,
     robot_option_with,
     topic_option,
+    verbose_option,
+    view_file_option,
 )
 from robot_dynamics_ros.errors import ConfigError, DataError
 
@@ -25,7 +27,7 @@ SIGNS = {"auto": 0, "environment": 1, "robot": -1}
 JOINTS = ("friction", "load", "temperature", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
 COMMON = {"bags", "robot", "what", "topic", "out"}
 ARM = {"validate", "payload_from", "payload_mass", "effort", "wrench", "known_rotor"}
-ARM |= {"average_periods", "excluded", "contact"}
+ARM |= {"average_periods", "excluded", "contact", "verbose", "view_file"}
 TAKEN = {  # options that each kind of identification takes besides the common ones
     "arm": ARM,
     "compare": {"effort", "jobs"},
@@ -46,7 +48,7 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     "each bag, compared.",
 )
 @click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
-@click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
+@click.option("--validate", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
 @click.option("--payload-from", multiple=True, type=PATH, help="Bag of a run with payload: its mass, centre, inertia.")
 @click.option(
     "--payload-mass",
@@ -81,6 +83,8 @@ TAKEN = {  # options that each kind of identification takes besides the common o
 )
 @jobs_option
 @out_option
+@view_file_option
+@verbose_option
 @click.pass_context
 def command(context: click.Context, what: str, **o: Any) -> None:
     """Identify a robot from BAGS and write a robot file with the result.
@@ -128,7 +132,7 @@ def _arm(o: dict[str, Any], common: dict[str, Any]) -> None:
         known_rotor=o["known_rotor"],
         average_periods=o["average_periods"],
     )
-    names = ("validate", "payload_from", "payload_mass")
+    names = ("validate", "payload_from", "payload_mass", "verbose", "view_file")
     identify_arm(options=options, **common, **{name: o[name] for name in names})
 
 

@@ -7,9 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
-
-from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, stderr, write_json
+from robot_dynamics_ros.cli.options import (
+    console,
+    end_with,
+    joint_table,
+    print_files,
+    print_notes,
+    show_verdict,
+    stderr,
+    write_json,
+)
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify, read
@@ -17,9 +24,7 @@ from robot_dynamics_ros.identification.dataset.initial_model import any_robot, r
 from robot_dynamics_ros.identification.known_mass import with_known_mass
 from robot_dynamics_ros.identification.reports.result import summarise
 
-NOT_USABLE = 3  # exit status of a result that is written but predicts too little to be loaded
 REPORT = "report.html"
-STYLES = {"good": "green", "fair": "yellow", "bad": "red"}  # of the verdict's first sentence, by its level
 SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
     "reading bags": 10,
     "comparing velocity and position": 1,
@@ -59,6 +64,8 @@ def identify_arm(
     payload_from: tuple[Path, ...],
     payload_mass: float | None,
     out: Path,
+    verbose: bool,
+    view_file: Path | None,
 ) -> None:
     """Identify, write the files into `out`, print the result. Raises DataError, ConfigError."""
     if payload_mass is not None and not payload_from:
@@ -83,19 +90,25 @@ def identify_arm(
         if payload_from:
             status.update("payload")
             result["payload"] = _payload(found, payload_from, options, out, result["files"])
+        if result["usable"]:
+            result["next"] = f"robot-dynamics up --robot {result['files']['robot_file']} --driver none"
         progress("report")
         from robot_dynamics_ros.identification.reports.arm import write_report
 
         try:
             result["files"]["report"] = str(write_report(found, result, out / REPORT))
         except CapabilityError as error:  # numbers and files do not depend on drawing
-            result["statements"].append(f"no report: {error}")
+            result["warnings"].append(f"no report: {error}")
+    if view_file is not None:
+        result["files"]["view"] = str(view_file)
     write_json(out / "report.json", result)
-    _show(result)
-    if result["usable"]:
-        console.print(f"next: robot-dynamics up --robot {result['files']['robot_file']} --driver none")
-    else:
-        click.get_current_context().exit(NOT_USABLE)
+    if view_file is not None:
+        from robot_dynamics_ros.identification.reports.arm import curves
+        from robot_dynamics_ros.viewer.files import write_series_rrd
+
+        write_series_rrd(*curves(found, result["unit"]), result["joint_names"], view_file)
+    _show(result, verbose)
+    end_with(result)
 
 
 def _refuse_earlier(robot: str, out: Path) -> None:
@@ -118,7 +131,7 @@ def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files:
     return payload.to_dict()
 
 
-def _show(result: dict[str, Any]) -> None:
+def _show(result: dict[str, Any], verbose: bool) -> None:
     from robot_dynamics_ros.bags.rows import dropped_rows
 
     v, models = result["validation"], result["comparison"]
@@ -127,17 +140,14 @@ def _show(result: dict[str, Any]) -> None:
     initial = models.get("initial_model", {}).get("rmse", [None] * len(v["r2"]))
     rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], models["constant_coulomb"]["rmse"], initial)
     for name, *cells in zip(result["joint_names"], *rows, strict=True):
-        table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))
-    headline, *others = result["verdict"]
-    console.print(headline, style=STYLES[result["level"]])
-    for text in others:
-        console.print(text)
+        table.add_row(name, *("-" if c is None else f"{c:.3g}" for c in cells))
+    show_verdict(result)
     console.print(table)
     mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
     console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
     for bag in (*result["training"]["bags"], *result["validation_bags"]):
         print_notes(dropped_rows(bag["name"], bag["dropped"]))
-    print_notes(result["statements"], result["warnings"])
+    print_notes(result["statements"] if verbose else [], result["warnings"])
     if "payload" in result:
         p = result["payload"]
         com = ", ".join(f"{c:.4f} +- {s:.4f}" for c, s in zip(p["com"], p["com_std"], strict=True))

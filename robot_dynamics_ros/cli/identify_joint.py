@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, progress, write_json
+from robot_dynamics_ros.cli.options import (
+    console,
+    end_with,
+    joint_table,
+    print_files,
+    print_notes,
+    progress,
+    show_verdict,
+    write_json,
+)
 from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.identification.joint.identify import JointsFound, identify_joints
 from robot_dynamics_ros.identification.reports.joint import head, write_joint_outputs
@@ -23,7 +32,7 @@ def identify_property(
     """Identify one property of the joints from bags, which are parts of one recording or several runs.
 
     Writes a robot file with the results and a report. Joints with insufficient data are refused, with the reason and
-    advice on what to record.
+    advice on what to record. Exit status NOT_USABLE where the fit is.
     """
     known = load_robot(robot)
     log, report = load_bag(list(bags), known, topic=topic)
@@ -32,20 +41,20 @@ def identify_property(
     found = identify_joints(
         log, known, what, joints, source=names, wrap=lambda items: progress(items, what, len(items))
     )
-    files = write_joint_outputs(found, log, list(bags), out)
-    write_json(out / f"{what}.json", found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})
+    said = write_joint_outputs(found, log, list(bags), out)
+    write_json(out / f"{what}.json", found.as_dict() | said | {"bags": [str(b) for b in bags]})
+    show_verdict(said)
     _show(found)
     print_notes(report.lines()[1:])
-    print_files(files)
+    print_files(said["files"])
+    end_with(said)
 
 
 def _show(found: JointsFound) -> None:
     numbers = list(dict.fromkeys(k for fit in found.fits.values() for k in fit.numbers))
     table = joint_table(found.fits, "model", *map(head, numbers))
     for name, fit in found.fits.items():
-        table.add_row(name, fit.model, *(f"{fit.numbers[k]:.4g}" if k in fit.numbers else "-" for k in numbers))
+        table.add_row(name, fit.model, *(f"{fit.numbers[k]:.3g}" if k in fit.numbers else "-" for k in numbers))
     console.print(table)
     for name, fit in found.fits.items():
         print_notes(f"{name}: {note}" for note in fit.notes)
-    for why in found.reasons():
-        console.print(f"not identified: {why}", style="yellow")

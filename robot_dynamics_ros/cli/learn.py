@@ -13,12 +13,17 @@ from robot_dynamics_ros.cli.options import (
     complete_robot,
     console,
     effort_option,
+    end_with,
+    joint_table,
     print_files,
     print_notes,
+    show_verdict,
     stderr,
     topic_option,
+    verbose_option,
     write_json,
 )
+from robot_dynamics_ros.errors import CapabilityError, DataError
 
 
 @click.command("learn")
@@ -38,6 +43,7 @@ from robot_dynamics_ros.cli.options import (
 @click.option("--floor", type=float, help="Motion of --excite: lowest height of any joint or the TCP [m].")
 @topic_option
 @effort_option
+@verbose_option
 def command(
     robot: str,
     bags: tuple[Path, ...],
@@ -50,6 +56,7 @@ def command(
     floor: float | None,
     topic: str,
     effort: str,
+    verbose: bool,
 ) -> None:
     """Learn masses and friction of ROBOT from BAGS of its ordinary work.
 
@@ -62,6 +69,7 @@ def command(
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.learning.fleet import prior_of_file
     from robot_dynamics_ros.learning.observability import advice, knowledge
+    from robot_dynamics_ros.learning.report import judged, write_report
     from robot_dynamics_ros.learning.session import Session
     from robot_dynamics_ros.learning.store import Store
 
@@ -78,34 +86,38 @@ def command(
         session.lines.append(f"accepted: {name}")
     with stderr.status("learning") as status:
         session.learn(bags, status.update)
-    for line in session.lines:
-        console.print(line)
-    with stderr.status("judging"):
-        proposal = session.propose()
+    try:
+        with stderr.status("judging"):
+            proposal = session.propose()
+    except DataError:
+        print_notes(session.lines)
+        raise
     known = knowledge(session.prior, proposal.state)
     open_words = advice(session.prior, proposal.state, known)
-    _table(store.columns.robot.joint_names, proposal)
-    print_notes(proposal.reasons)
-    console.print(f"{sum(k.left <= 0.7 for k in known)} of {len(known)} base parameters are seen in the recordings")
-    print_notes(open_words)
     files: dict[str, str] = {}
-    if proposal.robot is None:
-        console.print("nothing is proposed")
-    elif apply:
+    applied = apply and proposal.robot is not None
+    if applied:
         files["version"] = str(session.apply(proposal))
         files["robot_file"] = str(store.directory / "robot.yaml")
-    else:
-        console.print("a better robot file is proposed; --apply makes it the next version")
+    said = judged(session, proposal, known, robot, applied)
+    show_verdict(said)
+    _table(store.columns.robot.joint_names, proposal)
+    if verbose:
+        print_notes([*session.lines, *proposal.reasons, *open_words])
     if excite is not None:
         files |= _excite(session.prior, proposal.state, excite, floor)
+    try:
+        page = write_report(session, proposal, known, open_words, said, store.directory / "learn.html")
+        files["report"] = str(page)
+    except CapabilityError as error:  # what is learned does not depend on drawing
+        console.print(f"no report: {error}")
     print_files(files)
-    write_json(state / "learn.json", _result(store, session, proposal, known, files))
+    write_json(state / "learn.json", _result(store, session, proposal, known, files) | said)
+    end_with(said)
 
 
 def _table(joints: list[str], proposal: Any) -> None:
-    from rich.table import Table
-
-    table = Table("joint", "present file [Nm]", "learned, held out [Nm]", "verdict")
+    table = joint_table(joints, "present file Nm", "learned, held out Nm", "")
     for name, before, after in zip(joints, proposal.present, proposal.new, strict=True):
         word = "better" if name in proposal.better else "worse" if name in proposal.worse else "alike"
         table.add_row(name, f"{before:.3g}", f"{after:.3g}", word)

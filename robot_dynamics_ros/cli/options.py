@@ -86,6 +86,7 @@ jobs_option = click.option(
     metavar="N|ADDRESS",
     help="Processes at a time, or a Dask cluster whose workers see the same paths.",
 )
+verbose_option = click.option("--verbose", "-v", is_flag=True, help="Also print how it was found.")
 view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
 )
@@ -249,15 +250,38 @@ def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:
     return robot.joint_names.index(robot.joint_aliases[name])
 
 
+STYLES = {"good": "green", "fair": "yellow", "bad": "red"}  # of a headline, by its level
+NOT_USABLE = 3  # exit status of a result that is written but not usable
+
+
+def show_verdict(result: Mapping[str, Any]) -> None:
+    """Print headline and reasons of `verdict.verdict`."""
+    headline, *reasons = result["verdict"]
+    console.print(headline, style=STYLES[result["level"]])
+    for text in reasons:
+        console.print(text)
+
+
+def end_with(result: Mapping[str, Any]) -> None:
+    """Print the next command; a result that is not usable has exit status NOT_USABLE."""
+    if result["next"]:
+        console.print(f"next: {result['next']}")
+    if result["level"] == "bad":
+        click.get_current_context().exit(NOT_USABLE)
+
+
 LONGEST = 24  # characters of a joint name in one line
 
 
-def joint_table(names: Iterable[str], *heads: str) -> Any:
-    """Table whose first column holds joint names: never cut, those above LONGEST characters in several lines."""
+def joint_table(names: Iterable[str], *heads: str, first: str = "joint") -> Any:
+    """Table of numbers, whose first column holds joint names: never cut, those above LONGEST characters in several
+    lines.
+    """
     from rich.table import Column, Table
 
-    widest = min(max((len(name) for name in names), default=0), LONGEST)
-    return Table(Column("joint", overflow="fold", width=max(widest, len("joint"))), *heads, box=None, pad_edge=False)
+    widest = max(min(max((len(name) for name in names), default=0), LONGEST), len(first))
+    numbers = (Column(head, justify="right") for head in heads)
+    return Table(Column(first, overflow="fold", width=widest), *numbers, box=None, pad_edge=False)
 
 
 def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T]:

@@ -11,10 +11,12 @@ from robot_dynamics_ros.cli.options import (
     bags_argument,
     console,
     effort_option,
+    joint_table,
     out_option,
     progress,
     reference_option,
     robot_option,
+    show_verdict,
     topic_option,
     view_file_option,
     write_json,
@@ -23,9 +25,10 @@ from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.reference import compare
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
+from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.signals import WRENCH_AXES
+from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
 
 
 @click.command()
@@ -72,8 +75,10 @@ def command(
     )
     against = None if reference is None else compare(result, bags, reference[0], **reference[1])
     written = write_replay(result, out, progress, inputs=bags)
-    show(result)
     summary = result.summary()
+    summary |= judged(result, summary, against, robot)
+    show_verdict(summary)
+    show(result)
     if against is not None:
         written += draw_comparison(result, out / "reference.png", reference[0].topic)
         show_comparison(against)
@@ -85,6 +90,7 @@ def command(
     for path in written:
         console.print(f"wrote {path}")
     write_json(out / "replay.json", summary)
+    console.print(f"next: {summary['next']}")
 
 
 def with_file(path: Path | None, settings: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
@@ -135,22 +141,20 @@ def _value(text: str) -> object:
 
 def show(result: Replay) -> None:
     """Print the summary for people."""
-    from rich.table import Table
-
     s = result.summary()
     for line in (*result.report.lines(), *result.notes):
         console.print(line)
-    table = Table("", *WRENCH_AXES, title=None)
-    table.add_row("median of |wrench|", *(f"{s['wrench_median'][a]:.2f}" for a in WRENCH_AXES))
-    table.add_row("median std", *(f"{s['wrench_std_median'][a]:.2f}" for a in WRENCH_AXES))
+    rows = {"median of |wrench|": s["wrench_median"], "median std": s["wrench_std_median"]}
+    heads = [f"{axis} {unit}" for axis, unit in zip(WRENCH_AXES, WRENCH_UNITS, strict=True)]
+    table = joint_table(rows, *heads, first="")
+    for name, values in rows.items():
+        table.add_row(name, *(f"{values[axis]:.2f}" for axis in WRENCH_AXES))
     console.print(table)
     status = ", ".join(f"{count} {name}" for name, count in s["status"].items() if count)
-    console.print(f"{s['samples']} samples ({status}); contact at the TCP {100 * s['contact_share']:.1f} % of the time")
+    console.print(f"{s['samples']} samples: {status}")
     if s["degraded"]:
         reasons = ", ".join(f"{100 * count / s['samples']:.2g} % {why}" for why, count in s["degraded"].items())
         console.print(f"degraded: {reasons} (of all samples)")
-    if s["payload_or_bias"]:
-        console.print(s["payload_or_bias"])
     if s["recorded_difference"]:
         worst = max(s["recorded_difference"].values())
         console.print(f"largest difference from the recorded estimates: {worst:g}")

@@ -13,17 +13,17 @@ from robot_dynamics_ros.health.report import COLOURS, QUANTITIES, corrected
 from robot_dynamics_ros.health.trend import SEGMENT, THRESHOLDS, level_of
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import BLUE, GREY, grid
+from robot_dynamics_ros.verdict import changed
 
 MIN_ROBOTS = 3  # robots; two can differ, but not from a fleet
-CLEAR = 3.0  # deviations of the others that a robot must be off, besides the threshold
 TEMPLATE = "health_fleet.html.j2"
 
 
 def standings(robots: Mapping[str, Sequence[Measurement]], joints: Sequence[str]) -> list[dict[str, Any]]:
     """Newest value of every robot, joint and quantity against the median of the other robots.
 
-    Newest: median of the last SEGMENT recordings. A robot deviates where it is off by the alarm's share and by CLEAR
-    standard deviations of the others (from their median absolute deviation); `unknown` with fewer than MIN_ROBOTS.
+    Newest: median of the last SEGMENT recordings. A robot deviates where it is off by the alarm's share and `changed`
+    against the scatter of the others (from their median absolute deviation); `unknown` with fewer than MIN_ROBOTS.
     """
     rows = []
     for quantity in THRESHOLDS:
@@ -50,7 +50,7 @@ def _standing(newest: np.ndarray, k: int, quantity: str) -> dict[str, Any]:
     middle = float(np.median(others))
     share = (newest[k] - middle) / max(abs(middle), 1e-12)
     scatter = 1.4826 * float(np.median(np.abs(others - middle)))
-    clear = abs(newest[k] - middle) > CLEAR * scatter
+    clear = changed(newest[k] - middle, scatter, middle, 0.0)
     level = level_of(share, quantity) if clear else "ok"
     return {"value": float(newest[k]), "fleet": middle, "deviation_percent": 100 * share, "level": level}
 

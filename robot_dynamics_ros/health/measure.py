@@ -12,7 +12,7 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.replay import replay
-from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.sliding_friction import sliding_friction
 from robot_dynamics_ros.parameters import resolve
 from robot_dynamics_ros.signals import Log
 
@@ -59,10 +59,8 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
     """
     log = replay([bag], robot, topic=topic).log
     n = robot.n_joints
-    level = np.full(n, ABSENT)
-    if robot.friction is not None and robot.drives.torque_side == "motor":
-        model = FrictionModel.from_robot(robot)
-        level = np.array([model.core.coulomb(i, 1.0, model.reference[i]) for i in range(n)])
+    law = sliding_friction(robot) if robot.drives.torque_side == "motor" else None
+    level = np.full(n, ABSENT) if law is None else law.coulomb_viscous()[:, 0]  # memory included
     friction = log.drive_torque - log.model_torque  # what the drives give beyond the rigid-body model (N, n) [Nm]
     rows = [_joint(log, friction[:, j], j, level[j]) for j in range(n)]
     coulomb, std, residual = (np.array(column) for column in zip(*rows, strict=True))

@@ -13,7 +13,8 @@ from scipy.optimize import least_squares
 from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend_of
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import ORANGE, RED, grid
+from robot_dynamics_ros.plots import GREY, MODEL, ORANGE, RED, concise_dates, grid
+from robot_dynamics_ros.verdict import matrix, verdict, worst
 
 QUANTITIES = {
     "coulomb": ("Coulomb level at equal load and temperature", "Nm"),
@@ -26,6 +27,8 @@ QUANTITIES = {
 }
 RANK = ("unknown", "ok", "warn", "error")
 COLOURS = {"warn": ORANGE, "error": RED}  # of a joint's change points; others are grey
+GRADES = {"ok": "good", "warn": "fair", "error": "bad"}  # level of a joint -> that of the verdict
+LEAST_REACH = 0.1  # of the median that an axis shows at least on either side of it
 CORRECTED = ("coulomb", "stiffness")
 
 
@@ -35,7 +38,10 @@ def trends(measured: Sequence[Measurement], joints: Sequence[str]) -> dict[str, 
     found: dict[str, list[Trend]] = {}
     for quantity in QUANTITIES:
         columns = [corrected([measured], quantity, j)[0] for j in range(len(joints))]
-        found[quantity] = [trend_of(values, time, quantity) for values in columns]
+        std = (
+            np.array([m.coulomb_std for m in measured]) if quantity == "coulomb" else np.zeros((len(time), len(joints)))
+        )
+        found[quantity] = [trend_of(values, time, quantity, std[:, j]) for j, values in enumerate(columns)]
     return found
 
 
@@ -55,9 +61,13 @@ def date(seconds: float) -> str:
 
 
 def as_dict(
-    robot: str, measured: Sequence[Measurement], found: dict[str, list[Trend]], joints: Sequence[str]
+    robot: str,
+    measured: Sequence[Measurement],
+    found: dict[str, list[Trend]],
+    joints: Sequence[str],
+    history: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Everything printed, for the JSON and the page."""
+    """Everything printed, for the JSON and the page; history: sentences of `learn`."""
     days, span = [date(m.time) for m in measured], measured[-1].time - measured[0].time
     short = f"{len(measured)} recordings within {span / 3600:.3g} h: a trend needs {LEAST_SPAN / 86400:.0f} days"
     rows = {
@@ -77,14 +87,50 @@ def as_dict(
         ]
         for quantity, per_joint in found.items()
     }
+    lines = [short] if span < LEAST_SPAN else sentences(rows)
     return {
         "robot": robot,
         "bags": [m.bag for m in measured],
         "dates": days,
         "thresholds": {name: {"warn": warn, "error": error} for name, (warn, error, _) in THRESHOLDS.items()},
         "quantities": rows,
-        "sentences": [short] if span < LEAST_SPAN else sentences(rows),
+        "sentences": lines,
+        "matrix": _matrix(rows, joints),
+        **_judged(rows, joints, [*lines, *history], span, f"{measured[-1].bag} --robot {robot}"),
     }
+
+
+def _judged(
+    rows: dict[str, list[dict[str, Any]]], joints: Sequence[str], lines: Sequence[str], span: float, newest: str
+) -> dict[str, Any]:
+    """Verdict on the robot file: it describes the joints still (good), roughly, or not; fair without a trend."""
+    if span < LEAST_SPAN:
+        return verdict("fair", "no trend can be told.", *lines, then="robot-dynamics record --out another_day")
+    alarms = {j: worst(GRADES.get(per[k]["level"], "") for per in rows.values()) for k, j in enumerate(joints)}
+    level = worst(alarms.values())
+    off = ", ".join(name for name, one in alarms.items() if one == level)
+    if level == "good":
+        return verdict(level, "no joint changed.", *lines, then="robot-dynamics record --out next_month")
+    text = f"{off} changed: {'inspect it, then identify again' if level == 'bad' else 'record again soon'}."
+    return verdict(level, text, *lines, then=f"robot-dynamics identify {newest} --out identified")
+
+
+def _matrix(rows: dict[str, list[dict[str, Any]]], joints: Sequence[str]) -> dict[str, Any]:
+    """Change of each watched quantity that some joint has."""
+    shown = {q: per for q, per in rows.items() if q in THRESHOLDS and any(r["change_percent"] is not None for r in per)}
+    return matrix(
+        joints,
+        {
+            f"{QUANTITIES[q][0].partition(' at ')[0]}, change %": [
+                (
+                    "–" if r["change_percent"] is None else f"{r['change_percent']:+.1f}",
+                    GRADES.get(r["level"], "unknown"),
+                )
+                for r in per
+            ]
+            for q, per in shown.items()
+        },
+    )
 
 
 def sentences(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
@@ -121,28 +167,61 @@ def write_page(
 
     Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot be written.
     """
-    pictures = {q: _picture(q, measured, found[q], result) for q in found if _known(found[q])}
-    return write_html("health_report.html.j2", path, result=result, pictures=pictures, titles=QUANTITIES)
+    order = {q: sorted(range(len(found[q])), key=lambda j: -RANK.index(found[q][j].level)) for q in found}
+    pictures = {q: _picture(q, measured, found[q], order[q], result) for q in found if _known(found[q])}
+    return write_html("health_report.html.j2", path, result=result, pictures=pictures, titles=QUANTITIES, order=order)
+
+
+def curves(found: dict[str, list[Trend]]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Stamps (N,) [ns] of the recordings; title -> values (N, n) of every quantity that is known."""
+    shown = {q: per_joint for q, per_joint in found.items() if _known(per_joint)}
+    stamps = np.round(1e9 * next(iter(shown.values()))[0].time).astype(np.int64)
+    titles = {q: f"{QUANTITIES[q][0]} [{QUANTITIES[q][1]}]" for q in shown}
+    return stamps, {titles[q]: np.column_stack([t.values for t in per_joint]) for q, per_joint in shown.items()}
 
 
 def _known(per_joint: Sequence[Trend]) -> bool:
     return any(np.isfinite(t.values).any() for t in per_joint)
 
 
-def _picture(quantity: str, measured: Sequence[Measurement], per_joint: Sequence[Trend], result: dict[str, Any]) -> str:
+def _picture(
+    quantity: str,
+    measured: Sequence[Measurement],
+    per_joint: Sequence[Trend],
+    order: Sequence[int],
+    result: dict[str, Any],
+) -> str:
+    """Values over dates, changed joints first; grey: within the warning of the oldest recordings."""
     joints = [row["joint"] for row in result["quantities"][quantity]]
-    days = (np.array([m.time for m in measured]) - measured[0].time) / 86400.0
+    days = np.array([np.datetime64(round(m.time), "s") for m in measured])
+    warn, _, sign = THRESHOLDS.get(quantity, (LEAST_REACH, 0.0, 0))
 
-    def draw(axis: Any, j: int) -> None:
+    def draw(axis: Any, place: int) -> None:
+        j = order[place]
         t = per_joint[j]
-        axis.plot(days, t.values, "o-", ms=3, lw=0.8)
+        axis.plot(days, t.values, "o-", ms=3, lw=0.8, color=MODEL)
         if quantity == "coulomb":
             std = np.array([m.coulomb_std[j] for m in measured])
-            axis.fill_between(days, t.values - 2 * std, t.values + 2 * std, alpha=0.2)
+            axis.fill_between(days, t.values - 2 * std, t.values + 2 * std, alpha=0.2, color=MODEL)
+        if quantity in THRESHOLDS and np.isfinite(t.old):
+            axis.axhspan(t.old * (1 - warn), t.old * (1 + warn) if sign == 0 else 1e9, color=GREY, alpha=0.1, lw=0)
         for k in t.changes:
-            axis.axvline(days[k], color=COLOURS.get(t.level, "0.5"), lw=1.0, ls="--")
+            axis.axvline(days[k], color=COLOURS.get(t.level, GREY), lw=1.0, ls="--")
+        axis.set_ylim(*_reach(t.values, 1.3 * warn))
+        concise_dates(axis)
 
-    return grid(len(joints), draw, joints, f"days since {result['dates'][0]}", QUANTITIES[quantity][1])
+    return grid(len(joints), draw, [joints[j] for j in order], "", QUANTITIES[quantity][1])
+
+
+def _reach(values: np.ndarray, share: float) -> tuple[float, float]:
+    """Limits of an axis that hold all values and at least `share` on either side of their median."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0, 1.0
+    usual = float(np.median(known))
+    least = max(share * abs(usual), 1e-12)
+    low, high = min(known.min(), usual - least), max(known.max(), usual + least)
+    return float(low - 0.05 * (high - low)), float(high + 0.05 * (high - low))
 
 
 MIN_DIFFERENCES = 6  # recordings, or differences of neighbours, for a statement about temperature or load

@@ -10,13 +10,14 @@ from scipy.stats import theilslopes
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.parameters import resolve
+from robot_dynamics_ros.verdict import changed
 
 MONTH = 30 * 86400.0  # s
 LEAST_SPAN = 2 * 86400.0  # s between the first and the last recording: within a day it is warmth, not wear
 SEGMENT = 3  # recordings between two change points
 PENALTY = 4.0  # times log N: cost of a change point in variances; 3 is BIC for level and place
 CONFIDENCE = 0.99
-CHECKED, CLEAR = 4, 3.0  # from so many recordings on, a change must be that many of its standard deviations
+SCATTER = 4  # recordings from which on their scatter is known
 NOTABLE = 1 / 3  # of the warning threshold: a smaller step or drift is not reported even when it is significant
 
 
@@ -34,7 +35,7 @@ THRESHOLDS: dict[str, tuple[float, float, int]] = {
 @dataclass(frozen=True)
 class Trend:
     """values (N,) over time (N,) [s]; slope per month with its interval; changes: first recording after each change;
-    change: newest against oldest, as a share; level: ok, warn, error or unknown.
+    old: median of the oldest; change: newest against oldest, as a share of it; level: ok, warn, error or unknown.
     """
 
     values: np.ndarray
@@ -45,6 +46,7 @@ class Trend:
     change: float = float("nan")
     level: str = "unknown"
     notable: bool = True
+    old: float = float("nan")
 
     @property
     def pattern(self) -> str:
@@ -101,10 +103,10 @@ def _noise(y: np.ndarray) -> float:
     return 1.4826 * float(np.median(np.abs(np.diff(y)))) / np.sqrt(2)
 
 
-def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
+def trend_of(values: np.ndarray, time: np.ndarray, quantity: str, std: np.ndarray | float = 0.0) -> Trend:
     """Trend of the finite values (N,) over time (N,) [s]; `unknown` with fewer than two recordings or LEAST_SPAN.
 
-    A quantity without a threshold stays ok.
+    std: deviation of each value, where it is known. A quantity without a threshold stays ok.
     """
     known = np.isfinite(values)
     y, t = values[known], time[known]
@@ -119,12 +121,12 @@ def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
     places = np.flatnonzero(known)
     steps = change_points(y)
     changes = [] if _line_fits_better(y, t, steps) else [int(places[k]) for k in _notable(y, steps, quantity)]
-    certain = len(y) < CHECKED or abs(new - old) > CLEAR * _noise(y) * np.sqrt(2 / few)
+    single = max(_noise(y) if len(y) >= SCATTER else 0.0, float(np.median(np.broadcast_to(std, known.shape)[known])))
+    clear = changed(new - old, single * np.sqrt(2 / few), old, 0.0)
     least = NOTABLE * THRESHOLDS[quantity][0] if quantity in THRESHOLDS else 0.0
     notable = abs(slope) * np.ptp(t) / MONTH >= least * max(abs(float(np.median(y))), 1e-12)
-    return Trend(
-        values, time, slope, (low, high), changes, change, level_of(change if certain else 0.0, quantity), bool(notable)
-    )
+    level = level_of(change if clear else 0.0, quantity)
+    return Trend(values, time, slope, (low, high), changes, change, level, bool(notable), old)
 
 
 def _notable(y: np.ndarray, changes: list[int], quantity: str) -> list[int]:

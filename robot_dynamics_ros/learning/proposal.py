@@ -125,7 +125,7 @@ def _judge(found: Proposal, ratio: np.ndarray, names: Sequence[str]) -> None:
     change = ", ".join(f"{n} {100 * (np.exp(-m) - 1):+.0f} %" for n, m in zip(names, mean, strict=True))
     found.reasons.append(f"error on held-out recordings: {change}")
     if found.worse:
-        found.reasons.append(f"held-out recordings contradict it: worse in {', '.join(found.worse)}")
+        found.reasons.append(f"held-out recordings contradict the learned file: worse in {', '.join(found.worse)}")
     if not found.better:
         found.reasons.append("no joint is better by more than the scatter of the recordings")
 

@@ -58,3 +58,10 @@ def motion_views(name: str, reach: float) -> Any:
     right = rrb.Vertical(*(curves(plot, f"{title}, thin: limits") for plot, title in plots))
     robot = robot_view(name, reach, ["/space/**"])
     return rrb.Blueprint(rrb.Horizontal(robot, right, column_shares=[5, 6]), collapse_panels=True)
+
+
+def series_views(plots: Sequence[tuple[str, str]]) -> Any:
+    """Plots (entity, title) over one another."""
+    import rerun.blueprint as rrb
+
+    return rrb.Blueprint(rrb.Grid(*(curves(plot, title) for plot, title in plots)), collapse_panels=True)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from queue import Queue
 from types import ModuleType
 
 import pytest
@@ -207,6 +208,13 @@ def test_a_supervisor_ends_all_when_one_crashes_and_names_it():
         supervisor.wait()
     supervisor.stop()
     assert all(child.poll() is not None for child in supervisor.children.values())
+
+
+def test_a_supervisor_passes_on_what_its_children_print():
+    lines = Queue()
+    supervisor = Supervisor(lines.put)
+    supervisor.start("one", [sys.executable, "-c", "import sys; print('ready', file=sys.stderr)"], {})
+    assert lines.get(timeout=60.0) == "ready" and supervisor.wait() == 0
 
 
 def test_importing_the_description_does_not_need_ros():

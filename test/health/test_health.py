@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.health import command
 from robot_dynamics_ros.health.fleet import standings, write_fleet_page
 from robot_dynamics_ros.health.measure import Measurement, warming
-from robot_dynamics_ros.health.report import as_dict, at_equal_conditions, slopes_of, trends
+from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -54,6 +54,7 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
     assert rows[2]["change_percent"] == pytest.approx(45, abs=8)
     assert rows[2]["changes"] == [result["dates"][4]]
     assert "warn: elbow_joint" in done.output
+    assert result["level"] == "fair" and [r["cells"][0]["level"] for r in result["matrix"]["rows"]].count("fair") == 1
     page = (tmp_path / "out" / "health.html").read_text(encoding="utf-8")
     assert "elbow_joint" in page and page.count("data:image/png") >= 2 and "http" not in page
 
@@ -103,8 +104,9 @@ def test_recordings_of_one_day_show_no_trend():
     values, time = np.array([1.0, 1.0, 1.5, 1.5]), START + 10.0 * np.arange(4)
     assert trend_of(values, time, "coulomb").level == "unknown"
     measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
-    (only,) = as_dict("arm", measured, {"coulomb": [trend_of(values, time, "coulomb")]}, ["elbow"])["sentences"]
-    assert "needs 2 days" in only
+    result = as_dict("arm", measured, {"coulomb": [trend_of(values, time, "coulomb")]}, ["elbow"])
+    (only,) = result["sentences"]
+    assert "needs 2 days" in only and result["level"] == "fair"
 
 
 def test_temperature_and_load_are_removed_and_wear_is_not():
@@ -207,3 +209,27 @@ def test_a_drift_and_a_change_of_level_are_distinguished(seed):
     (step,), trend = findings(5 + 2.3 * (np.arange(24) >= 12) + noise)
     assert trend.pattern == "step" and trend.changes == [12] and "changed its level on 2025-" in step
     assert findings(5 + noise)[0] == ["no notable change"]
+
+
+@pytest.mark.parametrize(("factor", "level"), [(1.0, "good"), (1.45, "fair"), (1.8, "bad")])
+def test_the_verdict_is_that_of_the_worst_joint(factor, level):
+    steady, time = np.full(12, 5.0), START + np.arange(12) * MONTH
+    found = {"coulomb": [trend_of(v, time, "coulomb") for v in (steady, np.where(np.arange(12) < 6, 1, factor) * 5)]}
+    measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
+    result = as_dict("arm", measured, found, ["lift", "elbow"])
+    assert result["level"] == level
+    assert [row["cells"][0]["level"] for row in result["matrix"]["rows"]] == ["good", level]
+
+
+def test_two_recordings_whose_values_are_uncertain_show_no_change():
+    """45 % more friction, with a deviation of 10 % of each recording: no change is beyond chance."""
+    time = START + np.array([0.0, 30 * 86400.0])
+    assert trend_of(np.array([5.0, 7.25]), time, "coulomb", np.full(2, 0.5)).level == "ok"
+    assert trend_of(np.array([5.0, 7.25]), time, "coulomb", np.full(2, 0.1)).level == "warn"
+
+
+def test_an_axis_does_not_magnify_what_is_small():
+    low, high = _reach(np.array([100.0, 100.001, 99.999]), 0.1)
+    assert high - low > 15
+    low, high = _reach(np.array([100.0, 40.0]), 0.1)
+    assert low < 40 < 100 < high

@@ -18,7 +18,13 @@ from robot_dynamics_ros.identification.experiments.plan import (
 )
 from robot_dynamics_ros.identification.experiments.run import run_simulated
 from robot_dynamics_ros.identification.joint.fits import JointFit
-from robot_dynamics_ros.identification.joint.identify import _refuse_created_energy, identify_joints, with_fits
+from robot_dynamics_ros.identification.joint.identify import (
+    JointsFound,
+    _refuse_created_energy,
+    identify_joints,
+    with_fits,
+)
+from robot_dynamics_ros.identification.reports.joint_verdict import judged
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot
@@ -83,12 +89,16 @@ def test_load_shows_on_the_shoulder_only(steps):
         ("thermal", "temperature spans|no run"),
         ("kinematic-error", "no rotor angle .* either side"),
         ("stiffness", "no rotor angle .* force-gauge"),
-        ("hysteresis", "reversals"),
     ],
 )
 def test_data_that_cannot_show_it_is_refused_with_what_to_record(steps, what, words):
     with pytest.raises(DataError, match=words):
         identify_joints(steps, UR5E, what, [PAN])
+
+
+def test_steps_are_no_reversals(steps):
+    with pytest.raises(DataError, match="reversals"):
+        identify_joints(steps[: len(steps) // 6], UR5E, "hysteresis", [PAN])
 
 
 def test_hysteresis_from_slow_reversals(slow_turn):
@@ -154,6 +164,23 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
     page = (tmp_path / "out" / "friction.html").read_text()
     assert page.count("data:image/png") == 1 and PAN in page
     assert all(head in page and head in done.output for head in ("fit %", "rmse Nm"))
+    assert numbers["level"] == "good" and [row["joint"] for row in numbers["matrix"]["rows"]] == [PAN]
+    assert "<td>Nm s/rad</td>" in page
+
+
+@pytest.mark.parametrize(
+    ("fits", "misfit", "level"),
+    [((98, 97), 5, "good"), ((98, 30), 5, "fair"), ((70, 65), 5, "fair"), ((40, 30), 5, "bad"), ((98, 97), 60, "fair")],
+)
+def test_the_grade_is_that_of_most_joints_and_others_are_excepted(fits, misfit, level):
+    numbers = {"misfit": 3.0, "misfit_share": float(misfit), "rmse": 0.1}
+    found = {
+        name: JointFit(name, "hysteresis", "egms", {"fc0": 1.0}, {"nrmse": float(fit), **numbers}, None)
+        for name, fit in zip((PAN, LIFT), fits, strict=True)
+    }
+    said = judged(JointsFound("hysteresis", found, {}, UR5E, ()), "x.yaml")
+    assert said["level"] == level and any("3 Nm" in text for text in said["verdict"])
+    assert (LIFT in said["verdict"][0]) == (fits == (98, 30))
 
 
 def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_path):

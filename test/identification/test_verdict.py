@@ -15,14 +15,14 @@ from synthetic import Truth, synthetic_log
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli import options
 from robot_dynamics_ros.cli.identify import command
-from robot_dynamics_ros.cli.identify_arm import NOT_USABLE
+from robot_dynamics_ros.cli.options import NOT_USABLE
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
-from robot_dynamics_ros.identification.reports.verdict import grade, verdict
+from robot_dynamics_ros.identification.reports.verdict import level, sentences
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -74,8 +74,8 @@ def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
 def test_a_mean_below_zero_is_put_in_words(result):
     bad = copy.deepcopy(result)
     bad["validation"]["mean_r2"] = -51.72
-    assert "-5172" not in " ".join(verdict(bad))
-    assert grade(bad) == ("not usable", "bad") and grade(result) == ("very good", "good")
+    assert "-5172" not in " ".join(sentences(bad))
+    assert level(bad) == "bad" and level(result) == "good"
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_the_recording_of_another_robot_is_recognised(recorded, given, other):
 
 def test_the_recording_of_another_robot_is_not_usable(result):
     other = result | {"other_robot": "gravity torque is 0.46 times that of ur5e"}
-    assert grade(other)[0] == "not usable"
-    (only,) = verdict(other)
+    assert level(other) == "bad"
+    (only,) = sentences(other)
     assert other["other_robot"] in only
 
 
@@ -103,12 +103,12 @@ def test_the_grade_is_against_what_noise_leaves_explainable_and_advice_names_the
     v["r2"], v["above_cutoff_bound_r2"] = [0.99] * 5 + [0.7226], [0.995] * 5 + [0.7321]
     v["mean_r2"] = float(np.mean(v["r2"]))
     noisy["warnings"] = ["weak excitation: condition number 900 (good below 100)"]
-    words = " ".join(verdict(noisy))
-    assert grade(noisy)[0] == "very good" and "99.4 % of what noise leaves" in words
+    words = " ".join(sentences(noisy))
+    assert level(noisy) == "good" and "99.4 % of what noise leaves" in words
     assert "faster, larger" not in words and " Hz" not in words
     v["r2"][1] = 0.9
     noisy["training"]["bags"][0]["rate"] = 29.0
-    words = " ".join(verdict(noisy))
+    words = " ".join(sentences(noisy))
     assert f"larger excitation of {ROBOT.joint_names[1]} (" in words and "recorded at 29 Hz" in words
 
 
@@ -117,11 +117,11 @@ def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result
     v, other = mixed["validation"], mixed["comparison"]["constant_coulomb"]
     v["rmse"] = [0.8, 0.8, 0.8, 0.8, 0.8, 1.22]
     other["rmse"], other["mean_r2"], v["mean_r2"] = [1.0] * 6, 0.96, 0.95
-    first, *rest = verdict(mixed)
+    first, *rest = sentences(mixed)
     assert "wrist_3_joint (22 %)" in first and "0.950 against 0.960" in first
     assert any("lower than with constant Coulomb" in text for text in rest)
     v["mean_r2"] = 0.97
-    assert "wrist_3_joint (22 %)" in verdict(mixed)[0] and "against" not in verdict(mixed)[0]
+    assert "wrist_3_joint (22 %)" in sentences(mixed)[0] and "against" not in sentences(mixed)[0]
 
 
 def test_the_initial_model_is_judged_as_its_file_says(found):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -206,11 +207,17 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path):
     first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply")
     assert first.exit_code == 0, first.output
     report = json.loads((state / "learn.json").read_text())
-    assert report["proposed"] and report["files"]["robot_file"] == str(state / "robot.yaml")
+    assert report["proposed"] and report["level"] == "good" and report["next"].endswith("robot.yaml")
+    rows = {row["joint"]: row["cells"] for row in report["matrix"]["rows"]}
+    assert set(rows) == set(worker.robot.joint_names)
+    assert {joint for joint, cells in rows.items() if cells[1]["level"] == "good"} == set(report["better"])
+    assert "data:image/png" in Path(report["files"]["report"]).read_text()
+    assert report["files"]["robot_file"] == str(state / "robot.yaml")
     assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
     assert 0 < report["bytes"] < 3 * 100_000
     second = run("ur5e", bags[0], loaded, tmp_path / "nothing", "--state", state, "--effort", "torque")
     assert second.exit_code == 0, second.output
+    assert json.loads((state / "learn.json").read_text())["level"] == "fair"  # two recordings were left out
     assert "is learned already" in second.output
     assert "held: loaded: held back, load of +1." in second.output
     assert "refused" in second.output and str(tmp_path / "nothing") in second.output

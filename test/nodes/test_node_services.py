@@ -26,6 +26,7 @@ from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
 from robot_dynamics_ros.nodes.claims import claim
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
+from robot_dynamics_ros.nodes.topics.encoding import to_ns
 
 ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
 
@@ -189,9 +190,22 @@ def test_a_robot_that_falls_silent_and_returns_is_found_again_and_nothing_old_is
     driver.silent, driver.condition, driver.last_error = False, StreamState.ok, ""
     silent_ns = driver.now
     assert heard(rig, 50) == 50
-    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in rig.heard["joint_states"]]
+    stamps = [to_ns(m.header.stamp) for m in rig.heard["joint_states"]]
     assert not [stamp for stamp in stamps if last < stamp <= silent_ns]
     assert trigger(rig, "rearm")[0] and rig.diagnosed("stream")[1]["latched"] == "ok"
+
+
+def test_a_node_that_falls_behind_leaves_out_what_is_old_and_counts_it(rig):
+    driver = rig.driver
+    driver.late = round(0.3 * driver.sim.rate)
+    rig.seconds(0.5)
+    driver.late = 0  # the rest is worked off without the robot's time
+    rig.cycle(1 + round(0.3 * driver.sim.rate))
+    left_out = int(rig.diagnosed("stream")[1]["not published"])
+    assert left_out > 0.3 * driver.sim.rate and "machine is too slow" in rig.diagnosed("stream")[0]
+    ((*_, last),) = rig.published(50, "joint_states")
+    assert to_ns(last.header.stamp) == driver.now
+    assert int(rig.diagnosed("stream")[1]["not published"]) == left_out
 
 
 # -- a second node of the name --------------------------------------------------------------------

@@ -28,7 +28,7 @@ def test_no_shipped_robot_raises_a_finding(name):
 
 def test_summary_names_what_is_known_unknown_and_estimated():
     output = run("ur5e").output
-    for text in ("largest gravity torque [Nm]", "smallest eigenvalue of M [kg m2]", "thermal", "estimated", "verdict"):
+    for text in ("largest gravity torque [Nm]", "smallest eigenvalue of M [kg m2]", "thermal", "estimated", "Good"):
         assert text in output
 
 

@@ -161,10 +161,6 @@ class GuardMachine(RuleBasedStateMachine):
 
     # -- what must hold -----------------------------------------------------------------------------------------------
     @invariant()
-    def output_is_inside_the_limits(self):
-        assert np.isfinite(self.out).all() and (np.abs(self.out) <= TORQUE).all()
-
-    @invariant()
     def active_only_by_enable(self):
         assert self.guard.state not in ACTIVE or self.enabled
 
@@ -199,6 +195,7 @@ class GuardMachine(RuleBasedStateMachine):
         before, since = self.out.copy(), self.leaving
         self.now += jump
         self.guard.step(self.now, self.out)
+        assert np.isfinite(self.out).all() and (np.abs(self.out) <= TORQUE).all()
         self._watch()
         after = self.guard.state
         if after in ACTIVE:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _ELEMENTS = 4  # of the hysteresis [Madsen2020, ch4 4.4.5]
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal
 _ROOM = 25.0  # deg C, where nothing is reported
+RARE = 0.01  # of the samples, which no misfit is judged by
 _ACROSS = 0.05  # rad/s: above it friction is known well enough to see the elastic torque
 
 
@@ -58,7 +59,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class JointFit:
-    """Parameters of a block of the robot file for one joint, figures of merit, a picture, remarks."""
+    """Parameters of a block of the robot file for one joint with known deviations, figures of merit, picture, remarks.
+
+    numbers: nrmse [%], 100 is perfect; misfit: the largest error but for RARE samples, in the unit of the picture;
+    misfit_share [%] of the largest measured value.
+    """
 
     joint: str
     block: str
@@ -68,6 +73,7 @@ class JointFit:
     curve: Curve
     reference_temperature: float | None = None
     notes: tuple[str, ...] = field(default=())
+    std: dict[str, Any] = field(default_factory=dict)
 
 
 def fit_velocity(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
@@ -110,7 +116,12 @@ def fit_temperature(record: JointRecord, robot: RobotFile, joint: int, o: JointO
 def _friction(fit: FrictionFit, data: FrictionData, notes: tuple[str, ...], over_load: bool = False) -> JointFit:
     updates = friction_updates([fit])
     parameters = {k: (v[0] if isinstance(v, list) else v) for k, v in updates["friction.parameters"].items()}  # type: ignore[attr-defined]
-    numbers = {"nrmse": fit.nrmse, "rmse": fit.rmse_moving, "samples": float(fit.samples)}
+    numbers = {
+        "nrmse": fit.nrmse,
+        "rmse": fit.rmse_moving,
+        **_misfit(data.torque, fit.torque(data)),
+        "samples": float(fit.samples),
+    }
     x = np.abs(data.load) if over_load and data.load is not None else data.v
     order = np.argsort(x)
     label = "load [Nm]" if over_load else "velocity [rad/s]"
@@ -118,9 +129,15 @@ def _friction(fit: FrictionFit, data: FrictionData, notes: tuple[str, ...], over
     if over_load:
         y, model = y * np.sign(data.v), model * np.sign(data.v)
     curve = Curve(x, y, x[order], model[order], label, "friction [Nm]")
+    notes = (*fit.notes, *notes)
     return JointFit(
-        fit.joint, "friction", fit.law, parameters, numbers, curve, fit.reference_temperature, (*fit.notes, *notes)
+        fit.joint, "friction", fit.law, parameters, numbers, curve, fit.reference_temperature, notes, fit.std
     )
+
+
+def _misfit(y: np.ndarray, model: np.ndarray) -> dict[str, float]:
+    misfit, peak = (float(np.quantile(np.abs(x), 1 - RARE)) for x in (y - model, y - np.mean(y)))
+    return {"misfit": misfit, "misfit_share": 100 * misfit / max(peak, 1e-12)}
 
 
 def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
@@ -131,7 +148,12 @@ def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOp
     fit = fit_hysteresis(_ELEMENTS, data)
     level = _stored(robot, "hysteresis", "egms", "fc1", joint)
     parameters = {**fit.updates(), "fc1": 0.0 if level is None else level}
-    numbers = {"nrmse": fit.nrmse_validation, "nrmse_fit": fit.nrmse_estimation, "samples": float(len(part))}
+    numbers = {
+        "nrmse": fit.nrmse_validation,
+        "nrmse_fit": fit.nrmse_estimation,
+        **_misfit(data.torque, fit.torque(theta)),
+        "samples": float(len(part)),
+    }
     rows = slice(None, min(len(theta), 6000))
     curve = Curve(
         theta[rows], data.torque[rows], theta[rows], fit.torque(theta[rows]), "rotor angle [rad]", "friction [Nm]"
@@ -192,7 +214,7 @@ def thermal_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptio
     still = np.abs(_one(robot, joint).torque(part.v[::step][moving][:, None])[:, 0])
     notes = tuple(f"run of {r.duration / 60:.0f} min, {100 * r.duty:.0f} % in motion" for r in runs)
     curve = Curve(t, f, t, still, "time [s]", "|friction| [Nm]; line: model at T0")
-    return JointFit(record.joint, "thermal", fit.model, fit.updates(), numbers, curve, notes=notes)
+    return JointFit(record.joint, "thermal", fit.model, fit.updates(), numbers, curve, notes=notes, std=fit.std)
 
 
 def _thermal_run(record: JointRecord, rows: slice, ambient: float | None) -> ThermalRun:
@@ -228,9 +250,15 @@ def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOpt
     fit = fit_stiffness(phi[use], elastic[use], joint=record.joint)
     x = np.linspace(-fit.deflection, fit.deflection, 101)
     step = max(int(use.sum()) // 4000, 1)
-    numbers = {"nrmse": fit.nrmse, "skew": skew.skew, "stiffness": float(fit.stiffness(np.zeros(1))[0])}
+    numbers = {
+        "nrmse": fit.nrmse,
+        **_misfit(elastic[use], fit.torque(phi[use])),
+        "skew": skew.skew,
+        "stiffness": float(fit.stiffness(np.zeros(1))[0]),
+    }
     curve = Curve(phi[use][::step], elastic[use][::step], x, fit.torque(x), "deflection [rad]", "elastic torque [Nm]")
-    return JointFit(record.joint, "stiffness", "odd_polynomial", {"a": fit.a.tolist()}, numbers, curve)
+    std = {"a": fit.std.tolist()}
+    return JointFit(record.joint, "stiffness", "odd_polynomial", {"a": fit.a.tolist()}, numbers, curve, std=std)
 
 
 Fit = Callable[[JointRecord, "RobotFile", int, JointOptions], JointFit]

@@ -41,7 +41,7 @@ class JointsFound:
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers for the JSON beside the page."""
         joints = {
-            name: {"model": f.model, "parameters": f.parameters, **f.numbers, "notes": list(f.notes)}
+            name: {"model": f.model, "parameters": f.parameters, "std": f.std, **f.numbers, "notes": list(f.notes)}
             for name, f in self.fits.items()
         }
         return {"what": self.what, "joints": joints, "refused": dict(self.refused), "changed": list(self.changed)}

@@ -30,8 +30,7 @@ def write_report(found: Identification, result: dict[str, Any], path: Path) -> P
 def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
     """Data URIs of all figures of the first validation recording, except box plots, which take all."""
     names, unit, motions = list(result["joint_names"]), result["unit"], [found.judged(r) for r in found.validation]
-    m = motions[0]
-    predict = file_effort(identified_robot(found), found.rigid.gravity, found.structure.filters)
+    m, predict = motions[0], _written(found)
     y, p = found.as_recorded(m.effort), found.as_recorded(predict(m))
     load = found.consistent.load(m)
     drawn = {
@@ -46,6 +45,18 @@ def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
     if temperature is not None:
         drawn["temperature"] = figures.residual_over(temperature, y - p, names, "temperature [deg C]", unit)
     return drawn
+
+
+def _written(found: Identification) -> Predict:
+    return file_effort(identified_robot(found), found.rigid.gravity, found.structure.filters)
+
+
+def curves(found: Identification, unit: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Stamps (N,) [ns] of the first validation recording; title -> residual, measured effort, prediction (N, n)."""
+    m = found.judged(found.validation[0])
+    y, p = found.as_recorded(m.effort), found.as_recorded(_written(found)(m))
+    stamps = found.validation[0].start_ns + np.round(1e9 * m.t).astype(np.int64)
+    return stamps, {f"residual [{unit}]": y - p, f"measured effort [{unit}]": y, f"model [{unit}]": p}
 
 
 def _residuals(found: Identification, motions: list[Motion], predict: Predict) -> dict[str, np.ndarray]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.joint.fits import Curve
 from robot_dynamics_ros.identification.joint.identify import JointsFound
+from robot_dynamics_ros.identification.reports.joint_verdict import judged, parameters
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, POINTS, figure, png
 from robot_dynamics_ros.robot_file import save_robot
@@ -20,6 +22,8 @@ UNITS = {  # of the figures of merit
     "nrmse_fit": "%",
     "nrmse_without": "%",
     "rmse": "Nm",
+    "misfit": "Nm",
+    "misfit_share": "%",
     "error_peak_to_peak": "rad",
     "backlash_mean": "rad",
     "rms_before": "rad",
@@ -54,7 +58,7 @@ def _scattered(curve: Curve) -> bool:
     return len(curve.model) == len(curve.y)
 
 
-def write_report(found: JointsFound, log: Log, inputs: Sequence[str], path: Path) -> Path:
+def write_report(found: JointsFound, said: dict[str, Any], log: Log, inputs: Sequence[str], path: Path) -> Path:
     """Write the report atomically. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot be
     written.
     """
@@ -66,21 +70,22 @@ def write_report(found: JointsFound, log: Log, inputs: Sequence[str], path: Path
         inputs=list(inputs),
         samples=len(log),
         duration=float(log.time[-1]),
-        refused=found.reasons(),
+        result=said,
         heads={key: head(key) for fit in found.fits.values() for key in fit.numbers},
         fits=found.fits,
+        parameters={name: parameters(fit) for name, fit in found.fits.items()},
         pictures={name: picture(fit.curve) for name, fit in found.fits.items()},
     )
 
 
-def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out: Path) -> dict[str, str]:
-    """Robot file with provenance and report in `out`; returns what was written. Raises DataError, ConfigError."""
+def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out: Path) -> dict[str, Any]:
+    """Robot file with provenance and report in `out`; returns verdict and files. Raises DataError, ConfigError."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         path, page = out / f"{found.robot.name}_{found.what}.yaml", out / f"{found.what}.html"
         save_robot(found.robot, path, inputs=[b for b in bags if b.is_file()], changed=list(found.changed))
-        files = {"robot_file": str(path)}
-        files["report"] = str(write_report(found, log, [b.name for b in bags], page))
+        said = judged(found, str(path))
+        write_report(found, said, log, [b.name for b in bags], page)
     except OSError as error:
         raise DataError(f"{out}: cannot be written ({error.strerror or error})") from None
-    return files
+    return said | {"files": {"robot_file": str(path), "report": str(page)}}

@@ -23,8 +23,10 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
-from robot_dynamics_ros.identification.reports.verdict import NOT_USABLE, grade, verdict
+from robot_dynamics_ros.identification.reports.matrix import arm_matrix
+from robot_dynamics_ros.identification.reports.verdict import level, sentences
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.verdict import GRADES
 
 FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
@@ -98,10 +100,12 @@ def summarise(found: Identification) -> dict[str, Any]:
             "warnings": [*dict.fromkeys(found.warnings), *_inconsistent(others)],
         }
     )
-    said, (word, level) = verdict(result), grade(result)
+    said, colour = sentences(result), level(result)
     statements = [text for text in result["statements"] if f"({text})" not in " ".join(said)]
-    judged = {"verdict": said, "grade": word, "level": level, "usable": word != NOT_USABLE}
-    return result | {"statements": statements} | judged
+    usable = colour != "bad"
+    then = "" if usable else f"robot-dynamics excite --robot {found.robot.name} --out motion.csv"
+    judged = {"verdict": said, "grade": GRADES[colour], "level": colour, "usable": usable, "next": then}
+    return result | {"statements": statements, "matrix": arm_matrix(result)} | judged
 
 
 def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The verdict of an identification: a grade, and plain sentences that begin with it."""
+"""The verdict of an identification: a level, and plain sentences that begin with its grade."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-NOT_USABLE = "not usable"
-# mean R2 on held-out data from which on a grade holds, its word, and the level that colours it
-GRADES = ((0.97, "very good", "good"), (0.93, "good", "good"), (0.85, "fair", "fair"), (0.5, "poor", "bad"))
+from robot_dynamics_ros.verdict import GRADES, level_of, worst
+
+BOUNDS = (0.93, 0.5)  # mean R2 on held-out data, from which on a file is good, and fair
 LIMITED = 0.97  # share of what noise leaves explainable, from which on no other recording improves a joint
 SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its samples
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
@@ -16,15 +16,16 @@ LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and tho
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
 
 
-def grade(result: dict[str, Any]) -> tuple[str, str]:
-    """Word of GRADES or NOT_USABLE, and its level: good, fair or bad. Another robot's recording is not usable."""
-    if result.get("other_robot") or result["validation"]["mean_r2"] is None:
-        return NOT_USABLE, "bad"
-    possible = _possible(result["validation"])
-    return next(((word, level) for bound, word, level in GRADES if possible >= bound), (NOT_USABLE, "bad"))
+def level(result: dict[str, Any]) -> str:
+    """good, fair or bad; another robot's recording is bad, what repeats the training is fair at best."""
+    v = result["validation"]
+    if result.get("other_robot") or v["mean_r2"] is None:
+        return "bad"
+    found = level_of(_possible(v), *BOUNDS)
+    return worst((found, "fair")) if v.get("repeats_training") else found
 
 
-def verdict(result: dict[str, Any]) -> list[str]:
+def sentences(result: dict[str, Any]) -> list[str]:
     """Sentences about the written robot file for terminal, JSON and page; the first one holds grade and exceptions."""
     v, names = result["validation"], result["joint_names"]
     if result.get("other_robot"):
@@ -38,7 +39,7 @@ def verdict(result: dict[str, Any]) -> list[str]:
     return words + _next_recording(result)
 
 
-def _explained(v: dict[str, Any]) -> np.ndarray:
+def explained(v: dict[str, Any]) -> np.ndarray:
     """Share (n,) of the variance that noise above the motion's frequencies leaves explainable; NaN where nothing is."""
     r2, bound = _floats(v["r2"]), _floats(v["above_cutoff_bound_r2"])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -47,15 +48,15 @@ def _explained(v: dict[str, Any]) -> np.ndarray:
 
 def _possible(v: dict[str, Any]) -> float:
     """Mean R2, or where the file is usable the mean share of what noise leaves explainable, if that is more."""
-    mean, shares = float(v["mean_r2"]), _explained(v)
-    known = mean >= GRADES[-1][0] and np.isfinite(shares).any()
+    mean, shares = float(v["mean_r2"]), explained(v)
+    known = mean >= BOUNDS[1] and np.isfinite(shares).any()
     return max(mean, float(np.nanmean(shares))) if known else mean
 
 
 def _next_recording(result: dict[str, Any]) -> list[str]:
     """What to record for the joints that another recording would improve; nothing where noise alone is left."""
     v, names, rate = result["validation"], result["joint_names"], min(b["rate"] for b in result["training"]["bags"])
-    weak = [n for n, share in zip(names, _explained(v), strict=True) if share < LIMITED]
+    weak = [n for n, share in zip(names, explained(v), strict=True) if share < LIMITED]
     words = []
     if rate < SLOW:
         words.append(f"It was recorded at {rate:.0f} Hz: record at 100 Hz or more, or reversals lie between samples.")
@@ -83,7 +84,7 @@ def _headline(result: dict[str, Any]) -> str:
         share += f", {100 * possible:.1f} % of what noise leaves explainable"
     if mean < 0:
         share = "predicts the effort on held-out data worse than the mean of the effort does"
-    return f"{grade(result)[0].capitalize()}{_except(result)}: the written robot file {share} ({v['split']})."
+    return f"{GRADES[level(result)].capitalize()}{_except(result)}: the written robot file {share} ({v['split']})."
 
 
 def _except(result: dict[str, Any]) -> str:

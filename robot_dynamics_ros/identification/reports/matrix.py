@@ -1,0 +1,45 @@
+"""The matrix on top of the report of an identified arm: joint x (torque error, friction, masses)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.identification.reports.verdict import BOUNDS, explained
+from robot_dynamics_ros.verdict import DEVIATION, cell, level_of, matrix
+
+SPEED = 0.5  # rad/s of the friction that is shown
+
+
+def arm_matrix(result: dict[str, Any]) -> dict[str, Any]:
+    """Error by what noise leaves explainable, friction by its deviation; masses at worst fair: many add little."""
+    v, names = result["validation"], result["joint_names"]
+    friction = result["parameters"]["sliding_friction"]
+    place = int(np.argmin(np.abs(np.array(friction["speeds"]) - SPEED)))
+    at = [(f[place], s[place]) for f, s in zip(friction["torque"], friction["std"], strict=True)]
+    loose = [_link(result["parameters"]["base"], j + 1) for j in range(len(names))]
+    columns = {
+        f"torque error {result['unit']}": [
+            cell(rmse, level_of(share, *BOUNDS)) for rmse, share in zip(v["rmse"], explained(v), strict=True)
+        ],
+        f"friction at {SPEED} rad/s Nm": [(f"{_text(f)} ± {_text(s)}", _share(f, s)) for f, s in at],
+        "deviation of masses %": [cell(x, level_of(x, DEVIATION[0], np.inf)) for x in loose],
+    }
+    return matrix(names, columns)
+
+
+def _text(x: float | None) -> str:
+    return "–" if x is None else f"{x:.3g}"
+
+
+def _share(value: float | None, std: float | None) -> str:
+    return "unknown" if not value or std is None else level_of(100 * std / abs(value), *DEVIATION)
+
+
+def _link(base: dict[str, Any], number: int) -> float:
+    """Median relative deviation [%] of the base parameters of one link; NaN where it has none."""
+    pairs = zip(base["names"], base["relative_std_percent"], strict=True)
+    own = [x for name, x in pairs if x is not None and int(re.findall(r"[A-Za-z]+(\d+)", name)[0]) == number]
+    return float(np.median(own)) if own else float("nan")

@@ -1,0 +1,125 @@
+"""Verdict and page of a run of `learn`: what is proposed, what was left out, what the recordings determine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.learning.observability import OPEN, PARTLY, Knowledge
+from robot_dynamics_ros.learning.proposal import Proposal
+from robot_dynamics_ros.learning.session import Session
+from robot_dynamics_ros.pages import write_html
+from robot_dynamics_ros.plots import MODEL, OTHER, figure, png
+from robot_dynamics_ros.verdict import cell, level_of, matrix, verdict
+
+TEMPLATE = "learn_report.html.j2"
+LEFT_OUT = ("held", "refused")  # beginnings of a session's lines about recordings that were not learned
+
+
+def judged(
+    session: Session, proposal: Proposal, known: Sequence[Knowledge], robot: str, applied: bool
+) -> dict[str, Any]:
+    """Verdict and the matrix joint x (errors, what is left of the prior); robot: as the user has named it."""
+    left_out = [line for line in session.lines if line.startswith(LEFT_OUT)]
+    again = [line for line in session.lines if line.startswith("left out")]
+    seen = sum(k.left <= OPEN for k in known)
+    state = session.store.directory
+    if proposal.robot is None:
+        why = next((text for text in proposal.reasons if not text.startswith("error on")), "nothing is new")
+        headline = f"the present robot file stays: {why}."
+        motion = f"robot-dynamics learn {robot} --state {state} --excite motion.csv"
+        then = motion if seen < len(known) else "robot-dynamics record --out another_day"
+    else:
+        before, after = (float(np.mean(x)) for x in (proposal.present, proposal.new))
+        done = "is the next version" if applied else "is proposed"
+        headline = f"a better robot file {done}: error {after:.3g} instead of {before:.3g} Nm on held-out recordings."
+        take = f"robot-dynamics learn {robot} --state {state} --apply"
+        then = f"robot-dynamics up --robot {state / 'robot.yaml'}" if applied else take
+    masses = f"{seen} of {len(known)} base parameters of the masses are determined by the recordings"
+    friction = "; what improves is friction" if proposal.robot is not None and not seen else ""
+    said = verdict(
+        "fair" if left_out or proposal.worse else "good",
+        headline,
+        *left_out,
+        *again,
+        f"{masses}{friction}.",
+        exceptions=f"{len(left_out)} of the recordings, which are left out" if left_out else "",
+        then=then,
+    )
+    return said | {"matrix": _matrix(session, proposal, known)}
+
+
+def _matrix(session: Session, proposal: Proposal, known: Sequence[Knowledge]) -> dict[str, Any]:
+    columns, state = session.prior.columns, proposal.state
+    joints, prior = columns.robot.joint_names, np.sqrt(np.diag(session.prior.covariance))
+    share = 100 * state.std / np.where(prior > 0, prior, np.inf)
+    link = columns.rigid.base.independent // 10
+    friction = [float(np.median(share[columns.own(j)])) for j in range(columns.n)]
+    masses = [float(np.median(of)) if (of := share[: columns.base][link == j]).size else None for j in range(columns.n)]
+    words = ["good" if n in proposal.better else "bad" if n in proposal.worse else "fair" for n in joints]
+    return matrix(
+        joints,
+        {
+            "error, present file Nm": [cell(x, "unknown") for x in proposal.present],
+            "error, learned Nm": [cell(x, word) for x, word in zip(proposal.new, words, strict=True)],
+            "friction: deviation, % of the prior's": [_left(x) for x in friction],
+            "masses: deviation, % of the prior's": [_left(x) for x in masses],
+        },
+    )
+
+
+def _left(percent: float | None) -> tuple[str, str]:
+    """What is left of a deviation; grey where the recordings say nothing."""
+    level = level_of(percent, 100 * PARTLY, 100 * OPEN)
+    return cell(percent, "unknown" if level == "bad" else level)
+
+
+def write_report(
+    session: Session,
+    proposal: Proposal,
+    known: Sequence[Knowledge],
+    advice: Sequence[str],
+    result: dict[str, Any],
+    path: Path,
+) -> Path:
+    """One HTML file. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot be written."""
+    return write_html(
+        TEMPLATE,
+        path,
+        result=result,
+        robot=session.store.columns.robot.name,
+        lines=session.lines,
+        reasons=proposal.reasons,
+        advice=advice,
+        known=known,
+        pictures={"errors": _errors(session, proposal), "known": _known(known)},
+    )
+
+
+def _errors(session: Session, proposal: Proposal) -> str:
+    """Held-out error of each joint with the present and the learned file."""
+    names = session.store.columns.robot.joint_names
+    drawing, axes = figure(1, 1, 9.0, 3.2)
+    axis, places = axes[0, 0], np.arange(len(names))
+    axis.bar(places - 0.2, proposal.present, 0.4, color=OTHER, label="present file")
+    axis.bar(places + 0.2, proposal.new, 0.4, color=MODEL, label="learned, held out")
+    axis.set_xticks(places, [n.replace("_joint", "").replace("_", " ") for n in names], fontsize=8, parse_math=False)
+    axis.set_ylabel("RMS of the torque [Nm]")
+    axis.grid(axis="y", alpha=0.25)
+    axis.legend(fontsize=8)
+    return png(drawing)
+
+
+def _known(known: Sequence[Knowledge]) -> str:
+    """What is left of the prior deviation of each base parameter."""
+    drawing, axes = figure(1, 1, 9.0, 3.0)
+    axis, places = axes[0, 0], np.arange(len(known))
+    axis.bar(places, [100 * k.left for k in known], color=MODEL)
+    axis.axhline(100 * OPEN, color=OTHER, lw=1, ls="--")
+    axis.set_xticks(places, [k.short for k in known], rotation=90, fontsize=7)
+    axis.set_ylabel("deviation [% of the prior's]")
+    axis.grid(axis="y", alpha=0.25)
+    return png(drawing)

@@ -22,10 +22,10 @@ def publish(robot: SimulatedRobot, records: Iterable[Record]) -> int:
     node = rclpy.create_node("simulated_arm", context=context)
     publisher = node.create_publisher(JointState, "joint_states", 10)
     names, period = list(robot.robot.joint_names), 1.0 / robot.rate
-    due, late = time.monotonic(), 0
+    due, late, wall = time.monotonic(), 0, time.time_ns() - time.monotonic_ns()
     try:
         for record in records:
-            publisher.publish(_message(names, record, robot))
+            publisher.publish(_message(names, record, robot, wall + round(1e9 * due)))
             due += period
             wait = due - time.monotonic()
             if wait > 0:
@@ -43,7 +43,8 @@ def publish(robot: SimulatedRobot, records: Iterable[Record]) -> int:
     return late
 
 
-def _message(names: list[str], record: Any, robot: SimulatedRobot) -> Any:
+def _message(names: list[str], record: Any, robot: SimulatedRobot, stamp_ns: int) -> Any:
+    """Stamped when its cycle was due: published late, a stamp of that time would not fit the velocity."""
     message = JointState(name=names, position=record.q, velocity=record.qd, effort=robot.effort_of(record))
-    message.header.stamp = to_time(time.time_ns())
+    message.header.stamp = to_time(stamp_ns)
     return message

@@ -1,5 +1,6 @@
 """Services of torque and motion answer what happened: the node's parts on a simulated robot, without ROS traffic."""
 
+import os
 import subprocess
 import sys
 
@@ -26,16 +27,16 @@ def test_another_node_of_this_name_ends_torque_and_refuses_it(stand):
 
 
 def test_a_name_is_held_by_one_process_and_free_when_that_is_killed():
-    code = "import time; from robot_dynamics_ros.nodes.claims import claim; c = claim('/x/test', '');"
-    child = subprocess.Popen([sys.executable, "-c", code + "print('ok', flush=True); time.sleep(600)"], stdout=-1)
-    assert child.stdout.readline() == b"ok\n"
-    with pytest.raises(ConnectionFailed, match="it is taken"):
-        claim("/x/test", "it is taken")
-    claim("/y/test", "").close()
-    child.kill()
-    child.wait()
-    child.stdout.close()
-    claim("/x/test", "").close()
+    name = f"/test_{os.getpid()}"
+    code = f"import sys; from robot_dynamics_ros.nodes.claims import claim; c = claim({name!r}, '');"
+    code += "print('ok', flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as child:
+        assert child.stdout.readline() == b"ok\n"
+        with pytest.raises(ConnectionFailed, match="it is taken"):
+            claim(name, "it is taken")
+        claim(f"{name}_other", "").close()
+        child.kill()
+    claim(name, "").close()
 
 
 def test_stop_ends_torque_and_says_so(stand):

@@ -124,6 +124,17 @@ def test_an_old_command_is_held_for_three_cycles_then_fades_and_is_latched_off_a
     assert rig.ends_at_zero()
 
 
+def test_a_late_command_beyond_the_limit_fades_from_the_limit():
+    rig = Rig().enabled(7.0)
+    rig.command(1e300)
+    sizes = []
+    for _ in range(16):
+        rig.state()
+        sizes.append(rig.step()[0])
+    assert rig.guard.state == GuardState.ok and max(sizes) > 15.0
+    assert all(later < earlier for earlier, later in itertools.pairwise(sizes[-6:]))
+
+
 def test_a_gap_degrades_then_makes_safe():
     rig = Rig(hold_cycles=3, cycle=0.02).enabled(7.0)
     rig.step(25 * MS)

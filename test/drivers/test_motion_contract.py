@@ -103,7 +103,7 @@ def test_a_setting_is_refused_while_it_would_be_dropped_or_end_the_torque(settin
     driver._control._motion, driver.loop = Motion(motion), SimpleNamespace(running=running)
     with pytest.raises(CapabilityError, match=why):
         setting(driver)
-    assert driver.control_pid is None  # no client was started for it
+    assert driver._control.pid is None  # no client was started for it
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

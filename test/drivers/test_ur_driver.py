@@ -99,7 +99,7 @@ def test_motion_is_refused_when_the_robot_is_stopped(fed, state, text):
     collect(driver, 1)
     with pytest.raises(CapabilityError, match=text):
         driver.move_path([np.zeros(6)])
-    assert driver.control_pid is None
+    assert driver._control.pid is None
 
 
 def test_motion_is_refused_when_the_controller_is_gone(fed):
@@ -177,7 +177,7 @@ def test_a_killed_control_process_stops_the_robot_and_the_next_request_works():
         driver.move_path([start + 1.0], speed=0.3)
         until(driver, lambda: abs(driver.sample.qd[0]) > 0.1 or not driver.motion.active)
         assert driver.motion.active, driver.motion
-        os.kill(driver.control_pid, signal.SIGKILL)
+        os.kill(driver._control.pid, signal.SIGKILL)
         until(driver, lambda: not driver.motion.active)
         assert driver.motion.state == "failed" and "signal 9" in driver.motion.reason
         until(driver, lambda: np.abs(driver.sample.qd).max() < 0.02)  # the controller's watchdog

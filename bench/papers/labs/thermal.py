@@ -17,8 +17,8 @@ from robot_dynamics_ros.identification.joint.sliding import Sliding, sliding_fri
 from robot_dynamics_ros.identification.joint.thermal import ThermalFit, ThermalRun, fit_thermal
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.simulation.plant.assumed import heat_capacities
 from robot_dynamics_ros.simulation.plant.build import FAST
+from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -199,3 +199,10 @@ def thermal_block(fits: Sequence[ThermalFit], source: str = "reproduction") -> M
     names = list(fits[0].parameters)
     values = {k: [f.parameters[k] for f in fits] for k in names}
     return {"thermal": {"source": source, "model": fits[0].model, "parameters": values}}
+
+
+def heat_capacities(name: str) -> np.ndarray:
+    """Assumed heat capacities of each joint's lubricant and housing (n, 2) [J/K]: friction alone does not show them."""
+    plant = load_plant_file(name)
+    thermal = [plant.types[kind].thermal for kind in plant.joints]
+    return np.array([[float(t.lubricant_capacity), float(t.housing_capacity)] for t in thermal])

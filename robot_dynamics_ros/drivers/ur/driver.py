@@ -204,11 +204,6 @@ class UrDriver(TorqueDriver):
         """Decelerate to standstill; nothing to do when this driver moves nothing."""
         self._control.stop()
 
-    @property
-    def control_pid(self) -> int | None:
-        """Process id of the vendor client, None when there is none."""
-        return self._control.pid
-
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
         """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""

@@ -44,10 +44,3 @@ def assumed_file(name: str) -> RobotFile:
         updates[f"{block}.source"] = (dict(source) if isinstance(source, dict) else {"*": source}) | taken
     text = f"assumed numbers of the simulated {robot.name} (config/plants), not of any real arm"
     return robot.with_updates(updates, {KEY: text})
-
-
-def heat_capacities(name: str) -> np.ndarray:
-    """Assumed heat capacities of each joint's lubricant and housing (n, 2) [J/K]: friction alone does not show them."""
-    plant = load_plant_file(load_robot(name).name)
-    thermal = [plant.types[kind].thermal for kind in plant.joints]
-    return np.array([[float(t.lubricant_capacity), float(t.housing_capacity)] for t in thermal])

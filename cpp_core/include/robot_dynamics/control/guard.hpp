@@ -234,7 +234,7 @@ inline double Guard::limited(int i, double wanted, double step_limit) noexcept {
     clamped_ = true;
   }
   const double allowed = limit == GuardReason::none ? wanted : 0.0;
-  const double cut = std::clamp(allowed, -limits_.torque[i], limits_.torque[i]);
+  const double cut = fresh_share_ * std::clamp(allowed, -limits_.torque[i], limits_.torque[i]);
   if (std::fabs(wanted) > limits_.torque[i]) {
     note(GuardReason::magnitude);
     clamped_ = true;
@@ -261,7 +261,7 @@ inline GuardState Guard::step(std::int64_t now_ns, double* torque) noexcept {
     clamped_ = false;
     const std::array<double, max_joints> before = out_;
     for (int i = 0; i < limits_.n; ++i)
-      out_[i] = limited(i, have_command_ ? fresh_share_ * wanted_[i] : 0.0, limits_.torque_rate[i] * dt);
+      out_[i] = limited(i, have_command_ ? wanted_[i] : 0.0, limits_.torque_rate[i] * dt);
     clamped_cycles_ = clamped_ ? clamped_cycles_ + 1 : 0;
     if (clamped_cycles_ >= limits_.sustained_cycles) {
       for (int i = 0; i < limits_.n; ++i) out_[i] = toward_zero(before[i], out_[i]);

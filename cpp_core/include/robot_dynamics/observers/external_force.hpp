@@ -27,7 +27,7 @@ class ExternalForce {
   static constexpr double isolated_std = 1e4;    // Nm: an isolated joint has no weight
   static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
-  static constexpr double free_long = 0.5;       // s without contact after which a contact is a real one
+  static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
@@ -91,7 +91,7 @@ class ExternalForce {
   TareResult tare() noexcept {
     Joints left{};
     payload_.beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare.payload, left.data());
-    const TareResult result = tare_.take(contact_.any() && free_time_ >= free_long, left.data());
+    const TareResult result = tare_.take(contact_.any() && free_time_ >= min_free_time, left.data());
     if (result == TareResult::accepted) payload_.forget(), forget_decisions();
     return result;
   }
@@ -277,7 +277,7 @@ class ExternalForce {
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may be older than the estimator: check for a payload first
     contact_.step(dt, magnitude, std, out.contact);
     const bool free = settled() && !contact_.any() && !flagged;
-    free_time_ = free ? free_time_ + dt : free_time_ < free_long ? 0.0 : free_time_;
+    free_time_ = free ? free_time_ + dt : free_time_ < min_free_time ? 0.0 : free_time_;
     *out.payload_or_bias = flagged || payload_.held() ? 1.0 : 0.0;
   }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import ClockMap, SampleFlag, StreamMonitor, StreamState
 from robot_dynamics_ros.drivers.interface import Driver, RobotStatus, Statistics
+from robot_dynamics_ros.errors import CapabilityError
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,11 @@ class StreamDriver(Driver):
     """The part of Driver that a Stream answers: inherit, and set `_stream` before connecting."""
 
     _stream: Stream
+
+    def _refuse_rate(self, rate: float | None) -> None:
+        """Raises CapabilityError for a rate [Hz] of positions that is not the robot's own; None is the robot's own."""
+        if rate is not None and not abs(rate - self._stream.options.rate) < 1e-3:
+            raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
 
     @property
     def last_error(self) -> str:

@@ -179,8 +179,7 @@ class ComauDriver(StreamDriver, MotionDriver):
         acceleration: float = 1.0,
     ) -> None:
         """See MotionDriver: waypoints (m, n), then positions (N, n), at the robot's rate."""
-        if rate is not None and not abs(rate - self._stream.options.rate) < 1e-3:
-            raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
+        self._refuse_rate(rate)
         self._move.begin(self._refuse(), waypoints, positions, speed, acceleration)
 
     def _refuse(self) -> wire.State:

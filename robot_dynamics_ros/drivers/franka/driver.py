@@ -182,8 +182,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         acceleration: float = 1.0,
     ) -> None:
         """See MotionDriver: waypoints (m, 7), then positions (N, 7), at the robot's rate."""
-        if rate is not None and not abs(rate - self._stream.options.rate) < 1e-3:
-            raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
+        self._refuse_rate(rate)
         path, stream = position_rows(waypoints, JOINTS, "waypoints"), position_rows(positions, JOINTS, "positions")
         if not (0.0 < speed <= 2.0 and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} rad/s or acceleration {acceleration} rad/s2 is outside 0..2, 0..10")

@@ -253,9 +253,11 @@ class ExternalForce {
     if (lasts && held) payload_.reset();
     if (settled() && (lasts || !contact_.any() || !payload_.confirmed()))
       payload_.step(dt, in.q, in.qd, qdd, torque, std);
-    payload_.explained(in.q, in.qd, qdd, explained_.data());
-    load_torque_.fill(0.0), load_variance_.fill(0.0);
-    if (payload_.held()) payload_.variance(in.q, in.qd, qdd, load_variance_.data()), explained_.swap(load_torque_);
+    explained_.fill(0.0), load_torque_.fill(0.0), load_variance_.fill(0.0);
+    if (payload_.held())
+      payload_.taken_off(in.q, in.qd, qdd, load_torque_.data(), load_variance_.data());
+    else
+      payload_.explained(in.q, in.qd, qdd, explained_.data());
     if (payload_.held() != held) forget_decisions();
   }
 

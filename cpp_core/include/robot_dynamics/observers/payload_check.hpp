@@ -70,7 +70,6 @@ class PayloadCheck {
   }
 
   Verdict verdict() const noexcept { return verdict_; }
-  bool been_free() const noexcept { return been_free_; }
   int stations() const noexcept { return count_; }
   bool confirmed() const noexcept { return verdict_ != Verdict::none && enough(); }
 
@@ -87,16 +86,18 @@ class PayloadCheck {
 
   // What the verdict explains of the external torque in this motion (n); zeros without a verdict.
   void explained(const double* q, const double* qd, const double* qdd, double* tau) noexcept {
-    if (held_ || verdict_ == Verdict::payload) return payload_torque(q, qd, qdd, load().theta.data(), tau);
+    if (verdict_ == Verdict::payload) return payload_torque(q, qd, qdd, fit_.theta.data(), tau);
     for (int i = 0; i < chain_.n; ++i) tau[i] = verdict_ == Verdict::bias ? bias_[i] : 0.0;
   }
-  // Variance of the held payload's torque (n).
-  void variance(const double* q, const double* qd, const double* qdd, double* var) noexcept {
+  // Torque of the held payload and its variance (n).
+  void taken_off(const double* q, const double* qd, const double* qdd, double* tau, double* var) noexcept {
     double Y[4][max_joints];
     regressor(q, qd, qdd, Y);
-    std::fill_n(var, chain_.n, 0.0);
-    for (int i = 0; i < chain_.n; ++i)
+    for (int i = 0; i < chain_.n; ++i) {
+      tau[i] = var[i] = 0.0;
+      for (int k = 0; k < 4; ++k) tau[i] += Y[k][i] * load_.theta[k];
       for (int k = 0; k < 16; ++k) var[i] += Y[k / 4][i] * load_.covariance[k] * Y[k % 4][i];
+    }
   }
 
   // What no payload explains of a torque at rest (n): mass up to `most` [kg], its centre within `longest_lever`.
@@ -106,9 +107,7 @@ class PayloadCheck {
     std::array<double, 4> theta{};
     Cholesky<4> factored;
     solve(s.H, s.b, factored, theta);
-    const auto& [m, x, y, z] = theta;
-    const double lever = std::sqrt(x * x + y * y + z * z);
-    const double share = std::min({1.0, most / std::abs(m), most * longest_lever / lever});
+    const double share = std::min({1.0, most / std::abs(theta[0]), most * longest_lever / first_moment(theta)});
     for (double& value : theta) value = share > 0.0 ? share * value : 0.0;
     payload_torque(q, rest, rest, theta.data(), left);
     for (int i = 0; i < chain_.n; ++i) left[i] = tau[i] - left[i];
@@ -254,8 +253,12 @@ class PayloadCheck {
 
   // A mass that is sure, and where a gripper can hold it.
   bool hangs() const noexcept {
-    const auto& [m, x, y, z] = fit_.theta;
-    return std::abs(m) > sure * fit_.mass_std() && std::sqrt(x * x + y * y + z * z) <= longest_lever * std::abs(m);
+    const double mass = std::abs(fit_.theta[0]);
+    return mass > sure * fit_.mass_std() && first_moment(fit_.theta) <= longest_lever * mass;
+  }
+
+  static double first_moment(const std::array<double, 4>& theta) noexcept {
+    return std::sqrt(theta[1] * theta[1] + theta[2] * theta[2] + theta[3] * theta[3]);
   }
 
   // theta = H^-1 b; false where H is not finite.

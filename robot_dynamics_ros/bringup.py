@@ -118,12 +118,8 @@ def describe(
         ]
     missing = _viewer_missing() if view or view_file else ""
     if (view or view_file) and not missing:
-        shown = {
-            "robot": robot,
-            "prefix": prefix.replace("~", "composed_node"),
-            "file": str(view_file),
-            "web": view,
-        } | clock
+        shown = {"robot": robot, "prefix": prefix.replace("~", "composed_node"), "web": view} | clock
+        shown |= {"file": str(view_file)} if view_file else {}
         nodes.append(NodeSpec("viewer_node", "viewer_node", shown, remap))
     if prefix not in (PREFIX, "~"):
         nodes = [replace(node, name=f"{prefix.replace('/', '_')}_{node.name}") for node in nodes]

@@ -237,13 +237,13 @@ def test_without_rerun_the_graph_starts_without_the_viewer_and_names_the_extra(m
     assert describe("ur5e").notes == ()
 
 
-def test_up_prints_what_the_graph_leaves_out(monkeypatch, tmp_path):
+def test_up_prints_what_the_graph_leaves_out(monkeypatch):
     pytest.importorskip("rclpy")
     monkeypatch.setitem(sys.modules, "rerun", None)
     started = []
     monkeypatch.setattr(Supervisor, "start", lambda self, name, *_: started.append(name))
     monkeypatch.setattr(Supervisor, "wait", lambda *_: 0)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    done = CliRunner().invoke(cli, ["up", "--robot", "ur5e", "--view-file", str(tmp_path / "a.rrd")])
+    done = CliRunner().invoke(cli, ["up", "--robot", "ur5e", "--view"])
     assert done.exit_code == 0 and started == ["composed_node"]
     assert "no viewer" in done.output and "[viewer]" in done.output

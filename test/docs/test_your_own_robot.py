@@ -1,5 +1,6 @@
 """docs/your_own_robot.md, command by command, on a seven-axis URDF that the package does not ship."""
 
+import inspect
 import json
 import re
 import shutil
@@ -12,6 +13,7 @@ from synthetic import excitation, synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.identification.excitation import design_fourier
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 
@@ -63,5 +65,5 @@ def test_the_page_leads_from_a_urdf_to_the_force(folder, monkeypatch):
 
 
 def test_the_page_names_the_duration_that_excite_makes():
-    (duration,) = (p.default for p in cli.get_command(None, "excite").params if p.name == "duration")
+    duration = inspect.signature(design_fourier).parameters["duration"].default
     assert f"The {duration:g} s of `excite` are enough" in PAGE

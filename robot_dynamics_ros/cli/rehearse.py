@@ -71,7 +71,7 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     if o["settings"]:
         machine = SimulatedRobot(arm, abs(begin), _overrides(machine, o["settings"]))
     machine.stamp_ns = begin * 10**9
-    wanted = through(*load_trajectory(motion, arm), machine.rate)
+    wanted = through(load_trajectory(motion, arm), machine.rate)
     refuse_outside_limits(arm, wanted[0], machine.rate)
     machine.set_ambient(o["temperature"])
     machine.set_temperatures(o["temperature"])

@@ -160,6 +160,8 @@ def show(result: Replay) -> None:
     for line in (*result.report.lines(), *result.notes):
         console.print(line)
     rows = {"median of |wrench|": s["wrench_median"], "median std": s["wrench_std_median"]}
+    if s["contact_share"]:
+        rows["median in contact"] = s["wrench_in_contact"]
     heads = [f"{axis} {unit}" for axis, unit in zip(WRENCH_AXES, WRENCH_UNITS, strict=True)]
     table = joint_table(rows, *heads, first="")
     for name, values in rows.items():

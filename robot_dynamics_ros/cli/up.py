@@ -21,7 +21,7 @@ from robot_dynamics_ros.supervisor import Supervisor
     type=click.Choice(("auto", *DRIVERS)),
     default="auto",
     show_default=True,
-    help="auto: driver of the manufacturer; none: subscribe to an existing driver.",
+    help="auto: that of the manufacturer, or none; none: subscribe to an existing driver.",
 )
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @click.option("--namespace", default="", help="ROS namespace of all nodes.")

@@ -31,7 +31,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "identify": ("identify", "identify arm, joints or drives from bags; report"),
         "learn": ("learn", "improve a robot file from recordings of ordinary work"),
         "learn-fleet": ("learn_fleet", "merge what robots of one model learned into a prior"),
-        "calibrate-force": ("calibrate_force", "calibrate noise, std and contact threshold from a sensor"),
     },
     "Use": {
         "up": ("up", "start the nodes for a robot, simulated robot or other driver"),

@@ -24,7 +24,7 @@ OURS = re.compile(rf"--|robot-dynamics |python -m bench |({'|'.join(COMMANDS)}) 
 REASONS = {
     r"--ip (?!127)": "needs a robot",
     r" (up|play|record|simulate) ": "runs until it is interrupted; tests of nodes and simulation start it",
-    r"calibrate-force|--reference": "needs a recording with a force sensor (test/estimators/test_reference.py)",
+    r"--reference": "needs a recording with a force sensor (test/estimators/test_reference.py)",
     r"ur-friction-scales": "needs identified friction (test/control/test_friction_scales.py)",
     r"--what (friction|drives)": "needs the motion of an experiment (test/identification/test_identify_joints.py)",
     r"friction/ur5e_friction": "the result of the command before",

@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
-from core_build import CMAKE, CORE, ROOT, build, newer, run
+from core_build import CMAKE, FOLDER, ROOT, configure, run
 from force_bench import UR5E
 from test_contact_force import STAGES, recording
 
@@ -26,19 +27,49 @@ pytestmark = [
     pytest.mark.skipif(CMAKE is None or not MESSAGES, reason="cmake or the message headers are not installed"),
 ]
 AXES = [f"{part}.{axis}" for part in ("force", "torque", "force_std", "torque_std") for axis in "xyz"]
+LIBRARY = "libcontact_force_broadcaster.so"
 TARE, ACCEPT, REFUSE = 1, 2, 3  # services of main.cpp
 
 
+# what ament_cmake, generate_parameter_library and pluginlib define, without effect
+FUNCTIONS = """
+function(ament_package)
+endfunction()
+function(pluginlib_export_plugin_description_file)
+endfunction()
+function(generate_parameter_library name yaml)
+  add_library(${name} INTERFACE)
+endfunction()
+"""
+
+
+def find_modules(folder):
+    """A CMake module per dependency of package.xml: a target with the stub headers and the real messages."""
+    places = ";".join(str(place) for place in (STUB, *MESSAGES))
+    package = ElementTree.parse(PACKAGE / "package.xml").getroot()
+    for name in (part.text for part in package if part.tag.endswith("depend")):
+        (folder / f"Find{name}.cmake").write_text(
+            f"add_library({name}::{name} INTERFACE IMPORTED)\nset({name}_TARGETS {name}::{name})\n"
+            f'target_include_directories({name}::{name} INTERFACE "{places}")\n'
+            + (FUNCTIONS if name == "ament_cmake" else "")
+        )
+    return folder
+
+
 @pytest.fixture(scope="module")
-def broadcaster():
-    library = build("core") / "librobot_dynamics_core.a"
-    sources = [PACKAGE / "src" / "contact_force_broadcaster.cpp", STUB / "main.cpp"]
-    out = library.parent / "broadcaster"
-    if newer(out, Path(__file__), library, *sources, *STUB.rglob("*.hpp"), *(CORE / "include").rglob("*.hpp")):
-        return out
-    places = [f"-I{STUB}", f"-I{CORE / 'include'}", *(part for folder in MESSAGES for part in ("-isystem", folder))]
-    flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *places]
-    run(os.environ.get("CXX", "c++"), *flags, *sources, library, "-lpthread", "-o", out)
+def broadcaster(tmp_path_factory):
+    """The library as the package's own CMakeLists builds it, and main.cpp as its controller manager."""
+    folder = FOLDER.with_name("broadcaster")
+    folder.mkdir(parents=True, exist_ok=True)
+    modules = find_modules(tmp_path_factory.mktemp("modules"))
+    configure(PACKAGE, folder, f"-DCMAKE_MODULE_PATH={modules}", "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON")
+    run(CMAKE, "--build", folder, "--parallel", "2")
+    run(CMAKE, "--install", folder, "--prefix", modules)
+    assert [p.name for p in modules.rglob("*") if p.is_file() and p.suffix != ".cmake"] == [LIBRARY]
+    places = [f"-I{STUB}", *(part for place in MESSAGES for part in ("-isystem", place))]
+    flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *places, f"-Wl,-rpath,{modules / 'lib'}"]
+    out = modules / "broadcaster"
+    run(os.environ.get("CXX", "c++"), *flags, STUB / "main.cpp", modules / "lib" / LIBRARY, "-lpthread", "-o", out)
     return out
 
 

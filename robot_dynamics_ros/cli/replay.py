@@ -60,11 +60,13 @@ def command(
 ) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 
-    Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary.
+    Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary. Of a LeRobot
+    data set it writes OUT/dataset, a copy with the columns observation.external_wrench, ..._std and contact.
 
     Example: robot-dynamics replay run1 --robot ur5e --out result
     """
-    refuse_bag(out / "estimates", inputs=bags)
+    for name in ("estimates", "dataset"):
+        refuse_bag(out / name, inputs=bags)
     result = replay(
         bags,
         carrying(load_robot(robot), payload),

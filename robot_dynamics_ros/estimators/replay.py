@@ -69,6 +69,7 @@ class Replay:
             "wrench_std_median": dict(zip(WRENCH_AXES, _median(log.external_wrench_std[valid]), strict=True)),
             "joint_torque_rms": dict(zip(log.joint_names, _rms(log.external_joint_torque[valid]), strict=True)),
             "joint_torque_std": dict(zip(log.joint_names, _rms(log.external_joint_torque_std[valid]), strict=True)),
+            "wrench_in_contact": dict(zip(WRENCH_AXES, _median(force[valid][contact > 0]), strict=True)),
             "contact_share": float(contact.mean()) if len(contact) else 0.0,
             "payload_or_bias": self.pipeline.stage("force").payload_message(),
             "recorded_difference": self.recorded,

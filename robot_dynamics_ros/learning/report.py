@@ -30,7 +30,7 @@ def judged(
     if proposal.robot is None:
         why = next((text for text in proposal.reasons if not text.startswith("error on")), "nothing is new")
         headline = f"the present robot file stays: {why}."
-        motion = f"robot-dynamics learn {robot} --state {state} --excite motion.csv"
+        motion = f"robot-dynamics excite --robot {robot} --learned {state} --out motion.csv"
         then = motion if seen < len(known) else "robot-dynamics record --out another_day"
     else:
         before, after = (float(np.mean(x)) for x in (proposal.present, proposal.new))

@@ -20,7 +20,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.executables import EXECUTABLES
 from robot_dynamics_ros.nodes.interfaces import EXTRA_TOPICS
 from robot_dynamics_ros.nodes.tables import NODES
-from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.topics import PREFIX, TOPICS
 
@@ -37,6 +37,15 @@ def test_composed_and_separate_run_the_same_stages():
     assert [stage.name for stage in Pipeline(load_robot("ur5e")).stages] == stages  # what the composed node runs
     executables = {n.executable for n in describe("ur10e", driver="none", composed=False).nodes}
     assert executables == {"estimator_node"}
+
+
+def test_a_robot_of_another_manufacturer_is_observed_unless_an_address_is_given(tmp_path):
+    robot = load_robot("ur5e").with_updates({"manufacturer": "Other"})
+    save_robot(robot, tmp_path / "arm.yaml")
+    (node,) = describe(str(tmp_path / "arm.yaml")).nodes
+    assert node.parameters["driver"] == "none"
+    with pytest.raises(ConfigError, match="no driver for 'Other'"):
+        describe(str(tmp_path / "arm.yaml"), ip="192.168.0.10")
 
 
 def test_arguments_carry_names_namespace_remappings_and_quoted_values():
@@ -135,6 +144,32 @@ def test_rviz_shows_topics_that_are_published():
     shown = yaml.safe_load(find_config("contact_force.rviz").read_text())["Visualization Manager"]["Displays"]
     topics = {display["Topic"]["Value"] for display in shown if "Topic" in display}
     assert topics == {f"{PREFIX}/{name}" for name in launch_constant("SHOWN")}
+
+
+SHOWN = """
+#include <yaml-cpp/yaml.h>
+#include <iostream>
+int main(int, char** arguments) {
+  for (const auto& shown : YAML::LoadFile(arguments[1])["Visualization Manager"]["Displays"])
+    if (shown["Topic"])
+      std::cout << shown["Class"].as<std::string>() << " " << shown["Enabled"].as<bool>() << " "
+                << shown["Topic"]["Depth"].as<int>() << " " << shown["Topic"]["Value"].as<std::string>() << "\\n";
+}
+"""
+
+
+@pytest.mark.long
+def test_rviz_reads_the_same_by_its_own_parser(tmp_path):
+    """rviz_common's YamlConfigReader is yaml-cpp."""
+    (tmp_path / "shown.cpp").write_text(SHOWN)
+    compile_it = ["c++", "-std=c++17", "shown.cpp", "-lyaml-cpp", "-o", "shown"]
+    if subprocess.run(compile_it, cwd=tmp_path, capture_output=True).returncode:
+        pytest.skip("yaml-cpp or a compiler is not installed (libyaml-cpp-dev)")
+    said = subprocess.check_output([tmp_path / "shown", find_config("contact_force.rviz")], text=True).splitlines()
+    kinds, _, depths, topics = zip(*(line.split() for line in said), strict=True)
+    assert set(topics) == {f"{PREFIX}/{name}" for name in launch_constant("SHOWN")}
+    assert all(kind.startswith("rviz_default_plugins/") for kind in kinds)
+    assert all(int(depth) > 0 for depth in depths)
 
 
 def test_foxglove_shows_topics_and_fields_that_are_published():
@@ -237,13 +272,13 @@ def test_without_rerun_the_graph_starts_without_the_viewer_and_names_the_extra(m
     assert describe("ur5e").notes == ()
 
 
-def test_up_prints_what_the_graph_leaves_out(monkeypatch, tmp_path):
+def test_up_prints_what_the_graph_leaves_out(monkeypatch):
     pytest.importorskip("rclpy")
     monkeypatch.setitem(sys.modules, "rerun", None)
     started = []
     monkeypatch.setattr(Supervisor, "start", lambda self, name, *_: started.append(name))
     monkeypatch.setattr(Supervisor, "wait", lambda *_: 0)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    done = CliRunner().invoke(cli, ["up", "--robot", "ur5e", "--view-file", str(tmp_path / "a.rrd")])
+    done = CliRunner().invoke(cli, ["up", "--robot", "ur5e", "--view"])
     assert done.exit_code == 0 and started == ["composed_node"]
     assert "no viewer" in done.output and "[viewer]" in done.output

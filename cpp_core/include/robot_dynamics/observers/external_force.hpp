@@ -34,8 +34,9 @@ class ExternalForce {
   static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
   static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
-  static constexpr double contact_error = 2.0;   // relative error of the friction that a contact adds, over that of friction
-  static constexpr double displaced = 0.1;       // deviation of what friction keeps of a push, as share of it
+  static constexpr double contact_error =
+      2.0;                                  // relative error of the friction that a contact adds, over that of friction
+  static constexpr double displaced = 0.1;  // deviation of what friction keeps of a push, as share of it
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),

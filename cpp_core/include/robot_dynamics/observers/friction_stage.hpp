@@ -159,8 +159,7 @@ class FrictionStage {
     const auto square = [](double x) { return x * x; };
     const double w = std::exp(-square(v / p_.stiction_speed)), tau = load_[i];
     double sum = square(p_.relative_error * f) + square(known ? law_.unknown_level(i, tau) : 0.0) / 3.0;
-    if (measured)
-      sum += square(p_.moving[i]) * (1.0 - w) + square(beyond * f * excess(i, v));
+    if (measured) sum += square(p_.moving[i]) * (1.0 - w) + square(beyond * f * excess(i, v));
     const double stiction = (known ? p_.known_stiction : 1.0) * law_.map().coulomb(i, v, used_[i]) * w;
     sum += measured && known == remembers ? square(p_.rest[i]) * w : square(stiction) / 3.0;
     if (!(sigma > 0)) return std::sqrt(sum);
@@ -225,9 +224,9 @@ class FrictionStage {
   FrictionStageParameters p_;
   std::vector<CoupledMotor> coupled_;
   std::vector<MotorTurn> turns_;
-  std::optional<Friction> motors_;                              // driven by the angles of turns_
-  std::array<double, max_joints> load_{}, used_{};              // of the gears; temperature
-  bool known_ = false;                                          // the position, in the last step
+  std::optional<Friction> motors_;                  // driven by the angles of turns_
+  std::array<double, max_joints> load_{}, used_{};  // of the gears; temperature
+  bool known_ = false;                              // the position, in the last step
 };
 
 }  // namespace robot_dynamics

@@ -1132,7 +1132,7 @@ class FrictionFeedforward:
         """Regressor of the Coulomb part (n,)."""
     @property
     def viscous(self) -> RealArray:
-        """Viscous coefficient (n,) [Nm s/rad]."""
+        """Scale of the viscous part (n,); with the RLS law its coefficient [Nm s/rad]."""
 
 class TorqueMode(enum.IntEnum):
     """Mode of the torque loop."""

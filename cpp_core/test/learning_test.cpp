@@ -32,8 +32,8 @@ struct Sample {  // Y1 = F H and omega = F_v of a joint that reverses, as after 
 std::vector<Sample> excitation(double seconds) {
   std::vector<Sample> samples;
   for (int k = 0; k * dt < seconds; ++k) {
-    const double t = k * dt, w = 0.8 * std::sin(2 * pi * 0.5 * t) + 0.3 * std::sin(2 * pi * 0.17 * t + 1);
-    samples.push_back({level * std::tanh(w / 0.05), w});
+    const double t = k * dt, w = 4.0 * std::sin(2 * pi * 0.5 * t) + 1.5 * std::sin(2 * pi * 0.17 * t + 1);
+    samples.push_back({level * std::tanh(w / 0.25), w});
   }
   return samples;
 }
@@ -49,7 +49,7 @@ bool drive(AdaptiveFriction& a, double seconds, double a1, double a2) {
 }
 
 void it_converges_and_its_error_never_grows() {
-  AdaptiveFriction a(settings());
+  AdaptiveFriction a(settings(0.1));
   double last = inf;
   for (const auto& [y1, w] : excitation(50)) {
     const double f = 0.7 * y1 + 1.3 * w;

@@ -141,7 +141,7 @@ def test_instruments_solve_their_normal_equations():
     s = structure(10.0)
     motion = motion_of([rec], s)
     other = replace(motion, q=motion.q + 1e-3, qd=0.99 * motion.qd, qdd=1.02 * motion.qdd)
-    laws = tuple(JointFriction(0.02, ("fv1", "fc")) for _ in range(6))
+    laws = tuple(JointFriction(("fv1", "fc")) for _ in range(6))
     s = s.with_laws(laws)
     rows, copy = FusedRows(RIGID, s, motion), FusedRows(RIGID, s, other)
     size = int(s.index(RIGID.base.size)[-1][-1]) + 1

@@ -20,6 +20,7 @@ from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
 from robot_dynamics_ros.identification.arm.solvers.least_squares import RANK, Solution, deviations
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.signals.speeds import STEP
 
 ROUNDS = 8
 STILL = 0.1  # standard deviations: a round that moves no parameter by more has converged
@@ -38,9 +39,9 @@ class Bodies:
         f, slope = np.zeros_like(v), np.zeros_like(v)
         for j, law in enumerate(self.model.structure.laws):
             own = dict(zip(law.terms, self.model.friction[j].tolist(), strict=True))
-            step = np.tanh(v[j] / law.eps)
+            step = np.tanh(v[j] / STEP)
             f[j] = own["fc"] * step + own["fv1"] * v[j] + own["fo"]
-            slope[j] = own["fc"] * (1 - step**2) / law.eps + own["fv1"]
+            slope[j] = own["fc"] * (1 - step**2) / STEP + own["fv1"]
         return f, np.maximum(slope, 0.0)
 
 

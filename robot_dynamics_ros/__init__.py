@@ -11,6 +11,7 @@ except PackageNotFoundError:  # in-place source tree
 
 # public name -> module that defines it, imported at the first use; __init__.pyi holds the same for type checkers
 _PUBLIC = {
+    "LiveForce": "live",
     "Log": "signals",
     "Pipeline": "estimators.pipeline",
     "RobotFile": "robot_file",

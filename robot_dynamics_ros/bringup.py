@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.drivers.factory import driver_of
+from robot_dynamics_ros.drivers.factory import MANUFACTURERS, driver_of
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.models.robot_report import refuse_implausible
@@ -25,6 +25,7 @@ from robot_dynamics_ros.robot_file.store import config_directories
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 from robot_dynamics_ros.topics import PREFIX, check_prefix
 
+LOCAL = "127.0.0.1"  # address of a controller on this machine
 DRIVERS = next(p.choices for p in DRIVER if p.name == "driver")
 ROS_NAME = re.compile(r"(/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*/?)?")
 BUILT_IN = ("use_sim_time",)  # parameters every ROS node has
@@ -71,7 +72,7 @@ class Graph:
 def describe(
     robot: str,
     driver: str = "auto",
-    ip: str = "127.0.0.1",
+    ip: str = LOCAL,
     *,
     composed: bool = True,
     namespace: str = "",
@@ -87,15 +88,17 @@ def describe(
     that `check` refuses, or a parameter file that does not fit.
 
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
-    driver `auto`: that of the robot's manufacturer; `none`: an existing driver publishes `joint_states` (remapped from
-    the given topic). prefix: above the topics of estimates and commands; one of your own also begins the names of the
-    nodes. view: also the viewer, in a browser; view_file: an .rrd file for it; without rerun the viewer is left out
-    and noted.
+    driver `auto`: that of the robot's manufacturer, `none` where this package has none and no ip is given; `none`: an
+    existing driver publishes `joint_states` (remapped from the given topic). prefix: above the topics of estimates and
+    commands; one of your own also begins the names of the nodes. view: also the viewer, in a browser; view_file: an
+    .rrd file for it; without rerun the viewer is left out and noted.
     """
     check_names({"namespace": namespace, "tf_prefix": tf_prefix, "joint_states": joint_states})
     loaded = load_robot(robot)
     refuse_implausible(loaded)
-    driver = driver_of(loaded) if driver == "auto" else driver
+    if driver == "auto":
+        without = ip == LOCAL and loaded.manufacturer not in MANUFACTURERS
+        driver = "none" if without else driver_of(loaded)
     if driver not in DRIVERS:
         raise ConfigError("driver", "", f"{driver!r} is none of {', '.join((*DRIVERS, 'auto'))}")
     if prefix == "~" and not composed:
@@ -118,12 +121,8 @@ def describe(
         ]
     missing = _viewer_missing() if view or view_file else ""
     if (view or view_file) and not missing:
-        shown = {
-            "robot": robot,
-            "prefix": prefix.replace("~", "composed_node"),
-            "file": str(view_file),
-            "web": view,
-        } | clock
+        shown = {"robot": robot, "prefix": prefix.replace("~", "composed_node"), "web": view} | clock
+        shown |= {"file": str(view_file)} if view_file else {}
         nodes.append(NodeSpec("viewer_node", "viewer_node", shown, remap))
     if prefix not in (PREFIX, "~"):
         nodes = [replace(node, name=f"{prefix.replace('/', '_')}_{node.name}") for node in nodes]

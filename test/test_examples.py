@@ -39,8 +39,8 @@ def test_the_push_is_seen_and_drawn(tmp_path):
     assert (tmp_path / "force.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_custom_stage_detects_the_collision_and_nothing_before():
-    first = script("live_pipeline").main()
+def test_the_loop_detects_the_collision_and_nothing_before():
+    first = script("live_force").main()
     assert first is not None and 3.0 < first < 3.2
 
 

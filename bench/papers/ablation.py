@@ -19,10 +19,10 @@ from bench.papers.simoni import protocol, sensed
 from bench.papers.table import Row, beside
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import joint_records
-from robot_dynamics_ros.identification.experiments.run import run_simulated
 from robot_dynamics_ros.identification.joint.fits import JointOptions, hysteresis_fit
 from robot_dynamics_ros.identification.joint.identify import with_fits
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 
 SOURCE = "ablation"
 NO_PRIOR = {"expected_force": 1e4, "expected_moment": 1e4}  # it would hide part of what friction models change
@@ -71,7 +71,7 @@ def complete() -> RobotFile:
     robot, fits = identified(), {}
     for joint in range(robot.n_joints):
         plan = lab.planning.reversals(robot, joint, lab.START, turn=0.4, count=12, a=0.1)
-        log = run_simulated(plan, lab.warm_robot(lab.ur5e(), joint, REST))
+        log = rehearse(lab.warm_robot(lab.ur5e(), joint, REST), plan.motion, rate=plan.rate)
         try:
             fits[joint] = hysteresis_fit(joint_records(log, robot)[joint], robot, joint, JointOptions())
         except DataError:

@@ -57,7 +57,8 @@ def _judged(name: str, found: Report | list[ConfigError]) -> dict[str, Any]:
         return verdict("bad", f"{name} cannot be read.", then=f"robot-dynamics check {name}")
     level = _level(found)
     text = "describes a possible robot" if level != "bad" else "describes no possible robot"
-    then = f"robot-dynamics {'check' if level == 'bad' else 'up --robot'} {name}"
+    use = f"excite --robot {name} --out excitation.csv" if found.robot.friction is None else f"up --robot {name}"
+    then = f"robot-dynamics {f'check {name}' if level == 'bad' else use}"
     return verdict(level, f"{found.robot.name} {text}.", then=then)
 
 

@@ -1,27 +1,58 @@
-"""robot-dynamics excite: a motion that shows every parameter of a robot."""
+"""robot-dynamics excite: a motion that shows every parameter of the arm, or one property of a joint."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from robot_dynamics_ros.cli.options import NewPath, console, print_files, robot_option, stderr, view_file_option
+from robot_dynamics_ros.cli.demo_robots import working_pose
+from robot_dynamics_ros.cli.options import (
+    NewPath,
+    console,
+    joint_index,
+    print_files,
+    robot_option,
+    stderr,
+    view_file_option,
+)
+from robot_dynamics_ros.errors import ConfigError
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.identification.excitation import Excitation, Limits
+    from robot_dynamics_ros.robot_file import RobotFile
+    from robot_dynamics_ros.trajectories.files import Points
 
 CLEARANCE = 0.1  # m, where none is given
+SIZES = {  # kind of motion -> option -> argument of its function
+    "arm": {"duration": "duration", "seed": "seed", "learned": ""},
+    "points": {"count": "points", "seed": "seed"},
+    "velocity-steps": {"travel": "travel", "count": "count"},
+    "reversals": {"travel": "turn", "count": "count"},
+    "duty-cycles": {"travel": "amplitude", "duration": "minutes"},
+    "stiffness": {"travel": "travel", "duration": "duration", "seed": "seed"},
+}
+OF_A_JOINT = tuple(SIZES)[2:]
 
 
 @click.command("excite")
+@click.argument("kind", type=click.Choice(list(SIZES)), default="arm", metavar="[" + "|".join(SIZES) + "]")
 @robot_option
 @click.option("--out", type=NewPath(), required=True, help="Trajectory CSV to write.")
+@click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s]: 20; stiffness 35; a duty cycle 1800.")
+@click.option("--count", type=click.IntRange(1, 1000), help="Number of points (6), speeds (14) or reversals (120).")
+@click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
+@click.option("--start", help="Where a motion of a joint begins [rad], a,b,...; default: a working pose.")
+@click.option("--travel", type=float, help="Travel of the joint [rad].")
 @click.option(
-    "--points", type=click.IntRange(2, 100), help="Trapezoidal moves through this number of random points instead."
+    "--learned", type=click.Path(path_type=Path, exists=True), help="State of `learn`: show what is not determined yet."
 )
-@click.option("--duration", type=float, default=20.0, show_default=True, help="Length [s]; whole periods end at rest.")
 @click.option("--floor", type=float, help="Lowest height of any joint or the TCP [m] in the base frame.")
 @click.option(
     "--clearance",
@@ -46,38 +77,71 @@ CLEARANCE = 0.1  # m, where none is given
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random starts.")
 @view_file_option
-def command(
-    robot: str,
-    out: Path,
-    points: int | None,
-    duration: float,
-    floor: float | None,
-    clearance: float | None,
-    inside: tuple[float, ...] | None,
-    outside: tuple[tuple[float, ...], ...],
-    seed: int,
-    view_file: Path | None,
-) -> None:
+@click.pass_context
+def command(context: click.Context, kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) -> None:
     """Design an excitation motion inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
+
+    arm (the default): Fourier motion that shows the masses, rotor inertias and friction of the arm. points:
+    trapezoidal moves through random points. velocity-steps, reversals, duty-cycles, stiffness: the motion of one joint
+    that shows its friction, hysteresis, heat balance or stiffness.
 
     Beside it a picture: the motion with its limits, the path of the TCP and the arm.
 
     Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
     """
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
-    from robot_dynamics_ros.identification.excitation import Limits, design_fourier, design_points
-    from robot_dynamics_ros.identification.excitation.limits import box
-    from robot_dynamics_ros.identification.excitation.space import largest_clearance
-    from robot_dynamics_ros.models import RobotModel
+    from robot_dynamics_ros.identification.reports.motion_preview import write_preview
+    from robot_dynamics_ros.trajectories.files import write_trajectory
 
+    _refuse_others(context, kind)
     arm = any_robot(robot)
     if rounded := rounded_angles(robot):
         stderr.print(f"warning: {rounded}", style="yellow")
-    space = box(inside) if inside else None, tuple(box(corners) for corners in outside)
-    limits = Limits.of(
-        arm, floor=-np.inf if floor is None else floor, clearance=clearance or 0.0, inside=space[0], outside=space[1]
+    limits = _limits(arm, o)
+    if kind in OF_A_JOINT:
+        motion, limits, points = _of_joints(kind, arm, limits, o)
+    else:
+        motion, points = _of_the_arm(kind, arm, limits, o)
+    write_trajectory(out, arm.joint_names, points)
+    files = {"trajectory": str(out)} | write_preview(motion, arm, limits, out.with_suffix(".png"))
+    if view_file is not None:
+        from robot_dynamics_ros.viewer.files import write_motion_rrd
+
+        files["view"] = str(write_motion_rrd(motion, arm, limits, view_file))
+    print_files(files)
+    console.print(f"next: robot-dynamics rehearse {out} --robot {robot} --out rehearsal")
+
+
+def _refuse_others(context: click.Context, kind: str) -> None:
+    """Raises ConfigError for an option that was given and means nothing for this kind of motion."""
+    sized = {option for sizes in SIZES.values() for option in sizes} | {"joints", "start"}
+    taken = {*SIZES[kind], *(("joints", "start") if kind in OF_A_JOINT else ())}
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in sized - taken and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise ConfigError("excite", parameter.opts[0], f"is no option of {kind}")
+
+
+def _limits(arm: RobotFile, o: dict[str, Any]) -> Limits:
+    from robot_dynamics_ros.identification.excitation import Limits
+    from robot_dynamics_ros.identification.excitation.limits import box
+
+    return Limits.of(
+        arm,
+        floor=-np.inf if o["floor"] is None else o["floor"],
+        clearance=o["clearance"] or 0.0,
+        inside=box(o["inside"]) if o["inside"] else None,
+        outside=tuple(box(corners) for corners in o["outside"]),
     )
-    if clearance is None:
+
+
+def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> tuple[Excitation, Points]:
+    from robot_dynamics_ros.identification.excitation import design_fourier, design_points
+    from robot_dynamics_ros.identification.excitation.space import largest_clearance
+    from robot_dynamics_ros.models import RobotModel
+    from robot_dynamics_ros.trajectories.files import Points
+
+    if o["clearance"] is None:
         model = RobotModel(arm.kinematic_chain(), arm.joint_names)
         limits = replace(limits, clearance=min(CLEARANCE, largest_clearance(model, limits)))
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn())
@@ -87,39 +151,56 @@ def command(
         def report(done: int, total: int, text: str) -> None:
             bar.update(task, completed=done, total=total, text=text)
 
-        if points is None:
-            motion = design_fourier(arm, limits, duration=duration, seed=seed, progress=report)
+        sizes = {to: o[option] for option, to in SIZES[kind].items() if to and o[option] is not None}
+        if o["learned"] is not None:
+            motion, text = _for_what_is_open(o["learned"], arm, limits)
         else:
-            motion = design_points(arm, limits, points, seed=seed, progress=report)
-    files = write_motion(out, arm, motion, limits)
-    if view_file is not None:
-        from robot_dynamics_ros.viewer.files import write_motion_rrd
-
-        files["view"] = str(write_motion_rrd(motion, arm, limits, view_file))
-    console.print(
-        f"condition number {motion.condition:.1f}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried"
-    )
-    print_files(files)
-    console.print(f"next: robot-dynamics rehearse {out} --robot {robot} --out rehearsal")
+            motion = (design_points if kind == "points" else design_fourier)(arm, limits, progress=report, **sizes)
+            text = f"condition number {motion.condition:.1f}"
+    console.print(f"{text}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried")
+    return motion, Points(motion.time, motion.q, None)
 
 
-def write_motion(out: Path, arm: Any, motion: Any, limits: Any) -> dict[str, str]:
-    """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it.
+def _for_what_is_open(state: Path, arm: RobotFile, limits: Limits) -> tuple[Excitation, str]:
+    """The shortest motion that shows the parameters that the recordings of `learn` leave open."""
+    from robot_dynamics_ros.learning.fleet import prior_of_file
+    from robot_dynamics_ros.learning.observability import shortest_motion
+    from robot_dynamics_ros.learning.session import Session
+    from robot_dynamics_ros.learning.store import Store
 
-    Raises DataError when it cannot be written.
-    """
-    from robot_dynamics_ros.errors import CapabilityError, DataError
-    from robot_dynamics_ros.identification.reports.motion_preview import motion_preview
-    from robot_dynamics_ros.outputs import write_atomically
+    store = Store(state, arm)
+    session = Session.of(store, prior_of_file(store, None))
+    motion, shown = shortest_motion(session.prior, session.known().state, limits)
+    return motion, f"shows {len(shown)} of the open parameters: {', '.join(shown)}"
 
-    rows = np.column_stack([motion.time, motion.q])
-    lines = [",".join(f"{x:.9g}" for x in row) for row in rows]
+
+def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> tuple[Excitation, Limits, Points]:
+    from robot_dynamics_ros.identification.excitation import joint_motions
+    from robot_dynamics_ros.trajectories.files import few_points
+
+    sizes: dict[str, Any] = {to: o[option] for option, to in SIZES[kind].items() if o[option] is not None}
+    if "minutes" in sizes:
+        sizes["minutes"] /= 60.0
+    indices = [joint_index(arm, j, "excite", "--joint") for j in o["joints"]] or [0]
+    make = joint_motions.JOINT_MOTIONS[kind]
+    plans = [make(arm, j, _start(arm, o["start"]), rate=arm.sensing.sample_rate or 500.0, **sizes) for j in indices]
+    if kind == "velocity-steps":
+        for j, plan in zip(indices, plans, strict=True):
+            joint_motions.check_steps(plan, j)
+    plan = joint_motions.joined(plans)
+    limits = joint_motions.with_limits_of(arm, limits)
+    joint_motions.check_space(arm, limits, plan)
+    console.print(f"{kind}: {', '.join(plan.joints)}, {plan.duration:.0f} s, within all limits")
+    return joint_motions.sampled(plan), limits, few_points(plan.motion, plan.rate)
+
+
+def _start(arm: RobotFile, text: str | None) -> np.ndarray:
+    if text is None:
+        return working_pose(arm)
     try:
-        write_atomically(out, "\n".join([",".join(["time", *arm.joint_names]), *lines, ""]))
-        picture = out.with_suffix(".png")
-        picture.write_bytes(motion_preview(motion, arm, limits))
-    except CapabilityError:
-        return {"trajectory": str(out)}
-    except OSError as error:
-        raise DataError(f"{out}: cannot be written ({error.strerror or error})") from None
-    return {"trajectory": str(out), "preview": str(picture)}
+        q = np.array(json.loads(f"[{text}]"), dtype=float)
+    except (ValueError, TypeError):
+        q = np.empty(0)
+    if q.shape != (arm.n_joints,) or not np.isfinite(q).all():
+        raise ConfigError("excite", "--start", f"{text!r} is not {arm.n_joints} numbers separated by commas")
+    return q

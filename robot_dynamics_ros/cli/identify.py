@@ -26,8 +26,8 @@ PATH = click.Path(path_type=Path)
 SIGNS = {"auto": 0, "environment": 1, "robot": -1}
 JOINTS = ("friction", "load", "temperature", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
 COMMON = {"bags", "robot", "what", "topic", "out"}
-ARM = {"validate", "payload_from", "payload_mass", "effort", "wrench", "known_rotor"}
-ARM |= {"average_periods", "excluded", "contact", "verbose", "view_file"}
+ARM = {"validate", "payload_from", "effort", "wrench", "known_rotor"}
+ARM |= {"excluded", "contact", "verbose", "view_file"}
 TAKEN = {  # options that each kind of identification takes besides the common ones
     "arm": ARM,
     "compare": {"effort", "jobs"},
@@ -49,12 +49,12 @@ TAKEN = {  # options that each kind of identification takes besides the common o
 )
 @click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
 @click.option("--validate", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
-@click.option("--payload-from", multiple=True, type=PATH, help="Bag of a run with payload: its mass, centre, inertia.")
 @click.option(
-    "--payload-mass",
-    type=float,
-    metavar="KG",
-    help="Known mass in --payload-from: finds the torque constant of every joint, then identifies with these.",
+    "--payload-from",
+    multiple=True,
+    metavar="BAG[,mass=KG]",
+    help="Bag of a run with payload: its mass, centre, inertia. A known mass finds the torque constant of every joint, "
+    "and everything is identified with these.",
 )
 @effort_option
 @topic_option
@@ -66,7 +66,6 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     "force of the environment on the robot, or of the robot; auto: from the data.",
 )
 @click.option("--known-rotor", is_flag=True, help="Rotor inertias are those of the robot file, not identified.")
-@click.option("--average-periods", is_flag=True, help="Average a periodic motion over its periods first.")
 @click.option(
     "--exclude",
     "excluded",
@@ -130,9 +129,8 @@ def _arm(o: dict[str, Any], common: dict[str, Any]) -> None:
         wrench=sensor,
         wrench_sign=SIGNS[sign.get("sign", "auto")],
         known_rotor=o["known_rotor"],
-        average_periods=o["average_periods"],
     )
-    names = ("validate", "payload_from", "payload_mass", "verbose", "view_file")
+    names = ("validate", "payload_from", "verbose", "view_file")
     identify_arm(options=options, **common, **{name: o[name] for name in names})
 
 

@@ -56,20 +56,31 @@ class StepProgress:
         self._update(f"{self._done} %{estimate}: {text}")
 
 
+def loaded_runs(texts: tuple[str, ...]) -> tuple[tuple[Path, ...], float | None]:
+    """Bags and the known mass [kg] or None of texts BAG[,mass=KG]. Raises DataError."""
+    parts = [text.partition(",mass=") for text in texts]
+    masses = {mass for _, _, mass in parts if mass}
+    try:
+        known = {float(mass) for mass in masses}
+    except ValueError:
+        known = set()
+    if len(known) != (len(masses) > 0):
+        raise DataError(f"--payload-from: mass={', '.join(sorted(masses))} is not one number [kg]")
+    return tuple(Path(bag) for bag, _, _ in parts), next(iter(known), None)
+
+
 def identify_arm(
     bags: tuple[Path, ...],
     robot: str,
     validate: tuple[Path, ...],
     options: Options,
-    payload_from: tuple[Path, ...],
-    payload_mass: float | None,
+    payload_from: tuple[str, ...],
     out: Path,
     verbose: bool,
     view_file: Path | None,
 ) -> None:
     """Identify, write the files into `out`, print the result. Raises DataError, ConfigError."""
-    if payload_mass is not None and not payload_from:
-        raise DataError("--payload-mass needs the loaded run: --payload-from BAG")
+    carrying, payload_mass = loaded_runs(payload_from)
     arm = any_robot(robot, None, bags)
     _refuse_earlier(arm.name, out)
     with stderr.status("loading") as status:
@@ -77,7 +88,7 @@ def identify_arm(
         found = identify(arm, bags, validate, options, progress)
         if payload_mass is not None:
             status.update("torque constants from the known mass")
-            loaded = [read(found.robot, bag, options) for bag in payload_from]
+            loaded = [read(found.robot, bag, options) for bag in carrying]
             known, text = with_known_mass(found, loaded, payload_mass)
             progress = StepProgress(status.update)
             found = identify(known, bags, validate, options, progress)
@@ -87,9 +98,9 @@ def identify_arm(
         progress("validating")
         result = summarise(found)
         result["files"] = write_outputs(found, out, [*bags, *validate])
-        if payload_from:
+        if carrying:
             status.update("payload")
-            result["payload"] = _payload(found, payload_from, options, out, result["files"])
+            result["payload"] = _payload(found, carrying, options, out, result["files"])
         if result["usable"]:
             result["next"] = f"robot-dynamics up --robot {result['files']['robot_file']} --driver none"
         progress("report")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from robot_dynamics_ros.cli.options import (
     NewPath,
@@ -39,8 +38,6 @@ from robot_dynamics_ros.errors import CapabilityError, DataError
 @click.option("--prior", type=click.Path(path_type=Path, exists=True), help="Fleet prior, written by learn-fleet.")
 @click.option("--forget", multiple=True, metavar="NAME", help="Remove a learned recording.")
 @click.option("--accept", multiple=True, metavar="NAME", help="Learn from a recording that was held back.")
-@click.option("--excite", type=NewPath(), help="Write the shortest motion for the open parameters (trajectory CSV).")
-@click.option("--floor", type=float, help="Motion of --excite: lowest height of any joint or the TCP [m].")
 @topic_option
 @effort_option
 @verbose_option
@@ -52,8 +49,6 @@ def command(
     prior: Path | None,
     forget: tuple[str, ...],
     accept: tuple[str, ...],
-    excite: Path | None,
-    floor: float | None,
     topic: str,
     effort: str,
     verbose: bool,
@@ -104,8 +99,6 @@ def command(
     _table(store.columns.robot.joint_names, proposal)
     if verbose:
         print_notes([*session.lines, *proposal.reasons, *open_words])
-    if excite is not None:
-        files |= _excite(session.prior, proposal.state, excite, floor)
     try:
         page = write_report(session, proposal, known, open_words, said, store.directory / "learn.html")
         files["report"] = str(page)
@@ -122,20 +115,6 @@ def _table(joints: list[str], proposal: Any) -> None:
         word = "better" if name in proposal.better else "worse" if name in proposal.worse else "alike"
         table.add_row(name, f"{before:.3g}", f"{after:.3g}", word)
     console.print(table)
-
-
-def _excite(prior: Any, state: Any, path: Path, floor: float | None) -> dict[str, str]:
-    from robot_dynamics_ros.cli.excite import write_motion
-    from robot_dynamics_ros.identification.excitation import Limits
-    from robot_dynamics_ros.learning.observability import shortest_motion
-
-    robot = prior.columns.robot
-    limits = Limits.of(robot, floor=-np.inf if floor is None else floor)
-    motion, shown = shortest_motion(prior, state, limits)
-    console.print(
-        f"a motion of {motion.time[-1]:.0f} s would show {len(shown)} of the open parameters: {', '.join(shown)}"
-    )
-    return write_motion(path, robot, motion, limits)
 
 
 def _result(store: Any, session: Any, proposal: Any, known: Any, files: dict[str, str]) -> dict[str, Any]:

@@ -24,7 +24,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "excite": ("excite", "design an excitation motion for identification"),
         "rehearse": ("rehearse", "run a motion on a simulated arm of any robot file"),
         "play": ("play", "run a motion of excite on the robot that `up` runs"),
-        "experiment": ("experiment", "run and record an identification motion of one joint"),
         "record": ("record", "record topics into a bag; recover a killed recording"),
         "import": ("import_table", "write a bag from CSV, npz, parquet or HDF5 files"),
     },
@@ -32,7 +31,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "identify": ("identify", "identify arm, joints or drives from bags; report"),
         "learn": ("learn", "improve a robot file from recordings of ordinary work"),
         "learn-fleet": ("learn_fleet", "merge what robots of one model learned into a prior"),
-        "calibrate-force": ("calibrate_force", "calibrate noise, std and contact threshold from a sensor"),
     },
     "Use": {
         "up": ("up", "start the nodes for a robot, simulated robot or other driver"),

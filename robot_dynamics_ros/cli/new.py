@@ -13,23 +13,31 @@ from robot_dynamics_ros.models.urdf_import import NOTES, robot_from_urdf
 from robot_dynamics_ros.robot_file import save_robot
 from robot_dynamics_ros.robot_file.gaps import unknown_numbers
 
+EFFORTS = {"motor-torque": ("motor", "Nm"), "link-torque": ("link", "Nm"), "current": ("motor", "A")}
+
 
 @click.command("new")
 @click.argument("urdf", type=click.Path(path_type=Path))
 @click.option("--tip", help="Link that is the TCP; default: of the last joint. Needed where the URDF branches.")
-@click.option("--torque-side", type=click.Choice(["motor", "link"]), required=True, help="Where torque is sensed.")
-@click.option("--effort-unit", type=click.Choice(["Nm", "A"]), required=True, help="Unit of effort in JointState.")
+@click.option(
+    "--effort-from",
+    "effort",
+    type=click.Choice(list(EFFORTS)),
+    required=True,
+    help="Effort in JointState: torque of the motors, torque behind the gears (joint sensors), or motor current.",
+)
 @click.option("--out", type=NewPath(), required=True, help="Robot file to write.")
-def command(urdf: Path, tip: str | None, torque_side: str, effort_unit: str, out: Path) -> None:
+def command(urdf: Path, tip: str | None, effort: str, out: Path) -> None:
     """Create a robot file for your robot from its URDF (not xacro).
 
     Kinematics, masses and limits come from the URDF. Other fields are null until you edit or identify them.
 
-    Example: robot-dynamics new my_arm.urdf --torque-side motor --effort-unit Nm --out my_arm.yaml
+    Example: robot-dynamics new my_arm.urdf --effort-from motor-torque --out my_arm.yaml
     """
     if out.exists():
         raise ConfigError(str(out), "", "exists already; choose another --out")
-    robot = robot_from_urdf(urdf, torque_side=torque_side, effort_unit=effort_unit, tip=tip, name=_plain(out.stem))
+    side, unit = EFFORTS[effort]
+    robot = robot_from_urdf(urdf, torque_side=side, effort_unit=unit, tip=tip, name=_plain(out.stem))
     save_robot(robot, out, inputs=[urdf], changed=["kinematics", "links", "limits"])
     click.echo(f"wrote {out}: {robot.n_joints} joints; unknown: {', '.join(unknown_numbers(robot))}")
     for note in NOTES:

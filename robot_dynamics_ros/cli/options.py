@@ -138,11 +138,11 @@ SENSOR = (
 )
 
 
-def reference_option(text: str, required: bool = False) -> Callable[[F], F]:
+def reference_option(text: str) -> Callable[[F], F]:
     """--reference TOPIC[,...]: the command takes (SensorOptions, {"touch": N}) or None."""
     kind = SensorType(touch=None)
     more = f"{text} {SENSOR}; touch: contact on the sensor [N], default 5."
-    return click.option("--reference", type=kind, required=required, metavar="TOPIC[,KEY=VALUE]...", help=more)
+    return click.option("--reference", type=kind, metavar="TOPIC[,KEY=VALUE]...", help=more)
 
 
 def workers(jobs: str) -> tuple[int, str | None]:

@@ -13,7 +13,7 @@ from robot_dynamics_ros.cli.options import console, robot_option, stderr
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.trajectories.files import load_trajectory, resample
+from robot_dynamics_ros.trajectories.files import Points, load_trajectory, resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 ANSWER = 10.0  # s until the node accepts or refuses a trajectory
@@ -47,13 +47,13 @@ def command(
     check_names({"node": node})
     namespace, _, node = node.rpartition("/")
     arm = load_robot(robot)
-    times, q = load_trajectory(motion, arm)
-    times = times / speed
+    times, q, qd = load_trajectory(motion, arm)
+    times, qd = times / speed, qd if qd is None else speed * qd
     rate = arm.sensing.sample_rate or 500.0
-    refuse_outside_limits(arm, resample(times, q, rate=rate), rate)
+    refuse_outside_limits(arm, resample(times, q, qd, rate), rate)
     os.environ.update(environment())
     if action:
-        console.print(f"{motion}: {_by_action(action, joint_states, namespace, arm, times, q, yes)}")
+        console.print(f"{motion}: {_by_action(action, joint_states, namespace, arm, Points(times, q, qd), yes)}")
         return
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
@@ -65,7 +65,7 @@ def command(
         length = float(times[-1] - times[0])
         with stderr.status(f"moving, {length:.0f} s after the move to the first point"):
             try:
-                monitor.play(arm.joint_names, times - times[0], q)
+                monitor.play(arm.joint_names, times - times[0], q, qd)
                 monitor.wait_for_motion(("starting", "moving", "done", "refused", "failed"), ANSWER)
                 monitor.wait_for_motion(("done", "stopped", "refused", "failed"), APPROACH + 2.0 * length)
             except KeyboardInterrupt:
@@ -80,14 +80,14 @@ def command(
     console.print(f"{motion}: {answer}")
 
 
-def _by_action(
-    action: str, joint_states: str, namespace: str, arm: RobotFile, times: np.ndarray, q: np.ndarray, yes: bool
-) -> str:
+def _by_action(action: str, joint_states: str, namespace: str, arm: RobotFile, points: Points, yes: bool) -> str:
     """How the goal ended. Raises CapabilityError, ConnectionFailed with the reason."""
     from robot_dynamics_ros.nodes.topics.follow_client import FollowClient, action_type, goal_of
 
-    samples = resample(times, q, rate=POINT_RATE)
-    points = np.arange(len(samples)) / POINT_RATE, samples, np.gradient(samples, 1.0 / POINT_RATE, axis=0)
+    if points.qd is None:
+        samples = resample(points.times, points.q, rate=POINT_RATE)
+        times, speeds = np.arange(len(samples)) / POINT_RATE, np.gradient(samples, 1.0 / POINT_RATE, axis=0)
+        points = Points(times, samples, speeds)
     with FollowClient(action, joint_states, namespace) as client:
         here = client.position(arm.joint_names, ANSWER)
         if not yes:

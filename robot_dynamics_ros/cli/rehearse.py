@@ -17,6 +17,8 @@ from robot_dynamics_ros.errors import ConfigError, DataError
 
 SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)")
 
+WARM, COLDEST, HOTTEST = 40.0, -20.0, 90.0  # deg C
+
 
 @click.command("rehearse")
 @click.argument("motion", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -26,18 +28,12 @@ SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)"
 @click.option("--push", metavar="X,Y,Z[,AT,FOR]", help="Force on the TCP [N], base axes; from 5 s on for 5 s.")
 @click.option("--payload", metavar="KG[,X,Y,Z]", help="Mass on the flange [kg] and its centre [m].")
 @click.option(
-    "--temperature",
-    type=click.FloatRange(-20, 90),
-    default=40.0,
-    show_default=True,
-    help="Temperature of the joints [deg C].",
-)
-@click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME[JOINT]=VALUE",
-    help="Number of the simulated joints, e.g. friction.coulomb[2]=x1.4 (x: factor; joint by name or number from 1).",
+    help="Number of the simulated joints, e.g. friction.coulomb[2]=x1.4 (x: factor; joint by name or number), or "
+    "their temperature=40 [deg C].",
 )
 @click.option(
     "--date",
@@ -68,13 +64,17 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     arm = any_robot(robot)
     begin = int((o["date"] or datetime.now(timezone.utc)).replace(tzinfo=timezone.utc).timestamp())
     machine = SimulatedRobot(arm, seed=abs(begin))
-    if o["settings"]:
-        machine = SimulatedRobot(arm, abs(begin), _overrides(machine, o["settings"]))
+    changed = _overrides(machine, o["settings"])
+    warm = changed.pop("temperature", np.full(arm.n_joints, WARM))
+    if not (COLDEST <= warm.min() and warm.max() <= HOTTEST):
+        raise ConfigError("rehearse", "--set temperature", f"{warm} is outside {COLDEST}..{HOTTEST} deg C")
+    if changed:
+        machine = SimulatedRobot(arm, abs(begin), changed)
     machine.stamp_ns = begin * 10**9
-    wanted = through(*load_trajectory(motion, arm), machine.rate)
+    wanted = through(load_trajectory(motion, arm), machine.rate)
     refuse_outside_limits(arm, wanted[0], machine.rate)
-    machine.set_ambient(o["temperature"])
-    machine.set_temperatures(o["temperature"])
+    machine.set_ambient(float(np.median(warm)))
+    machine.set_temperatures(warm)
     if o["payload"]:
         mass, *com = _numbers("--payload", o["payload"], (1, 4))
         machine.set_payload(mass, com or (0, 0, 0), configured=False)
@@ -91,7 +91,8 @@ def _overrides(machine: Any, settings: tuple[str, ...]) -> dict[str, np.ndarray]
     The breakaway level friction.stribeck grows and falls with friction.coulomb unless it is set itself.
     Raises ConfigError for a text, parameter or joint that is not known.
     """
-    true, robot = machine.machine.true, machine.robot
+    robot = machine.robot
+    true = machine.machine.true | {"temperature": np.full(robot.n_joints, WARM)}
     changed: dict[str, np.ndarray] = {}
     for text in settings:
         match = SETTING.fullmatch(text.replace(" ", ""))

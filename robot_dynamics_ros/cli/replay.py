@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from robot_dynamics_ros.cli.options import (
+    NewPath,
     bags_argument,
     console,
     effort_option,
@@ -23,6 +24,7 @@ from robot_dynamics_ros.cli.options import (
 )
 from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators import calibration
 from robot_dynamics_ros.estimators.reference import compare
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
 from robot_dynamics_ros.estimators.replay_verdict import judged
@@ -46,6 +48,9 @@ from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
 )
 @view_file_option
 @reference_option("Compare with a force sensor: its WrenchStamped topic.")
+@click.option(
+    "--calibrate", type=NewPath(), help="With --reference: write noise, std and contact threshold as a parameter FILE."
+)
 def command(
     bags: tuple[Path, ...],
     robot: str,
@@ -57,14 +62,20 @@ def command(
     params: Path | None,
     view_file: Path | None,
     reference: Any,
+    calibrate: Path | None,
 ) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 
-    Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary.
+    Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary. The file of
+    --calibrate is read by `up --params` and `replay --params`; record rests, motion and contact, a minute or more.
+    Of a LeRobot data set it writes OUT/dataset, a copy with columns observation.external_wrench, ..._std and contact.
 
     Example: robot-dynamics replay run1 --robot ur5e --out result
     """
-    refuse_bag(out / "estimates", inputs=bags)
+    if calibrate is not None and reference is None:
+        raise ConfigError("replay", "--calibrate", "needs the force sensor: --reference TOPIC")
+    for name in ("estimates", "dataset"):
+        refuse_bag(out / name, inputs=bags)
     result = replay(
         bags,
         carrying(load_robot(robot), payload),
@@ -83,6 +94,12 @@ def command(
         written += draw_comparison(result, out / "reference.png", reference[0].topic)
         show_comparison(against)
         summary["reference"] = against.to_dict()
+        if calibrate is not None:
+            found = calibration.calibrate(result, against, **reference[1])
+            console.print("with the calibrated parameters")
+            show_comparison(found.after)
+            calibration.write_parameters(found.settings, calibrate)
+            written.append(calibrate)
     if view_file is not None:
         from robot_dynamics_ros.viewer.files import write_rrd
 
@@ -145,6 +162,8 @@ def show(result: Replay) -> None:
     for line in (*result.report.lines(), *result.notes):
         console.print(line)
     rows = {"median of |wrench|": s["wrench_median"], "median std": s["wrench_std_median"]}
+    if s["contact_share"]:
+        rows["median in contact"] = s["wrench_in_contact"]
     heads = [f"{axis} {unit}" for axis, unit in zip(WRENCH_AXES, WRENCH_UNITS, strict=True)]
     table = joint_table(rows, *heads, first="")
     for name, values in rows.items():

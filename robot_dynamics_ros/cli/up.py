@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import signal
 import sys
-from pathlib import Path
 
 import click
 
 from robot_dynamics_ros.bringup import DRIVERS, describe
-from robot_dynamics_ros.cli.options import robot_option, view_file_option, view_option
+from robot_dynamics_ros.cli.options import robot_option, view_option
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.supervisor import Supervisor
 
@@ -22,7 +21,7 @@ from robot_dynamics_ros.supervisor import Supervisor
     type=click.Choice(("auto", *DRIVERS)),
     default="auto",
     show_default=True,
-    help="auto: driver of the manufacturer; none: subscribe to an existing driver.",
+    help="auto: that of the manufacturer, or none; none: subscribe to an existing driver.",
 )
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @click.option("--namespace", default="", help="ROS namespace of all nodes.")
@@ -31,8 +30,7 @@ from robot_dynamics_ros.supervisor import Supervisor
     "--joint-states", default="joint_states", show_default=True, help="JointState topic of an existing driver."
 )
 @view_option
-@view_file_option
-def command(params_file: str | None, view_file: Path | None, **options: object) -> None:
+def command(params_file: str | None, **options: object) -> None:
     """Start the nodes for a robot and run until Ctrl-C; stop all when one node fails.
 
     With --driver none the estimators subscribe to joint_states of an existing driver (ros2_control, vendor driver).
@@ -40,7 +38,7 @@ def command(params_file: str | None, view_file: Path | None, **options: object) 
     Example: robot-dynamics up --robot ur5e --ip 192.168.0.10
     """
     require_ros()
-    graph = describe(params_file=params_file or "", view_file=str(view_file or ""), **options)  # type: ignore[arg-type]
+    graph = describe(params_file=params_file or "", **options)  # type: ignore[arg-type]
     for note in graph.notes:
         click.echo(note, err=True)
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -12,7 +12,9 @@ import numpy as np
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
+from robot_dynamics_ros.bags.lerobot import write_dataset
 from robot_dynamics_ros.bags.storage import Wrap
+from robot_dynamics_ros.bags.tables import is_dataset
 from robot_dynamics_ros.effort.decision import Decision
 from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.effort.meaning import WORDS
@@ -67,6 +69,7 @@ class Replay:
             "wrench_std_median": dict(zip(WRENCH_AXES, _median(log.external_wrench_std[valid]), strict=True)),
             "joint_torque_rms": dict(zip(log.joint_names, _rms(log.external_joint_torque[valid]), strict=True)),
             "joint_torque_std": dict(zip(log.joint_names, _rms(log.external_joint_torque_std[valid]), strict=True)),
+            "wrench_in_contact": dict(zip(WRENCH_AXES, _median(force[valid][contact > 0]), strict=True)),
             "contact_share": float(contact.mean()) if len(contact) else 0.0,
             "payload_or_bias": self.pipeline.stage("force").payload_message(),
             "recorded_difference": self.recorded,
@@ -171,7 +174,8 @@ def write_replay(
     progress: Wrap | None = None,
     inputs: Sequence[str | Path] = (),
 ) -> list[Path]:
-    """Write the bag `estimates` and, where matplotlib is there, `force.png` into a directory; returns what was written.
+    """Write the bag `estimates`, of a LeRobot data set a copy `dataset` with the estimates as columns and, where
+    matplotlib is there, `force.png` into a directory; returns what was written.
 
     Raises DataError when it cannot be written.
     """
@@ -187,6 +191,9 @@ def write_replay(
             inputs=inputs,
         )
     ]
+    if len(result.report.files) == 1 and is_dataset(result.report.files[0]):
+        source = Path(result.report.files[0])
+        written.append(write_dataset(source, out / "dataset", result.robot, result.log, inputs))
     from robot_dynamics_ros.plots import plot_force, plotting_available
 
     missing = plotting_available()

@@ -83,7 +83,7 @@ def with_known_mass(found: Identification, loaded: Sequence[Recording], mass: fl
     source = found.robot.drives.source
     base = dict(source) if not isinstance(source, str) else {"*": source}
     updates["drives.source"] = base | dict.fromkeys(("torque_constant", "torque_constant_std"), key)
-    text = f"robot-dynamics identify --payload-mass {mass:g} on {', '.join(r.name for r in loaded)}"
+    text = f"robot-dynamics identify with a known payload of {mass:g} kg on {', '.join(r.name for r in loaded)}"
     return found.robot.with_updates(updates, {key: text}), f"K_tau from a payload of {mass:g} kg: {shown} Nm/A"
 
 

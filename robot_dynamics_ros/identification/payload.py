@@ -26,7 +26,7 @@ from robot_dynamics_ros.robot_file.blocks import Payload
 from robot_dynamics_ros.signals.speeds import STEP
 
 # How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
-# to three percent. Assumed where the torque constants have no deviation of their own (--payload-mass finds them): no
+# to three percent. Assumed where the torque constants have no deviation of their own (a known mass finds them): no
 # bag of an unknown payload can distinguish a heavy one from a torque constant that is too small.
 TORQUE_SCALE = 0.02
 MAX_RELATIVE_STD = 0.5  # relative standard deviation above which a number is called not observable

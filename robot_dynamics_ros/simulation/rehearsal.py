@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.bags import concatenate
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
+from robot_dynamics_ros.trajectories.files import Points
 from robot_dynamics_ros.trajectories.motions import Motion
 
-MAX_CYCLES = 2_000_000
+CHUNK = 10.0  # s of simulated time between two looks at the keyboard
 
 
 @dataclass(frozen=True)
@@ -30,27 +30,36 @@ class Push:
         return on[:, None] * np.array([*self.force, 0.0, 0.0, 0.0])
 
 
-def through(times: np.ndarray, q: np.ndarray, rate: float) -> Motion:
-    """Positions, velocities, accelerations (N, n) at `rate` [Hz] through points q (m, n) at times (m,): cubic, at rest
-    at both ends.
+def through(points: Points, rate: float) -> Motion:
+    """Positions, velocities, accelerations (N, n) of points at `rate` [Hz], from the sample after the first point on.
 
-    Raises DataError for times that do not increase, or a motion that is too long.
+    Raises DataError as Points.spline.
     """
-    if not len(times) > 1 or not np.all(np.diff(times) > 0) or not np.isfinite(q).all():
-        raise DataError("motion: needs two points or more, finite, with times that increase")
-    count = int((times[-1] - times[0]) * rate)
-    if not 1 <= count <= MAX_CYCLES:
-        raise DataError(f"motion: {count} cycles at {rate:g} Hz are outside 1..{MAX_CYCLES}")
-    spline = CubicSpline(times - times[0], q, bc_type="clamped")
-    t = np.arange(1, count + 1) / rate
+    spline, count = points.spline(rate)
+    t = np.minimum(np.arange(1, count + 1) / rate, spline.x[-1])
     return spline(t), spline(t, 1), spline(t, 2)
 
 
-def rehearse(robot: SimulatedRobot, motion: Motion, push: Push | None = None) -> Log:
-    """The log of a motion, faster than real time; the robot stands at its first point before."""
+def rehearse(
+    robot: SimulatedRobot, motion: Motion, push: Push | None = None, rate: float | None = None, keep: int = 1
+) -> Log:
+    """The log of every `keep`-th cycle of a motion at `rate` [Hz] (None: the robot's), faster than real time.
+
+    The robot stands at its first point before. Ctrl-C ends it: the log holds what was run until then.
+    """
+    rate = rate or robot.rate
     robot.reset(motion[0][0])
-    t = np.arange(1, len(motion[0]) + 1) / robot.rate
-    return robot.run(*motion, wrench=None if push is None else push.wrench(t))[0]
+    step, total, parts = max(round(CHUNK * rate) // keep, 1) * keep, len(motion[0]), []
+    try:
+        for begin in range(0, total - keep + 1, step):
+            rows = slice(begin, min(begin + step, total))
+            wrench = None if push is None else push.wrench((np.arange(total)[rows] + 1) / rate)
+            q, qd, qdd = (x[rows] for x in motion)
+            parts.append(robot.run(q, qd, qdd, rate=rate, wrench=wrench, keep=keep)[0])
+    except KeyboardInterrupt:
+        if not parts:
+            raise
+    return concatenate(parts)
 
 
 def cycles(robot: SimulatedRobot, motion: Motion, push: Push | None = None) -> Iterator[Record]:

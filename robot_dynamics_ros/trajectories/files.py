@@ -2,49 +2,74 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError, DataError
+from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 from robot_dynamics_ros.signals import joint_columns
+from robot_dynamics_ros.trajectories.motions import Motion
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_MOTION_BYTES = 1 << 28
 AT_ONCE = 4096  # samples computed at once: other threads wait for the interpreter meanwhile
-MAX_SAMPLES = 2_000_000  # over an hour at 500 Hz: longer ones are mistakes
+MAX_SAMPLES = 4_000_000  # over two hours at 500 Hz: longer ones are mistakes
+MOST_POINTS = 10_000  # of a trajectory in one message: the interpreter is blocked while one is parsed
+VELOCITY = "/velocity"  # behind a joint's name: column of its velocity
+CORNER = 0.25  # of the largest acceleration: a step of it is a point of the motion
+NEAR = 1e-3  # rad between a motion and the cubics through its points
+
+
+class Points(NamedTuple):
+    """Times (m,) [s], positions (m, n) [rad], velocities (m, n) [rad/s] or None, in the robot's joint order."""
+
+    times: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray | None
+
+    def spline(self, rate: float) -> tuple[CubicSpline | CubicHermiteSpline, int]:
+        """Cubics through the points, at rest at both ends where velocities are not given; steps at `rate` [Hz].
+
+        Raises DataError for times that do not increase, values that are not finite, or a trajectory without end.
+        """
+        times, q = np.asarray(self.times, dtype=float), np.asarray(self.q, dtype=float)
+        if len(times) < 2 or len(times) != len(q) or not all(np.isfinite(x).all() for x in (times, q)):
+            raise DataError("trajectory: times and positions must be finite, equally many, two or more")
+        if not (np.diff(times) > 0).all():
+            raise DataError("trajectory: times must increase strictly")
+        count = int(round((times[-1] - times[0]) * rate))
+        if not 1 <= count < MAX_SAMPLES:
+            raise DataError(f"trajectory: {count} samples are outside 1..{MAX_SAMPLES}")
+        if self.qd is None:
+            return CubicSpline(times - times[0], q, bc_type="clamped"), count
+        qd = np.asarray(self.qd, dtype=float)
+        if not np.isfinite(qd).all():
+            raise DataError("trajectory: velocities must be finite")
+        return CubicHermiteSpline(times - times[0], q, qd), count
 
 
 def resample(times: np.ndarray, q: np.ndarray, qd: np.ndarray | None = None, rate: float = 500.0) -> np.ndarray:
     """Samples (N, n) at `rate` [Hz] through points q (m, n) at times (m,): cubic; at rest at both ends without qd.
 
-    Raises DataError for times that do not increase, values that are not finite, or a trajectory without end.
+    Raises DataError as Points.spline.
     """
-    times, q = np.asarray(times, dtype=float), np.asarray(q, dtype=float)
     if len(times) == 1:
-        return q.copy()
-    if len(times) != len(q) or not len(times) or not np.isfinite(times).all() or not np.isfinite(q).all():
-        raise DataError("trajectory: times and positions must be finite and equally many")
-    if not (np.diff(times) > 0).all():
-        raise DataError("trajectory: times must increase strictly")
-    count = int(round((times[-1] - times[0]) * rate)) + 1
-    if not count <= MAX_SAMPLES:
-        raise DataError(f"trajectory: {count} samples are more than {MAX_SAMPLES}")
-    t = np.clip(times[0] + np.arange(count) / rate, times[0], times[-1])
-    if qd is not None and not np.isfinite(np.asarray(qd, dtype=float)).all():
-        raise DataError("trajectory: velocities must be finite")
-    spline = CubicSpline(times, q, bc_type="clamped") if qd is None else CubicHermiteSpline(times, q, np.asarray(qd))
-    return np.vstack([spline(t[k : k + AT_ONCE]) for k in range(0, count, AT_ONCE)])
+        return np.array(q, dtype=float)
+    spline, count = Points(times, q, qd).spline(rate)
+    t = np.minimum(np.arange(count + 1) / rate, spline.x[-1])
+    return np.vstack([spline(t[k : k + AT_ONCE]) for k in range(0, count + 1, AT_ONCE)])
 
 
-def load_trajectory(path: str | Path, robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
-    """Times (m,) and positions (m, n) of a CSV file with the header `time,<joint>,...` in any joint order.
+def load_trajectory(path: str | Path, robot: RobotFile) -> Points:
+    """Points of a CSV file with the header `time,<joint>,...` in any joint order, with or without `<joint>/velocity`.
 
     Raises DataError naming file and reason.
     """
@@ -58,8 +83,56 @@ def load_trajectory(path: str | Path, robot: RobotFile) -> tuple[np.ndarray, np.
         raise DataError(f"{path}: {error}") from error
     if header[:1] != ["time"] or table.shape[1:] != (len(header),):
         raise DataError(f"{path}: the header must be time,<joint>,... with one column each")
-    columns = _columns(header[1:], robot, str(path))
-    return table[:, 0], table[:, 1:][:, columns]
+    fast = np.array([name.endswith(VELOCITY) for name in header])
+    names, values = [name.removesuffix(VELOCITY) for name in header[1:]], table[:, 1:]
+    q, qd = (
+        values[:, part][:, _columns([name for name, own in zip(names, part, strict=True) if own], robot, str(path))]
+        if part.any()
+        else None
+        for part in (~fast[1:], fast[1:])
+    )
+    if q is None:
+        raise DataError(f"{path}: the header must be time,<joint>,... with one column each")
+    return Points(table[:, 0], q, qd)
+
+
+def write_trajectory(path: Path, names: Sequence[str], points: Points) -> None:
+    """The CSV file that load_trajectory reads. Raises DataError when it cannot be written."""
+    columns = [points.times, *points.q.T] + ([] if points.qd is None else [*points.qd.T])
+    header = ["time", *names] + ([] if points.qd is None else [name + VELOCITY for name in names])
+    lines = [",".join(f"{x:.9g}" for x in row) for row in zip(*columns, strict=True)]
+    try:
+        write_atomically(path, "\n".join([",".join(header), *lines, ""]))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def few_points(motion: Motion, rate: float) -> Points:
+    """Points of a motion (q, qd, qdd), each (N, n) at `rate` [Hz], whose cubics keep within NEAR [rad] of it.
+
+    Steps of the acceleration are points, so that trapezoidal moves are met. Raises CapabilityError for more than
+    MOST_POINTS.
+    """
+    q, qd, qdd = motion
+    steps = np.abs(np.diff(qdd, axis=0)) > CORNER * np.abs(qdd).max()
+    ends = np.unique([0, *(np.flatnonzero(steps.any(axis=1)) + 1), len(q) - 1])
+    rows = np.unique(np.concatenate([ends, *(_between(q, qd, rate, a, b) for a, b in itertools.pairwise(ends))]))
+    if len(rows) > MOST_POINTS:
+        raise CapabilityError(
+            f"the motion has {len(rows)} points, more than {MOST_POINTS}: choose a shorter --duration"
+        )
+    return Points(rows / rate, q[rows], qd[rows])
+
+
+def _between(q: np.ndarray, qd: np.ndarray, rate: float, first: int, last: int) -> np.ndarray:
+    """Samples first..last, evenly spread, as few as keep NEAR: the error of a cubic falls with the fourth power."""
+    parts, samples = 1, np.arange(first, last + 1)
+    while True:
+        rows = np.unique(np.linspace(first, last, parts + 1).round().astype(int))
+        error = np.abs(CubicHermiteSpline(rows, q[rows], qd[rows] / rate)(samples) - q[samples]).max()
+        if error <= NEAR or len(rows) == len(samples):
+            return rows
+        parts = max(parts + 1, int(parts * (error / NEAR) ** 0.25))
 
 
 def _columns(names: Sequence[str], robot: RobotFile, path: str) -> list[int]:

@@ -20,7 +20,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.executables import EXECUTABLES
 from robot_dynamics_ros.nodes.interfaces import EXTRA_TOPICS
 from robot_dynamics_ros.nodes.tables import NODES
-from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.topics import PREFIX, TOPICS
 
@@ -37,6 +37,15 @@ def test_composed_and_separate_run_the_same_stages():
     assert [stage.name for stage in Pipeline(load_robot("ur5e")).stages] == stages  # what the composed node runs
     executables = {n.executable for n in describe("ur10e", driver="none", composed=False).nodes}
     assert executables == {"estimator_node"}
+
+
+def test_a_robot_of_another_manufacturer_is_observed_unless_an_address_is_given(tmp_path):
+    robot = load_robot("ur5e").with_updates({"manufacturer": "Other"})
+    save_robot(robot, tmp_path / "arm.yaml")
+    (node,) = describe(str(tmp_path / "arm.yaml")).nodes
+    assert node.parameters["driver"] == "none"
+    with pytest.raises(ConfigError, match="no driver for 'Other'"):
+        describe(str(tmp_path / "arm.yaml"), ip="192.168.0.10")
 
 
 def test_arguments_carry_names_namespace_remappings_and_quoted_values():
@@ -237,13 +246,13 @@ def test_without_rerun_the_graph_starts_without_the_viewer_and_names_the_extra(m
     assert describe("ur5e").notes == ()
 
 
-def test_up_prints_what_the_graph_leaves_out(monkeypatch, tmp_path):
+def test_up_prints_what_the_graph_leaves_out(monkeypatch):
     pytest.importorskip("rclpy")
     monkeypatch.setitem(sys.modules, "rerun", None)
     started = []
     monkeypatch.setattr(Supervisor, "start", lambda self, name, *_: started.append(name))
     monkeypatch.setattr(Supervisor, "wait", lambda *_: 0)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    done = CliRunner().invoke(cli, ["up", "--robot", "ur5e", "--view-file", str(tmp_path / "a.rrd")])
+    done = CliRunner().invoke(cli, ["up", "--robot", "ur5e", "--view"])
     assert done.exit_code == 0 and started == ["composed_node"]
     assert "no viewer" in done.output and "[viewer]" in done.output

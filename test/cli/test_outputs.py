@@ -19,8 +19,6 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import is_own_bag, new_bag, remove_bag, replacing, write_atomically
 from robot_dynamics_ros.signals import Log
 
-START = "--start=0,-1.5,1.5,-1.5,-1.5,0"
-
 
 def log_of(n=20):
     return Log(("a", "b"), 10**18 + np.arange(n) * 2_000_000, {"q": np.zeros((n, 2)), "effort": np.ones((n, 2))})
@@ -77,14 +75,6 @@ def test_an_input_is_never_replaced(tmp_path):
         with pytest.raises(DataError, match="input"):
             write_bag(log_of(30), bag, overwrite=True, inputs=[used])
     assert len(load_bag(bag)[0]) == 20
-
-
-def test_an_experiment_refuses_before_anything_moves(precious, monkeypatch):
-    from robot_dynamics_ros.cli import experiment
-
-    monkeypatch.setattr(experiment, "run_simulated", lambda *_: pytest.fail("the robot moved"))
-    done = run("experiment", "reversals", "-r", "ur5e", "--simulated", START, "--out", precious)
-    assert done.exit_code == 1 and isinstance(done.exception, DataError) and kept(precious)
 
 
 def test_replay_keeps_its_input_and_whatever_is_called_estimates(tmp_path, precious):

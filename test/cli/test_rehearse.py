@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
     rows = [[t, *(0.3 * np.sin(t + np.arange(7)))] for t in np.arange(0, 3, 0.1)]
     lines = [",".join(("time", *NAMES)), *(",".join(f"{x:.6f}" for x in row) for row in rows)]
     Path("motion.csv").write_text("\n".join(lines) + "\n")
-    make = ["new", str(URDF), "--tip", "tool0", "--torque-side", "motor", "--effort-unit", "Nm", "--out", "arm-2.yaml"]
+    make = ["new", str(URDF), "--tip", "tool0", "--effort-from", "motor-torque", "--out", "arm-2.yaml"]
     assert CliRunner().invoke(cli, make, catch_exceptions=False).exit_code == 0
     return tmp_path
 

@@ -10,8 +10,11 @@ import pytest
 from rich.progress import Progress
 
 from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.cli.demo_robots import working_pose
+from robot_dynamics_ros.identification.excitation import joint_motions
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories.files import few_points, write_trajectory
 
 COMMAND = [sys.executable, "-m", "robot_dynamics_ros.cli.main"]
 PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
@@ -40,8 +43,8 @@ def place(tmp_path):
         ("check file", "mapping"),
         ("export ur5e --format urdf --out file/x", "file is a file, not a directory"),
         ("export ur5e --format urdf --out directory", "is a directory"),
-        ("new nosuch.urdf --torque-side motor --effort-unit Nm --out a.yaml", "no such file"),
-        ("new file --torque-side motor --effort-unit Nm --out a.yaml", "not XML"),
+        ("new nosuch.urdf --effort-from motor-torque --out a.yaml", "no such file"),
+        ("new file --effort-from motor-torque --out a.yaml", "not XML"),
         ("simulate nosuch", "no such robot"),
         ("simulate ur5e --set scenario=nosuch --set rtde_port=0 --set dashboard_port=0 --set script_port=0", "nosuch"),
         ("simulate ur5e --set rtde_port=70000", "70000"),
@@ -63,7 +66,7 @@ def place(tmp_path):
         ("identify empty.bag --what drives --robot ur5e --out out", "cannot be read as a bag"),
         ("identify nosuch --what compare --robot ur5e --out out", "no such file"),
         ("identify nosuch --what drives --joint 1 --robot ur5e --out out", "no option of --what drives"),
-        ("experiment reversals --robot ur5e --out bag", "--simulated"),
+        ("excite reversals --robot ur5e --seed 2 --out m.csv", "--seed: is no option"),
         ("replay nosuch --robot ur5e --out out", "no such file"),
         ("replay empty.bag --robot ur5e --out out", "cannot be read as a bag"),
         ("replay empty.bag --robot ur5e --out out --params file", "ros__parameters"),
@@ -108,9 +111,6 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path):
     assert done.stderr == "" and len(done.stdout.splitlines()) == 1
 
 
-REVERSALS = "reversals --robot ur5e --simulated --start 0,-1.5,1.5,-1.5,-1.5,0 --travel 0.05"
-
-
 @pytest.fixture
 def interrupted(monkeypatch, tmp_path, capsys):
     """interrupted(words, owner, name, call): Ctrl-C in that call of owner.name: exit status, stdout, stderr."""
@@ -145,11 +145,13 @@ def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(inte
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_keeps_the_part_of_an_experiment_that_was_recorded(interrupted, tmp_path):
-    words = f"experiment {REVERSALS} --count 60 --out bag"
-    code, out, err = interrupted(words, SimulatedRobot, "run", 3)
-    assert code == 0 and "bag: bag" in out and " 100 % of" not in out, (out, err)
-    assert len(load_bag([tmp_path / "bag"], load_robot("ur5e"))[0]) == 10_000  # two of the pieces of 10 s
+def test_ctrl_c_keeps_the_part_of_a_rehearsal_that_was_run(interrupted, tmp_path):
+    arm = load_robot("ur5e")
+    plan = joint_motions.stiffness(arm, 0, working_pose(arm))
+    write_trajectory(tmp_path / "m.csv", arm.joint_names, few_points(plan.motion, plan.rate))
+    code, out, err = interrupted("rehearse m.csv --robot ur5e --out bag", SimulatedRobot, "run", 3)
+    assert code == 0 and "bag: bag" in out, (out, err)
+    assert len(load_bag([tmp_path / "bag"], arm)[0]) == 10_000  # two of the pieces of 10 s
 
 
 @pytest.mark.long

@@ -3,14 +3,12 @@
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
-from core_build import CMAKE, CORE, ROOT, build, newer, run
+from core_build import CMAKE, CORE, ROOT, build, run
 from force_bench import UR5E, measured, moving, through
 
-from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -27,19 +25,6 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def program():
     return build("contact_force_replay") / "contact_force_replay"
-
-
-@pytest.fixture(scope="module")
-def plugin(program):
-    """The example of a ros2_control plugin with stub headers in place of ros2_control, and a main() that runs it."""
-    stub, out = ROOT / "test" / "support" / "ros2_control_stub", program.parent / "plugin"
-    sources = [ROOT / "examples" / "ros2_control_plugin" / "src" / "contact_force_controller.cpp", stub / "main.cpp"]
-    flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{stub}"]
-    library = program.parent / "librobot_dynamics_core.a"
-    if newer(out, Path(__file__), library, *sources, *stub.rglob("*.hpp"), *(CORE / "include").rglob("*.hpp")):
-        return out
-    run(os.environ.get("CXX", "c++"), *flags, f"-I{CORE / 'include'}", *sources, library, "-lpthread", "-o", out)
-    return out
 
 
 HEAT = {"alpha": -0.01, "beta": 1.0, "gamma": -0.01, "delta": 1.0, "heat_capacity": 500.0, "heat_transfer": 1.0}
@@ -196,29 +181,3 @@ def test_the_program_of_the_page_compiles_and_ends_with_one_line_where_the_file_
         done = subprocess.run([out], capture_output=True, text=True, cwd=tmp_path)
         assert done.returncode == (error is not None)
         assert error is None or re.fullmatch(f"error: my_arm.core: .*{error}.*\n", done.stderr)
-
-
-def test_the_ros2_control_plugin_gives_the_wrench_of_the_pipeline(plugin, tmp_path):
-    log, path = recording(), tmp_path / "robot.core"
-    log.temperature = None
-    path.write_text(core_text(UR5E), encoding="utf-8")
-    samples = np.zeros(len(log), [("stamp", "<i8"), ("values", "<f8", 18)])
-    samples["stamp"], samples["values"] = log.stamp_ns, np.hstack([log.q, log.qd, log.effort])
-    done = subprocess.run([plugin, path], input=samples.tobytes(), capture_output=True)
-    assert done.returncode == 0, done.stderr
-    names = done.stderr.decode().split()
-    assert names[:18] == [f"{j}/{x}" for x in ("position", "velocity", "effort") for j in UR5E.joint_names]
-    assert names[18:21] == ["contact_force/force.x", "contact_force/force.y", "contact_force/force.z"]
-    rows = np.frombuffer(done.stdout).reshape(len(log), 8)
-    status = Pipeline(UR5E, None, STAGES).run(log)
-    good = np.isin(status, [int(s) for s in (Status.ok, Status.degraded, Status.saturated)])
-    np.testing.assert_array_equal(rows[:, 7], status)
-    np.testing.assert_array_equal(rows[good, :6], log.framed_wrench[good])
-    np.testing.assert_array_equal(rows[good, 6], log.contact[good].any(axis=1))
-    assert not rows[~good, :7].any() and 0 < (~good).sum() < good.sum()
-    assert np.abs(rows[:, :3]).max() > 50
-
-
-def test_the_ros2_control_plugin_refuses_a_missing_file(plugin):
-    done = subprocess.run([plugin, "/no/such/file"], capture_output=True, text=True)
-    assert done.returncode == 4 and "parameter_file: /no/such/file: cannot be read" in done.stderr

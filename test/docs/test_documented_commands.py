@@ -24,7 +24,7 @@ OURS = re.compile(rf"--|robot-dynamics |python -m bench |({'|'.join(COMMANDS)}) 
 REASONS = {
     r"--ip (?!127)": "needs a robot",
     r" (up|play|record|simulate) ": "runs until it is interrupted; tests of nodes and simulation start it",
-    r"calibrate-force|--reference": "needs a recording with a force sensor (test/estimators/test_reference.py)",
+    r"--reference": "needs a recording with a force sensor (test/estimators/test_reference.py)",
     r"ur-friction-scales": "needs identified friction (test/control/test_friction_scales.py)",
     r"--what (friction|drives)": "needs the motion of an experiment (test/identification/test_identify_joints.py)",
     r"friction/ur5e_friction": "the result of the command before",
@@ -135,7 +135,7 @@ def test_what_the_page_shows_runs(page, samples, tmp_path, monkeypatch):
 
 def provided(word, option, words, samples, count):
     """A sample at the place of an input that is not there yet."""
-    if word.startswith("-") or option in ("--out", "--excite") or Path(word).exists():
+    if word.startswith("-") or option == "--out" or Path(word).exists():
         return count
     kind = "ur" if any("ur5e" in w for w in words) else "own"
     if word.endswith(".urdf"):

@@ -1,5 +1,6 @@
 """docs/your_own_robot.md, command by command, on a seven-axis URDF that the package does not ship."""
 
+import inspect
 import json
 import re
 import shutil
@@ -12,6 +13,7 @@ from synthetic import excitation, synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.identification.excitation import design_fourier
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 
@@ -53,7 +55,9 @@ def test_the_page_leads_from_a_urdf_to_the_force(folder, monkeypatch):
         assert program == "robot-dynamics"
         done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
         assert done.exit_code == 0, (line, done.output)
-    assert json.loads(Path("result/replay.json").read_text())["samples"] == 2000
+    summary = json.loads(Path("result/replay.json").read_text())
+    assert summary["samples"] == 2000
+    assert np.abs(np.array(list(summary["wrench_in_contact"].values()))[:3] - PUSH[:3]).max() < 4.0
     log, _ = load_bag("result/estimates")
     force, std = log.external_wrench[PUSHED][200:, :3].mean(axis=0), log.external_wrench_std[PUSHED][200:, :3]
     assert np.abs(force - PUSH[:3]).max() < 4.0, force
@@ -63,5 +67,5 @@ def test_the_page_leads_from_a_urdf_to_the_force(folder, monkeypatch):
 
 
 def test_the_page_names_the_duration_that_excite_makes():
-    (duration,) = (p.default for p in cli.get_command(None, "excite").params if p.name == "duration")
+    duration = inspect.signature(design_fourier).parameters["duration"].default
     assert f"The {duration:g} s of `excite` are enough" in PAGE

@@ -1,5 +1,7 @@
 """What no JointState may be is refused in recordings and withheld live, with the same sentence; what is good passes."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from force_bench import POSE, UR5E, measured, moving, still, through
@@ -12,6 +14,9 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS
+from robot_dynamics_ros.learning.batch import learn_batch
+from robot_dynamics_ros.learning.session import Session
+from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.signals import Log, Sample
 
 ORDER = [1, 0, 2, 3, 4, 5]
@@ -48,8 +53,14 @@ def live(log):
 def test_the_same_sentence_in_recordings_and_live(tmp_path, words):
     log = measured(moving(8.0, amplitude=1.5), noise=0.2)
     bad = SPOILED[words](log)
-    bag = write_bag(bad, tmp_path / "bag")
-    for use in (lambda: replay([bag], UR5E), lambda: read(UR5E, bag, DEFAULTS)):
+    bag, batch, store = write_bag(bad, tmp_path / "bag"), tmp_path / "batch.npz", Store(tmp_path / "state", UR5E)
+    data = {**bad.signals, "temperature": np.full(bad.q.shape, np.nan)}
+    np.savez(batch, stamp_ns=bad.stamp_ns, names=np.array(bad.joint_names), **data)
+    session = Session.of(store)
+    session.learn([bag])
+    assert words in session.lines[-1] and not store.triangles()
+    batched = partial(learn_batch, store.directory, batch)
+    for use in (lambda: replay([bag], UR5E), lambda: read(UR5E, bag, DEFAULTS), batched):
         with pytest.raises(DataError) as caught:
             use()
         assert words in str(caught.value)

@@ -10,7 +10,6 @@ from force_bench import POSE, RATE, UR5E, measured, moving, through
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.bags.wrench import WrenchSeries
 from robot_dynamics_ros.bringup import check_parameter_file, describe, stage_parameters
-from robot_dynamics_ros.cli.calibrate_force import command as calibrate_command
 from robot_dynamics_ros.cli.replay import command
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions, at_tcp, known_frame
@@ -44,8 +43,8 @@ def sensor_bag(path, motion, wrench, frame="tool0", sign=1.0, late=0.0, noise=0.
     return write_bag(log, path, topics=["joint_states", "vendor_external_wrench"], frame_id=frame)
 
 
-def run(*arguments, of=command):
-    return CliRunner().invoke(of, [str(a) for a in arguments], catch_exceptions=False)
+def run(*arguments):
+    return CliRunner().invoke(command, [str(a) for a in arguments], catch_exceptions=False)
 
 
 def test_replay_compares_with_the_sensor(tmp_path):
@@ -124,7 +123,7 @@ def test_gaps_of_the_sensor_are_not_bridged():
 def test_calibrated_parameters_are_what_replay_and_up_read(tmp_path):
     bag = sensor_bag(tmp_path / "b", moving(20.0), pushed(20.0), excess=0.15)
     file, sensor = tmp_path / "f.yaml", SensorOptions(TOPIC, tare=2.0)
-    done = run(bag, "--robot", "ur5e", "--reference", f"{TOPIC},tare=2", "--out", file, of=calibrate_command)
+    done = run(bag, "--robot", "ur5e", "--reference", f"{TOPIC},tare=2", "--out", tmp_path / "o", "--calibrate", file)
     assert done.exit_code == 0
     found = stage_parameters(file)
     check_parameter_file(file, describe("ur5e"))
@@ -137,4 +136,4 @@ def test_calibrated_parameters_are_what_replay_and_up_read(tmp_path):
 def test_too_little_free_motion_is_not_calibrated(tmp_path):
     bag = sensor_bag(tmp_path / "b", moving(4.0), np.tile(PUSH, (4 * RATE, 1)))
     with pytest.raises(DataError, match="without contact"):
-        run(bag, "--robot", "ur5e", "--reference", TOPIC, "--out", tmp_path / "f.yaml", of=calibrate_command)
+        run(bag, "--robot", "ur5e", "--reference", TOPIC, "--out", tmp_path / "o", "--calibrate", tmp_path / "f.yaml")

@@ -112,8 +112,8 @@ def test_an_unknown_criterion_is_refused():
 def test_command_writes_what_the_robot_plays(tmp_path):
     """A small arm: the default clearance of 0.1 m is more than its wrist can keep."""
     out, robot = tmp_path / "excitation.csv", load_robot("ur3")
-    result = CliRunner().invoke(command, ["-r", "ur3", "--out", str(out), "--points", "3"])
+    result = CliRunner().invoke(command, ["points", "-r", "ur3", "--out", str(out), "--count", "3"])
     assert result.exit_code == 0, result.output
-    times, q = load_trajectory(out, robot)
+    times, q, _ = load_trajectory(out, robot)
     refuse_outside_limits(robot, q, 125.0)
     assert np.all(np.diff(times) > 0) and out.with_suffix(".png").stat().st_size > 10_000

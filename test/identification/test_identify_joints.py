@@ -9,14 +9,13 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.experiments.plan import (
+from robot_dynamics_ros.identification.excitation.joint_motions import (
     duty_cycles,
     joined,
     reversals,
     stiffness,
     velocity_steps,
 )
-from robot_dynamics_ros.identification.experiments.run import run_simulated
 from robot_dynamics_ros.identification.joint.fits import JointFit
 from robot_dynamics_ros.identification.joint.identify import (
     JointsFound,
@@ -29,6 +28,7 @@ from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.plant.build import FAST
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 UR5E = load_robot("ur5e")
@@ -39,7 +39,7 @@ PAN, LIFT = UR5E.joint_names[:2]
 def simulated(plan, overrides=None, keep=1, temperature=35.0, **options):
     machine = SimulatedRobot(UR5E, overrides=FAST | (overrides or {}), **options)
     machine.set_temperatures(temperature, temperature)
-    return run_simulated(plan, machine, keep=keep)
+    return rehearse(machine, plan.motion, rate=plan.rate, keep=keep)
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
     assert robot.friction.model == "madsen" and "identify --what friction" in robot.sources["identify_joint"]
     assert "friction" in robot.provenance[-1].changed
     page = (tmp_path / "out" / "friction.html").read_text()
-    assert page.count("data:image/png") == 1 and PAN in page
+    assert page.count("<svg") == 1 and PAN in page
     assert all(head in page and head in done.output for head in ("fit %", "rmse Nm"))
     assert numbers["level"] == "good" and [row["joint"] for row in numbers["matrix"]["rows"]] == [PAN]
     assert "<td>Nm s/rad</td>" in page
@@ -191,31 +191,34 @@ def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_p
     assert not (tmp_path / "o").exists()
 
 
-def test_the_experiment_command_records_a_bag_that_identify_reads(tmp_path):
+def test_a_motion_is_designed_rehearsed_and_identified(tmp_path):
     start = ",".join(map(str, START))
-    arguments = ["experiment", "reversals", "-r", "ur5e", "--simulated", "--joint", "6", f"--start={start}"]
-    done = CliRunner().invoke(cli, [*arguments, "--count", "8", "--travel", "0.2", "--out", str(tmp_path / "bag")])
-    assert done.exit_code == 0 and "100 % of the motion" in done.output, (done.output, done.exception)
-    line = f"identify {tmp_path}/bag -r ur5e --what hysteresis --joint wrist_3_joint"
-    done = CliRunner().invoke(cli, [*line.split(), "--out", str(tmp_path / "o")])
-    assert done.exit_code == 0, (done.output, done.exception)
+    lines = (
+        f"excite reversals -r ur5e --joint 6 --start={start} --count 8 --travel 0.2 --out {tmp_path}/m.csv",
+        f"rehearse {tmp_path}/m.csv -r ur5e --out {tmp_path}/bag",
+        f"identify {tmp_path}/bag -r ur5e --what hysteresis --joint wrist_3_joint --out {tmp_path}/o",
+    )
+    for line in lines:
+        done = CliRunner().invoke(cli, line.split())
+        assert done.exit_code == 0, (done.output, done.exception)
+    assert (tmp_path / "m.png").read_bytes()[:4] == b"\x89PNG"
 
 
 @pytest.mark.parametrize(
     "arguments,words",
     [
-        (["--out", "x"], "--ip ADDRESS and --simulated"),
-        ([], "--preview"),
-        (["--simulated", "--out", "x", "--start=1,2"], "6 numbers"),
-        (["--simulated", "--out", "x", "--start=0,0,0,0,0,0", "--joint", "elbow"], "none of"),
-        (["--simulated", "--out", "x", "--start=0,-1,1,-1,-1,0", "--count", "8"], "madsen needs 55"),
-        (["--simulated", "--out", "x", "--start=9,0,0,0,0,0"], "choose another start"),
+        (["--start=1,2"], "6 numbers"),
+        (["--joint", "elbow"], "none of"),
+        (["--start=0,-1,1,-1,-1,0", "--count", "8"], "madsen needs 55"),
+        (["--start=9,0,0,0,0,0"], "choose another start"),
+        (["--duration", "5"], "--duration: is no option of velocity-steps"),
+        (["--floor", "0.9"], "floor"),
     ],
 )
-def test_wrong_experiments_are_one_line(arguments, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(cli, ["experiment", "velocity-steps", "-r", "ur5e", *arguments])
-    assert done.exception is not None and words in str(done.exception) and not (tmp_path / "x").exists()
+def test_wrong_motions_of_a_joint_are_one_line(arguments, words, tmp_path):
+    line = ["excite", "velocity-steps", "-r", "ur5e", "--out", str(tmp_path / "x.csv"), *arguments]
+    done = CliRunner().invoke(cli, line)
+    assert done.exception is not None and words in str(done.exception) and not list(tmp_path.iterdir())
 
 
 def test_ambient_counts_and_nonsense_is_refused(steps):

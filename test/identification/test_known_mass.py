@@ -1,6 +1,7 @@
 """Torque constants from one loaded run of known mass; the payload of another run, with a deviation that holds."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from prepared import steps
 from test_payload_simulated import GIVEN, ROBOT, log_of
 
 from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.identify_arm import loaded_runs
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import Evidence
@@ -108,7 +110,7 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
         bags.append(str(write_bag(Log(rec.joint_names, stamp, signals), tmp_path / name, topics=["joint_states"])))
     save_robot(FILE, tmp_path / "robot.yaml")
     words = ["identify", bags[0], "--robot", str(tmp_path / "robot.yaml"), "--validate", bags[1], "--effort", "current"]
-    words += ["--payload-from", bags[2], "--payload-mass", str(masses[0])]
+    words += ["--payload-from", f"{bags[2]},mass={masses[0]}"]
     done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     robot = load_robot(tmp_path / "out" / f"{FILE.name}_identified.yaml")
@@ -120,3 +122,10 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     )  # the joints that carry the mass
     payload = json.loads((tmp_path / "out" / "report.json").read_text())["payload"]
     assert abs(payload["mass"] / masses[0] - 1) < 0.02 and payload["mass_std"] > 0
+
+
+def test_the_known_mass_is_one_number():
+    assert loaded_runs(("a,mass=2.5", "b")) == ((Path("a"), Path("b")), 2.5) and loaded_runs(("a",))[1] is None
+    for texts in (("a,mass=heavy",), ("a,mass=1", "b,mass=2")):
+        with pytest.raises(DataError, match="one number"):
+            loaded_runs(texts)

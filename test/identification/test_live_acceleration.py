@@ -146,7 +146,6 @@ def test_nothing_is_written_where_the_recording_does_not_show_it(noisy):
     for change in (
         {"friction_invalid_reason": "contact"},
         {"structure": replace(found.structure, filters=("1 Hz",) + (None,) * 5)},
-        {"options": replace(found.options, average_periods=True)},
     ):
         other = replace_fields(found, **change)
         choose_acceleration_cutoff(other)

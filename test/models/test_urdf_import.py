@@ -55,7 +55,7 @@ def test_what_a_urdf_does_not_say_is_unknown(tmp_path):
 
 def test_command_writes_a_file_that_check_accepts(tmp_path):
     file, out = urdf(tmp_path), tmp_path / "mine.yaml"
-    flags = ["--torque-side", "motor", "--effort-unit", "A", "--tip", "hand", "--out", str(out)]
+    flags = ["--effort-from", "current", "--tip", "hand", "--out", str(out)]
     result = CliRunner().invoke(cli, ["new", str(file), *flags], catch_exceptions=False)
     assert result.exit_code == 0 and "2 joints; unknown: " in result.output
     robot = load_robot(out)
@@ -73,7 +73,7 @@ def test_torque_limits_that_cannot_hold_the_arm_are_unknown(tmp_path):
         file.write_text(text.replace('<axis xyz="-1 0 1"/>', '<axis xyz="-1 0 1"/><limit effort="50" velocity="1"/>'))
         robot = imported(file, tip="hand")
         assert robot.has("limits.torque") == known != (PLACEHOLDER in robot.sources)
-    arguments = "--tip hand --torque-side link --effort-unit Nm --out".split()
+    arguments = "--tip hand --effort-from link-torque --out".split()
     file.write_text(file.read_text().replace('effort="99"', 'effort="9"'))
     printed = CliRunner().invoke(cli, ["new", str(file), *arguments, str(tmp_path / "arm.yaml")]).output
     assert "Torque limits are left unknown" in printed and "J_1: 9 Nm" in printed
@@ -118,7 +118,7 @@ def test_new_names_the_flag_that_is_missing_or_wrong(tmp_path, tip):
     branched = urdf(tmp_path)
     other = '<joint name="J_3" type="continuous"><parent link="a"/><child link="c"/></joint><link name="c"/></robot>'
     branched.write_text(branched.read_text().replace("</robot>", other))
-    line = ["new", str(branched), "--torque-side", "motor", "--effort-unit", "Nm", "--out", str(tmp_path / "a.yaml")]
+    line = ["new", str(branched), "--effort-from", "motor-torque", "--out", str(tmp_path / "a.yaml")]
     done = CliRunner().invoke(cli, [*line, *tip])
     assert isinstance(done.exception, ConfigError) and "--tip" in str(done.exception)
     assert not (tmp_path / "a.yaml").exists()

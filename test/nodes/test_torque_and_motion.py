@@ -104,27 +104,35 @@ def test_a_stop_while_a_motion_is_planned_is_not_followed_by_the_motion(stand, m
     assert not driver.streams and "stopped before" in node.published["~/motion"][-1].data
 
 
-def test_a_flood_of_refused_trajectories_is_counted_and_summed_and_no_longer_parsed(stand, monkeypatch):
+@pytest.mark.parametrize("seconds, read", [(0.0, refusals.REPORTED), (0.125, 3), (0.5, 1)])
+def test_a_flood_of_refused_trajectories_is_counted_and_summed_and_no_longer_parsed(stand, monkeypatch, seconds, read):
     node, driver = stand
     parsed, now = [], [0.0]
-    read = motion_interface.parsed
-    monkeypatch.setattr(motion_interface, "parsed", lambda data: parsed.append(1) or read(data))
+    parse = motion_interface.parsed
+
+    def slowly(data):
+        now[0] += seconds
+        parsed.append(1)
+        return parse(data)
+
+    monkeypatch.setattr(motion_interface, "parsed", slowly)
     node.parts._motion._refusals = refusals.Refusals(node.parts._motion._refuse, lambda: now[0])
     far = trajectory(np.full(6, 50.0))
     for _ in range(1500):
         node.callbacks["~/joint_trajectory"](far)
     assert node.parts._motion.flooded
-    assert len(parsed) == refusals.REPORTED and len(node.published["~/motion"]) <= refusals.REPORTED + 1
+    assert len(parsed) == read and len(node.published["~/motion"]) <= read + 1
     assert node.parts._motion._refusals.total == 1500
     now[0] = 1.1
     node.cycle(50)
-    assert "1490 more messages were dropped" in node.published["~/motion"][-1].data
+    assert f"{1500 - read} more messages were dropped" in node.published["~/motion"][-1].data
     node.callbacks["~/joint_trajectory"](trajectory(driver.state.q + 0.1))
     assert len(driver.streams) == 1  # one of the next second is taken
 
 
 def test_the_points_and_the_bytes_of_a_trajectory_are_bounded(stand):
     node, driver = stand
+    node.parts._motion._refusals = refusals.Refusals(node.parts._motion._refuse, lambda: 0.0)
     many = trajectory(driver.state.q)
     many.points = [JointTrajectoryPoint() for _ in range(MOST_POINTS + 1)]
     node.callbacks["~/joint_trajectory"](many)

@@ -162,6 +162,13 @@ def test_colcon_builds_it_as_an_ament_python_package(workspace, colcon, option):
     )
 
 
+def test_colcon_finds_the_package_inside_of_this_one_by_a_link(colcon, tmp_path):
+    (tmp_path / "robot_dynamics_ros").symlink_to(ROOT)
+    (tmp_path / "contact_force_broadcaster").symlink_to("robot_dynamics_ros/contact_force_broadcaster")
+    listed = run(colcon, "list", cwd=tmp_path)
+    assert "ros.ament_python" in listed and "contact_force_broadcaster\t" in listed and "ros.ament_cmake" in listed
+
+
 @pytest.mark.parametrize(
     "text, words",
     [

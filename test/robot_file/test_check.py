@@ -26,6 +26,11 @@ def test_no_shipped_robot_raises_a_finding(name):
     assert report(load_robot(name)).findings == []
 
 
+@pytest.mark.parametrize("name, word", [("ur5e", "up"), ("comau_ns16", "excite")])
+def test_the_next_command_is_what_the_file_still_needs(name, word):
+    assert f"next: robot-dynamics {word} --robot {name}" in run(name).output
+
+
 def test_summary_names_what_is_known_unknown_and_estimated():
     output = run("ur5e").output
     for text in ("largest gravity torque [Nm]", "smallest eigenvalue of M [kg m2]", "thermal", "estimated", "Good"):

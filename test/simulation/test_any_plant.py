@@ -12,6 +12,7 @@ from robot_dynamics_ros.simulation.plant.any_plant import MAX_STRENGTH, MIN_STRE
 from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.rehearsal import Push, cycles, rehearse, through
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories.files import Points
 
 URDF = Path(__file__).parents[1] / "docs" / "own_arm.urdf"
 
@@ -24,7 +25,7 @@ def robot():
 @pytest.fixture(scope="module")
 def motion(robot):
     draw = np.random.default_rng(0)
-    return through(np.arange(7) * 0.5, draw.uniform(-0.4, 0.4, (7, robot.n_joints)), 500.0)
+    return through(Points(np.arange(7) * 0.5, draw.uniform(-0.4, 0.4, (7, robot.n_joints)), None), 500.0)
 
 
 def test_a_shipped_robot_keeps_its_plant(robot):
@@ -79,6 +80,6 @@ def test_effort_is_what_the_robot_file_declares(robot, motion):
 def test_what_cannot_be_simulated_is_reported(robot):
     with pytest.raises(ConfigError, match="without masses"):
         SimulatedRobot(robot.with_updates({"links": None}))
-    for times, word in (([0.0, 0.0], "increase"), ([0.0, 1e9], "cycles")):
+    for times, word in (([0.0, 0.0], "increase"), ([0.0, 1e9], "samples")):
         with pytest.raises(DataError, match=word):
-            through(np.array(times), np.zeros((2, 7)), 500.0)
+            through(Points(np.array(times), np.zeros((2, 7)), None), 500.0)

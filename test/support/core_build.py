@@ -24,9 +24,9 @@ def options() -> list[str]:
     return ["-DCMAKE_CXX_FLAGS_RELEASE=-O1", *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"] if ccache else [])]
 
 
-def configure(source: Path, folder: Path) -> None:
-    """Make the files of a build of the core at `source` in a folder."""
-    run(CMAKE, "-S", source, "-B", folder, "-G", "Unix Makefiles", *options())
+def configure(source: Path, folder: Path, *more: str) -> None:
+    """Make the files of a build of the core, or of a package around it, at `source` in a folder."""
+    run(CMAKE, "-S", source, "-B", folder, "-G", "Unix Makefiles", *options(), *more)
 
 
 def build(target: str) -> Path:
@@ -37,8 +37,3 @@ def build(target: str) -> Path:
         configure(CORE, FOLDER)  # cmake refuses a folder that was copied from another tree
         run(CMAKE, "--build", FOLDER, "--target", target, "--parallel", min(2, os.cpu_count() or 1))
     return FOLDER
-
-
-def newer(product: Path, *sources: Path) -> bool:
-    """Whether a product is there and newer than all it is made of."""
-    return product.exists() and product.stat().st_mtime > max(path.stat().st_mtime for path in sources)

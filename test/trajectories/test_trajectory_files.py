@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.trajectories.files import load_trajectory, resample
+from robot_dynamics_ros.trajectories.files import Points, load_trajectory, resample, write_trajectory
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 ROBOT = load_robot("ur5e")
@@ -48,8 +48,11 @@ def test_files_name_their_columns_in_any_order(tmp_path):
     names = ROBOT.joint_names[::-1]
     file = tmp_path / "t.csv"
     file.write_text("time," + ",".join(names) + "\n0,6,5,4,3,2,1\n1,6,5,4,3,2,1\n")
-    times, q = load_trajectory(file, ROBOT)
-    assert times.tolist() == [0, 1] and q[0].tolist() == [1, 2, 3, 4, 5, 6]
+    times, q, qd = load_trajectory(file, ROBOT)
+    assert times.tolist() == [0, 1] and q[0].tolist() == [1, 2, 3, 4, 5, 6] and qd is None
+    points = Points(np.array([0.0, 2.0]), np.arange(12.0).reshape(2, 6), np.arange(12.0).reshape(2, 6) / 8)
+    write_trajectory(file, ROBOT.joint_names, points)
+    assert all(np.array_equal(a, b) for a, b in zip(load_trajectory(file, ROBOT), points, strict=True))
     for text in ("", "time,a\n0,1\n", "0,1,2,3,4,5,6\n", "time," + ",".join(names) + "\n0,x,1,1,1,1,1\n"):
         file.write_text(text)
         with pytest.raises(DataError, match=r"t\.csv"):

@@ -211,7 +211,9 @@ def test_the_node_shows_a_live_graph(tmp_path):
 
     host, file = loopback_address(), tmp_path / "live.rrd"
     with SimulatedController("ur5e", host=host):
-        arguments = ("--robot", "ur5e", "--ip", host, "--view", "--view-file", str(file))
+        parameters = tmp_path / "viewer.yaml"
+        parameters.write_text(f"viewer_node:\n  ros__parameters:\n    file: {file}\n")
+        arguments = ("--robot", "ur5e", "--ip", host, "--view", "--params", str(parameters))
         graph = Process("robot_dynamics_ros.cli.main", "up", *arguments)
         shown = next((line for line in graph.process.stdout if "viewer:" in line), "")
         time.sleep(9.0)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, joint_records
-from robot_dynamics_ros.identification.experiments import plan as planning
-from robot_dynamics_ros.identification.experiments.plan import Plan
-from robot_dynamics_ros.identification.experiments.run import run_simulated
+from robot_dynamics_ros.identification.excitation import joint_motions as planning
+from robot_dynamics_ros.identification.excitation.joint_motions import Plan
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -53,7 +53,7 @@ def warm_robot(
 
 def measured(plan: Plan, machine: SimulatedRobot, robot: RobotFile, joint: int, keep: int = 1) -> JointRecord:
     """Run a plan and look at one joint as identification does."""
-    return joint_records(run_simulated(plan, machine, keep=keep), robot)[joint]
+    return joint_records(rehearse(machine, plan.motion, rate=plan.rate, keep=keep), robot)[joint]
 
 
 def sweeps(

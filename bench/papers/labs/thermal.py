@@ -11,7 +11,6 @@ import numpy as np
 from bench.papers.labs import lab
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, joint_records
-from robot_dynamics_ros.identification.experiments.run import run_simulated
 from robot_dynamics_ros.identification.joint.friction import FrictionData, FrictionFit, fit_friction, friction_updates
 from robot_dynamics_ros.identification.joint.sliding import Sliding, sliding_friction
 from robot_dynamics_ros.identification.joint.thermal import ThermalFit, ThermalRun, fit_thermal
@@ -19,6 +18,7 @@ from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -177,7 +177,7 @@ def duty_records(name: str = "ur5e") -> list[JointRecord]:
     machine.set_ambient(ROOM)
     parts = [motions.duty_cycle(start, swing, period, duty, period * round(60 * t / period)) for duty, t in here.duties]
     plan = lab.planning.checked(robot, "duty-cycles", range(robot.n_joints), motions.join(*parts), 500.0)
-    return joint_records(run_simulated(plan, machine, keep=KEEP), robot)
+    return joint_records(rehearse(machine, plan.motion, rate=plan.rate, keep=KEEP), robot)
 
 
 def thermal_fit(robot: RobotFile, fit: FrictionFit, joint: int) -> ThermalFit:

@@ -34,7 +34,7 @@ from robot_dynamics_ros.identification.arm.written_file import choose_accelerati
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.hold_out import other_motion
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
-from robot_dynamics_ros.identification.dataset.periods import average_all, judged_on_a_repeat
+from robot_dynamics_ros.identification.dataset.periods import judged_on_a_repeat
 from robot_dynamics_ros.identification.dataset.recording import Recording, folded, set_apart
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.models import RobotModel
@@ -118,9 +118,9 @@ def align_velocity(state: Identification) -> None:
 
 
 def recognise_effort(state: Identification) -> None:
-    """Fill effort and rigid: mounting and meaning of the effort; recordings in Nm, averaged over periods if asked for.
+    """Fill effort and rigid: mounting and meaning of the effort; recordings in Nm.
 
-    Raises DataError for an effort whose meaning is ambiguous, periods that are not there, or an arm guided by hand.
+    Raises DataError for an effort whose meaning is ambiguous, or an arm guided by hand.
     """
     options, slow, mount = state.options, slow_motion(state.training), ""
     if options.effort in ("auto", "torque"):
@@ -131,8 +131,6 @@ def recognise_effort(state: Identification) -> None:
     effort = recognise(state.robot, slow, options.effort)
     state.training = [r.with_effort(lambda e: e * effort.scale) for r in state.training]
     state.validation = [r.with_effort(lambda e: e * effort.scale) for r in state.validation]
-    if options.average_periods:
-        state.training = average_all(state.training)
     state.effort = effort
     state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
     note(state.statements, *effort.statements, mount, state.split)

@@ -35,7 +35,6 @@ class Options:
     topic: str = "auto"
     stamps: str = "auto"
     known_rotor: bool = False
-    average_periods: bool = False
     exclude: tuple[tuple[float, float], ...] = ()  # s since the first sample of every recording to identify from
     wrench: SensorOptions | None = None  # a force sensor whose wrench is a known input
     wrench_sign: int = 0  # 1 environment on robot, -1 robot on environment, 0: decided from the data

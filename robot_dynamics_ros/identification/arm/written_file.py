@@ -116,13 +116,11 @@ def choose_acceleration_cutoff(state: Identification) -> None:
 
 def _shown(state: Identification) -> bool:
     """Whether noise and latency are those of live samples: a smoothed effort comes late itself, contact is no error of
-    the acceleration, means over periods have less noise, and a robot that hardly accelerates shows no latency.
+    the acceleration, and a robot that hardly accelerates shows no latency.
     """
     smoothed = any(chosen is not None for chosen in state.structure.filters)
     acceleration = np.median(np.sqrt(np.mean(state.motion.qdd**2, axis=0)))
-    return not (
-        smoothed or state.friction_invalid_reason or state.options.average_periods or acceleration < ACCELERATING
-    )
+    return not (smoothed or state.friction_invalid_reason or acceleration < ACCELERATING)
 
 
 def live_errors(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:

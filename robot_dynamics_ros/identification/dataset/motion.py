@@ -117,10 +117,8 @@ def filtered(
         raise DataError(f"{rec.name}: no piece is longer than the edges of a {cutoff:.3g} Hz filter")
     start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
     t, q, qd, qdd, effort, measured = (_joined([p[k] for p in parts]) for k in range(6))
-    weighted = any("weight" in p.extra for p in rec.pieces)
-    weight = _joined([np.ones_like(p[4]) if p[6] is None else p[6] for p in parts]) if weighted else None
-    rotor = None if any(p[7] is None for p in parts) else _joined([p[7] for p in parts])
-    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured, weight, rotor)
+    rotor = None if any(p[6] is None for p in parts) else _joined([p[6] for p in parts])
+    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured, rotor=rotor)
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
@@ -153,14 +151,13 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
     first, last = np.searchsorted(p.t, p.t[0] + edge, "right"), np.searchsorted(p.t, p.t[-1] - edge)
     keep = slice(int(first), int(last))  # views, no copies
     wanted = p.t[keep] - delay
-    weight = p.extra["weight"][keep] if "weight" in p.extra else None
     effort, rotor = p.effort[keep], rotor_position(p)
     if even and delay == 0:
         shown = None if rotor is None else rotor[keep]
-        return p.t[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], weight, shown
+        return p.t[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], shown
     states = (_at(wanted, grid, x) for x in (q, qd, qdd))
     shown = None if rotor is None else _at(wanted, p.t, rotor)
-    return p.t[keep], *states, effort, _at(wanted, p.t, p.position), weight, shown
+    return p.t[keep], *states, effort, _at(wanted, p.t, p.position), shown
 
 
 def rotor_position(p: Piece) -> np.ndarray | None:

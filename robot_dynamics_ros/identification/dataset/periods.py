@@ -1,26 +1,18 @@
-"""Periodic motion averaged over its periods: noise falls with their number before anything is differentiated.
-
-The scatter between periods gives the deviation of each averaged effort; its inverse variance weights the sample
-[Luo2024 6.2].
-"""
+"""Periods of a motion: a recording that repeats itself does not show how a model predicts other motions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.dataset.motion import MAX_EDGE
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
 SHORTEST = 1.0  # s; nothing that excites a robot repeats faster
 ALIKE = 0.02  # rms difference of two periods over the motion's deviation; tracking repeats to 1e-3 of it or better
 REPEATED = 0.8  # share of a recording in whole periods from which on its last part is a repeat of its first
-FREEDOM = 50  # scatter is pooled over neighbouring samples until so many independent differences stand behind it
-MIN_VARIANCE = 0.1  # of the median variance: no sample weighs more than ten times the median one
 
 
 @dataclass(frozen=True)
@@ -30,27 +22,6 @@ class Periods:
     start: float
     period: float
     count: int
-
-
-def averaged(rec: Recording) -> Recording:
-    """One period per periodic piece: means of all signals, the effort's weight in extra["weight"].
-
-    The period goes on at both ends, so that filters settle outside it. Raises DataError where nothing repeats.
-    """
-    pieces, notes = [], []
-    for piece in rec.pieces:
-        found = find_periods(piece)
-        if found is not None:
-            pieces.append(_average(piece, found))
-            notes.append(f"{found.count} periods of {found.period:.4g} s averaged")
-    if not pieces:
-        raise DataError(
-            f"{rec.name}: the motion is not periodic (no two whole periods in a row alike within {ALIKE:.0%}): repeat "
-            "the motion without a pause, or do not average periods"
-        )
-    left = len(rec.pieces) - len(pieces)
-    notes += [f"{left} pieces without a period left out"] if left else []
-    return replace(rec, pieces=pieces, notes=[*rec.notes, *notes])
 
 
 def find_periods(piece: Piece, period: float | None = None) -> Periods | None:
@@ -137,56 +108,6 @@ def _refined(x: np.ndarray, lag: float) -> float:
         period = (around[m] + _vertex(d[m - 1 : m + 2])) / k
         k *= 2
     return period
-
-
-def _average(piece: Piece, found: Periods) -> Piece:
-    """Mean of every signal over the periods at equal phase, and the effort's relative inverse variance."""
-    size = round(found.period / piece.period)
-    phase = np.arange(size) * (found.period / size)
-    times = found.start + phase[None, :] + found.period * np.arange(found.count)[:, None]
-    times = np.minimum(times, piece.t[-1])
-
-    def each(signal: np.ndarray) -> np.ndarray:
-        """(periods, phases, n) at equal phases."""
-        if np.abs(times - piece.t[np.searchsorted(piece.t, times - 0.5 * piece.period)]).max() < 1e-3 * piece.period:
-            return signal[np.searchsorted(piece.t, times - 0.5 * piece.period)]
-        return CubicSpline(piece.t, signal)(times)
-
-    effort = each(piece.effort)
-    weight = relative_weight(effort.var(0, ddof=1), found.count)
-    extra = {k: each(v).mean(0) for k, v in piece.extra.items() if v.shape == piece.q.shape and np.isfinite(v).all()}
-    qd = None if piece.qd is None else each(piece.qd).mean(0)
-    columns = {"q": each(piece.q).mean(0), "qd": qd, "effort": effort.mean(0)}
-    edge = min(round(MAX_EDGE / piece.period), size)
-    around = np.arange(-edge, size + edge) % size
-    t = found.start + (np.arange(-edge, size + edge)) * (found.period / size)
-    return Piece(
-        t,
-        columns["q"][around],
-        None if qd is None else qd[around],
-        columns["effort"][around],
-        {k: v[around] for k, v in (extra | {"weight": weight}).items()},
-    )
-
-
-def relative_weight(variance: np.ndarray, count: int) -> np.ndarray:
-    """Weights (P, n) of averaged samples: inverse variances over the median's, from the scatter variance (P, n) of
-    `count` periods.
-
-    With few periods a single variance is uncertain: it is pooled over the neighbouring phases of the circle.
-    """
-    half = int(np.ceil(FREEDOM / max(count - 1, 1) / 2))
-    P = len(variance)
-    half = min(half, (P - 1) // 2)
-    total = np.cumsum(np.concatenate([variance[-half - 1 :], variance, variance[:half]]), axis=0)
-    pooled = np.maximum((total[2 * half + 1 :] - total[:P]) / (2 * half + 1), 0.0)
-    middle = np.maximum(np.median(pooled, axis=0), 1e-300)
-    return middle / np.maximum(pooled, MIN_VARIANCE * middle)
-
-
-def average_all(recordings: Sequence[Recording]) -> list[Recording]:
-    """`averaged` of every recording."""
-    return [averaged(r) for r in recordings]
 
 
 def judged_on_a_repeat(recordings: Sequence[Recording]) -> str:

@@ -63,14 +63,14 @@ def judged(found: JointsFound, robot_file: str) -> dict[str, Any]:
     joints = {n: "fair" if (level, misfits[n]) == ("good", "bad") else level for n, level in fits.items()}
     level = _usual(list(joints.values()))
     below = [n for n, one in joints.items() if worst((one, level)) != level]
-    again = f"robot-dynamics experiment {EXPERIMENTS.get(found.what, 'velocity-steps')} --robot {found.robot.name}"
+    again = f"robot-dynamics excite {EXPERIMENTS.get(found.what, 'velocity-steps')} --robot {found.robot.name}"
     said = verdict(
         level,
         f"{found.what} of {len(fits)} of {found.robot.n_joints} joints, {_range(found)}.",
         *_largest(found),
         *(f"Not identified: {why}." for why in found.reasons()),
         exceptions=", ".join(f"{n} ({GRADES[joints[n]]})" for n in below),
-        then=f"{again} --preview motion.png" if level == "bad" else f"robot-dynamics check {robot_file}",
+        then=f"{again} --out motion.csv" if level == "bad" else f"robot-dynamics check {robot_file}",
     )
     return said | {"matrix": _matrix(found, fits, misfits)}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.plots import BLUE, GREEN, RED, canvas, png_bytes
@@ -27,6 +29,17 @@ def motion_preview(motion: Any, robot: Any, limits: Limits) -> bytes:
         _view(axis, origins, right, up, limits)
         axis.set_title(f"path of the TCP and arm, {name}", fontsize=9)
     return png_bytes(drawing)
+
+
+def write_preview(motion: Any, robot: Any, limits: Limits, path: Path) -> dict[str, str]:
+    """The picture as a file: preview -> path; nothing without matplotlib. Raises DataError when it is not written."""
+    try:
+        path.write_bytes(motion_preview(motion, robot, limits))
+    except CapabilityError:
+        return {}
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
+    return {"preview": str(path)}
 
 
 def link_origins(model: RobotModel, q: np.ndarray) -> np.ndarray:

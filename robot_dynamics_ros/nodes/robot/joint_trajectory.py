@@ -4,7 +4,7 @@ refused.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,13 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import joint_columns
+from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points
 
 # a first point at time zero is where the robot is, within the following error of a controller
 START_TOLERANCE = 0.05  # rad
 
 
-MOST_BYTES, MOST_POINTS = 2_000_000, 10_000  # of one trajectory: the interpreter is blocked while one is parsed
+MOST_BYTES = 2_000_000  # of one trajectory: the interpreter is blocked while one is parsed
 
 
 def parsed(data: bytes) -> JointTrajectory:
@@ -28,14 +29,6 @@ def parsed(data: bytes) -> JointTrajectory:
     if len(data) > MOST_BYTES:
         raise DataError(f"trajectory: {len(data)} bytes are more than {MOST_BYTES}")
     return deserialize_message(data, JointTrajectory)
-
-
-class Points(NamedTuple):
-    """Times (m,) [s], positions (m, n) [rad], velocities (m, n) [rad/s] or None, in the robot's joint order."""
-
-    times: NDArray[np.float64]
-    q: NDArray[np.float64]
-    qd: NDArray[np.float64] | None
 
 
 def read_points(message: JointTrajectory, robot: RobotFile) -> Points:

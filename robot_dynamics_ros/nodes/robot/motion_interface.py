@@ -101,19 +101,20 @@ class MotionInterface(NodePart):
     def _receive(self, data: bytes, start: Callable[[JointTrajectory], object]) -> None:
         """Callback: what cannot be taken is refused before it is parsed, and in a flood of refusals nothing is."""
         if self.flooded:
-            self._refusals.add()
+            self._refusals.drop()
         else:
             self._take(data, lambda d: start(parsed(d)))
 
     def _take(self, message: Message, start: Callable[[Message], object]) -> None:
         """Start the trajectory, or publish the reason for the refusal, also when it is the same again."""
+        begin = self._refusals.clock()
         try:
             self._require_able()
             start(message)
             self._end_goal()
             self._published = ""
         except RobotDynamicsError as error:
-            self._refusals.add(reason(error))
+            self._refusals.add(reason(error), begin)
 
     def _refuse(self, text: str) -> None:
         """A refusal stays the latched state until the driver's state changes: a late listener must not miss it."""

@@ -85,6 +85,8 @@ class ContactForceEstimator {
   TareResult tare() noexcept { return force_.tare(); }
   void set_bias(const double* bias) noexcept { force_.set_bias(bias); }  // (n) [Nm]
   const double* bias() const noexcept { return force_.bias(); }
+  // Keeps a recognised payload, refuses any, or judges anew. False: there is none to keep.
+  bool answer_payload(PayloadCheck::Answer a) noexcept { return force_.answer_payload(a); }
 
   // Forgets all state; a tare stays.
   void reset() noexcept {

@@ -1,24 +1,53 @@
-// What the example of a ros2_control plugin uses of hardware_interface: names and values, nothing else.
+// What contact_force_broadcaster uses of hardware_interface 4.46 to 6.8: a name and a value that another thread may
+// hold.
 #pragma once
 
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
 #include <string>
-#include <utility>
 
 namespace hardware_interface {
 
 class StateInterface {
  public:
-  StateInterface(std::string prefix, std::string name, double* value)
-      : prefix_(std::move(prefix)), name_(std::move(name)), value_(value) {}
-  const std::string& get_prefix_name() const { return prefix_; }
-  std::string get_name() const { return prefix_ + "/" + name_; }
-  double get_value() const { return *value_; }
+  using SharedPtr = std::shared_ptr<StateInterface>;
+  using ConstSharedPtr = std::shared_ptr<const StateInterface>;
+  explicit StateInterface(const std::string& prefix, const std::string& name, const std::string& = "double",
+                          const std::string& = "")
+      : name_(prefix + "/" + name) {}
+  const std::string& get_name() const { return name_; }
+  template <typename T = double>
+  [[nodiscard]] std::optional<T> get_optional() const {
+    std::shared_lock<std::shared_mutex> lock(mutex_, std::try_to_lock);
+    return lock.owns_lock() ? std::optional<T>(value_) : std::nullopt;
+  }
+  template <typename T>
+  [[nodiscard]] bool set_value(const T& value) {
+    std::unique_lock<std::shared_mutex> lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock()) value_ = value;
+    return lock.owns_lock();
+  }
+  std::shared_mutex& get_mutex() const { return mutex_; }
 
  private:
-  std::string prefix_, name_;
-  double* value_;
+  std::string name_;
+  double value_ = std::numeric_limits<double>::quiet_NaN();
+  mutable std::shared_mutex mutex_;
 };
-using CommandInterface = StateInterface;
-using LoanedStateInterface = StateInterface;
+
+class LoanedStateInterface {
+ public:
+  explicit LoanedStateInterface(StateInterface::ConstSharedPtr interface) : interface_(std::move(interface)) {}
+  template <typename T = double>
+  [[nodiscard]] std::optional<T> get_optional(unsigned int = 10) const {
+    return interface_->get_optional<T>();
+  }
+
+ private:
+  StateInterface::ConstSharedPtr interface_;
+};
 
 }  // namespace hardware_interface

@@ -1,28 +1,29 @@
-"""Planned motions keep every limit of the robot file, and what a run records is what was planned."""
+"""Planned motions keep every limit of the robot file, and their points give them again."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from stepped_driver import SteppedDriver
 
-from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.demo_robots import working_pose
-from robot_dynamics_ros.cli.experiment import command
-from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.identification.experiments.plan import (
-    EXPERIMENTS,
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.excitation import Limits
+from robot_dynamics_ros.identification.excitation.joint_motions import (
+    JOINT_MOTIONS,
+    check_space,
     checked,
     joined,
     reversals,
     stiffness,
     velocity_steps,
+    with_limits_of,
 )
-from robot_dynamics_ros.identification.experiments.preview import write_preview
-from robot_dynamics_ros.identification.experiments.run import ExperimentFailed, run_driver, run_simulated
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.simulation.plant.build import FAST
+from robot_dynamics_ros.simulation.rehearsal import rehearse, through
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points, few_points
 from robot_dynamics_ros.trajectories.limits import joint_limits
 
 UR5E = load_robot("ur5e")
@@ -35,10 +36,10 @@ SHORT = {
 }
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", JOINT_MOTIONS)
 @pytest.mark.parametrize("joint", [1, 5])
 def test_motions_keep_the_limits_and_move_one_joint(name, joint):
-    plan = EXPERIMENTS[name](UR5E, joint, START, **SHORT[name])
+    plan = JOINT_MOTIONS[name](UR5E, joint, START, **SHORT[name])
     limits, (q, qd, qdd) = joint_limits(UR5E), plan.motion
     assert np.abs(qd).max() <= limits.velocity[joint] and np.abs(qdd).max() <= limits.acceleration[joint] + 1e-9
     assert np.all(np.ptp(np.delete(q, joint, 1), axis=0) == 0) and np.ptp(q[:, joint]) > 0.05
@@ -96,67 +97,34 @@ def test_several_joints_one_after_another_without_a_jump():
     assert np.abs(np.diff(plan.motion[0], axis=0)).max() * plan.rate < 3.2 and len(plan.joints) == 2
 
 
+@pytest.mark.parametrize("name", JOINT_MOTIONS)
+def test_the_points_of_a_motion_are_few_and_give_it_again(name):
+    plan = JOINT_MOTIONS[name](UR5E, 1, START, **SHORT[name])
+    points = few_points(plan.motion, plan.rate)
+    again = through(Points(points.times, points.q, points.qd), plan.rate)
+    assert len(points.times) < min(0.1 * len(plan.motion[0]), MOST_POINTS)
+    assert np.abs(again[0] - plan.motion[0][1:]).max() < 2e-3
+    assert np.abs(again[1] - plan.motion[1][1:]).max() < 0.02
+
+
+def test_a_motion_of_too_many_points_is_refused():
+    t = np.arange(0, 2000, 0.01)[:, None]
+    with pytest.raises(CapabilityError, match="--duration"):
+        few_points((np.sin(9 * t), 9 * np.cos(9 * t), -81 * np.sin(9 * t)), 100.0)
+
+
 def test_the_simulated_robot_follows_and_is_recorded():
     plan = velocity_steps(UR5E, 0, START, count=2, slowest=0.4, fastest=0.8)
-    seen = []
-    log = run_simulated(plan, SimulatedRobot(UR5E, overrides=FAST), seen.append)
-    assert len(log) == len(plan.motion[0]) and seen[-1] == 1.0
-    assert np.abs(log.q - plan.motion[0]).max() < 0.02
+    log = rehearse(SimulatedRobot(UR5E, overrides=FAST), plan.motion)
+    assert len(log) == len(plan.motion[0]) and np.abs(log.q - plan.motion[0]).max() < 0.02
 
 
-def test_interrupting_a_simulated_run_keeps_what_was_recorded():
-    plan = velocity_steps(UR5E, 0, START, count=3, slowest=0.05)
-
-    def interrupt(share):
-        if share > 0.4:
-            raise KeyboardInterrupt
-
-    log = run_simulated(plan, SimulatedRobot(UR5E, overrides=FAST), interrupt)
-    assert 0 < len(log) < len(plan.motion[0])
-
-
-def driven(at=0, act=lambda driver: None):
-    """A stepped driver, and act(driver) before the sample of this number of the streamed motion is read."""
-    driver = SteppedDriver(UR5E)
-    read, samples = driver.read, iter(range(1, 10**6))
-
-    def counted(timeout):
-        if len(driver.streams) == 2 and next(samples) == at:
-            act(driver)
-        return read(timeout)
-
-    driver.read = counted
-    return driver
-
-
-PLAN = velocity_steps(UR5E, 0, START, count=2)
-
-
-def test_a_driver_streams_the_plan_and_every_sample_is_kept():
-    driver = driven()
-    log = run_driver(PLAN, driver)
-    np.testing.assert_array_equal(driver.streams[1], PLAN.motion[0])
-    assert len(log) == len(PLAN.motion[0]) and driver.motion.state == "done"
-
-
-def test_ctrl_c_stops_the_robot_and_keeps_the_samples():
-    def interrupt(driver):
-        raise KeyboardInterrupt
-
-    driver = driven(9, interrupt)
-    assert len(run_driver(PLAN, driver)) == 8 and driver.motion.state == "stopped"
-
-
-def test_a_robot_that_stops_by_itself_is_an_error_that_holds_the_recording():
-    with pytest.raises(ExperimentFailed, match="protective stop") as failed:
-        run_driver(PLAN, driven(20, lambda driver: setattr(driver, "failure", "protective stop")))
-    assert len(failed.value.log) == 20
-
-
-def test_preview_is_a_picture(tmp_path):
-    pytest.importorskip("matplotlib")
-    write_preview(velocity_steps(UR5E, 0, START, count=2), UR5E, tmp_path / "a" / "p.png")
-    assert (tmp_path / "a" / "p.png").read_bytes()[:4] == b"\x89PNG"
+def test_a_floor_refuses_a_motion_below_it():
+    plan = velocity_steps(UR5E, 1, START, count=2)
+    limits = with_limits_of(UR5E, Limits.of(UR5E, floor=-1.0))
+    check_space(UR5E, limits, plan)
+    with pytest.raises(DataError, match="floor"):
+        check_space(UR5E, replace(limits, floor=0.6), plan)
 
 
 @pytest.mark.parametrize("name", shipped_robots())
@@ -165,11 +133,3 @@ def test_the_simulated_robot_has_a_pose_to_start_from(name):
     pose = working_pose(robot)
     lower, upper = robot.array("limits.position_lower"), robot.array("limits.position_upper")
     assert pose.shape == (robot.n_joints,) and np.all((pose > lower) & (pose < upper))
-
-
-@pytest.mark.long
-def test_the_example_of_the_help_runs_without_a_start(tmp_path):
-    line = ["velocity-steps", "--robot", "ur5e", "--simulated", "--joint", "2"]
-    done = CliRunner().invoke(command, [*line, "--out", str(tmp_path / "sweeps")], catch_exceptions=False)
-    assert done.exit_code == 0 and "100 % of the motion" in done.output
-    assert np.allclose(load_bag(tmp_path / "sweeps")[0].q[0], working_pose(UR5E), atol=0.01)

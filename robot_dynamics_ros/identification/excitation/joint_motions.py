@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord
+from robot_dynamics_ros.identification.excitation.check import IN_SPACE, Breach, excess
+from robot_dynamics_ros.identification.excitation.design import Excitation
+from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, Limits
+from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.joint.friction import least_samples
 from robot_dynamics_ros.identification.joint.sliding import sliding_friction
 from robot_dynamics_ros.models.friction import FrictionModel, law_named
@@ -22,11 +26,12 @@ from robot_dynamics_ros.trajectories.motions import Motion
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-_MARGIN = 0.9  # share of a limit that experiments use at most
+_MARGIN = 0.9  # share of a limit that these motions use at most
 _FRICTION_SHARE = 0.3  # of the torque limit, reserved for friction where the robot file has none
 _STEADY = 0.45  # s at constant speed, at least
 _EDGE = 0.02  # rad kept from position limits
 _CHECK_RATE = 250.0  # Hz of the samples by which a plan is judged
+_DRAWN = 20_000  # samples of a motion that are drawn and checked against floor, boxes and clearance
 _RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file has no acceleration limit
 
 
@@ -156,7 +161,7 @@ def stiffness(
     return checked(robot, "stiffness", [joint], motions.join(*parts), rate)
 
 
-EXPERIMENTS: dict[str, Callable[..., Plan]] = {
+JOINT_MOTIONS: dict[str, Callable[..., Plan]] = {
     "velocity-steps": velocity_steps,
     "reversals": reversals,
     "duty-cycles": duty_cycles,
@@ -222,6 +227,29 @@ def check_steps(plan: Plan, joint: int, law: str = "madsen") -> None:
             f"{plan.name}: {name} would slide steadily in {count} samples, a fit of {law} needs {need}: take more "
             "speeds (--count), more travel (--travel), or a start farther from its limits (--start)"
         )
+
+
+def with_limits_of(robot: RobotFile, limits: Limits) -> Limits:
+    """`limits` with the joint limits of the robot file, which a motion of one joint may use in full."""
+    own = joint_limits(robot)
+    return replace(limits, lower=own.lower, upper=own.upper, velocity=own.velocity, acceleration=own.acceleration)
+
+
+def sampled(plan: Plan) -> Excitation:
+    """At most _DRAWN samples of a plan, for pictures."""
+    every = max(1, len(plan.motion[0]) // _DRAWN)
+    q, qd, qdd = (np.ascontiguousarray(x[::every]) for x in plan.motion)
+    return Excitation(np.arange(len(q)) * every / plan.rate, q, qd, qdd, np.nan, np.nan, 0)
+
+
+def check_space(robot: RobotFile, limits: Limits, plan: Plan) -> None:
+    """Refuse a plan that leaves floor, boxes or clearance of `limits`. Raises DataError with the worst and its time."""
+    motion = sampled(plan)
+    found = excess(Criteria(robot, limits), (motion.q, motion.qd, motion.qdd))
+    tops = {name: int(found[name].argmax()) for name in IN_SPACE if name in found}
+    worst = [Breach(name, float(found[name][k]), float(motion.time[k])) for name, k in tops.items()]
+    if broken := [b for b in worst if b.excess > TOLERANCE]:
+        raise DataError(f"{plan.name}: {max(broken, key=lambda b: b.excess)}: choose another start (--start)")
 
 
 def _torque(robot: RobotFile, motion: Motion, limits: JointLimits) -> np.ndarray:

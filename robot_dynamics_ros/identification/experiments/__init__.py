@@ -1,1 +1,0 @@
-"""Experiments that make joints identifiable: the motion with its limits checked, a preview, and the recording."""

@@ -1,0 +1,106 @@
+"""Contact force in a loop of your own, without ROS: joint positions and efforts in; wrench, deviation, contact out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.core_file import STAGES
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+Numbers = Sequence[float] | np.ndarray
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One estimate, environment on robot; NaN where nothing could be estimated.
+
+    wrench, wrench_std (6,): force [N] and moment [Nm] at the TCP in base axes; torque, torque_std (n,): on the joints
+    [Nm]; contact: a joint or the TCP is in contact; status: ok, warming_up, degraded, or why there is no estimate.
+    """
+
+    wrench: np.ndarray
+    wrench_std: np.ndarray
+    torque: np.ndarray
+    torque_std: np.ndarray
+    contact: bool
+    status: Status
+
+
+class LiveForce:
+    """The stages of the nodes (`Pipeline`) as one call per cycle of any arm, 30 Hz to 1 kHz.
+
+    robot: RobotFile, shipped name or file. parameters: stage -> name -> value, e.g. {"force": {"bandwidth": 10.0}}.
+    Raises ConfigError, CapabilityError where the robot file lacks links or torque constants.
+    """
+
+    def __init__(
+        self, robot: RobotFile | str | Path, parameters: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
+        self.robot = load_robot(robot) if isinstance(robot, (str, Path)) else robot
+        self.pipeline = Pipeline(self.robot, parameters, STAGES)
+        self._sample = Sample(self.robot.joint_names)
+
+    def update(
+        self,
+        q: Numbers,
+        qd: Numbers | None = None,
+        effort: Numbers | None = None,
+        *,
+        temperature: Numbers | None = None,
+        stamp: float | None = None,
+    ) -> Contact:
+        """One cycle. q (n,) [rad]; qd (n,) [rad/s], None: differentiated; effort (n,) in the unit that the robot file
+        declares, Nm or A (current); temperature (n,) [deg C]; stamp [s], increasing, None: the time of this call.
+
+        Raises DataError for an array of another length; numbers that are not finite give an estimate of NaN.
+        """
+        sample = self._sample
+        sample.clear()
+        sample.stamp_ns = time.monotonic_ns() if stamp is None else round(1e9 * stamp)
+        given = {"q": q, "qd": qd, "effort": effort, "temperature": temperature}
+        for name, values in given.items():
+            if values is not None:
+                setattr(sample, name, self._checked(name, values))
+        status = self.pipeline.step(sample)
+        s = sample.copy()
+        return Contact(
+            s.external_wrench,
+            s.external_wrench_std,
+            s.external_joint_torque,
+            s.external_joint_torque_std,
+            bool((s.contact == 1.0).any()),
+            status,
+        )
+
+    def _checked(self, name: str, values: Numbers) -> np.ndarray:
+        array = np.asarray(values, dtype=float)
+        if array.shape != (self.robot.n_joints,):
+            raise DataError(f"{name} has shape {array.shape}, expected ({self.robot.n_joints},): {self.robot.name}")
+        return array
+
+    def tare(self) -> str:
+        """Take the mean external torque of the last second as zero; returns the bias in words.
+
+        Raises DataError with the reason where the stage refuses it: in contact, unsteady, too early.
+        """
+        done, words = self.pipeline.stage("force").tare()
+        if not done:
+            raise DataError(f"tare: {words}")
+        return str(words)
+
+    def reset(self) -> None:
+        """Forget all state, e.g. after a pause; a tare stays."""
+        self.pipeline.reset()

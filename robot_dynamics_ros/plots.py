@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import io
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ DPI = 160
 # colours that are distinguishable with colour blindness [Okabe and Ito 2008]
 BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"
 INK = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY)
+OF_A_FILE = r'<metadata>.*?</metadata>| xmlns(:\w+)?="[^"]*"| id="[a-zA-Z.0-9]+_[\d_]+"'  # of no use inside a page
 MEASURED, MODEL, ERROR, OTHER = "#222222", BLUE, RED, "#999999"
 
 
@@ -74,9 +75,18 @@ def png_bytes(drawing: Any) -> bytes:
     return buffer.getvalue()
 
 
-def png(drawing: Any) -> str:
-    """A figure as a data URI."""
-    return "data:image/png;base64," + base64.b64encode(png_bytes(drawing)).decode("ascii")
+def svg(drawing: Any) -> str:
+    """A figure as SVG inside a page, in the page's colours: black is its ink, white its paper."""
+    from matplotlib import rc_context
+
+    buffer = io.StringIO()
+    with rc_context({"svg.fonttype": "none"}):
+        drawing.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    text = buffer.getvalue()
+    text = re.sub(OF_A_FILE, "", text[text.index("<svg") :], flags=re.DOTALL)
+    for own, page in (("#000000", "currentColor"), (MEASURED, "currentColor"), ("#ffffff", "var(--paper)")):
+        text = text.replace(own, page)
+    return text
 
 
 def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str, y: str) -> str:
@@ -96,7 +106,7 @@ def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str,
             axis.set_xlabel(x, fontsize=9)
         if j % 3 == 0:
             axis.set_ylabel(y, fontsize=9)
-    return png(drawing)
+    return svg(drawing)
 
 
 def concise_dates(axis: Any) -> None:

@@ -47,3 +47,21 @@ def on_files(files: Any, config: Any) -> Any:
     for name, path in result_pages().items():
         files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
+
+
+FIRST = {
+    "your_bag.md",
+    "trouble.md",
+    "force.md",
+    "force_how.md",
+    "friction.md",
+    "control.md",
+}  # what most users look for
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Order of the site's search: pages that most users look for, other pages, tables and results."""
+    uri = page.file.src_uri
+    boost = 4.0 if uri in FIRST else 0.5 if uri.startswith(("reference/", "results/")) else 1.0
+    page.meta.setdefault("search", {"boost": boost})
+    return markdown

@@ -47,14 +47,26 @@ class Table:
 
 
 def is_table(path: str | Path) -> bool:
-    """Whether a path is a file of numbers instead of a bag, by its suffix."""
-    return Path(path).suffix.lower() in READERS
+    """Whether a path is a file of numbers, by its suffix, or a LeRobot data set instead of a bag."""
+    return Path(path).suffix.lower() in READERS or is_dataset(path)
+
+
+def is_dataset(path: str | Path) -> bool:
+    """Whether a path is the directory of a LeRobot data set."""
+    return (Path(path) / "meta" / "info.json").is_file()
+
+
+def data_files(root: Path) -> list[Path]:
+    """The parquet files of a LeRobot data set in the order of its frames."""
+    return sorted((root / "data").glob("*/*.parquet"))
 
 
 def read_table(path: Path) -> Table:
-    """Columns of a file. Raises DataError naming the file and the reason, CapabilityError for a library that is not
-    installed.
+    """Columns of a file or a data set. Raises DataError naming the file and the reason, CapabilityError for a library
+    that is not installed.
     """
+    if is_dataset(path):
+        return _joined(path, [read_table(file) for file in data_files(path)])
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     try:
@@ -71,7 +83,17 @@ def read_table(path: Path) -> Table:
     return Table(path, columns)
 
 
-def _library(name: str, path: Path) -> Any:
+def _joined(path: Path, parts: Sequence[Table]) -> Table:
+    """The columns that all files of a data set have, one after the other."""
+    names = [n for n in parts[0].columns if all(n in part.columns for part in parts)] if parts else []
+    if not names:
+        raise DataError(f"{path}: holds no columns of numbers")
+    within(path, len(names) * sum(part.rows for part in parts), MAX_CELLS, "numbers")
+    return Table(path, {name: np.concatenate([part.columns[name] for part in parts]) for name in names})
+
+
+def library(name: str, path: Path) -> Any:
+    """A module that reads files of a kind. Raises CapabilityError naming the extra that installs it."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -162,7 +184,7 @@ def _npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def _hdf5(path: Path) -> dict[str, np.ndarray]:
-    h5py = _library("h5py", path)
+    h5py = library("h5py", path)
     arrays: dict[str, np.ndarray] = {}
     objects = cells = 0
 
@@ -179,8 +201,8 @@ def _hdf5(path: Path) -> dict[str, np.ndarray]:
 
 
 def _parquet(path: Path) -> dict[str, np.ndarray]:
-    file = _library("pyarrow.parquet", path).ParquetFile(path)
-    types = _library("pyarrow.types", path)
+    file = library("pyarrow.parquet", path).ParquetFile(path)
+    types = library("pyarrow.types", path)
     refuse_parquet(path, file.metadata)
     table = file.read(columns=[f.name for f in file.schema_arrow if _of_numbers(types, f.type)])
     arrays: dict[str, np.ndarray] = {}
@@ -264,7 +286,7 @@ NATIVE = {".parquet": "pyarrow.parquet", ".h5": "h5py", ".hdf5": "h5py"}  # on s
 
 def _apart(path: Path) -> dict[str, np.ndarray]:
     """Columns as a process of its own reads them. Raises as the reader, DataError where the process was ended."""
-    _library(NATIVE[path.suffix.lower()], path)
+    library(NATIVE[path.suffix.lower()], path)
     with tempfile.TemporaryDirectory() as place:
         call = f"from {__name__} import write_columns as w; import sys; sys.exit(w(*sys.argv[1:]))"
         command = [sys.executable, "-c", call, str(path), f"{place}/columns.npz"]

@@ -68,12 +68,14 @@ def command(
 
     Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary. The file of
     --calibrate is read by `up --params` and `replay --params`; record rests, motion and contact, a minute or more.
+    Of a LeRobot data set it writes OUT/dataset, a copy with columns observation.external_wrench, ..._std and contact.
 
     Example: robot-dynamics replay run1 --robot ur5e --out result
     """
     if calibrate is not None and reference is None:
         raise ConfigError("replay", "--calibrate", "needs the force sensor: --reference TOPIC")
-    refuse_bag(out / "estimates", inputs=bags)
+    for name in ("estimates", "dataset"):
+        refuse_bag(out / name, inputs=bags)
     result = replay(
         bags,
         carrying(load_robot(robot), payload),

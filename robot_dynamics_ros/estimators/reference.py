@@ -21,7 +21,7 @@ TOUCH = 5.0  # N on the sensor from which on the arm is in contact
 AFTER = 0.2  # s after a contact that still count as contact
 OPPOSITE = -0.5  # correlation of the forces below which the sensor measures robot on environment
 LONGEST_DELAY = 0.5  # s
-SHOWN = np.array([1.0] * 3 + [0.1] * 3)  # N, Nm: deviation of the sensor below which an axis says nothing of its gain
+LEAST_CHANGE = np.array([1.0] * 3 + [0.1] * 3)  # N, Nm: deviation of the sensor below which an axis has no gain
 
 
 @dataclass
@@ -106,11 +106,11 @@ def sensor_sign(estimate: np.ndarray, reference: np.ndarray) -> int:
 
 def by_axis(estimate: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Correlation, gain and bias (6,) of estimate = gain reference + bias, by least squares; NaN where an axis of the
-    reference hardly changes (SHOWN).
+    reference hardly changes (LEAST_CHANGE).
     """
     e, r = estimate - estimate.mean(axis=0), reference - reference.mean(axis=0)
     power, own, cross = (r**2).mean(axis=0), (e**2).mean(axis=0), (e * r).mean(axis=0)
-    shown = np.sqrt(power) >= SHOWN
+    shown = np.sqrt(power) >= LEAST_CHANGE
     gain = np.where(shown, cross / np.maximum(power, 1e-300), np.nan)
     correlation = np.where(shown, cross / np.sqrt(np.maximum(power * own, 1e-300)), np.nan)
     bias = estimate.mean(axis=0) - np.where(shown, gain, 0.0) * reference.mean(axis=0)
@@ -124,7 +124,7 @@ def delay_of(s: Series) -> float:
     a, b = (np.column_stack([np.interp(t, s.stamps, x[:, k]) for k in range(3)]) for x in (s.estimate, s.reference))
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
     reach = min(int(LONGEST_DELAY / (t[1] - t[0])), len(t) // 4) if len(t) > 8 else 0
-    if not reach or (b.std(axis=0) < SHOWN[:3]).all():
+    if not reach or (b.std(axis=0) < LEAST_CHANGE[:3]).all():
         return np.nan
     scores = np.array([(a[reach + k : len(a) - reach + k] * b[reach : len(b) - reach]).sum() for k in _lags(reach)])
     k = int(scores.argmax())

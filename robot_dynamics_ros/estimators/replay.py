@@ -12,7 +12,9 @@ import numpy as np
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
+from robot_dynamics_ros.bags.lerobot import write_dataset
 from robot_dynamics_ros.bags.storage import Wrap
+from robot_dynamics_ros.bags.tables import is_dataset
 from robot_dynamics_ros.effort.decision import Decision
 from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.effort.meaning import WORDS
@@ -172,7 +174,8 @@ def write_replay(
     progress: Wrap | None = None,
     inputs: Sequence[str | Path] = (),
 ) -> list[Path]:
-    """Write the bag `estimates` and, where matplotlib is there, `force.png` into a directory; returns what was written.
+    """Write the bag `estimates`, of a LeRobot data set a copy `dataset` with the estimates as columns and, where
+    matplotlib is there, `force.png` into a directory; returns what was written.
 
     Raises DataError when it cannot be written.
     """
@@ -188,6 +191,9 @@ def write_replay(
             inputs=inputs,
         )
     ]
+    if len(result.report.files) == 1 and is_dataset(result.report.files[0]):
+        source = Path(result.report.files[0])
+        written.append(write_dataset(source, out / "dataset", result.robot, result.log, inputs))
     from robot_dynamics_ros.plots import plot_force, plotting_available
 
     missing = plotting_available()

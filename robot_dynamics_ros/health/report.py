@@ -69,7 +69,8 @@ def as_dict(
 ) -> dict[str, Any]:
     """Everything printed, for the JSON and the page; history: sentences of `learn`."""
     days, span = [date(m.time) for m in measured], measured[-1].time - measured[0].time
-    short = f"{len(measured)} recordings within {span / 3600:.3g} h: a trend needs {LEAST_SPAN / 86400:.0f} days"
+    within = f"{span:.0f} s" if span < 600 else f"{span / 3600:.3g} h"
+    short = f"{len(measured)} recordings within {within}: a trend needs {LEAST_SPAN / 86400:.0f} days"
     rows = {
         quantity: [
             {

@@ -12,7 +12,7 @@ from robot_dynamics_ros.learning.observability import OPEN, PARTLY, Knowledge
 from robot_dynamics_ros.learning.proposal import Proposal
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import MODEL, OTHER, figure, png
+from robot_dynamics_ros.plots import MODEL, OTHER, figure, svg
 from robot_dynamics_ros.verdict import cell, level_of, matrix, verdict
 
 TEMPLATE = "learn_report.html.j2"
@@ -110,7 +110,7 @@ def _errors(session: Session, proposal: Proposal) -> str:
     axis.set_ylabel("RMS of the torque [Nm]")
     axis.grid(axis="y", alpha=0.25)
     axis.legend(fontsize=8)
-    return png(drawing)
+    return svg(drawing)
 
 
 def _known(known: Sequence[Knowledge]) -> str:
@@ -122,4 +122,4 @@ def _known(known: Sequence[Knowledge]) -> str:
     axis.set_xticks(places, [k.short for k in known], rotation=90, fontsize=7)
     axis.set_ylabel("deviation [% of the prior's]")
     axis.grid(axis="y", alpha=0.25)
-    return png(drawing)
+    return svg(drawing)

@@ -47,6 +47,7 @@ class ViewerNode(LifecycleBase):
         self._inputs: list[Any] = []
         self._timer: Any = None
         self._pictures = self._refused = 0
+        self._tared = ""
         self._arrived: dict[tuple[str, int | None], int] = {}
 
     def build(self) -> None:
@@ -103,6 +104,7 @@ class ViewerNode(LifecycleBase):
         for entry in message.status:
             level = int.from_bytes(entry.level, "little")
             self._health[entry.name] = Health(entry.name, level, entry.message)
+            self._tared = next((pair.value for pair in entry.values if pair.key == "tare"), self._tared)
 
     def _draw(self) -> None:
         """One picture of what arrived since the last one."""
@@ -116,6 +118,7 @@ class ViewerNode(LifecycleBase):
         self._pictures += 1
         if self._pictures % TEXT_EVERY == 1:
             self._scene.log_status(self._sample, self._health.values())
+            self._scene.set_state("tare", self._tared)
 
     def _decode(self, key: tuple[str, int | None], raw: bytes) -> None:
         name, joint = key

@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -96,3 +97,23 @@ def test_the_picture_of_the_architecture_names_what_is_there():
         name = lines[0].replace("<name>", "ur5e")
         places = (ROOT / "robot_dynamics_ros" / name, ROOT / name)
         assert colour == drawing.OUTSIDE or any(place.exists() for place in places), name
+
+
+SEARCHED = {
+    "use_currents_as_efforts": "ros2_control.md",
+    "gravity compensation": "force.md",
+    "collision sensitivity": "force.md",
+    "TCP force": "force.md",
+    "set_payload": "force.md",
+    "momentum observer": "force_how.md",
+    "no contact force": "trouble.md",
+    "stiction": "friction.md",
+    "O_F_ext_hat_K": "franka.md",
+    "admittance": "ros2_control.md",
+    "your own bag": "your_bag.md",
+}
+
+
+@pytest.mark.parametrize("words", SEARCHED)
+def test_words_that_users_search_for_are_on_the_page_that_answers(words):
+    assert words.lower() in text_of(SEARCHED[words]).lower()

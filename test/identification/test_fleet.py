@@ -87,7 +87,7 @@ def test_the_command_writes_table_numbers_and_a_page_that_needs_nothing_else(tmp
     assert done.exit_code == 0, done.output
     page = (tmp_path / "out" / "comparison.html").read_text()
     assert all(word in page for word in ("2026-01-01 00:00", "robot at rest", "c: friction of one"))
-    assert page.count("data:image/png") == 2 and "http" not in page.split("</style>")[1]
+    assert page.count("<svg") == 2 and "http" not in page.split("</style>")[1]
     assert json.loads((tmp_path / "out" / "comparison.json").read_text())["bags"] == ["a", "b", "c"]
 
 

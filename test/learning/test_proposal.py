@@ -211,7 +211,7 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path):
     rows = {row["joint"]: row["cells"] for row in report["matrix"]["rows"]}
     assert set(rows) == set(worker.robot.joint_names)
     assert {joint for joint, cells in rows.items() if cells[1]["level"] == "good"} == set(report["better"])
-    assert "data:image/png" in Path(report["files"]["report"]).read_text()
+    assert "<svg" in Path(report["files"]["report"]).read_text()
     assert report["files"]["robot_file"] == str(state / "robot.yaml")
     assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
     assert 0 < report["bytes"] < 3 * 100_000

@@ -12,7 +12,7 @@ from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel, fit_live
 from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
-from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
+from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter, known_rotors, prior_of
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import recording_weights, slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import Identification, note
@@ -25,20 +25,17 @@ OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbo
 def fit_parameters(state: Identification) -> None:
     """Fill fit, rotor_included, consistent and rotor with the simple law of friction.
 
-    Raises DataError or CapabilityError where the method lacks what it needs, DataError where the solver finds no
-    physically consistent model.
+    Raises CapabilityError where rotors to be held are not known, DataError where the solver finds no physically
+    consistent model.
     """
-    fitter, options = _fitter(state), state.options
-    plain = options.method in PLAIN
-    state.fit = with_uncertainty(fitter.run(options.method if plain else "huber"), state.motion)
+    fitter, method = _fitter(state), state.options.method
+    state.fit = with_uncertainty(fitter.run(method), state.motion)
     state.rotor_included, rotors = rotor_included(state.robot, state.fit)
-    held = _held(state)
-    if held or not plain:
+    if held := _held(state):
         fitter.held = held
-        state.fit = with_uncertainty(fitter.run(options.method), state.motion, centred=not plain)
+        state.fit = with_uncertainty(fitter.run(method), state.motion)
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-    note(state.statements, rotors, *fitter.notes, coupled_statement(state.robot, state.structure))
-    note(state.warnings, *(n for n in fitter.notes if "please check" in n))
+    note(state.statements, rotors, coupled_statement(state.robot, state.structure))
 
 
 def fit_together(state: Identification) -> None:
@@ -52,7 +49,7 @@ def fit_together(state: Identification) -> None:
     if method == "huber" and len(state.training) > 1:
         state.motion = replace(state.motion, weight=recording_weights(state.fit, state.motion, state.edges))
     state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
-    again = method in PLAIN and any(law.presliding is not None for law in laws)
+    again = any(law.presliding is not None for law in laws)
     for left in reversed(range(TOGETHER if again else 0)):
         state.structure = state.structure.with_laws([law.columns(c) for law, c in zip(laws, chosen, strict=True)])
         fitter = _fitter(state, state.live)
@@ -71,7 +68,7 @@ def _fitter(state: Identification, live: LiveModel | None = None) -> Fitter:
     """
     prior = prior_of(state.robot, state.rigid, state.structure, state.options.prior)
     load = None if live is None else live.phi
-    fitter = Fitter(state.rigid, state.structure, state.motion, prior, state.training, load=load)
+    fitter = Fitter(state.rigid, state.structure, state.motion, prior, load=load)
     if state.options.method not in ("ols", "torque") and any(stretches := slow_stretches(state.motion)):
         before = live or fitter.run("huber", rough=True)
         fitter.motion = replace(state.motion, weight=slow_weights(before, state.motion, stretches))
@@ -80,7 +77,7 @@ def _fitter(state: Identification, live: LiveModel | None = None) -> Fitter:
 
 def _held(state: Identification) -> dict[int, float]:
     """Rotor inertias that are not sought."""
-    if state.options.known_rotor or state.options.method == "total":
+    if state.options.known_rotor:
         return known_rotors(state.robot, state.rigid, state.structure, state.rotor_included)
     return {}
 

@@ -1,4 +1,4 @@
-"""Pictures of an identification: data URIs for its page."""
+"""Pictures of an identification: SVG of its page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.plots import ERROR, MEASURED, MODEL, OTHER, POINTS, figure, fixed_margins, grid, png
+from robot_dynamics_ros.plots import ERROR, MEASURED, MODEL, OTHER, POINTS, figure, fixed_margins, grid, svg
 
 
 def _every(n: int) -> slice:
@@ -29,7 +29,7 @@ def tracks(t: np.ndarray, y: np.ndarray, p: np.ndarray, names: Sequence[str], un
         axis.grid(alpha=0.3)
     axes[0, 0].legend(ncols=3, loc="upper right", fontsize=8)
     axes[-1, 0].set_xlabel("time [s]")
-    return png(drawing)
+    return svg(drawing)
 
 
 def residual_over(x: np.ndarray, r: np.ndarray, names: Sequence[str], label: str, unit: str) -> str:
@@ -38,7 +38,7 @@ def residual_over(x: np.ndarray, r: np.ndarray, names: Sequence[str], label: str
     def draw(axis: Any, j: int) -> None:
         ok = np.isfinite(x[:, j])
         some = _every(int(ok.sum()))
-        axis.plot(x[ok, j][some], r[ok, j][some], ".", ms=1.2, color=OTHER, alpha=0.5)
+        axis.plot(x[ok, j][some], r[ok, j][some], ".", ms=1.2, color=OTHER, alpha=0.5, rasterized=True)
         edges = np.unique(np.quantile(x[ok, j], np.linspace(0, 1, 25))) if ok.any() else np.zeros(0)
         if len(edges) > 3:
             place = np.clip(np.searchsorted(edges, x[ok, j]) - 1, 0, len(edges) - 2)
@@ -96,9 +96,18 @@ def friction_curves(
 
     def draw(axis: Any, j: int) -> None:
         some = _every(len(v))
-        axis.plot(v[some, j], measured[some, j], ".", ms=1.2, color=OTHER, alpha=0.5, label="effort - rigid body")
-        axis.plot(v[some, j], curve[some, j], ".", ms=1.5, color=MODEL, label="model")
-        axis.plot(v[some, j], live[some, j], ".", ms=1.0, color=ERROR, label="live law (no load)")
+        axis.plot(
+            v[some, j],
+            measured[some, j],
+            ".",
+            ms=1.2,
+            color=OTHER,
+            alpha=0.5,
+            rasterized=True,
+            label="effort - rigid body",
+        )
+        axis.plot(v[some, j], curve[some, j], ".", ms=1.5, color=MODEL, label="model", rasterized=True)
+        axis.plot(v[some, j], live[some, j], ".", ms=1.0, color=ERROR, label="live law (no load)", rasterized=True)
         axis.set_ylim(*np.quantile(measured[:, j], [0.002, 0.998]) * 1.15)
         if j == 0:
             axis.legend(fontsize=7, markerscale=5)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import MODEL, OTHER, figure, png
+from robot_dynamics_ros.plots import MODEL, OTHER, figure, svg
 
 TEMPLATE = "fleet_report.html.j2"
 NAMED = 20  # bags whose names have room below a picture; of more, every k-th is named
@@ -40,7 +40,7 @@ def _friction(result: dict[str, Any]) -> str:
         axis.set_ylabel("Nm")
         _name_bags(axis, result["bags"])
         axis.set_ylim(0, 1.15 * float(np.nanmax(value[:, j])))
-    return png(drawing)
+    return svg(drawing)
 
 
 def _base(result: dict[str, Any]) -> str:
@@ -54,7 +54,7 @@ def _base(result: dict[str, Any]) -> str:
     axes[0, 0].set_yticks(np.arange(len(names)), names, fontsize=7)
     _name_bags(axes[0, 0], result["bags"])
     drawing.colorbar(shown, label="standard deviations off the median", shrink=0.5)
-    return png(drawing)
+    return svg(drawing)
 
 
 def _name_bags(axis: Any, bags: list[str]) -> None:

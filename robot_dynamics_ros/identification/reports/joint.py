@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.joint.fits import Curve
 from robot_dynamics_ros.identification.joint.identify import JointsFound
 from robot_dynamics_ros.identification.reports.joint_verdict import judged, parameters
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import MODEL, OTHER, POINTS, figure, png
+from robot_dynamics_ros.plots import MODEL, OTHER, POINTS, figure, svg
 from robot_dynamics_ros.robot_file import save_robot
 from robot_dynamics_ros.signals import Log
 
@@ -40,17 +40,17 @@ def head(number: str) -> str:
 
 
 def picture(curve: Curve) -> str:
-    """Measured points and model of one joint as a data URI."""
+    """Measured points and model of one joint as SVG."""
     drawing, axes = figure(1, 1, 9.0, 4.0)
     axis = axes[0, 0]
     step = max(len(curve.x) // POINTS, 1)
-    axis.plot(curve.x[::step], curve.y[::step], "o", ms=5, mfc="none", mec=OTHER, label="measured")
+    axis.plot(curve.x[::step], curve.y[::step], "o", ms=5, mfc="none", mec=OTHER, label="measured", rasterized=True)
     axis.plot(curve.model_x, curve.model, "." if _scattered(curve) else "-", ms=3, color=MODEL, label="model")
     axis.set_xlabel(curve.x_label)
     axis.set_ylabel(curve.y_label)
     axis.grid(alpha=0.25)
     axis.legend()
-    return png(drawing)
+    return svg(drawing)
 
 
 def _scattered(curve: Curve) -> bool:

@@ -91,6 +91,7 @@ class Estimates(NodePart):
             self._gate = LiveGate(robot) if driver is None else None
         self._logged, self._statuses = "", Counter[Status]()
         self._held = False  # a payload, as last logged
+        self._tared = ""
         self._trigger("~/reset", self._reset)
         if "force" in self.running:
             self._trigger("~/tare", self._tare)
@@ -170,6 +171,7 @@ class Estimates(NodePart):
         success, text = self.pipeline.stage("force").tare()
         if not success:
             raise CapabilityError(text)
+        self._tared = text
         return text
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
@@ -179,6 +181,8 @@ class Estimates(NodePart):
         values: dict[str, Any] = {f"status {s.name}": n for s, n in counts.items()}
         if self._effort is not None:
             values["effort"] = self._effort.text
+        if self._tared:
+            values["tare"] = self._tared
         values |= {f"note {i + 1}": note for i, note in enumerate(self.pipeline.notes)}
         return *self._judge(counts), values
 

@@ -185,11 +185,7 @@ class HeldRows:
     @property
     def index(self) -> list[np.ndarray]:
         """Numbers of every joint's parameters among the rest."""
-        return [self.numbers(i) for i in self.rows.index]
-
-    def numbers(self, index: np.ndarray) -> np.ndarray:
-        """Numbers among the rest of those of some parameters that are not held."""
-        return np.searchsorted(self.rest, index[self._free(index)])
+        return [np.searchsorted(self.rest, i[self._free(i)]) for i in self.rows.index]
 
     def moved(self, index: np.ndarray) -> np.ndarray:
         """M (k + 1, k' + 1): columns [A, y] of parameters `index` times M are [A_rest, y - A_held x_held]."""
@@ -219,19 +215,6 @@ class HeldRows:
         out[self.rest] = x
         out[list(self.held)] = list(self.held.values())
         return out
-
-    def part(self, found: Solution) -> Solution:
-        """The solution of the rest that `solution` made one of all."""
-        rest = self.rest
-        return replace(
-            found,
-            x=found.x[rest],
-            std=found.std[rest],
-            R=found.R[np.ix_(rest, rest)],
-            rhs=found.rhs[rest],
-            rank=found.rank - len(self.held),
-            separable=found.separable[rest],
-        )
 
     def solution(self, found: Solution) -> Solution:
         """A solution of the rest as one of all: held parameters have no deviation and no entries in R."""

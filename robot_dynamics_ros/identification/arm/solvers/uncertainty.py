@@ -34,20 +34,14 @@ BLOCKS = 6  # of a recording, whose levels tell scatter within it from scatter b
 SETTLE = 2.0  # s before each chunk, in which filters and presliding friction find their state
 
 
-def with_uncertainty(
-    model: IdentifiedModel, motion: Motion, regions: int = REGIONS, centred: bool = False
-) -> IdentifiedModel:
-    """The model with covariance (p, p) and standard deviations (p,) of its solution by the jackknife.
-
-    centred: the spread about the regions' mean, for solutions that are not where least squares would be (total,
-    instrumental variables): their scores do not add up to zero.
-    """
-    covariance = jackknife(model, motion, regions, centred)
+def with_uncertainty(model: IdentifiedModel, motion: Motion, regions: int = REGIONS) -> IdentifiedModel:
+    """The model with covariance (p, p) and standard deviations (p,) of its solution by the jackknife."""
+    covariance = jackknife(model, motion, regions)
     std = np.sqrt(np.diag(covariance))
     return replace(model, solution=replace(model.solution, std=std, covariance=covariance))
 
 
-def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS, centred: bool = False) -> np.ndarray:
+def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS) -> np.ndarray:
     """Covariance (p, p) of the solution of a model on the motion that it was identified on."""
     s = model.solution
     inverse = np.linalg.pinv(s.R, rcond=RANK)
@@ -57,7 +51,6 @@ def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS, ce
         left = np.eye(len(s.x)) - stride * inverse.T @ H @ inverse  # of R'R, so that its condition does not square
         moved.append(inverse @ np.linalg.lstsq(left, stride * inverse.T @ score, rcond=RANK)[0])
     D = np.array(moved)
-    D = D - D.mean(0) if centred else D
     return (regions - 1) / regions * D.T @ D
 
 

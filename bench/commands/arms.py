@@ -35,4 +35,5 @@ def command(names: tuple[str, ...], gen3: Path | None, save: bool) -> None:
             rows.append(recorded(known["gen3"], gen3, Path(folder) / "log"))
     show([HEAD, *rows])
     if save:
-        write("arms", "table", markdown_table(HEAD, rows, command_line()))
+        shown = command_line() if gen3 is None else command_line().replace(str(gen3), gen3.name)
+        write("arms", "table", markdown_table(HEAD, rows, shown))

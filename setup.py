@@ -135,6 +135,7 @@ extras = {
     "franka": ["pylibfranka>=0.21"],
     "mujoco": ["mujoco>=3.7"],  # the other plant: demo --plant mujoco
     "viewer": ["rerun-sdk>=0.41"],
+    "metrics": ["prometheus-client>=0.20"],  # parameter metrics_port of the nodes
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
     "tables": ["pyarrow>=14", "h5py>=3.8"],  # import and identify of .parquet and .h5; .csv and .npz need nothing
@@ -150,6 +151,7 @@ extras["dev"] = [
     *extras["pandas"],
     *extras["tables"],
     *extras["viewer"],
+    *extras["metrics"],
     "pytest-xdist>=3.8",
     "ruff>=0.6",
     *extras["mujoco"],

@@ -185,6 +185,17 @@ MARKERS = (
     Parameter("temperature_rate", 10.0, "temperature messages per second and joint", "Hz", 0.1, 500.0),
 )
 
+METRICS = (
+    Parameter(
+        "metrics_port",
+        0,
+        "port of force, contact, temperature and health as OpenMetrics for Prometheus, on 127.0.0.1; 0: none",
+        low=0,
+        high=65535,
+        read_only=True,
+    ),
+)
+
 VIEWER = (
     Parameter("rate", 30.0, "pictures per second", "Hz", 1.0, 120.0, read_only=True),
     Parameter("file", "", "also write this .rrd file; empty: none", read_only=True),
@@ -194,9 +205,10 @@ VIEWER = (
 )
 
 # node -> its tables; stages add theirs as <stage>.<parameter>
+ROBOT = COMMON + NAMES + METRICS
 NODES: dict[str, tuple[Parameter, ...]] = {
-    "hardware_node": COMMON + NAMES + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + MARKERS[2:],
-    "estimator_node": COMMON + NAMES + NO_DESCRIPTION + INPUT + MARKERS + LEARNING,
+    "hardware_node": ROBOT + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + MARKERS[2:],
+    "estimator_node": ROBOT + NO_DESCRIPTION + INPUT + MARKERS + LEARNING,
     "viewer_node": COMMON[:2] + NAMES + VIEWER,
-    "composed_node": COMMON + NAMES + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + INPUT + MARKERS + LEARNING,
+    "composed_node": ROBOT + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + INPUT + MARKERS + LEARNING,
 }

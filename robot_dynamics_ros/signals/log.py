@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.signals.sample import Sample
-from robot_dynamics_ros.signals.table import SIGNALS, WRENCH_AXES, entries, joint_columns, width
+from robot_dynamics_ros.signals.table import SIGNALS, entries, joint_columns, width
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -132,16 +132,12 @@ class Log:
         if missing:
             raise DataError(f"{', '.join(missing)}: not in this log; it stores {', '.join(self.stored) or 'no signal'}")
         chosen = names or self.stored
-        columns = [(name, entry) for name in chosen for entry in self._entries(name)]
+        columns = [(name, entry) for name in chosen for entry in entries(name, self.joint_names)]
         values = np.hstack([self.signals[name] for name in chosen]) if chosen else np.empty((len(self), 0))
         index = pandas.to_datetime(self.stamp_ns, unit="ns", utc=True).rename("stamp")
         return pandas.DataFrame(
             values, index=index, columns=pandas.MultiIndex.from_tuples(columns, names=["signal", "entry"])
         )
-
-    def _entries(self, name: str) -> tuple[str, ...]:
-        special = {"wrench": WRENCH_AXES, "scalar": ("",)}.get(SIGNALS[name].width)
-        return special or entries(name, self.joint_names)
 
     def __getitem__(self, rows: Any) -> Log:
         """A slice, mask or index array of the records, as a log (views where numpy gives views)."""

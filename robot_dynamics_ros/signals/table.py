@@ -98,9 +98,10 @@ TOTAL = "total"  # name of the entry after the joints in powers and energies
 
 
 def entries(name: str, joint_names: Sequence[str]) -> tuple[str, ...]:
-    """Names of the numbers of a per-joint signal, in order: the joints, then `tcp` or `total` where it has one more."""
-    last = {"contacts": (TCP,), "totals": (TOTAL,)}.get(SIGNALS[name].width, ())
-    return (*joint_names, *last)
+    """Names of the numbers of a signal: axes of a wrench, "" of a scalar, or the joints, then `tcp` or `total`."""
+    joints = tuple(joint_names)
+    kinds = {"contacts": (*joints, TCP), "totals": (*joints, TOTAL), "wrench": WRENCH_AXES, "scalar": ("",)}
+    return kinds.get(SIGNALS[name].width, joints)
 
 
 def shown(names: Sequence[str], most: int = 20) -> list[str]:

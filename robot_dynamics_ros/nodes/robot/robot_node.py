@@ -18,6 +18,7 @@ from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.metrics import Metrics
 from robot_dynamics_ros.nodes.part import NodeContext
 from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface, driver_for
 from robot_dynamics_ros.nodes.robot.estimates import Estimates
@@ -54,6 +55,8 @@ class RobotNode(LifecycleBase):
     _outputs: SampleOutputs | None = None
     _readiness: Readiness | None = None
     _collector: Collector | None = None
+    _metrics: Metrics | None = None
+    _newest: Sample | None = None  # since the last diagnostics
     _why_no_estimates = ""
 
     def __init__(self, kind: str, stops: Callable[[NodeContext], Stops] | None = None, **options: Any) -> None:
@@ -80,6 +83,8 @@ class RobotNode(LifecycleBase):
 
             rate = float(robot.sensing.sample_rate or 500.0)
             self._collector = Collector(robot, self.value("learn_state"), self.value("learn_minutes"), rate)
+        if port := self.value("metrics_port"):
+            self._metrics = Metrics(port)
         self._robot, self._outputs = robot, SampleOutputs(self, robot, topics, self.value("frame_id"), arrow)
 
     def _make_estimates(self, robot: RobotFile) -> Estimates | None:
@@ -137,9 +142,10 @@ class RobotNode(LifecycleBase):
         for part in (self._outputs, self._estimates, self._driver_interface):
             if part is not None:
                 part.destroy()
-        if self._collector is not None:
-            self._collector.close()
-        self._outputs = self._estimates = self._driver_interface = self._driver = self._collector = None
+        for helper in (self._collector, self._metrics):
+            if helper is not None:
+                helper.close()
+        self._outputs = self._estimates = self._driver_interface = self._driver = self._collector = self._metrics = None
         self._why_no_estimates = ""
 
     # -- samples ------------------------------------------------------------------------------------------------------
@@ -164,9 +170,9 @@ class RobotNode(LifecycleBase):
 
     def _on_joined(self, sample: Sample) -> None:
         if self.active:
-            withheld = not self._process(sample)
+            published = self._process(sample)
             if self._readiness is not None:
-                self._readiness.on_sample(sample, withheld)
+                self._readiness.on_sample(sample, published and (self._estimates is None or self._estimates.judged))
 
     def _process(self, sample: Sample) -> bool:
         """Estimates, then what was commanded, then topics; False: estimates are withheld, and with them all of it."""
@@ -174,6 +180,7 @@ class RobotNode(LifecycleBase):
             return False
         if self._collector is not None:
             self._collector.on_sample(sample)
+        self._newest = sample
         late = False
         if self._driver_interface is not None:
             self._driver_interface.on_sample(sample)
@@ -223,6 +230,9 @@ class RobotNode(LifecycleBase):
         elif self._why_no_estimates:
             text = self._why_no_estimates
             entries.append(status(f"{name}: estimates", WARN, text, {"note 1": text}))
+        if self._metrics is not None:
+            self._metrics.show(self._newest, entries)
+        self._newest = None
         return entries
 
 

@@ -1,6 +1,8 @@
 // Batches: blocks of `lanes` samples are turned into one vector per joint, computed, and turned back.
 #pragma once
 
+#include <algorithm>
+
 #include "robot_dynamics/rigid_body/kernel/kinematics.hpp"
 #include "robot_dynamics/rigid_body/kernel/regressor.hpp"
 #include "robot_dynamics/rigid_body/kernel/stream.hpp"

@@ -17,7 +17,7 @@ def chosen(table: Table, wanted: str) -> list[str]:
     names = list(table.columns)
     if wanted in table.columns:
         return [wanted]
-    if entries := [n for n in names if re.fullmatch(re.escape(wanted) + r"(\[\d+\]|\..+)", n)]:
+    if entries := [n for n in names if re.fullmatch(re.escape(wanted) + r"(\[\d+\]|_\d+|\..+)", n)]:
         return entries
     first, dots, last = wanted.partition("..")
     if dots and first in names and last in names and names.index(first) <= names.index(last):

@@ -10,7 +10,11 @@ import numpy as np
 
 from robot_dynamics_ros.bags.layout import decode
 from robot_dynamics_ros.bags.reader import choose_stamps
+from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.storage import RawTopic, read_topics
+from robot_dynamics_ros.bags.table_log import table_log
+from robot_dynamics_ros.bags.table_names import chosen
+from robot_dynamics_ros.bags.tables import is_table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.topics import WRENCH
@@ -46,13 +50,17 @@ class WrenchSeries:
 
 
 def load_wrench(paths: Sequence[str | Path], topic: str, log: Log, stamps: str) -> WrenchSeries:
-    """The wrenches of a topic in the parts of one recording. log: its joint states; stamps: "header" or "receive", the
-    clock that was chosen for them. Raises NoWrench naming the wrench topics of the bag where there is no such one,
-    DataError for fewer than 2 messages.
+    """The wrenches of a topic, or of six columns of a table, in the parts of one recording.
+
+    log: its joint states; stamps: "header" or "receive", the clock that was chosen for them. Raises NoWrench naming the
+    wrench topics of the bag where there is no such one, DataError for fewer than 2 messages.
     """
     found: list[tuple[np.ndarray, np.ndarray, str]] = []
     listing: set[str] = set()
     for path in paths:
+        if is_table(path):
+            found.append(_of_table(Path(path), topic))
+            continue
         topics = read_topics(Path(path), (WRENCH,))
         wrenches = {name: raw for name, raw in topics.items() if raw.type == WRENCH}
         listing |= set(wrenches)
@@ -70,6 +78,17 @@ def load_wrench(paths: Sequence[str | Path], topic: str, log: Log, stamps: str) 
     if len(order) < 2:
         raise DataError(f"{topic}: {len(order)} usable wrench messages; needs 2")
     return WrenchSeries(topic, stamp[order], wrench[order], found[0][2])
+
+
+def _of_table(path: Path, columns: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Stamps, wrenches and base axes, of the six columns of a table that `chosen` finds. Raises DataError."""
+    table = read_table(path)
+    names = chosen(table, columns)
+    stamps = table_log(path, BagReport([str(path)])).stamp_ns
+    wrench = np.column_stack([table.columns[name] for name in names])
+    if wrench.shape != (len(stamps), 6):
+        raise DataError(f"{path}: {columns} has {wrench.shape[1]} columns, expected 6, and a time in every row")
+    return stamps, wrench, "base"
 
 
 def _decoded(raw: RawTopic, log: Log, stamps: str) -> list[tuple[np.ndarray, np.ndarray, str]]:

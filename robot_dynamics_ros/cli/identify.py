@@ -27,7 +27,7 @@ SIGNS = {"auto": 0, "environment": 1, "robot": -1}
 JOINTS = ("friction", "load", "temperature", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
 COMMON = {"bags", "robot", "what", "topic", "out"}
 ARM = {"validate", "payload_from", "effort", "wrench", "known_rotor"}
-ARM |= {"excluded", "contact", "verbose", "view_file"}
+ARM |= {"excluded", "contact", "verbose", "view_file", "vendor"}
 TAKEN = {  # options that each kind of identification takes besides the common ones
     "arm": ARM,
     "compare": {"effort", "jobs"},
@@ -64,6 +64,13 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     metavar="TOPIC[,KEY=VALUE]...",
     help=f"WrenchStamped topic of a force sensor: contact is a known input. {SENSOR}; sign: the sensor measures the "
     "force of the environment on the robot, or of the robot; auto: from the data.",
+)
+@click.option(
+    "--vendor",
+    type=SensorType(),
+    metavar="TOPIC[,KEY=VALUE]...",
+    help="Estimate of the robot's own software (WrenchStamped topic, or six columns of a table), of a recording that "
+    f"nothing touches: its force at rest beside ours before and after. {SENSOR}.",
 )
 @click.option("--known-rotor", is_flag=True, help="Rotor inertias are those of the robot file, not identified.")
 @click.option(
@@ -131,7 +138,8 @@ def _arm(o: dict[str, Any], common: dict[str, Any]) -> None:
         known_rotor=o["known_rotor"],
     )
     names = ("validate", "payload_from", "verbose", "view_file")
-    identify_arm(options=options, **common, **{name: o[name] for name in names})
+    vendor = None if o["vendor"] is None else o["vendor"][0]
+    identify_arm(options=options, vendor=vendor, **common, **{name: o[name] for name in names})
 
 
 def _refuse_others(context: click.Context, what: str) -> None:

@@ -17,7 +17,9 @@ from robot_dynamics_ros.cli.options import (
     stderr,
     write_json,
 )
+from robot_dynamics_ros.cli.vendor import beside_vendor, show_vendor
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.estimators.force_sensor import SensorOptions
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify, read
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
@@ -78,6 +80,7 @@ def identify_arm(
     out: Path,
     verbose: bool,
     view_file: Path | None,
+    vendor: SensorOptions | None,
 ) -> None:
     """Identify, write the files into `out`, print the result. Raises DataError, ConfigError."""
     carrying, payload_mass = loaded_runs(payload_from)
@@ -103,6 +106,9 @@ def identify_arm(
             result["payload"] = _payload(found, carrying, options, out, result["files"])
         if result["usable"]:
             result["next"] = f"robot-dynamics up --robot {result['files']['robot_file']} --driver none"
+        if vendor is not None:
+            judged = validate or bags
+            result["vendor"] = beside_vendor(found, arm, result["files"]["robot_file"], judged, bool(validate), vendor)
         progress("report")
         from robot_dynamics_ros.identification.reports.arm import write_report
 
@@ -166,4 +172,6 @@ def _show(result: dict[str, Any], verbose: bool) -> None:
             f"payload {p['mass']:.3f} +- {p['mass_std']:.3f} kg, centre of mass [{com}] m in the last link frame"
         )
         console.print(f"observable: {', '.join(p['observable']) or 'nothing'}")
+    if "vendor" in result:
+        show_vendor(result["vendor"])
     print_files(result["files"])

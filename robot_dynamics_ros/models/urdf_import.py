@@ -49,7 +49,7 @@ def robot_from_urdf(
             MOUNT: "Upright mounting and standard gravity assumed; edit for a wall or a ceiling",
             **sources,
         },
-        "kinematics": _kinematics(chain, joints, tree, tip),
+        "kinematics": _kinematics(chain, joints, tree, tip) | {"urdf": str(path.resolve())},
         "links": links,
         "drives": {
             "source": "user",

@@ -61,6 +61,7 @@ class Kinematics(SourcedBlock):
     tip_frame: Text = Field(
         default="tool0", description="frame_id of the TCP, the frame placed by tool: a new tool needs a new name"
     )
+    urdf: Text | None = Field(default=None, description="path of a URDF whose meshes the viewer draws")
 
 
 class LinkInertia(Block):

@@ -31,7 +31,7 @@ def write_rrd(log: Log, robot: RobotFile, file: Path, rate: float = RATE) -> Pat
     """A log with its estimates as an .rrd file, `rate` pictures per second of the log's time."""
     stream = open_stream(file)
     scene, sample = Scene(stream, robot), Sample(log.joint_names)
-    stream.send_blueprint(force_views(robot.name, scene.reach))
+    stream.send_blueprint(force_views(robot.name, scene.reach, (int(log.stamp_ns[0]), int(log.stamp_ns[-1]))))
     seconds = log.time
     rows = np.unique(np.searchsorted(seconds, np.arange(0.0, seconds[-1], 1.0 / rate)))
     for k, row in enumerate(rows):
@@ -49,7 +49,7 @@ def write_motion_rrd(motion: Any, robot: RobotFile, limits: Any, file: Path) -> 
 
     stream = open_stream(file)
     scene, names = Scene(stream, robot), list(robot.joint_names)
-    stream.send_blueprint(motion_views(robot.name, scene.reach))
+    stream.send_blueprint(motion_views(robot.name, scene.reach, (0, round(1e9 * motion.time[-1]))))
     bounds = {"q": (limits.lower, limits.upper), "qd": (-limits.velocity, limits.velocity)}
     bounds["qdd"] = (-limits.acceleration, limits.acceleration)
     for plot in bounds:
@@ -87,7 +87,9 @@ def write_series_rrd(stamps: np.ndarray, series: Mapping[str, np.ndarray], names
     import rerun as rr
 
     stream = open_stream(file)
-    stream.send_blueprint(series_views([(str(k), title) for k, title in enumerate(series)]))
+    stream.send_blueprint(
+        series_views([(str(k), title) for k, title in enumerate(series)], (int(stamps[0]), int(stamps[-1])))
+    )
     colours = [COLOURS[j % len(COLOURS)] for j in range(len(names))]
     time = rr.TimeColumn("time", **{time_kind(int(stamps[0])): 1e-9 * np.asarray(stamps, float)})
     for k, values in enumerate(series.values()):

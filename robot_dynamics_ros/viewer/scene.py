@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.viewer.meshes import meshes_of
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -80,7 +81,7 @@ class Scene:
         import rerun as rr
 
         self._rr, self._stream, self.robot = rr, stream, robot
-        self._model = RobotModel(robot.kinematic_chain())
+        self._model = RobotModel(robot.kinematic_chain(), robot.joint_names)
         self._drawn: set[str] = set()  # plots with a curve that goes on
         self._states: dict[str, str] = {}
         self._last_ns = 0
@@ -100,9 +101,15 @@ class Scene:
         self._stream.log(entity, what, static=True)
 
     def _draw_robot(self) -> None:
-        """Capsules of the links, fixed in their joint's frame: from each joint to the next, last to the TCP."""
+        """Links, fixed in their joint's frame: meshes of the URDF, else capsules from each joint to the next."""
         rr, poses = self._rr, self._model.fk(np.zeros(self.robot.n_joints))
         self._static("robot", rr.ViewCoordinates.RIGHT_HAND_Z_UP)
+        if meshes := meshes_of(self.robot.kinematics.urdf, self._model):
+            for k, mesh in enumerate(meshes):
+                entity = f"robot/{f'link_{mesh.link}' if mesh.link else 'base'}/mesh_{k}"
+                self._static(entity, rr.Transform3D(translation=mesh.placement[:3, 3], mat3x3=mesh.placement[:3, :3]))
+                self._static(entity, rr.Asset3D(path=mesh.file))
+            return
         self._capsule("robot/base", np.zeros(3), poses[0][:3, 3], THICKNESS * 1.3)
         for i in range(self.robot.n_joints):
             inside = np.linalg.inv(poses[i]) @ poses[i + 1]

@@ -46,9 +46,10 @@ def test_the_ready_line_names_topic_rate_signals_and_what_is_disabled(made):
     ready, clock, lines, *_ = made
     sample = Sample(PIPELINE.robot.joint_names)
     sample.q, sample.effort = 0.0, 1.0
-    for _ in range(300):
-        ready.on_sample(sample)
+    for judged in 300 * [False] + 300 * [True]:
+        ready.on_sample(sample, judged)
         clock.now += 0.01
+        assert judged or not lines  # however long it takes until samples are judged
     (line,) = lines
     assert line.startswith("ready: observing /arm/joint_states at 100 Hz (position, effort); estimating ")
     assert "contact force" in line and line.endswith("; stiffness estimator disabled: no motor encoder")

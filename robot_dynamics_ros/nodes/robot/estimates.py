@@ -106,7 +106,7 @@ class Estimates(NodePart):
         gate = self._gate
         if gate is not None:
             gate.on_sample(sample)
-        if (gate is None or gate.passed) and effort is not None and self._drives_hold() and effort.on_sample(sample):
+        if self.judged and effort is not None and self._drives_hold() and effort.on_sample(sample):
             self._adopt(effort)
         if gate is None or not gate.why:
             self._statuses[self._step(sample)] += 1
@@ -115,6 +115,11 @@ class Estimates(NodePart):
             self._node.get_logger().error(why)
         self._logged = why
         return not why
+
+    @property
+    def judged(self) -> bool:
+        """Whether samples have passed the gate; a driver of this package needs none."""
+        return self._gate is None or self._gate.passed
 
     def _withheld(self) -> str:
         """Why nothing is published; "" where it is."""

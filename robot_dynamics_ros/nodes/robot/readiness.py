@@ -49,12 +49,12 @@ class Readiness:
         self._first: float | None = None
         self._count, self._ready, self._signals = 0, False, ""
 
-    def on_sample(self, sample: Sample, withheld: bool = False) -> None:
-        """Count a sample; while estimates are withheld nothing is ready."""
+    def on_sample(self, sample: Sample, judged: bool = True) -> None:
+        """Count a sample; while samples are not judged yet, or estimates are withheld, nothing is ready."""
         self._arrived = time.monotonic()
-        if withheld:
+        if not judged:
             self._first, self._count = None, 0
-        if self._ready or withheld:
+        if self._ready or not judged:
             return
         if self._first is None:
             self._first = self._arrived

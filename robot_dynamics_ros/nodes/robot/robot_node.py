@@ -170,9 +170,9 @@ class RobotNode(LifecycleBase):
 
     def _on_joined(self, sample: Sample) -> None:
         if self.active:
-            withheld = not self._process(sample)
+            published = self._process(sample)
             if self._readiness is not None:
-                self._readiness.on_sample(sample, withheld)
+                self._readiness.on_sample(sample, published and (self._estimates is None or self._estimates.judged))
 
     def _process(self, sample: Sample) -> bool:
         """Estimates, then what was commanded, then topics; False: estimates are withheld, and with them all of it."""

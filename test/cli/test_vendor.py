@@ -1,0 +1,68 @@
+"""identify --vendor: the robot's own estimate at rest beside ours, of a bag and of a table."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bench.evidence import vendor
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.bags.wrench import load_wrench
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.robot_file import load_robot
+
+UR5E = load_robot("ur5e")
+
+
+def as_csv(path, log, wrench):
+    """A record as ur_rtde writes it, with actual_TCP_force in base axes."""
+    groups = {"actual_q": log.q, "actual_qd": log.qd, "actual_current": log.effort, "actual_TCP_force": wrench}
+    names = ["timestamp", *(f"{name}_{k}" for name in groups for k in range(6))]
+    np.savetxt(path, np.column_stack([log.time, *groups.values()]), delimiter=",", header=",".join(names), comments="")
+    return path
+
+
+@pytest.mark.parametrize("columns", ["actual_TCP_force", "actual_TCP_force_*"])
+def test_a_wrench_of_a_table_is_that_of_its_rows(tmp_path, columns):
+    rng = np.random.default_rng(0)
+    log, _ = load_bag(as_csv(tmp_path / "a.csv", _log(100, rng), rng.normal(size=(100, 6))), UR5E)
+    series = load_wrench([tmp_path / "a.csv"], columns, log, "header")
+    rows = np.loadtxt(tmp_path / "a.csv", delimiter=",", skiprows=1)[:, -6:]
+    np.testing.assert_allclose(series.at(log.stamp_ns), rows, atol=1e-9)
+    with pytest.raises(DataError, match="no column 'other'"):
+        load_wrench([tmp_path / "a.csv"], "other", log, "header")
+    with pytest.raises(DataError, match="1 columns, expected 6"):
+        load_wrench([tmp_path / "a.csv"], "actual_q_0", log, "header")
+
+
+def _log(n, rng):
+    from robot_dynamics_ros.signals import Log
+
+    stamps = 10**18 + np.arange(n) * 10_000_000
+    return Log(UR5E.joint_names, stamps, {name: rng.normal(size=(n, 6)) for name in ("q", "qd", "effort")})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("robot", ["fr3", "ur5e"])
+def test_before_and_after_are_judged_where_nothing_was_identified(tmp_path, robot):
+    bag = vendor.record(robot, tmp_path / "bag", minutes=4.0)
+    words = [
+        "identify",
+        bag,
+        "--robot",
+        robot,
+        "--vendor",
+        f"/robot_dynamics/{vendor.TOPIC}",
+        "--out",
+        tmp_path / "out",
+    ]
+    done = CliRunner().invoke(cli, [str(w) for w in words])
+    assert done.exit_code == 0, done.output
+    assert "not identified from" in done.output
+    theirs, before, after, unbiased = json.loads((tmp_path / "out" / "report.json").read_text())["vendor"]["rows"]
+    assert after["rms"] < 0.5 * min(theirs["rms"], before["rms"]) and unbiased["rms"] < min(
+        theirs["rms"], before["rms"]
+    )
+    assert unbiased["within_2"] > 0.85 and theirs["within_2"] is None

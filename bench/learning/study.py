@@ -24,7 +24,7 @@ from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording
-from robot_dynamics_ros.learning.changes import change_of
+from robot_dynamics_ros.learning.changes import change_since
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import evidence_of, fleet_prior
 from robot_dynamics_ros.learning.intake import learn_recording
@@ -135,7 +135,7 @@ def work(setup: Setup, who: Individual) -> Worked:
             rec = recording(log, f"day_{day}")
             state = known.at(1e-9 * rec.start_ns) if known.recordings else None
             triangle, rest = learn_recording(prior, rec, EFFORT, f"{day:064d}", state)
-            change = None if state is None else change_of(state, triangle, prior.columns)
+            change = None if state is None else change_since(state, triangle, lambda: found.triangles, prior.columns)
             if change is not None:
                 raise DataError(f"held back, {change.text}")
             known = known.with_all([triangle])

@@ -10,6 +10,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import friction_level
 from robot_dynamics_ros.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "drift_std": drift_deviation(robot),
             "drift_noise": robot.array("residuals.moving") if known else np.zeros(n),
             "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
+            "friction_level": friction_level(robot) if known and side == "motor" else np.zeros(n),
             "rest_std": robot.array("residuals.rest") if known else np.zeros(n),
         }
     )

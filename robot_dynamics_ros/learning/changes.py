@@ -9,7 +9,7 @@ A hypothesis adds columns D: r = D theta + e. Its evidence is what chi2 = r' S^-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +50,18 @@ def is_new(found: Change, state: Information, earlier: Triangle, columns: Column
     if old is None or old.where != found.where:
         return True
     return bool(changed(found.size - old.size, np.hypot(found.std, old.std), found.least, 1.0))
+
+
+def change_since(
+    state: Information, new: Triangle, learned: Callable[[], Sequence[Triangle]], columns: Columns
+) -> Change | None:
+    """What changed since the recording before, of those `learned` in order of time; None where nothing did."""
+    found = change_of(state, new, columns)
+    if found is None:
+        return None
+    before = learned()
+    earlier = ([t for t in before if t.time < new.time] or before[::-1])[-1]
+    return found if is_new(found, state, earlier, columns) else None
 
 
 def change_of(state: Information, recording: Triangle, columns: Columns) -> Change | None:

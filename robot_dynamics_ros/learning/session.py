@@ -14,13 +14,13 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, cut_in_time
-from robot_dynamics_ros.learning.changes import Change, change_of, is_new
+from robot_dynamics_ros.learning.changes import change_since
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
 from robot_dynamics_ros.learning.proposal import Proposal, propose
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import TAU, Information, Prior, file_prior
+from robot_dynamics_ros.learning.update import TAU, Prior, file_prior
 
 
 @dataclass
@@ -62,7 +62,8 @@ class Session:
         before = self.known()
         state = before.at(1e-9 * rec.start_ns)
         triangle, free = learn_recording(self.prior, rec, self.options, sha256, state if before.recordings else None)
-        change = self._change(state, triangle) if before.recordings else None
+        learned, columns = self.store.triangles, self.store.columns
+        change = change_since(state, triangle, learned, columns) if before.recordings else None
         name, share = triangle.about["recording"], free.duration / max(rec.duration, 1e-9)
         left = f", {rec.duration - free.duration:.0f} s of contact left out" if share < 0.995 else ""
         if change is not None:
@@ -78,15 +79,6 @@ class Session:
         self.recordings.append(free)
         rms = np.sqrt(triangle.reference / triangle.count).round(4).tolist()
         self._say("learned", f"{name}: {free.duration:.0f} s{left}", True, recording=name, time=triangle.time, rms=rms)
-
-    def _change(self, state: Information, new: Triangle) -> Change | None:
-        """What changed since the recording before."""
-        found = change_of(state, new, self.store.columns)
-        if found is None:
-            return None
-        learned = self.store.triangles()
-        earlier = ([t for t in learned if t.time < new.time] or learned[::-1])[-1]
-        return found if is_new(found, state, earlier, self.store.columns) else None
 
     def propose(self) -> Proposal:
         """The robot file of everything learned, judged. Raises DataError where nothing is learned yet."""

@@ -116,6 +116,20 @@ def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_
     return _core.Friction(friction.core, span, level, load, np.column_stack(columns), max_gap)
 
 
+def friction_level(robot: RobotFile) -> np.ndarray:
+    """Level of friction at breakaway (n,) [Nm] without load; 0 where the file holds no friction."""
+    if robot.friction is None:
+        return np.zeros(robot.n_joints)
+    static = FrictionModel.from_robot(robot).coulomb_level()
+    if robot.hysteresis is None or robot.hysteresis.model != "presliding":
+        return static
+    level, fs = (robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("level", "fs"))
+    level = level.sum(axis=1)
+    for motor in robot.hysteresis.motors:  # loads two joints
+        level[[robot.joint_names.index(j) for j in (motor.joint, motor.turns_with)]] += np.sum(motor.values["level"])
+    return np.where(level > 0, level + fs, static)
+
+
 def motors_core(parameters: Sequence[Mapping[str, Any]]) -> _core.Friction:
     """Presliding friction of motors that turn with two joints, from the parameters of each. Raises like the above."""
     names = dict.fromkeys(name for p in parameters for name in p)

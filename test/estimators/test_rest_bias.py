@@ -6,6 +6,7 @@ from force_bench import UR5E, measured, moving, still, through
 from test_pipeline_feedback import assert_run_is_step
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models.hysteresis import friction_level
 
 REST = np.array([1.0, 1.4, 1.0, 0.4, 0.4, 0.4])
 RESIDUALS = {"source": "test", "moving": 0.3 * REST, "rest": REST, "significance": 4.0}
@@ -134,3 +135,28 @@ def test_robots_without_residuals_are_estimated_as_before():
     Pipeline(UR5E).run(log)
     Pipeline(UR5E, {"force": {"rest_bias": 0.0}}).run(off)
     np.testing.assert_array_equal(log.external_wrench, off.external_wrench)
+
+
+def test_what_friction_keeps_of_a_push_is_no_contact_and_the_flag_ends_with_the_push():
+    """8 % of the torque of a push that is over; without the push before it the same torque is a contact."""
+    wrench, t = push(120.0, 4.0, 6.0, seconds=8.0), np.arange(4000) / 500
+    logs = [standing(wrench, error=0.0), standing(None, error=0.0)]
+    kept = 0.08 * (standing(wrench, error=0.0, noise=0.0).effort - standing(None, error=0.0, noise=0.0).effort)[2500]
+    for log in logs:
+        log.effort[t >= 6.0] += kept
+        seen(log)
+    after, anew = (log.contact.any(axis=1) for log in logs)
+    assert after[(t > 4.1) & (t < 6.0)].all() and not after[(t > 6.15)].any() and anew[(t > 6.1) & (t < 6.5)].any()
+
+
+def test_a_contact_does_not_end_by_its_own_uncertainty():
+    """Friction that a load of 60 Nm adds is unsure by more than a sixth of it: published, not decided with."""
+    log = standing(error=0.0, seconds=6.0)
+    inside = (log.time >= 3.0) & (log.time < 5.0)
+    log.effort[inside, 1] += 60.0
+    seen(log)
+    late = inside & (log.time > 3.2)
+    assert log.contact[late, 1].all() and not log.contact[log.time > 5.2].any()
+    added = 2.0 * (log.friction_std * log.contact_load / friction_level(ROBOT))[late, 1]
+    assert added.min() > 10.0
+    np.testing.assert_allclose(log.external_joint_torque_std[late, 1], added, rtol=0.01)

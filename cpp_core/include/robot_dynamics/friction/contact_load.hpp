@@ -30,6 +30,7 @@ class ContactLoad {
     }
     std::copy_n(held_.begin(), n, load);
   }
+  double held(int i) const noexcept { return held_[i]; }
   void reset() noexcept {
     held_.fill(0.0);
     slot_ = none;

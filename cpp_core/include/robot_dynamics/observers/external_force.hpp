@@ -5,6 +5,11 @@
 //
 // Errors last for tenths of a second: while no contact is flagged, the recent mean of (torque / deviation)^2 over all
 // joints scales the covariance of the wrench, within 0.25..9 (source: own). The contact decision does not use it.
+//
+// In contact two errors are added to a joint's torque tau, with which the decision is not burdened: the flag would drop
+// out under the push that raises it (source: own).
+//   (contact_error s tau / level)^2   s: deviation of friction, level: its breakaway
+//   ((r - y) + y'/K)^2                what the filters behind the momentum observer's input r have not followed yet
 #pragma once
 
 #include <cstdint>
@@ -24,15 +29,20 @@ inline double robot_on_environment(double environment_on_robot) noexcept { retur
 
 class ExternalForce {
  public:
+  static constexpr double tails = 0.8;           // of the mean square: what 68 % of errors with long tails lie within
   static constexpr double isolated_std = 1e4;    // Nm: an isolated joint has no weight
   static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
   static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
+  static constexpr double contact_error =
+      2.0;                                  // relative error of the friction that a contact adds, over that of friction
+  static constexpr double displaced = 0.1;  // deviation of what friction keeps of a push, as share of it
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
         p_(p),
-        momentum_(chain, p.rotor_inertia.data(), fastest(p).data()),
+        fastest_(fastest(p)),
+        momentum_(chain, p.rotor_inertia.data(), fastest_.data()),
         change_(chain.n, rest_of_lag(p).data(), following(p).data()),
         simoni_(chain.n, p.cutoffs),
         inverse_(chain, p.wrench),
@@ -50,6 +60,7 @@ class ExternalForce {
     require_range("model_error", p.model_error, 0.0, 1.0);
     require_range("contact_force", p.contact_force, 0.0, 1e6);
     require_range("onset_gain", p.onset_gain, 0.0, 1e5);
+    require_each("friction_level", p.friction_level.data(), chain.n, 0.0, 1e6);
     restart();
   }
 
@@ -69,7 +80,7 @@ class ExternalForce {
     if (tick == Tick::backwards) payload_.reset();
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
     observe(dt, in, friction, friction_std);
-    const bool posed = publish(stamp_ns, dt, in, out);
+    const bool posed = publish(stamp_ns, dt, in, friction_std, out);
     if (posed) hold_load(stamp_ns, out);
     if (posed) learn(stamp_ns, dt, in.qd);
     age_ += dt;
@@ -173,12 +184,18 @@ class ExternalForce {
       variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);
     }
     if (p_.method == ForceMethod::momentum && !fresh_) change_.step(dt, momentum_.r(), variance_.data());
+    const double* y = p_.method == ForceMethod::simoni ? simoni_.r() : change_.y();
+    for (int i = 0; i < chain_.n; ++i) {
+      const bool follows = p_.method == ForceMethod::momentum && !fresh_;
+      lag_[i] = follows ? momentum_.r()[i] - y[i] + (y[i] - r_[i]) / (dt * fastest_[i]) : 0.0;
+      r_[i] = y[i];
+    }
     fresh_ = false;
-    std::copy_n(p_.method == ForceMethod::simoni ? simoni_.r() : change_.y(), chain_.n, r_.begin());
   }
 
   // Outputs; false when something became non-finite.
-  bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const ForceOutput& out) noexcept {
+  bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* friction_std,
+               const ForceOutput& out) noexcept {
     const int n = chain_.n;
     Joints raw{}, torque{}, std{};
     for (int i = 0; i < n; ++i) {
@@ -189,6 +206,9 @@ class ExternalForce {
     recognise_payload(dt, in, torque.data(), std.data());
     for (int i = 0; i < n; ++i) raw[i] -= load_torque_[i], torque[i] -= load_torque_[i];
     absorb(stamp_ns, dt, in, torque.data(), out);
+    Joints free_std{};
+    std::copy_n(out.torque_std, n, free_std.begin());
+    if (contact_.any()) widen(friction_std, out);
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
     if (!all_finite(out.torque, n) || !inverse_.step(frames, out.torque, out.torque_std, estimate_)) return false;
@@ -198,7 +218,7 @@ class ExternalForce {
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
     frame_.step(frames, out.wrench, estimate_.covariance.data(), out.framed_wrench, out.framed_wrench_std);
     *out.singular_value = estimate_.singular_value;
-    decide(dt, frames, torque.data(), std.data(), out);
+    decide(dt, frames, torque.data(), std.data(), free_std.data(), out);
     return true;
   }
 
@@ -211,6 +231,15 @@ class ExternalForce {
       const double left = std::max(variance_[i] - rest_.full(i) + rest, least);
       out.torque[i] = torque[i] - rest_.mean(i);
       out.torque_std[i] = std::sqrt(std::min(left, variance_[i]) + load_variance_[i]);
+    }
+  }
+
+  // What is less certain in a contact.
+  void widen(const double* friction_std, const ForceOutput& out) const noexcept {
+    for (int i = 0; i < chain_.n; ++i) {
+      if (!(p_.friction_level[i] > 0.0)) continue;
+      const double added = contact_error * friction_std[i] * load_.held(i) / p_.friction_level[i];
+      out.torque_std[i] = std::sqrt(out.torque_std[i] * out.torque_std[i] + added * added + lag_[i] * lag_[i]);
     }
   }
 
@@ -233,7 +262,7 @@ class ExternalForce {
     double sum = 0.0;
     for (int i = 0; i < chain_.n; ++i) sum += out.torque[i] / out.torque_std[i] * (out.torque[i] / out.torque_std[i]);
     const double mean = recent_.step(stamp_ns, sum / chain_.n, free && settled());
-    for (double& c : estimate_.covariance) c *= free ? std::clamp(mean, 0.25, 9.0) : 1.0;
+    for (double& c : estimate_.covariance) c *= free ? std::clamp(tails * mean, 0.25, 9.0) : 1.0;
   }
 
   void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
@@ -261,18 +290,25 @@ class ExternalForce {
     if (payload_.held() != held) forget_decisions();
   }
 
-  // Contact needs significance against zero and against what a payload or bias explains of the whole torque.
-  void decide(double dt, const Placement* frames, const double* torque, const double* whole_std,
+  // Contact needs significance against zero and against what a payload or bias explains of the whole torque. A push
+  // takes the gears to another place of their presliding friction, which shows once it is over.
+  void decide(double dt, const Placement* frames, const double* torque, const double* whole_std, const double* free_std,
               const ForceOutput& out) noexcept {
     const int n = chain_.n;
     const bool flagged = !payload_.held() && payload_.verdict() != PayloadCheck::Verdict::none;
     double magnitude[max_joints + 1], std[max_joints + 1], rest[max_joints];
+    bool other = contact_.any();  // than what is published
     for (int i = 0; i < n; ++i) {
       rest[i] = torque[i] - explained_[i];
       magnitude[i] = std::min(std::abs(out.torque[i]), std::abs(rest[i]));
-      std[i] = out.torque_std[i];
+      const double over = p_.friction_level[i] > 0.0 ? rest_.pushed(i) - std::abs(out.torque[i]) : 0.0;
+      const double left = displaced * std::max(over, 0.0);
+      std[i] = std::sqrt(free_std[i] * free_std[i] + left * left);
+      other = other || left > 0.0;
     }
-    magnitude[n] = significance(estimate_), std[n] = 1.0;
+    WrenchEstimate known;
+    magnitude[n] = significance(other && inverse_.step(frames, out.torque, std, known) ? known : estimate_);
+    std[n] = 1.0;
     if (WrenchEstimate left; flagged && inverse_.step(frames, rest, whole_std, left))
       magnitude[n] = std::min(magnitude[n], significance(left));
     if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
@@ -319,6 +355,7 @@ class ExternalForce {
   Chain chain_;
   ExternalForceParameters p_;
   SampleTiming timing_;
+  std::array<double, max_joints> fastest_;  // K
   MomentumObserver momentum_;
   ChangeFilter change_;
   VirtualForce simoni_;
@@ -334,7 +371,7 @@ class ExternalForce {
   LowPass smooth_;
   WrenchEstimate estimate_;
   ContactLoad load_;
-  Joints variance_{}, r_{}, q_{};
+  Joints variance_{}, r_{}, q_{}, lag_{};
   Joints explained_{}, load_torque_{}, load_variance_{};     // by a payload or bias; of it, what is taken off
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;

@@ -6,7 +6,7 @@
 // anywhere in [-fc, fc], uniformly (s = 1), while a memory follows the motion before (s = known_stiction); `unknown`,
 // the level of elements that have not slipped yet, adds unknown^2/3. The third is the effect of an uncertain
 // temperature. Where the robot file holds residuals (moving, rest), they take the place of the stiction term:
-//   var f = moving^2 (1 - w) + rest^2 w + (share f)^2 + unknown^2/3 + (load_error contact_load)^2
+//   var f = moving^2 (1 - w) + rest^2 w + (share f)^2 + unknown^2/3
 //         + (beyond f max(|v| / speed - 1, 0))^2 + the third above
 // with w = exp(-(v/vs)^2) and `speed` the largest one that the recordings show: beyond it the law is extrapolated. They
 // belong to the joint's own law: where a joint with a memory lacks its position, its stiction replaces `rest`.
@@ -30,7 +30,6 @@ struct FrictionStageParameters {
   double stiction_speed = 0.02;  // vs, rad/s
   double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
   double known_stiction = 0.4;   // s of a model with memory
-  double load_error = 0.2;       // friction per Nm of load that a contact adds, absent in the identification
   // residuals of the robot file [Nm]; 0: unknown, the rest above holds
   std::array<double, max_joints> moving{}, rest{};
   std::array<double, max_joints> speed{};  // largest of the recordings [rad/s]; 0: unknown
@@ -58,7 +57,6 @@ class FrictionStage {
     require_range("stiction_speed", p.stiction_speed, 1e-6, 10.0);
     require_range("unknown_spread", p.unknown_spread, 0.0, 200.0);
     require_range("known_stiction", p.known_stiction, 0.0, 1.0);
-    require_range("load_error", p.load_error, 0.0, 1.0);
     require_each("moving", p.moving.data(), joints(), 0.0, 1e5);
     require_each("rest", p.rest.data(), joints(), 0.0, 1e5);
     require_each("speed", p.speed.data(), joints(), 0.0, 1e3);
@@ -116,10 +114,7 @@ class FrictionStage {
       used_[i] = law_.map().used_temperature(i, given);
       if (std::isfinite(given) && used_[i] != given) status = Status::degraded;
     }
-    for (int i = 0; i < n; ++i) {
-      contact_[i] = finite_or_zero(contact_load, i);
-      load_[i] = finite_or_zero(load, i) + contact_[i];
-    }
+    for (int i = 0; i < n; ++i) load_[i] = finite_or_zero(load, i) + finite_or_zero(contact_load, i);
     known_ = !absent(position, n);
     double f[max_joints], turned[max_joints];
     if (law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f) == Status::dropped)
@@ -138,13 +133,14 @@ class FrictionStage {
     return status;
   }
 
-  // Of the friction of the last step, at its v (n): what the Coulomb level contributes, and the level [Nm] (n), between
-  // which and its negative friction may be at rest. Adaptation scales the former. Friction of motors that turn with two
-  // joints is in the level alone.
-  void split(const double* v, double* coulomb, double* level) const noexcept {
+  // Of the friction of the last step, at its v (n): what the Coulomb level and the viscous terms contribute, which
+  // adaptation scales, and the level [Nm] (n), between which and its negative friction may be at rest. Friction of
+  // motors that turn with two joints is in the level alone.
+  void split(const double* v, double* coulomb, double* viscous, double* level) const noexcept {
     for (int i = 0; i < joints(); ++i) {
       const LevelPart own = law_.level_part(i, v[i], load_[i], used_[i], known_);
       coulomb[i] = own.torque, level[i] = own.level;
+      viscous[i] = law_.viscous_part(i, v[i], used_[i], known_);
     }
     for (const CoupledMotor& m : coupled_) level[m.joint] += m.coulomb;
     for (std::size_t i = 0; i < turns_.size(); ++i)
@@ -164,8 +160,7 @@ class FrictionStage {
     const auto square = [](double x) { return x * x; };
     const double w = std::exp(-square(v / p_.stiction_speed)), tau = load_[i];
     double sum = square(p_.relative_error * f) + square(known ? law_.unknown_level(i, tau) : 0.0) / 3.0;
-    if (measured)
-      sum += square(p_.moving[i]) * (1.0 - w) + square(p_.load_error * contact_[i]) + square(beyond * f * excess(i, v));
+    if (measured) sum += square(p_.moving[i]) * (1.0 - w) + square(beyond * f * excess(i, v));
     const double stiction = (known ? p_.known_stiction : 1.0) * law_.map().coulomb(i, v, used_[i]) * w;
     sum += measured && known == remembers ? square(p_.rest[i]) * w : square(stiction) / 3.0;
     if (!(sigma > 0)) return std::sqrt(sum);
@@ -230,9 +225,9 @@ class FrictionStage {
   FrictionStageParameters p_;
   std::vector<CoupledMotor> coupled_;
   std::vector<MotorTurn> turns_;
-  std::optional<Friction> motors_;                              // driven by the angles of turns_
-  std::array<double, max_joints> load_{}, contact_{}, used_{};  // of the gears, what a contact adds to it; temperature
-  bool known_ = false;                                          // the position, in the last step
+  std::optional<Friction> motors_;                  // driven by the angles of turns_
+  std::array<double, max_joints> load_{}, used_{};  // of the gears; temperature
+  bool known_ = false;                              // the position, in the last step
 };
 
 }  // namespace robot_dynamics

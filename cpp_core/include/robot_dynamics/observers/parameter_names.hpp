@@ -35,7 +35,6 @@ void for_each_parameter(FrictionStageParameters& p, int n, Each&& each) {
   each("stiction_speed", p.stiction_speed);
   each("unknown_spread", p.unknown_spread);
   each("known_stiction", p.known_stiction);
-  each("load_error", p.load_error);
   each("moving", p.moving, n);
   each("rest", p.rest, n);
   each("speed", p.speed, n);
@@ -90,6 +89,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("torque_std", p.torque_std, n);
   each("friction_std", p.friction_std, n);
   each("model_error", p.model_error);
+  each("friction_level", p.friction_level, n);
   each("ignore_friction", p.ignore_friction);
   for_each_parameter(p.wrench, each);
   each("frame", p.frame);

@@ -37,6 +37,7 @@ class RestBias {
   static constexpr double share = 0.5;                // of the variance that stays after long rest
   static constexpr double reach = 1.4;                // deviations that are absorbed at most
   static constexpr double far = 5.0 * span;           // rad
+  static constexpr double gone = 15.0 * span;         // rad after which nothing is left of a push
 
   struct Bias {
     double mean = 0.0, variance = 0.0;  // Nm, Nm2
@@ -51,6 +52,7 @@ class RestBias {
   void reset() noexcept {
     slot_ = none;
     for (int i = 0; i < n_; ++i) now_[i] = older_[i] = newer_[i] = used_[i] = {0.0, full(i)};
+    pushed_.fill(0.0);
   }
 
   // tau (n): external torque; `free`: tau may be absorbed (no contact, sensors trusted).
@@ -60,7 +62,7 @@ class RestBias {
     bool still = true;
     for (int i = 0; i < n_; ++i) still = still && std::abs(qd[i]) < speed;
     if (slot_ == none) std::copy_n(q, n_, stood_.begin());
-    leave(still, q);
+    leave(still, contact, q);
     const std::int64_t slot = stamp_ns / delay;
     if (slot != slot_) turn(slot, q);
     const double phase = static_cast<double>(stamp_ns - slot * delay) / static_cast<double>(delay);
@@ -69,6 +71,7 @@ class RestBias {
                       older_[i].variance + phase * (newer_[i].variance - older_[i].variance)};
       used_[i] = moved(late, i, q);
       if (contact && !held_) now_[i] = older_[i] = newer_[i] = late;
+      if (contact) pushed_[i] = std::max(pushed_[i], std::abs(tau[i] - used_[i].mean));
     }
     held_ = contact;
     for (int i = 0; i < n_; ++i) advance(i, dt, free && still ? tau : nullptr);
@@ -76,7 +79,8 @@ class RestBias {
 
   double mean(int i) const noexcept { return used_[i].mean; }
   double variance(int i) const noexcept { return used_[i].variance; }
-  double full(int i) const noexcept {  // variance where nothing is absorbed; 0: nothing ever is
+  double pushed(int i) const noexcept { return pushed_[i]; }  // largest of the contacts at this place
+  double full(int i) const noexcept {                         // variance where nothing is absorbed; 0: nothing ever is
     return p_.time > 0.0 ? p_.std[i] * p_.std[i] : 0.0;
   }
 
@@ -90,9 +94,13 @@ class RestBias {
   }
 
   // Far from where the robot stood nothing is known; `still`: it stands here.
-  void leave(bool still, const double* q) noexcept {
+  void leave(bool still, bool contact, const double* q) noexcept {
     bool away = false;
-    for (int i = 0; i < n_; ++i) away = away || std::abs(q[i] - stood_[i]) > far;
+    for (int i = 0; i < n_; ++i) {
+      const double distance = std::abs(q[i] - stood_[i]);
+      away = away || distance > far;
+      if (distance > gone && !contact) pushed_[i] = 0.0;
+    }
     for (int i = 0; i < n_ && away; ++i) now_[i] = older_[i] = newer_[i] = {0.0, full(i)};
     if (still) std::copy_n(q, n_, stood_.begin());
   }
@@ -123,6 +131,7 @@ class RestBias {
   int n_;
   RestBiasParameters p_;
   std::array<Bias, max_joints> now_{}, older_{}, newer_{}, used_{};
+  std::array<double, max_joints> pushed_{};
   std::array<double, max_joints> anchor_{}, stood_{};  // q at the beginning of the slot, and where the robot last stood
   std::int64_t slot_ = none;                           // stamp over delay
   bool held_ = false;                                  // by a contact

@@ -81,9 +81,9 @@ void bind_gms(py::module_& m) {
             double* po = r.mutable_data();
             py::gil_scoped_release release;
             s.reset();
-            double H;
+            double H[8];  // one vector: g++ warns of a store beyond a single number
             for (py::ssize_t k = 0; k < N; ++k) {
-              s.step(k * 1000000, p + k, &H);
+              s.step(k * 1000000, p + k, H);
               for (py::ssize_t e = 0; e < M; ++e) po[k * M + e] = s.deflection(0, e) / s.backlash()->value(0, p[k]);
             }
             return r;

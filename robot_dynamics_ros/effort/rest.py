@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.effort.decision import GUARD_NOISE, GUARD_SHARE, GUARD_TELLING, Decision, decide
-from robot_dynamics_ros.effort.evidence import REST, REST_SAMPLES, EffortEvidence
+from robot_dynamics_ros.effort.evidence import REST_SAMPLES, EffortEvidence
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.signals.speeds import MOVING
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -27,7 +28,7 @@ class EffortRecognition:
 
     def add(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray) -> Decision | None:
         """One sample (n,) each [rad, rad/s, effort]; a decision after each rest that was long enough."""
-        still = np.isfinite(q).all() and np.isfinite(effort).all() and bool((np.abs(qd) < REST).all())
+        still = np.isfinite(q).all() and np.isfinite(effort).all() and bool((np.abs(qd) < MOVING).all())
         self._rows = [*self._rows, (q.copy(), effort.copy())] if still else []
         if len(self._rows) < REST_SAMPLES:
             return None

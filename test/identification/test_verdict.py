@@ -20,7 +20,8 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.reports.arm import write_report
+from robot_dynamics_ros.identification.reports import figures
+from robot_dynamics_ros.identification.reports.arm import _friction, write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.identification.reports.verdict import level, sentences
 from robot_dynamics_ros.models import RobotModel
@@ -48,6 +49,15 @@ def test_figures_are_those_of_the_written_file(found, result):
     predicted = log.model_torque + log.friction_torque + robot.array("drives.rotor_inertia") * m.qdd
     rmse = np.sqrt(np.mean((m.effort - predicted) ** 2, axis=0))
     np.testing.assert_allclose(result["validation"]["rmse"], rmse, rtol=1e-6)
+
+
+def test_the_live_law_is_drawn_without_load(found, monkeypatch):
+    monkeypatch.setattr(figures, "friction_curves", lambda *given: given)
+    m, loaded = found.judged(found.validation[0]), copy.copy(found)
+    loaded.live = replace(found.live, friction={**found.live.friction, "ft": [0.3] * m.n}, hysteresis=None)
+    load = found.consistent.load(m)
+    (_, one, _, live, *_), (_, other, _, same, *_) = (_friction(loaded, m, k * load, []) for k in (1.0, 3.0))
+    assert np.array_equal(live, same) and not np.allclose(one, other)
 
 
 def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
@@ -136,7 +146,7 @@ def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
     robot = load_robot("panda").with_updates(updates)
     zero = np.zeros(7)
     truth = Truth(robot.inertial_parameters, zero, zero, zero, zero)
-    chosen = structure((JointFriction(0.02, ("fv1", "fo", "fc")),) * 7)
+    chosen = structure((JointFriction(("fv1", "fo", "fc")),) * 7)
     made = [run(seed, robot, truth, duration=20.0) for seed in (1, 2)]
     found = steps(made[:1], made[1:], robot, chosen, until="fit_parameters")
     m = found.filtered(found.validation[0])

@@ -1065,8 +1065,8 @@ class LearningLaw(enum.IntEnum):
     """How the friction feedforward learns."""
 
     fixed = 0
-    gradient = 1
     rls = 2
+    scales = 1
 
 class FreezeReason(enum.IntFlag):
     """Why learning rests; bits."""
@@ -1079,10 +1079,10 @@ class FreezeReason(enum.IntFlag):
 
 class FrictionFeedforward:
     """Friction feedforward that learns [Madsen2020 ch6]."""
-    def __init__(self, chain: Chain, model: FrictionStage, law: LearningLaw = LearningLaw.gradient, **kwargs) -> None:
+    def __init__(self, chain: Chain, model: FrictionStage, law: LearningLaw = LearningLaw.scales, **kwargs) -> None:
         """
-        Gains and options by name: gamma_coulomb, gamma_viscous, rotor_inertia, contact_margin (n,), memory, rate,
-        window; see AdaptiveParameters and FeedforwardOptions of the core.
+        Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window; see
+        AdaptiveParameters and FeedforwardOptions of the core.
         """
     def learn(
         self,
@@ -1132,7 +1132,7 @@ class FrictionFeedforward:
         """Regressor of the Coulomb part (n,)."""
     @property
     def viscous(self) -> RealArray:
-        """Viscous coefficient (n,) [Nm s/rad]."""
+        """Scale of the viscous part (n,); with the RLS law its coefficient [Nm s/rad]."""
 
 class TorqueMode(enum.IntEnum):
     """Mode of the torque loop."""

@@ -79,7 +79,8 @@ def cad_model(found: Identification) -> IdentifiedModel:
         if chosen is not None:
             A, rest = (chosen.apply(x, motion.rate, motion.start) for x in (A, rest))
         rows = JointRows(A, np.arange(A.shape[1]), motion.effort[:, j] - rest)
-        friction.append(solve([rows], A.shape[1], found.options.method).x)
+        own = np.array(structure.laws[j].non_negative)  # as of the identified model
+        friction.append(solve([rows], A.shape[1], found.options.method, non_negative=own).x)
     return found.consistent.with_inertia(phi, friction)
 
 

@@ -3,7 +3,6 @@
 #include "robot_dynamics/control/flexible_feedforward.hpp"
 #include "robot_dynamics/control/hand_guiding.hpp"
 #include "robot_dynamics/control/joint_torque_feedback.hpp"
-#include "robot_dynamics/control/rls_friction.hpp"
 
 namespace bindings::controllers {
 using namespace robot_dynamics;

@@ -15,8 +15,7 @@ FrictionFeedforward make_feedforward(const Chain& chain, const FrictionStage& mo
   adaptive.n = chain.n;
   o.law = law;
   views::Keywords keys(given);
-  keys.take("gamma_coulomb", adaptive.gamma_coulomb, chain.n);
-  keys.take("gamma_viscous", adaptive.gamma_viscous, chain.n);
+  keys.take("adaptation_time", adaptive.time);
   keys.take("rotor_inertia", o.rotor_inertia, chain.n);
   keys.take("contact_margin", o.contact_margin, chain.n);
   keys.take("memory", o.memory);
@@ -37,7 +36,7 @@ std::pair<Array, Array> learned(const FrictionFeedforward& f) {
 void bind(py::module_& m) {
   py::native_enum<LearningLaw>(m, "LearningLaw", "enum.IntEnum", "How the friction feedforward learns.")
       .value("fixed", LearningLaw::fixed)
-      .value("gradient", LearningLaw::gradient)
+      .value("scales", LearningLaw::scales)
       .value("rls", LearningLaw::rls)
       .finalize();
   py::native_enum<FreezeReason>(m, "FreezeReason", "enum.IntFlag", "Why learning rests; bits.")
@@ -48,10 +47,9 @@ void bind(py::module_& m) {
       .value("asked", freeze_asked)
       .finalize();
   py::class_<FrictionFeedforward>(m, "FrictionFeedforward", "Friction feedforward that learns [Madsen2020 ch6].")
-      .def(
-          py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("law") = LearningLaw::gradient,
-          "Gains and options by name: gamma_coulomb, gamma_viscous, rotor_inertia, contact_margin (n,), memory, rate,\n"
-          "window; see AdaptiveParameters and FeedforwardOptions of the core.")
+      .def(py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("law") = LearningLaw::scales,
+           "Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window; see\n"
+           "AdaptiveParameters and FeedforwardOptions of the core.")
       .def(
           "learn",
           [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q, const Array& tau, const py::object& T,
@@ -99,7 +97,7 @@ void bind(py::module_& m) {
           "Scale of the Coulomb part (n,); with the RLS law its level [Nm].")
       .def_property_readonly(
           "viscous", [](const FrictionFeedforward& f) { return learned(f).second; },
-          "Viscous coefficient (n,) [Nm s/rad].");
+          "Scale of the viscous part (n,); with the RLS law its coefficient [Nm s/rad].");
 }
 
 }  // namespace bindings::friction_feedforward

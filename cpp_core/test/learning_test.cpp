@@ -1,5 +1,5 @@
-// The laws by which the friction feedforward learns: gradient [Madsen2020 ch6 24-28] and recursive least squares
-// [Madsen2020 appB].
+// The laws by which the friction feedforward learns: gradient, after [Madsen2020 ch6 24-28], and recursive least
+// squares [Madsen2020 appB].
 #include <cmath>
 #include <limits>
 #include <random>
@@ -16,45 +16,46 @@ namespace {
 constexpr double dt = 1e-3, pi = 3.14159265358979323846;
 const double nan_ = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 
-AdaptiveParameters gains(double coulomb = 0.05, double viscous = 0.02, int n = 1) {
+constexpr double level = 8.0;  // Nm
+
+AdaptiveParameters settings(double time = 1.0, int n = 1) {
   AdaptiveParameters p;
   p.n = n;
-  p.gamma_coulomb.fill(coulomb);
-  p.gamma_viscous.fill(viscous);
+  p.time = time;
   return p;
 }
 
-struct Sample {  // Y1 = F H and omega of a joint that reverses, as after the hysteresis model
+struct Sample {  // Y1 = F H and omega = F_v of a joint that reverses, as after the hysteresis model
   double y1, w;
 };
 
 std::vector<Sample> excitation(double seconds) {
   std::vector<Sample> samples;
   for (int k = 0; k * dt < seconds; ++k) {
-    const double t = k * dt, w = 0.8 * std::sin(2 * pi * 0.5 * t) + 0.3 * std::sin(2 * pi * 0.17 * t + 1);
-    samples.push_back({8.0 * std::tanh(w / 0.05), w});
+    const double t = k * dt, w = 4.0 * std::sin(2 * pi * 0.5 * t) + 1.5 * std::sin(2 * pi * 0.17 * t + 1);
+    samples.push_back({level * std::tanh(w / 0.25), w});
   }
   return samples;
 }
 
-// Learns from friction a1 Y1 + a2 omega; whether a bound was ever met.
+// Learns from friction a1 Y1 + a2 F_v; whether a bound was ever met.
 bool drive(AdaptiveFriction& a, double seconds, double a1, double a2) {
   bool bounded = false;
   for (const auto& [y1, w] : excitation(seconds)) {
     const double f = a1 * y1 + a2 * w;
-    bounded |= a.step(dt, &y1, &w, &f, false) == Status::saturated;
+    bounded |= a.step(dt, &y1, &w, &level, &w, &f, false) == Status::saturated;
   }
   return bounded;
 }
 
 void it_converges_and_its_error_never_grows() {
-  AdaptiveFriction a(gains());
+  AdaptiveFriction a(settings(0.1));
   double last = inf;
   for (const auto& [y1, w] : excitation(50)) {
-    const double f = 0.7 * y1 + 0.03 * w;
-    a.step(dt, &y1, &w, &f, false);
-    // Lyapunov function of the implicit gradient step
-    const double error = std::pow(*a.coulomb() - 0.7, 2) / 0.05 + std::pow(*a.viscous() - 0.03, 2) / 0.02;
+    const double f = 0.7 * y1 + 1.3 * w;
+    a.step(dt, &y1, &w, &level, &w, &f, false);
+    const double error =
+        std::hypot(*a.coulomb() - 0.7, *a.viscous() - 1.3);  // a Lyapunov function of the implicit step
     CHECK(error <= last + 1e-9);
     last = error;
   }
@@ -63,70 +64,82 @@ void it_converges_and_its_error_never_grows() {
 
 void the_implicit_step_is_stable_for_any_dt_and_gain() {
   for (double step : {1e-5, 1e-3, 0.05}) {
-    AdaptiveFriction a(gains(1e6, 1e6));
+    AdaptiveFriction a(settings(1e-6));
     for (const auto& [y1, w] : excitation(2)) {
-      const double f = 0.7 * y1;
+      const double f = 0.7 * y1 + w;
       double found;
-      a.step(step, &y1, &w, &f, false);
+      a.step(step, &y1, &w, &level, &w, &f, false);
       a.friction(&y1, &w, &found);
-      CHECK(std::abs(f - found) <= std::abs(0.9 * y1) + 0.06 * std::abs(w) + 1e-6);
+      CHECK(std::abs(f - found) <= 1.3 * std::abs(y1) + std::abs(w) + 1e-6);
     }
   }
 }
 
 void projection_keeps_the_parameters_in_bounds() {
-  AdaptiveFriction a(gains());
+  AdaptiveFriction a(settings());
   CHECK(drive(a, 60, 3.0, 0.5));
-  CHECK(*a.coulomb() <= 1.5 && *a.viscous() <= 0.05);
+  CHECK(*a.coulomb() <= 2.0 && *a.viscous() >= 0.4);
 }
 
 void nothing_moves_at_rest_frozen_with_bad_samples_or_over_a_gap() {
-  AdaptiveFriction a(gains());
-  drive(a, 5, 1.2, 0.0);
-  CHECK(*a.coulomb() != 1.0 || *a.viscous() != 0.0);
+  AdaptiveFriction a(settings());
+  drive(a, 5, 1.2, 1.0);
+  CHECK(*a.coulomb() != 1.0);
   const double one = 1, slow = 0.001, nine = 9;
-  for (int k = 0; k < 100; ++k) a.step(dt, &one, &slow, &nine, false);  // still moving for 0.05 s [ch6 28]
+  for (int k = 0; k < 100; ++k)
+    a.step(dt, &one, &slow, &level, &slow, &nine, false);  // still moving for 0.05 s [ch6 28]
   const double coulomb = *a.coulomb(), viscous = *a.viscous();
-  for (int k = 0; k < 3600; ++k) CHECK(a.step(dt, &one, &slow, &nine, false) == Status::ok);
+  for (int k = 0; k < 3600; ++k) CHECK(a.step(dt, &one, &slow, &level, &slow, &nine, false) == Status::ok);
   CHECK(*a.coulomb() == coulomb && *a.viscous() == viscous);
-  CHECK(a.step(dt, &one, &one, &nine, true) == Status::degraded);
-  CHECK(a.step(dt, &one, &one, &nan_, false) == Status::dropped);
-  CHECK(a.step(0.0, &one, &one, &nine, false) == Status::dropped);
-  CHECK(a.step(1.0, &one, &one, &nine, false) == Status::degraded);
+  CHECK(a.step(dt, &one, &one, &level, &one, &nine, true) == Status::degraded);
+  CHECK(a.step(dt, &one, &one, &level, &one, &nan_, false) == Status::dropped);
+  CHECK(a.step(0.0, &one, &one, &level, &one, &nine, false) == Status::dropped);
+  CHECK(a.step(1.0, &one, &one, &level, &one, &nine, false) == Status::degraded);
   CHECK(*a.coulomb() == coulomb && *a.viscous() == viscous);
 }
 
 void restore_discards_what_was_learned_in_contact() {
-  AdaptiveFriction a(gains());
-  drive(a, 40, 0.7, 0.0);
+  AdaptiveFriction a(settings());
+  drive(a, 40, 0.7, 1.0);
   const double good = *a.coulomb(), y1 = 8.0, w = 0.5, f = 8 * 0.7 + 30.0;
-  for (int k = 0; k < 100; ++k) a.step(dt, &y1, &w, &f, false);  // 0.1 s of contact before it is detected
+  for (int k = 0; k < 100; ++k) a.step(dt, &y1, &w, &level, &w, &f, false);  // 0.1 s of contact before it is detected
   CHECK(std::abs(*a.coulomb() - good) > 0.02);
   a.restore();
   CHECK(std::abs(*a.coulomb() - good) <= 5e-3);
 }
 
 void persisted_values_are_projected_or_refused() {
-  AdaptiveFriction a(gains(0.05, 0.02, 2));
-  const double coulomb[] = {0.8, 9.0}, viscous[] = {0.01, -1.0}, bad[] = {nan_, 1.0}, zero[] = {0, 0};
+  AdaptiveFriction a(settings(1.0, 2));
+  const double coulomb[] = {0.8, 9.0}, viscous[] = {1.1, -1.0}, bad[] = {nan_, 1.0}, zero[] = {0, 0};
   CHECK(a.set(coulomb, viscous));
-  CHECK(a.coulomb()[0] == 0.8 && a.coulomb()[1] == 1.5);
-  CHECK(a.viscous()[0] == 0.01 && a.viscous()[1] == -0.05);
+  CHECK(a.coulomb()[0] == 0.8 && a.coulomb()[1] == 2.0);
+  CHECK(a.viscous()[0] == 1.1 && a.viscous()[1] == 0.4);
   CHECK(!a.set(bad, zero));
-  CHECK(a.coulomb()[0] == 0.8 && a.coulomb()[1] == 1.5);
+  CHECK(a.coulomb()[0] == 0.8 && a.coulomb()[1] == 2.0);
 }
 
 void parameters_name_the_argument() {
-  for (double bad : {-1.0, nan_, inf})
-    for (const bool first : {true, false}) {
-      std::string text;
-      try {
-        AdaptiveFriction a(first ? gains(bad, 0.02) : gains(0.05, bad));
-      } catch (const std::invalid_argument& error) {
-        text = error.what();
-      }
-      CHECK(text.find(first ? "gamma_coulomb" : "gamma_viscous") != std::string::npos);
+  for (double bad : {-1.0, 0.0, nan_}) {
+    std::string text;
+    try {
+      AdaptiveFriction a(settings(bad));
+    } catch (const std::invalid_argument& error) {
+      text = error.what();
     }
+    CHECK(text.find("time") != std::string::npos);
+  }
+}
+
+// Oracle: the closed form of a joint that slides at one speed, e(t) = e(0) exp(-(F^2 + F_v^2) t / (time L^2)).
+void it_settles_in_its_time_whatever_the_size_of_the_friction() {
+  for (const double size : {0.05, 1.0, 40.0}) {
+    AdaptiveFriction a(settings(4.0));
+    const double y1 = 2 * size, y2 = size, w = 0.5, f = 1.2 * (y1 + y2);
+    for (int k = 0; k < 4000; ++k) a.step(dt, &y1, &y2, &y1, &w, &f, false);
+    double found;
+    a.friction(&y1, &y2, &found);
+    CHECK(std::abs((f - found) / (f - y1 - y2) - std::exp(-1.0)) <= 1e-3);
+  }
 }
 
 void rls_recovers_friction_tracks_a_change_and_does_not_wind_up() {
@@ -171,6 +184,7 @@ int main() {
   restore_discards_what_was_learned_in_contact();
   persisted_values_are_projected_or_refused();
   parameters_name_the_argument();
+  it_settles_in_its_time_whatever_the_size_of_the_friction();
   rls_recovers_friction_tracks_a_change_and_does_not_wind_up();
   return failures ? 1 : 0;
 }

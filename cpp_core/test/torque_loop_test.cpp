@@ -60,7 +60,6 @@ TorqueProgram program(LearningLaw law, JointTorqueSource source, bool flexible) 
   guide.position_upper = all(6);
   AdaptiveParameters adaptive;
   adaptive.n = n;
-  adaptive.gamma_coulomb = adaptive.gamma_viscous = all(0.01);
   FeedforwardOptions learning;
   learning.law = law;
   learning.contact_margin = all(5);
@@ -160,7 +159,7 @@ void refuses_rough_trajectories() {
   auto path = std::make_shared<TorqueTrajectory>();
   path->n = n;
   path->rows.assign(3 * n * 10, 0.0);
-  TorqueLoop loop(program(LearningLaw::gradient, JointTorqueSource::none, true), limits());
+  TorqueLoop loop(program(LearningLaw::scales, JointTorqueSource::none, true), limits());
   loop.cycle(State(0));
   loop.enable(TorqueMode::track, path, loop.ends());
   loop.cycle(State(1));
@@ -234,12 +233,12 @@ int main() {
   using Law = LearningLaw;
   using Source = JointTorqueSource;
   rows_agree();
-  survives("track", TorqueMode::track, Law::gradient, Source::none, false);
+  survives("track", TorqueMode::track, Law::scales, Source::none, false);
   survives("track, rls", TorqueMode::track, Law::rls, Source::none, false);
-  survives("track, deflection fed back", TorqueMode::track, Law::gradient, Source::deflection, false);
-  survives("track, sensor fed back, flexible", TorqueMode::track, Law::gradient, Source::sensor, true);
+  survives("track, deflection fed back", TorqueMode::track, Law::scales, Source::deflection, false);
+  survives("track, sensor fed back, flexible", TorqueMode::track, Law::scales, Source::sensor, true);
   survives("guide", TorqueMode::guide, Law::fixed, Source::none, false);
-  survives("external", TorqueMode::external, Law::gradient, Source::none, false);
+  survives("external", TorqueMode::external, Law::scales, Source::none, false);
   refuses_rough_trajectories();
   ends_past_a_full_ring();
   survives_extreme_times();

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_BYTES = 1 << 20
-WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the projection ends at 1.5 [ch6 27]
+WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the projection ends at 2
 
 
 @dataclass(frozen=True)
 class Adaptation:
     """What was learned per joint, and when it was saved.
 
-    law gradient: scale of Coulomb friction and additional viscous friction [Nm s]; rls: both in Nm and Nm s.
+    law scales: of the file's Coulomb and viscous friction; rls: both in Nm and Nm s.
     """
 
     robot: str
@@ -32,7 +32,7 @@ class Adaptation:
     coulomb: tuple[float, ...]
     viscous: tuple[float, ...]
     saved: float = 0.0  # s since 1970
-    law: str = "gradient"
+    law: str = "scales"
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -41,7 +41,7 @@ class Adaptation:
 
 
 def save_adaptation(
-    path: str | Path, robot: RobotFile, coulomb: np.ndarray, viscous: np.ndarray, law: str = "gradient"
+    path: str | Path, robot: RobotFile, coulomb: np.ndarray, viscous: np.ndarray, law: str = "scales"
 ) -> None:
     """Write factors (n,) of the file's Coulomb and viscous friction; a crash leaves the old file or the new one."""
     value = Adaptation(
@@ -65,7 +65,7 @@ def load_adaptation(path: str | Path, robot: RobotFile) -> Adaptation | None:
             tuple(map(float, content["coulomb"])),
             tuple(map(float, content["viscous"])),
             float(content.get("saved", 0.0)),
-            str(content.get("law", "gradient")),
+            str(content.get("law", "")),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(str(path), "", f"is no adaptation file: {error}") from error

@@ -25,14 +25,13 @@ from robot_dynamics_ros.robot_file.gaps import identified
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-LAWS = ("fixed", "gradient", "rls")
+LAWS = ("fixed", "scales", "rls")
 FEEDBACK = ("none", "deflection", "sensor")
 FEEDFORWARD = ("rigid", "flexible")
 _CONTROL = (
-    Parameter("law", "gradient", "how friction is learned while the robot moves", choices=LAWS),
+    Parameter("law", "scales", "how friction is learned while the robot moves", choices=LAWS),
     Parameter("memory", True, "hysteretic (presliding) friction; false: sgn(w) F(tau)"),
-    Parameter("adaptation_time", 4.0, "time in which the Coulomb scale settles in motion", "s", 0.1, 600.0),
-    Parameter("viscous_time", 10.0, "the same for the viscous term at 1 rad/s", "s", 0.1, 600.0),
+    Parameter("adaptation_time", 4.0, "time in which the scales of friction settle in motion", "s", 0.1, 600.0),
     Parameter("bandwidth", 12.0, "natural frequency of the position feedback", "rad/s", 0.5, 60.0),
     Parameter("damping_ratio", 1.0, "its damping", "", 0.1, 5.0),
     Parameter("integral_gain", 0.0, "its integral action, 1/s3", "1/s3", 0.0, 1e5),
@@ -70,7 +69,6 @@ _CONTROL = (
     Parameter("time_scale", 1.0, "controller time per wall time of a simulated robot, at least", "", 0.001, 1000.0),
 )
 CONTROL = tuple(replace(p, read_only=True) for p in _CONTROL)  # the loop is built once
-TYPICAL_SPEED = 1.0  # rad/s at which viscous_time is meant
 GUIDE_DAMPING = 2.0 / 28.0  # Nm s/rad per Nm of joint torque limit
 NO_FRICTION = 1e-3  # Nm, Coulomb level of a joint whose friction is not ours to compensate
 WALL = 1.0  # Nm/rad of virtual wall per Nm of joint torque limit
@@ -110,7 +108,7 @@ def commanded_inertia(robot: RobotFile) -> np.ndarray:
 
 
 def coulomb_level(robot: RobotFile) -> np.ndarray:
-    """Coulomb level F(0) of each joint (n,) [Nm], the unit of the adaptation gains."""
+    """Coulomb level F(0) of each joint (n,) [Nm]."""
     law, block = _friction(robot).coulomb_level(), robot.hysteresis
     if block is None or block.model != "egms":
         return law
@@ -121,15 +119,13 @@ def coulomb_level(robot: RobotFile) -> np.ndarray:
 def friction_feedforward(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.FrictionFeedforward:
     """Friction feedforward that learns [Madsen2020, ch6 eq. 23-29]. Raises CapabilityError, ConfigError."""
     p = resolve(CONTROL, parameters, "control")
-    n, torque = robot.n_joints, robot.array("limits.torque")
-    level, rate = coulomb_level(robot), robot.sensing.sample_rate or 500.0
+    rate = robot.sensing.sample_rate or 500.0
     return _core.FrictionFeedforward(
         robot.chain(),
         friction_core(robot),
-        gamma_coulomb=1.0 / (p["adaptation_time"] * np.maximum(level, 1e-3) ** 2),
-        gamma_viscous=np.full(n, 1.0 / (p["viscous_time"] * TYPICAL_SPEED**2)),
+        adaptation_time=p["adaptation_time"],
         rotor_inertia=commanded_inertia(robot),
-        contact_margin=np.maximum(0.08 * torque, level),
+        contact_margin=np.maximum(0.08 * robot.array("limits.torque"), coulomb_level(robot)),
         law=getattr(_core.LearningLaw, p["law"]),
         memory=p["memory"],
         rate=rate,

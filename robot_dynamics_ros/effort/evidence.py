@@ -1,6 +1,6 @@
 """Evidence about what an effort means, per joint: one accumulator, fed by motion (recordings) and by rest (live too).
 
-Motion, samples in which joint j slides: effort = k g + l (tau_rigid - g) + c tanh(v / V0) + d v + b a + e, by least
+Motion, samples in which joint j slides: effort = k g + l (tau_rigid - g) + c tanh(v / STEP) + d v + b a + e, by least
 squares; deviations are widened for the correlation in time of the residual. Rest: effort = k g, blurred by what stuck
 friction may hold. Nothing is decided here (decision.py).
 """
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-V0 = 0.03  # rad/s, width of the friction step
-MOVING = 0.01  # rad/s, a joint faster than this slides
-REST = 5e-3  # rad/s, below which a joint rests
+from robot_dynamics_ros.signals.speeds import MOVING, STEP
+
 REST_SAMPLES = 100  # resting samples in a row that are averaged into one pose
 NEW_POSE = 0.1  # rad, from which on a pose is another one
 MAX_POSES = 20
@@ -70,7 +69,7 @@ class EffortEvidence:
         for j in range(len(self._stuck)):
             v = qd[:, j]
             slides = np.abs(v) > MOVING
-            columns = (gravity[:, j], inertial[:, j], np.tanh(v / V0), v, qdd[:, j], np.ones_like(v), effort[:, j])
+            columns = (gravity[:, j], inertial[:, j], np.tanh(v / STEP), v, qdd[:, j], np.ones_like(v), effort[:, j])
             Z = np.column_stack(columns) * slides[:, None]
             self._normal[j] += Z.T @ Z
             self._lagged[j] += Z[1:].T @ Z[:-1]
@@ -152,6 +151,6 @@ class EffortEvidence:
 
 def resting_stretches(qd: np.ndarray) -> list[slice]:
     """Stretches of at least REST_SAMPLES rows in which every joint of qd (N, n) [rad/s] rests."""
-    still = np.concatenate([[False], (np.abs(qd) < REST).all(axis=1), [False]])
+    still = np.concatenate([[False], (np.abs(qd) < MOVING).all(axis=1), [False]])
     edges = np.flatnonzero(np.diff(still.astype(int)))
     return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= REST_SAMPLES]

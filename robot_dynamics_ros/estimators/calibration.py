@@ -18,6 +18,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.reference import TOUCH, Comparison, judged, judged_rows
 from robot_dynamics_ros.estimators.replay import Replay
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.speeds import MOVING
 
 COVERED = 0.683  # share of a normal distribution within one standard deviation
 FALSE_SHARE = 1e-3  # share of the free time that may lie above the thresholds
@@ -81,7 +82,7 @@ def _sized(result: Replay, scaled: Callable[[float], Settings], moving: bool, to
 def torque_noise(log: Log, result: Replay) -> float:
     """Noise of the drive torque at rest over the torque limit, RMS over the joints; NaN without rest."""
     rows = judged_rows(log, result.status)
-    still = rows & (np.abs(np.nan_to_num(log.qd)).max(axis=1) < 5e-3)
+    still = rows & (np.abs(np.nan_to_num(log.qd)).max(axis=1) < MOVING)
     if still.sum() < MIN_ROWS // 5:
         return np.nan
     noise = _unsteady(log.drive_torque, still, log.time, HIGH)

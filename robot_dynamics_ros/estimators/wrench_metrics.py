@@ -9,11 +9,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from robot_dynamics_ros.signals.speeds import MOVING
+
 STATES = ("moving", "rest", "contact", "contact_rest")
 LEVELS = (10.0, 20.0)  # N
 PARTS = (slice(0, 3), slice(3, 6))  # force, moment
 CLASS = (0.9, 1.5)  # peaks within these multiples of a level belong to it
-MOVING = 0.01  # rad/s
 GAP = 1.0  # s without a sample
 HOLD = 0.1  # s around a motion that still count as moving
 

@@ -23,6 +23,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_ra
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.models.inertia import about_com, is_consistent
 from robot_dynamics_ros.robot_file.blocks import Payload
+from robot_dynamics_ros.signals.speeds import STEP
 
 # How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
 # to three percent. Assumed where the torque constants have no deviation of their own (a known mass finds them): no
@@ -124,7 +125,7 @@ def _rows(found: Identification, m: Motion, Y: np.ndarray, rest: np.ndarray) -> 
 def _nuisance(found: Identification, m: Motion, j: int) -> np.ndarray:
     """Friction that differs between the runs: warmer grease, another load."""
     v = m.qd[:, j]
-    return np.column_stack([np.tanh(v / found.structure.laws[j].eps), v, np.ones_like(v)])
+    return np.column_stack([np.tanh(v / STEP), v, np.ones_like(v)])
 
 
 def _prior(found: Identification, size: int) -> tuple[np.ndarray, np.ndarray]:

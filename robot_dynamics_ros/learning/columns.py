@@ -1,7 +1,7 @@
 """The columns that recordings of one robot are folded into: base parameters and the linear numbers of a friction law.
 
 tau_j = W_j beta + sum_k (c_k + d_k g + (l_k + e_k g) L) H_k(q) + fv1 v + fv2 |v|v + fv0 v/(1 + |v|/v0)
-        + (T - T0) (tc mean_k H_k + tv v) + fo + B qdd
+        + (T - T0) (tc median_k H_k + tv v) + fo + B qdd
 g = 1/(1 + (v/vs)^2), L = min(|tau_J|, limit)^p, T0 = 35 deg C; without a temperature T = T0. The presliding law of a
 robot file [Madsen2020 ch4 35-37] with levels C_k, loads K_k and sliding ratio r is the case c = r C, d = (1 - r) C,
 l = r K, e = (1 - r) K. Spans, vs, p and v0 are those of the first robot file and stay, so that triangles of any day and
@@ -18,23 +18,27 @@ from functools import cached_property
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.friction_columns import THINNING_SPEED, stribeck_fall, thinning
+from robot_dynamics_ros.identification.arm.friction_columns import (
+    SPANS,
+    THINNING_SPEED,
+    stribeck_fall,
+    thinning,
+)
 from robot_dynamics_ros.identification.arm.presliding import clock, driven
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
+from robot_dynamics_ros.identification.arm.static_law import STRIBECK_VELOCITY
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_motors
 from robot_dynamics_ros.robot_file import RobotFile
 
-SPANS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)  # rad, D_k where the robot file has no presliding law
-STRIBECK_VELOCITY = 0.1  # rad/s, vs
 POSES = 200
 LOAD_LIMIT = 1.5  # times the torque limit
 GROUPS = ("c", "d", "l", "e")  # level, its Stribeck part, load, its Stribeck part
 PLAIN = ("fv1", "fv2", "fv0", "tc", "tv", "fo", "ia")
 WARM = 35.0  # deg C, T0: of a joint at work
-LAYOUT = 2  # changes when the meaning of a column changes
+LAYOUT = 3  # changes when the meaning of a column changes
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ class Columns:
         g = stribeck_fall(v, shape.stribeck_velocity)[:, None]
         L = (np.minimum(np.abs(load), shape.load_limit) ** shape.load_power)[:, None]
         viscous = [v, np.abs(v) * v, thinning(v, shape.thinning_speed)]
-        plain = np.column_stack([*viscous, warmer * H.mean(axis=1), warmer * v, one, motion.qdd[:, j]])
+        plain = np.column_stack([*viscous, warmer * np.median(H, axis=1), warmer * v, one, motion.qdd[:, j]])
         return np.hstack([H, H * g, H * L, H * g * L, plain])
 
 

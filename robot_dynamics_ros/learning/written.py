@@ -18,8 +18,8 @@ from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.learning.columns import WARM, Columns, Shape
 from robot_dynamics_ros.learning.update import Information, file_terms, loaded_level, viscosity
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals.speeds import STEP
 
-EPS = 0.02  # rad/s, step of the static law that is used until the presliding state is known
 STEEPEST, WITHIN = 0.025, 25.0  # 1/K of alpha; K about WARM within which it is used: friction stays positive
 STATIC = ("fc", "fs", "ft", "fv1", "fv2", "fb")
 SPEED, LOADS = np.linspace(0.02, 1.5, 30), (0.0, 0.3, 1.0)  # rad/s; shares of the typical load
@@ -169,7 +169,7 @@ def _static(columns: Columns, j: int, law: dict[str, Any]) -> dict[str, float]:
     y = g * level * np.sign(v) + law["fv1"] * v + law["fv2"] * np.abs(v) * v + law["fo"]
     y += law["fv0"] * v / (1 + np.abs(v) / law["v0"])
     vs = law["stribeck_velocity"]
-    X = np.column_stack([unit_column(name, EPS, vs, v, load) for name in STATIC])
+    X = np.column_stack([unit_column(name, STEP, vs, v, load) for name in STATIC])
     lower = [0.0 if name != "fb" else -np.inf for name in STATIC]
     x = lsq_linear(X, y, bounds=(lower, np.inf)).x
-    return dict(zip(STATIC, x.tolist(), strict=True)) | {"eps": EPS, "fs1": vs, "fc1": 2e-3}
+    return dict(zip(STATIC, x.tolist(), strict=True)) | {"eps": STEP, "fs1": vs, "fc1": 2e-3}

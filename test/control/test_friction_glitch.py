@@ -10,7 +10,7 @@ from robot_dynamics_ros.robot_file import load_robot
 ROBOT, MODEL, CYCLE = load_robot("ur5e"), RobotModel.load("ur5e"), 2_000_000
 Q = np.array([0.3, -1.5, 1.2, -1.1, -1.5, 0.2])
 NOISE = 5e-6  # rad
-LAWS = pytest.mark.parametrize("law", ["gradient", "rls"])
+LAWS = pytest.mark.parametrize("law", ["scales", "rls"])
 
 
 def learned(path, law):

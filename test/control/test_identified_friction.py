@@ -35,8 +35,8 @@ def motion():
     return Log(NAMES, 10**15 + np.arange(N) * int(1e9 * DT), signals)
 
 
-def fed_forward(arm, motion, coulomb=1.0, viscous=0.0):
-    """Friction (N, n) [Nm] that torque mode adds along the motion, with these learned scales."""
+def fed_forward(arm, motion, coulomb=1.0, viscous=1.0):
+    """Friction (N, n) [Nm] that torque mode adds along the motion, with these scales."""
     core = friction_feedforward(arm)
     assert core.restore(np.full(6, coulomb), np.full(6, viscous))
     rows = zip(motion.stamp_ns.tolist(), motion.q, motion.qd, motion.model_torque, strict=True)
@@ -57,12 +57,17 @@ def test_feedforward_is_the_friction_of_the_observer(model, motion):
     np.testing.assert_allclose(fed_forward(arm, motion), observed(arm, motion), atol=1e-12)
 
 
-def test_adaptation_scales_the_level_and_adds_viscosity(motion):
+def test_adaptation_scales_the_level_and_the_viscous_terms(motion):
     arm = robot("presliding")
     level = observed(arm, motion) - observed(without_level(arm), motion)
-    scaled = fed_forward(arm, motion, 0.7, 0.04)
-    np.testing.assert_allclose(scaled, observed(arm, motion) - 0.3 * level + 0.04 * motion.qd, atol=1e-12)
-    assert np.abs(level[-1]).max() > 1.0  # at rest as well
+    viscous = observed(arm, motion) - observed(without_viscosity(arm), motion)
+    scaled = fed_forward(arm, motion, 0.7, 1.4)
+    np.testing.assert_allclose(scaled, observed(arm, motion) - 0.3 * level + 0.4 * viscous, atol=1e-12)
+    assert np.abs(level[-1]).max() > 1.0 and np.abs(viscous).max() > 0.01  # the level at rest as well
+
+
+def without_viscosity(arm):
+    return arm.with_updates({f"hysteresis.parameters.{name}": [0.0] * 6 for name in ("fv1", "fv2", "fv0")})
 
 
 def without_level(arm):

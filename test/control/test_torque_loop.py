@@ -15,7 +15,7 @@ from robot_dynamics_ros.errors import ConfigError
 def test_tracks_with_learned_friction_better_than_with_the_robot_file_s():
     # [Madsen2020 ch6 23-29]
     errors = {}
-    for law in ("fixed", "gradient"):
+    for law in ("fixed", "scales"):
         rig = Closed({"law": law}).enabled()
         worst = []
         for k in range(6000):
@@ -24,7 +24,7 @@ def test_tracks_with_learned_friction_better_than_with_the_robot_file_s():
                 worst.append(rig.error())
         errors[law] = np.mean(worst)
         assert rig.loop.state == GuardState.ok
-    assert errors["gradient"] < 0.6 * errors["fixed"]
+    assert errors["scales"] < 0.6 * errors["fixed"]
     assert not np.allclose(rig.record["coulomb"], 1.0)
 
 
@@ -63,10 +63,12 @@ def rms(x):
 
 
 @pytest.mark.long
-def test_rls_learns_all_of_the_friction_in_closed_loop_and_begins_where_it_left_off():
+def test_scales_and_rls_learn_the_friction_in_closed_loop_and_rls_begins_where_it_left_off():
     # [Madsen2020 appB eq. 14-20]
-    fixed, rls = learned("fixed"), learned("rls")
-    assert (rls[0][1] < [0.5, 1.0, 1.2, 0.2, 0.2, 0.2] * fixed[0][1]).all()  # gravity hides friction in joints 2, 3
+    fixed, scales, rls = learned("fixed"), learned("scales"), learned("rls")
+    for law in (scales, rls):
+        assert (law[0][1] < [0.5, 1.0, 1.2, 0.2, 0.2, 0.2] * fixed[0][1]).all()  # gravity hides friction in joints 2, 3
+    assert scales[1][1].mean() < 0.5 * fixed[1][1].mean()
     assert (rls[1][1] < 0.95 * fixed[1][1]).all() and rls[1][1].mean() < 0.5 * fixed[1][1].mean()
     kept = rls[2]["coulomb"], rls[2]["viscous"]
     assert (kept[0] > 1.0).all() and (kept[0] < 20.0).all()
@@ -120,7 +122,7 @@ def test_torque_ends_with_the_program_that_takes_it():
     assert not rig.cycle(1, program=False)["run"] and rig.loop.enabled == EnableResult.no_program
 
 
-@pytest.mark.parametrize(("law", "kept"), [("gradient", 0.05), ("rls", 1.0)])
+@pytest.mark.parametrize(("law", "kept"), [("scales", 0.05), ("rls", 1.0)])
 def test_contact_freezes_adaptation_and_takes_back_what_was_learned(law, kept):
     rig = Closed({"law": law}).enabled()
     rig.cycle(3000)
@@ -160,14 +162,15 @@ def test_hand_guiding_moves_where_it_is_pushed_and_rests_when_released():
 def test_what_was_learned_survives_a_restart(tmp_path):
     path = tmp_path / "ur5e.json"
     assert load_adaptation(path, ROBOT) is None
-    save_adaptation(path, ROBOT, np.full(6, 1.2), np.full(6, 0.01))
+    save_adaptation(path, ROBOT, np.full(6, 1.2), np.full(6, 0.9))
     rig = Closed()
     rig.loop.restore(*load_adaptation(path, ROBOT).arrays)
-    assert rig.cycle()["coulomb"] == pytest.approx(np.full(6, 1.2))
-    assert load_adaptation(path, ROBOT).law == "gradient"
+    record = rig.cycle()
+    assert record["coulomb"] == pytest.approx(np.full(6, 1.2)) and record["viscous"] == pytest.approx(np.full(6, 0.9))
+    assert load_adaptation(path, ROBOT).law == "scales"
     save_adaptation(path, ROBOT, np.full(6, 4.0), np.full(6, 9.0), "rls")
     kept = load_adaptation(path, ROBOT)
-    other = Closed({"law": kept.law})
+    other = Closed({"law": "rls"})
     other.loop.restore(*kept.arrays)
     record = other.cycle()
     assert (record["coulomb"] == 4.0).all() and (record["viscous"] == 9.0).all()

@@ -19,15 +19,15 @@ ROBOT = load_robot("ur5e")
 RIGID = RigidModel(ROBOT)
 TRUTH = truth_of(ROBOT)
 RATE = 200.0
-EVERY = ("fv1", "fv2", "fv0", "fo", "fs", "h@4", "h@7", "hl@1", "hl@4")
+EVERY = ("fv1", "fv2", "fv0", "fo", "fs", "h@3", "h@5", "hl@1", "hl@3")
 SHAPE = Shape(1.0, 0.7, 0.1, load_limit=40.0)
 LAWS = (  # no rotor inertia of joints 1 and 2: only its sum with the links' is in the rows
-    JointFriction(0.02, EVERY, SHAPE),
-    JointFriction(0.04, ("fv1", "fo", "fc")),
-    JointFriction(0.02, (*EVERY, "ia"), SHAPE),
-    JointFriction(0.01, ("fv1", "fv2", "fo", "ia", "fc")),
-    JointFriction(0.02, ("fv1", "fo", "ia", "fc", "cv@5", "ca@5", "cc@5+")),
-    JointFriction(0.02, ("fv1", "fo", "ia", "fc")),
+    JointFriction(EVERY, SHAPE),
+    JointFriction(("fv1", "fo", "fc")),
+    JointFriction((*EVERY, "ia"), SHAPE),
+    JointFriction(("fv1", "fv2", "fo", "ia", "fc")),
+    JointFriction(("fv1", "fo", "ia", "fc", "cv@5", "ca@5", "cc@5+")),
+    JointFriction(("fv1", "fo", "ia", "fc")),
 )
 COUPLED = {4: (5,)}
 FILTERS = (None, EffortFilter(9.0, True), EffortFilter(14.0, False), None, None, EffortFilter(5.0, False))

@@ -9,7 +9,8 @@ from robot_dynamics_ros.identification.arm.solvers.rest_weights import (
     slow_stretches,
     slow_weights,
 )
-from robot_dynamics_ros.identification.dataset.motion import SLOW, Motion
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.signals.speeds import SLOW
 
 RATE = 100.0
 

@@ -146,7 +146,7 @@ def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
     robot = load_robot("panda").with_updates(updates)
     zero = np.zeros(7)
     truth = Truth(robot.inertial_parameters, zero, zero, zero, zero)
-    chosen = structure((JointFriction(0.02, ("fv1", "fo", "fc")),) * 7)
+    chosen = structure((JointFriction(("fv1", "fo", "fc")),) * 7)
     made = [run(seed, robot, truth, duration=20.0) for seed in (1, 2)]
     found = steps(made[:1], made[1:], robot, chosen, until="fit_parameters")
     m = found.filtered(found.validation[0])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.identification.arm.friction_columns import SPANS
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import fleet_prior, load_prior, save_prior
 from robot_dynamics_ros.learning.intake import working_motion
@@ -72,7 +73,7 @@ def test_the_prior_is_the_robot_file(worker):
     c = worker.prior.columns
     assert worker.prior.mean[: c.base] == pytest.approx(c.rigid.base.from_standard(worker.robot.inertial_parameters))
     assert worker.prior.mean[[c.place(j, "ia") for j in range(c.n)]] == pytest.approx(worker.robot.effort_inertia)
-    levels = [sum(worker.prior.mean[c.place(j, f"c{k}")] for k in range(5)) for j in range(c.n)]
+    levels = [sum(worker.prior.mean[c.place(j, f"c{k}")] for k in range(len(SPANS))) for j in range(c.n)]
     assert levels == pytest.approx(worker.robot.array("friction.parameters.fc"), rel=1e-6)
 
 

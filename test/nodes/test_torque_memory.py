@@ -52,7 +52,7 @@ def test_learned_friction_outlives_the_node(tmp_path):
         graph.node_process.terminate()
         graph.node_process.wait(20)
         learned = json.loads(kept.read_text())
-        assert learned["robot"] == "ur5e" and learned["law"] == "gradient"
+        assert learned["robot"] == "ur5e" and learned["law"] == "scales"
         assert max(abs(scale - 1.0) for scale in learned["coulomb"]) > 0.05
         graph.state = None
         graph.node_process = graph.start_node()

@@ -9,9 +9,10 @@ from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_r
 from robot_dynamics_ros.identification.arm.rigid import standard_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_links, link_scales
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.dataset.motion import MOVING, Motion
+from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.speeds import MOVING
 
 CONDITION = 500.0  # of the column-scaled regressor: above it some combinations of parameters are dominated by noise
 POOR = 2700.0  # extrapolation was seen to fail above it (reference datasets)

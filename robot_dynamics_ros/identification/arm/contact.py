@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_dynamics_ros.effort.evidence import V0, EffortEvidence
+from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.dataset.motion import SLOW, Motion, at_lower_rate, filtered, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, pieces_of
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals.speeds import SLOW, STEP
 
 CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked at
 BLOCK = 0.3  # s
@@ -29,7 +30,6 @@ CORE, EDGE = 1.8, 0.8  # of the level; free motion of simulated and public real 
 REST = 1.5  # times the level at rest, where friction may hold a joint with either sign
 STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
-STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
 ROUNDS, FITTED = 8, 10_000  # of the robust fit; at most this many rows, evenly thinned
 MAX_FITS, MIN_SHARE = 4, 0.3  # share of the rows below which no fit is made
 MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it out leaves too little
@@ -105,7 +105,7 @@ def friction_lag(motion: Motion, gravity: np.ndarray, inertial: np.ndarray, j: i
     errors = []
     for lag in LAGS:
         late = _shifted(motion, v, lag)
-        A = np.column_stack([gravity, inertial, motion.qdd[:, j], np.tanh(late / V0), late, np.ones_like(v)])
+        A = np.column_stack([gravity, inertial, motion.qdd[:, j], np.tanh(late / STEP), late, np.ones_like(v)])
         errors.append(float(((y - A @ np.linalg.lstsq(A, y, rcond=1e-8)[0]) ** 2).sum()))
     return float(LAGS[int(np.argmin(errors))])
 

@@ -1,6 +1,6 @@
 """Columns that are linear in friction: every term the law of a joint may be built from, by name.
 
-f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fs b(v) + fc tanh(v/eps)
+f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fs b(v) + fc tanh(v/STEP)
     + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo                              [Madsen2020 ch4 35-37; Luo2024 11]
 s(v) = r + (1 - r) g(v)   b(v) = g(v) v / (|v| + e)   g(v) = 1 / (1 + (v/vs)^2)
 "h@k" and "hl@k" are s(v) H_k and s(v) |tau|^p H_k of the Maxwell-slip element of span SPANS[k], tau the torque without
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.signals.speeds import STEP
 
 Coupled = dict[int, tuple[int, ...]]  # joint -> joints whose motors turn with it
-SPANS = (3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 3e-2)  # rad, D_k: harmonic drives slide after 1e-3..1e-2 rad
-EPS = 0.02  # rad/s, width of the step of Coulomb friction: above the noise of velocities, below those of work
+SPANS = (3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # rad, D_k: half decades; on the zoo a nearer list gains nothing
 STRIBECK_RISE = 5e-3  # rad/s, e: speed at which half of fs is reached; below it the noise of velocities is seen
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 SIMPLE = ("fv1", "fo", "ia", "fc")
-REMEMBERING = tuple(f"h@{k}" for k in range(0, len(SPANS), 2))
+REMEMBERING = tuple(f"h@{k}" for k in range(len(SPANS)))
 UNITS = {  # of coefficients, by kind of column; "hl" depends on the power of the load
     **dict.fromkeys(("fo", "fc", "cc", "h", "fs"), "Nm"),
     **dict.fromkeys(("fv1", "cv", "fv0"), "Nm s/rad"),
@@ -63,9 +63,8 @@ class Shape:
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Which columns a joint's law has: eps [rad/s], its terms by name, and the shape of those with elements."""
+    """Which columns a joint's law has: its terms by name, and the shape of those with elements."""
 
-    eps: float = EPS
     terms: tuple[str, ...] = SIMPLE
     shape: Shape = Shape(1.0, 1.0, 0.1)
 
@@ -136,20 +135,20 @@ class JointSignals:
         """A column (N,) of a law without elements."""
         v = self.v
         if term == "fc":
-            return np.tanh(v / law.eps)
+            return np.tanh(v / STEP)
         if term == "fs":
             return stribeck_step(v, law.shape.velocity)
         if term == "fv0":
             return thinning(v)
         known = {"fv1": v, "fv2": np.abs(v) * v, "fo": np.ones_like(v), "ia": self.a}
         kind, _, motor = term.partition("@")
-        return known[term] if term in known else self._coupled(kind, motor, law.eps)
+        return known[term] if term in known else self._coupled(kind, motor)
 
-    def _coupled(self, kind: str, motor: str, eps: float) -> np.ndarray:
+    def _coupled(self, kind: str, motor: str) -> np.ndarray:
         """Columns of a coupled wrist: friction and inertia of a motor turning with this joint and joint k."""
         v, a = self.others[int(motor.rstrip("+-"))]
         if kind == "cc":
-            return np.tanh((self.v + (-v if motor.endswith("-") else v)) / eps)
+            return np.tanh((self.v + (-v if motor.endswith("-") else v)) / STEP)
         return {"cv": v, "ca": a}[kind]
 
 

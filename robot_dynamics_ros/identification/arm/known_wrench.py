@@ -19,9 +19,9 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.signals.speeds import STEP
 
 OFFSETS = np.arange(-0.2, 0.2001, 0.005)  # s
-STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
 PARTS = 12  # stretches of time, each left out once: the spread is the deviation of the share
 OWN = 0.05  # of the acceleration that the links' columns leave, from which on a rotor is identified separately
 FOUND = 0.3  # share of the sensor's torque in the effort below which it is another force

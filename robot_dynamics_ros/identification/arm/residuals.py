@@ -16,11 +16,11 @@ from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
-from robot_dynamics_ros.identification.dataset.motion import SLOW
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.speeds import SLOW
 
 SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint

@@ -32,6 +32,7 @@ from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSample
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core
+from robot_dynamics_ros.signals.speeds import STEP
 
 # relative held-out error that presliding may cost: a static law is far worse at rest, which few rows show
 MARGIN = 0.01
@@ -62,7 +63,7 @@ class WrittenLaw:
         parts = {f"{name}@{k}": x for name, key in (("h", "level"), ("hl", "load")) for k, x in enumerate(p[key])}
         parts |= {t: p[t] for t in ("fs", "fv0", "fv1", "fv2")}
         kept = tuple(t for t in chosen.terms if t in ("fo", "ia") or t[0] == "c")
-        return JointFriction(chosen.eps, (*kept, *(t for t, x in parts.items() if x > 0)), self.presliding.shape)
+        return JointFriction((*kept, *(t for t, x in parts.items() if x > 0)), self.presliding.shape)
 
 
 def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> WrittenLaw:
@@ -111,7 +112,7 @@ def coupled_motors(model: IdentifiedModel) -> np.ndarray:
             if term.startswith("cc@") and model.coefficient(j, term) > 0:
                 k, sign = int(term[3:-1]), 1.0 if term.endswith("+") else -1.0
                 viscous = model.coefficient(j, f"cv@{k}")
-                rows.append((j, k, sign, law.eps, model.coefficient(j, term), viscous))
+                rows.append((j, k, sign, STEP, model.coefficient(j, term), viscous))
     return np.array(rows, dtype=float).reshape(-1, 6)
 
 

@@ -17,11 +17,10 @@ from scipy import signal
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.signals.speeds import MOVING
 
 LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
 LOWEST_RATE, ENOUGH = 100.0, 60_000  # Hz kept at least of recordings that still have so many samples then
-MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
-SLOW = 0.02  # rad/s, below which a joint sticks and creeps: the live friction stage goes over from rest to motion there
 MIN_FITTED = 12  # samples
 TOGETHER = 250_000  # values that are filtered in one call
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.dataset.motion import SLOW, filtered, low_pass
+from robot_dynamics_ros.identification.dataset.motion import filtered, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals.speeds import SLOW
 
 CUTOFF = 10.0  # Hz, below the vibration that steps of acceleration excite in flexible joints
 EPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # rad/s, output side: smoothings tried; the source's 1e-5 chatters with sensors

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.dataset.motion import MOVING
 from robot_dynamics_ros.identification.dataset.segments import JointRecord
 from robot_dynamics_ros.identification.excitation.check import IN_SPACE, Breach, excess
 from robot_dynamics_ros.identification.excitation.design import Excitation
@@ -19,6 +18,7 @@ from robot_dynamics_ros.identification.joint.friction import least_samples
 from robot_dynamics_ros.identification.joint.sliding import sliding_friction
 from robot_dynamics_ros.models.friction import FrictionModel, law_named
 from robot_dynamics_ros.models.robot_model import RobotModel
+from robot_dynamics_ros.signals.speeds import MOVING
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits
 from robot_dynamics_ros.trajectories.motions import Motion

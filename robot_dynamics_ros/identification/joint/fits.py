@@ -26,6 +26,7 @@ from robot_dynamics_ros.identification.joint.sliding import sliding_friction
 from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew
 from robot_dynamics_ros.identification.joint.thermal import ThermalRun, fit_thermal
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.signals.speeds import SLIDING
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -34,7 +35,6 @@ _ELEMENTS = 4  # of the hysteresis [Madsen2020, ch4 4.4.5]
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal
 _ROOM = 25.0  # deg C, where nothing is reported
 RARE = 0.01  # of the samples, which no misfit is judged by
-_ACROSS = 0.05  # rad/s: above it friction is known well enough to see the elastic torque
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOpt
     # Without contact the spring carries what moves the links: model torque less the rotor's own share.
     inertia = float(robot.effort_inertia[joint]) if robot.drives.torque_side == "motor" else 0.0
     elastic = record.load - inertia * np.gradient(record.v, t)
-    use = np.abs(record.v) > _ACROSS
+    use = np.abs(record.v) > SLIDING
     phi = phi - float(np.median(phi[use])) if use.any() else phi
     fit = fit_stiffness(phi[use], elastic[use], joint=record.joint)
     x = np.linspace(-fit.deflection, fit.deflection, 101)

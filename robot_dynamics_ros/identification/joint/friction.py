@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.dataset.motion import MOVING
 from robot_dynamics_ros.identification.joint.friction_fit import (
     SPAN_LOAD,
     FrictionData,
@@ -20,6 +19,7 @@ from robot_dynamics_ros.identification.joint.friction_fit import (
 )
 from robot_dynamics_ros.identification.metrics import information_criteria, nrmse, rms
 from robot_dynamics_ros.models.friction import FACTORS, FrictionLaw, law_named
+from robot_dynamics_ros.signals.speeds import MOVING
 
 SPAN_T = 5.0  # K: least spread of the temperature for a fit
 

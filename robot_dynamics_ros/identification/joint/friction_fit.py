@@ -14,8 +14,8 @@ import numpy as np
 from scipy.optimize import differential_evolution
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.dataset.motion import MOVING
 from robot_dynamics_ros.models.friction import FrictionLaw, FrictionModel
+from robot_dynamics_ros.signals.speeds import MOVING
 
 SPAN_LOAD = 2.0  # Nm: least spread of the load for a fit
 

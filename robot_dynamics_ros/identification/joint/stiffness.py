@@ -8,10 +8,8 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.friction_columns import SPANS
 from robot_dynamics_ros.identification.metrics import nrmse, rms
-
-_LAG_SPANS = np.array([0.1, 0.3, 1.0, 3.0])  # shares of the lag scale: hysteretic friction over small motion
-_LAG_SCALE = 3e-3  # rad
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,7 @@ def estimate_skew(
         )
     columns = [v, np.ones_like(v)]
     if torque is not None:
-        one = np.ones((1, len(_LAG_SPANS))) / (len(_LAG_SPANS) * _LAG_SPANS)
-        lag = _core.Gms(_LAG_SPANS[None], one, np.array([[_LAG_SCALE]]), 1e12).deflections(np.ascontiguousarray(theta))
+        lag = _core.presliding_elements(np.ascontiguousarray(theta), np.array(SPANS), np.arange(len(t)) == 0)
         columns += [torque, np.gradient(v, t), q - np.mean(q), *lag.T]
     A = np.column_stack(columns)
     size = np.linalg.norm(A, axis=0)

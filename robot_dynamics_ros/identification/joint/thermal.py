@@ -14,9 +14,9 @@ from scipy.optimize import least_squares
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.dataset.motion import MOVING
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.signals.speeds import MOVING
 
 _BIN_S, _JUDGED_SAMPLES = 2.0, 3000
 _SPAN_T, _SPAN_FRICTION = 5.0, 0.04  # K; relative change of friction over the runs

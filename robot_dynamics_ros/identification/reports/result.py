@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, JointFriction
 from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.rigid import base_names
@@ -175,7 +175,6 @@ def _parameters(found: Identification) -> dict[str, Any]:
     friction = [
         {
             "joint": name,
-            "eps": law.eps,
             "terms": list(law.terms),
             "units": law.units(),
             "values": found.consistent.friction[j],
@@ -214,14 +213,12 @@ def _structure(found: Identification) -> dict[str, Any]:
         "acceleration_cutoff": found.acceleration_cutoff,
         "effort_filter": [None if f is None else str(f) for f in s.filters],
         "friction": [list(law.terms) for law in s.laws],
-        "eps": [law.eps for law in s.laws],
     }
 
 
 UNITS = (("mX", "kg m"), ("mY", "kg m"), ("mZ", "kg m"), ("m", "kg"), ("", "kg m²"))  # by the beginning of a name
 MAX_R2_LOSS = 0.01  # of the validation data, that physical consistency may cost without a warning
 ROWS = 60_000  # at the rate of the solution, that the figures of the training data are of
-STEP = 1e-4  # rad/s; tanh(v / STEP) is the sign of any velocity that matters
 
 
 def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]]:
@@ -236,7 +233,7 @@ def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]
 def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     """Rigid body, rotor inertia, viscous and constant Coulomb friction, offset: the usual identification."""
     motor = found.robot.drives.torque_side == "motor"
-    law = JointFriction(STEP, ("fv1", "fo", "ia", "fc") if motor else ("fv1", "fo", "fc"))
+    law = JointFriction(SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia"))
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
     return Fitter(found.rigid, structure, motion_of(found.training, structure)).run("wls").predict

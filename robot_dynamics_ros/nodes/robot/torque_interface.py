@@ -35,13 +35,13 @@ from robot_dynamics_ros.nodes.robot.command_source import other_commanders, refu
 from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
+from robot_dynamics_ros.signals.speeds import MOVING
 from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 from robot_dynamics_ros.trajectories.smooth import through
 
 COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 CHECK_PERIOD = 0.05  # s between two counts of the publishers
-AT_REST = 0.01  # rad/s
 END_TIMEOUT = 1.0  # s of the robot's time until torque must be off; the ramp to zero takes 0.1
 REFUSALS = {
     EnableResult.pending: "the loop does not answer: no states",
@@ -223,7 +223,7 @@ class TorqueInterface(NodePart):
                 "forgotten after some seconds)"
             )
         refuse_torque(self.robot, driver.info, driver.status)
-        if not np.abs(sample.qd).max() <= AT_REST:
+        if not np.abs(sample.qd).max() <= MOVING:
             raise CapabilityError("no torque: the robot moves; what its effort means is checked at rest")
         refuse_semantics(self.robot, sample.effort, self._model.gravity(sample.q), coulomb_level(self.robot))
 

@@ -1,7 +1,8 @@
-// Adaptive friction feedforward [Madsen2020 ch6 24-28]: f^ = [F(tau_J) H, omega] . [a1, a2] per joint, a gradient law
-// with projection and a persistence gate. The law is discretised as the normalised implicit step
-//   a += dt Gamma Y e / (1 + dt Y' Gamma Y),  e = f_meas - Y'a,
-// which is stable for any dt.
+// Adaptive friction feedforward after [Madsen2020 ch6 24-28]: f^ = [F(tau_J) H, F_v] . [a1, a2] per joint, two scales
+// of the identified law (the source's second term is a2 omega), a gradient law with projection and a persistence gate.
+// Its gain is 1 / (time L^2), L^2 = F^2 + F_v^2 what the law itself says at this speed and load, so that neither its
+// shape nor its size changes how fast it learns; an implicit step, which is stable for any dt:
+//   a += dt Y e / (time L^2 + dt Y'Y),  e = f_meas - Y'a
 #pragma once
 
 #include <algorithm>
@@ -18,14 +19,12 @@ namespace robot_dynamics {
 
 struct AdaptiveParameters {
   int n = 0;
-  std::array<double, max_joints> gamma_coulomb{};      // 1/(Nm2 s): a1 settles in about 1/(gamma F^2) seconds
-  std::array<double, max_joints> gamma_viscous{};      // Nm s per rad per (Nm s): scaled by omega^2
-  double coulomb_lower = 0.4, coulomb_upper = 1.5;     // a1, 1 [ch6 27]
-  double viscous_lower = -0.05, viscous_upper = 0.05;  // a2, Nm s ("5 c N m s" is centi) [ch6 27]
-  double omega_min = 0.01;                             // rad/s [ch6 28]
-  double omega_time = 0.05;                            // s [ch6 28]
-  double max_dt = 0.05;                                // s: a longer step is a gap, not an integration
-  double snapshot_period = 0.25;                       // s between snapshots kept for restore()
+  double time = 4.0;                // s in which the scales settle in motion
+  double lower = 0.4, upper = 2.0;  // of both scales
+  double omega_min = 0.01;          // rad/s [ch6 28]
+  double omega_time = 0.05;         // s [ch6 28]
+  double max_dt = 0.05;             // s: a longer step is a gap, not an integration
+  double snapshot_period = 0.25;    // s between snapshots kept for restore()
 };
 
 inline void validate(const AdaptiveParameters& p) {
@@ -33,14 +32,9 @@ inline void validate(const AdaptiveParameters& p) {
     if (!good) throw std::invalid_argument(std::string(what) + " = " + std::to_string(value) + " must be " + bound);
   };
   require(1 <= p.n && p.n <= max_joints, "n_joints", p.n, "in 1..16");
-  for (int i = 0; i < p.n; ++i) {
-    require(p.gamma_coulomb[i] >= 0 && std::isfinite(p.gamma_coulomb[i]), "gamma_coulomb", p.gamma_coulomb[i], ">= 0");
-    require(p.gamma_viscous[i] >= 0 && std::isfinite(p.gamma_viscous[i]), "gamma_viscous", p.gamma_viscous[i], ">= 0");
-  }
-  require(0 < p.coulomb_lower && p.coulomb_lower <= 1, "coulomb_lower", p.coulomb_lower, "in (0, 1]");
-  require(p.coulomb_upper >= 1 && std::isfinite(p.coulomb_upper), "coulomb_upper", p.coulomb_upper, ">= 1");
-  require(p.viscous_lower <= 0 && std::isfinite(p.viscous_lower), "viscous_lower", p.viscous_lower, "<= 0");
-  require(p.viscous_upper >= 0 && std::isfinite(p.viscous_upper), "viscous_upper", p.viscous_upper, ">= 0");
+  require(p.time > 0, "time", p.time, "> 0");
+  require(0 < p.lower && p.lower <= 1, "lower", p.lower, "in (0, 1]");
+  require(p.upper >= 1 && std::isfinite(p.upper), "upper", p.upper, ">= 1");
   require(p.omega_min > 0, "omega_min", p.omega_min, "> 0");
   require(p.omega_time >= 0, "omega_time", p.omega_time, ">= 0");
   require(p.max_dt > 0, "max_dt", p.max_dt, "> 0");
@@ -49,6 +43,8 @@ inline void validate(const AdaptiveParameters& p) {
 
 class AdaptiveFriction {
  public:
+  static constexpr double least = 1e-3;  // Nm: a law without friction teaches nothing
+
   explicit AdaptiveFriction(const AdaptiveParameters& parameters) : p_(parameters) {
     validate(p_);
     reset();
@@ -56,31 +52,32 @@ class AdaptiveFriction {
 
   void reset() noexcept {
     a1_.fill(1.0);
-    a2_.fill(0.0);
+    a2_.fill(1.0);
     still_.fill(1e9);
     snapshots_.fill({a1_, a2_});
     since_snapshot_ = 0;
   }
 
-  // Y1 = F(tau_J) H (Nm), omega (rad/s), f_meas (Nm), all of the same instant. `frozen`: contact, saturation, payload
-  // change or thermal transient. A sample that is not finite is ignored.
-  Status step(double dt, const double* Y1, const double* omega, const double* f_meas, bool frozen) noexcept {
+  // Y1 = F(tau_J) H, Y2 = F_v, level F (Nm), omega (rad/s), f_meas (Nm), all of the same instant. `frozen`: contact,
+  // saturation, payload change or thermal transient. A sample that is not finite is ignored.
+  Status step(double dt, const double* Y1, const double* Y2, const double* level, const double* omega,
+              const double* f_meas, bool frozen) noexcept {
     if (!(dt > 0)) return Status::dropped;
     for (int i = 0; i < p_.n; ++i)
-      if (!(std::isfinite(Y1[i]) && std::isfinite(omega[i]) && std::isfinite(f_meas[i]))) return Status::dropped;
+      if (!std::isfinite(Y1[i] + Y2[i] + level[i] + omega[i] + f_meas[i])) return Status::dropped;
     if (frozen || dt > p_.max_dt) return Status::degraded;
     bool bounded = false;
     for (int i = 0; i < p_.n; ++i) {
       still_[i] = std::fabs(omega[i]) >= p_.omega_min ? 0.0 : still_[i] + dt;
-      if (still_[i] <= p_.omega_time) bounded |= update(i, dt, Y1[i], omega[i], f_meas[i]);  // [ch6 28]
+      if (still_[i] <= p_.omega_time) bounded |= update(i, dt, Y1[i], Y2[i], level[i], f_meas[i]);  // [ch6 28]
     }
     keep_snapshot(dt);
     return bounded ? Status::saturated : Status::ok;
   }
 
   // f^ = Y'a [ch6 29]
-  void friction(const double* Y1, const double* omega, double* f) const noexcept {
-    for (int i = 0; i < p_.n; ++i) f[i] = a1_[i] * Y1[i] + a2_[i] * omega[i];
+  void friction(const double* Y1, const double* Y2, double* f) const noexcept {
+    for (int i = 0; i < p_.n; ++i) f[i] = a1_[i] * Y1[i] + a2_[i] * Y2[i];
   }
 
   // Back to the values of at least one snapshot period ago: contact may have changed them before it was detected.
@@ -96,8 +93,8 @@ class AdaptiveFriction {
     for (int i = 0; i < p_.n; ++i)
       if (!(std::isfinite(a1[i]) && std::isfinite(a2[i]))) return false;
     for (int i = 0; i < p_.n; ++i) {
-      a1_[i] = std::clamp(a1[i], p_.coulomb_lower, p_.coulomb_upper);
-      a2_[i] = std::clamp(a2[i], p_.viscous_lower, p_.viscous_upper);
+      a1_[i] = std::clamp(a1[i], p_.lower, p_.upper);
+      a2_[i] = std::clamp(a2[i], p_.lower, p_.upper);
     }
     snapshots_.fill({a1_, a2_});
     return true;
@@ -113,13 +110,13 @@ class AdaptiveFriction {
     std::array<double, max_joints> a1, a2;
   };
 
-  bool update(int i, double dt, double y1, double y2, double f) noexcept {
-    const double g1 = p_.gamma_coulomb[i], g2 = p_.gamma_viscous[i];
-    const double e = f - (y1 * a1_[i] + y2 * a2_[i]);                       // [ch6 25]
-    const double gain = dt * e / (1 + dt * (g1 * y1 * y1 + g2 * y2 * y2));  // [ch6 26], implicit
-    const double a1 = a1_[i] + g1 * y1 * gain, a2 = a2_[i] + g2 * y2 * gain;
-    a1_[i] = std::clamp(a1, p_.coulomb_lower, p_.coulomb_upper);  // [ch6 27]
-    a2_[i] = std::clamp(a2, p_.viscous_lower, p_.viscous_upper);
+  bool update(int i, double dt, double y1, double y2, double level, double f) noexcept {
+    const double e = f - (y1 * a1_[i] + y2 * a2_[i]);                          // [ch6 25]
+    const double size = level * level + y2 * y2 + least * least;               // Nm2
+    const double gain = dt * e / (p_.time * size + dt * (y1 * y1 + y2 * y2));  // [ch6 26], implicit
+    const double a1 = a1_[i] + y1 * gain, a2 = a2_[i] + y2 * gain;
+    a1_[i] = std::clamp(a1, p_.lower, p_.upper);  // [ch6 27]
+    a2_[i] = std::clamp(a2, p_.lower, p_.upper);
     return a1_[i] != a1 || a2_[i] != a2;
   }
 

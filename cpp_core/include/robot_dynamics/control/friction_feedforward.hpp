@@ -1,10 +1,11 @@
 // Friction feedforward that learns while the robot works [Madsen2020 ch6 6.1-6.4]. Every signal is smoothed with the
 // same delay, the friction measure is
-//   f = tau_m - B thetadd - tau_J(q, qd, qdd) - F_v(w, T)                                          [ch6 23]
-// and the feedforward is f^ = a1 F(tau_Jd) H(q_d) + a2 qd_d + F_v(qd_d, T)                         [ch6 24, 29],
-// where F H is what the Coulomb level contributes to the friction law of the robot file, of any shape, and F_v the
-// rest. Learning rests in contact (a residual that no friction inside the bounds explains), on saturation, after a
-// change of payload and while the temperature changes quickly; contact also takes back what was learned just before it.
+//   f = tau_m - B thetadd - tau_J(q, qd, qdd)                                                      [ch6 23]
+// and the feedforward is f^ = a1 F(tau_Jd) H(q_d) + a2 F_v(qd_d, T) + rest                         [after ch6 24, 29],
+// where F H is what the Coulomb level contributes to the friction law of the robot file, of any shape, F_v its viscous
+// terms, and the rest offset, Stribeck friction of speed alone and motors that turn with two joints. Learning rests in
+// contact (a residual that no friction inside the bounds explains), on saturation, after a change of payload and while
+// the temperature changes quickly; contact also takes back what was learned just before it.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@
 
 namespace robot_dynamics {
 
-enum class LearningLaw : int { fixed = 0, gradient = 1, rls = 2 };
+enum class LearningLaw : int { fixed = 0, scales = 1, rls = 2 };
 
 enum FreezeReason : std::uint32_t {
   freeze_contact = 1u << 0,
@@ -34,7 +35,7 @@ enum FreezeReason : std::uint32_t {
 };
 
 struct FeedforwardOptions {
-  LearningLaw law = LearningLaw::gradient;
+  LearningLaw law = LearningLaw::scales;
   bool memory = true;          // false: sgn(w) F(tau_J) instead of F(tau_J) H
   double rate = 500.0;         // Hz, of the samples
   int window = 51;             // samples of the smoothing filter: 51 samples delay at 1 kHz are 26 at 500 Hz
@@ -74,9 +75,8 @@ class FrictionFeedforward {
   int delay() const noexcept { return smooth_.delay(); }
   std::uint32_t frozen() const noexcept { return frozen_; }
   const AdaptiveFriction& adaptation() const noexcept { return adaptive_; }
-  const RlsFriction& rls() const noexcept { return rls_; }
 
-  // What was learned: scale and Nm s of the gradient law, Coulomb Nm and viscous Nm s of the RLS law.
+  // What was learned: both scales, Coulomb Nm and viscous Nm s of the RLS law.
   void learned(double* coulomb, double* viscous) const noexcept {
     if (o_.law == LearningLaw::rls) return rls_.parameters(coulomb, viscous);
     std::copy(adaptive_.coulomb(), adaptive_.coulomb() + n(), coulomb);
@@ -150,29 +150,29 @@ class FrictionFeedforward {
   DynamicsRow question() noexcept { return {smooth_.value(), w_.data(), wd_.data(), tau_J_.data(), 1.0}; }
   // 3. Friction measure, contact, adaptation.
   Status adapt(std::int64_t stamp_ns, const double* T) noexcept {
-    double viscous[max_joints] = {}, total[max_joints];
+    double rest[max_joints] = {}, scaled[max_joints];
     const double *q = smooth_.value(), *tau = q + n();
-    follow(measured_, stamp_ns, q, w_.data(), tau_J_.data(), T, Y1_.data(), level_.data(), viscous);
+    follow(measured_, stamp_ns, q, w_.data(), tau_J_.data(), T, Y1_.data(), Y2_.data(), level_.data(), rest);
     for (int i = 0; i < n(); ++i) {
-      total[i] = tau[i] - o_.rotor_inertia[i] * wd_[i] - tau_J_[i];
-      f_[i] = total[i] - viscous[i];  // [ch6 23]
+      f_[i] = tau[i] - o_.rotor_inertia[i] * wd_[i] - tau_J_[i];  // [ch6 23]
+      scaled[i] = f_[i] - rest[i];
     }
-    watch_contact(dt_, w_.data());
+    watch_contact(dt_, scaled);
     if (o_.law == LearningLaw::fixed) return Status::ok;
     double moving[max_joints];
     speeds_to_learn_from(moving);
-    if (o_.law == LearningLaw::rls) return rls_.step(dt_, moving, total, frozen_ != 0);
-    return adaptive_.step(dt_, Y1_.data(), moving, f_.data(), frozen_ != 0);
+    if (o_.law == LearningLaw::rls) return rls_.step(dt_, moving, f_.data(), frozen_ != 0);
+    return adaptive_.step(dt_, Y1_.data(), Y2_.data(), level_.data(), moving, scaled, frozen_ != 0);
   }
 
   // f^ of the desired motion; tau_Jd (Nm) its model torque without friction, T (deg C) or null.
   void predict(std::int64_t stamp_ns, const double* q_d, const double* qd_d, const double* tau_Jd, const double* T,
                double* f) noexcept {
-    double Y1[max_joints] = {}, level[max_joints] = {}, viscous[max_joints] = {};
-    follow(desired_, stamp_ns, q_d, qd_d, tau_Jd, T, Y1, level, viscous);
+    double Y1[max_joints] = {}, Y2[max_joints] = {}, level[max_joints] = {}, rest[max_joints] = {};
+    follow(desired_, stamp_ns, q_d, qd_d, tau_Jd, T, Y1, Y2, level, rest);
     if (o_.law == LearningLaw::rls) return rls_.friction(qd_d, f);
-    adaptive_.friction(Y1, qd_d, f);
-    for (int i = 0; i < n(); ++i) f[i] += viscous[i];
+    adaptive_.friction(Y1, Y2, f);
+    for (int i = 0; i < n(); ++i) f[i] += rest[i];
   }
 
   // Another payload is set on the controller: learning now would follow its error.
@@ -200,13 +200,13 @@ class FrictionFeedforward {
     rls_.restore();
   }
 
-  // Friction of one motion: Y1 = F(tau_J) H, or F(tau_J) sgn(v) without memory; F; and the rest F_v.
+  // Friction of one motion: Y1 = F(tau_J) H, or F(tau_J) sgn(v) without memory; Y2 = F_v; F; and the rest.
   void follow(FrictionStage& model, std::int64_t stamp_ns, const double* q, const double* v, const double* tau_J,
-              const double* T, double* Y1, double* level, double* viscous) const noexcept {
-    model.step(stamp_ns, q, v, tau_J, nullptr, T, nullptr, viscous, nullptr);
-    model.split(v, Y1, level);
+              const double* T, double* Y1, double* Y2, double* level, double* rest) const noexcept {
+    model.step(stamp_ns, q, v, tau_J, nullptr, T, nullptr, rest, nullptr);
+    model.split(v, Y1, Y2, level);
     for (int i = 0; i < n(); ++i) {
-      viscous[i] -= Y1[i];
+      rest[i] -= Y1[i] + Y2[i];
       if (!o_.memory) Y1[i] = level[i] * ((v[i] > 0) - (v[i] < 0));
     }
   }
@@ -225,15 +225,16 @@ class FrictionFeedforward {
     return smooth_.push(x);
   }
 
-  // A residual outside what any admitted friction explains, for contact_time, is the environment.
-  void watch_contact(double dt, const double* w) noexcept {
+  // Friction f outside what any admitted scales explain, for contact_time, is the environment.
+  void watch_contact(double dt, const double* f) noexcept {
     bool contact = false;
+    const double lower = adaptive_.parameters().lower, upper = adaptive_.parameters().upper;
     for (int i = 0; i < n(); ++i) {
-      const bool slow = std::fabs(w[i]) < o_.slow;
-      const double most = (slow ? level_[i] : std::fabs(Y1_[i])) * adaptive_.parameters().coulomb_upper;
-      const double least = slow ? -most : std::fabs(Y1_[i]) * adaptive_.parameters().coulomb_lower;
-      const double along = Y1_[i] < 0 ? -f_[i] : f_[i];
-      const double beyond = std::max(along - most, least - along);
+      const bool slow = std::fabs(w_[i]) < o_.slow;
+      double least = slow ? -upper * level_[i] : std::min(lower * Y1_[i], upper * Y1_[i]);
+      double most = slow ? upper * level_[i] : std::max(lower * Y1_[i], upper * Y1_[i]);
+      least += std::min(lower * Y2_[i], upper * Y2_[i]), most += std::max(lower * Y2_[i], upper * Y2_[i]);
+      const double beyond = std::max(f[i] - most, least - f[i]);
       suspicion_[i] = beyond > o_.contact_margin[i] ? suspicion_[i] + dt : 0.0;
       contact = contact || suspicion_[i] >= o_.contact_time;
     }
@@ -278,7 +279,7 @@ class FrictionFeedforward {
   RlsFriction rls_;
   SavitzkyGolay smooth_;
   std::array<double, 2 * max_joints> last_{};
-  std::array<double, max_joints> f_{}, Y1_{}, level_{}, suspicion_{}, warm_{}, w_{}, wd_{}, tau_J_{};
+  std::array<double, max_joints> f_{}, Y1_{}, Y2_{}, level_{}, suspicion_{}, warm_{}, w_{}, wd_{}, tau_J_{};
   std::array<double, 5> left_{};
   std::array<int, max_joints> glitch_{};  // samples for which a joint does not count as moving
   std::int64_t last_ns_ = 0, thermal_ns_ = 0;

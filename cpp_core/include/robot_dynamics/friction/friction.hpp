@@ -92,6 +92,14 @@ class Friction {
     return {strength * part.torque, strength * part.level};
   }
 
+  // And what its viscous terms contribute.
+  double viscous_part(int i, double v, double T, bool known) const noexcept {
+    if (rest_of_map_ || !(known && follows(i))) return map_.viscous(i, v, T) - map_.offset(i);
+    const SlidingJoint& p = joints_[i];
+    const double a = std::abs(v);
+    return heat(i, v, T) * v * (p.fv1 + a * p.fv2 + p.fv0 * p.v0 / (p.v0 + a));
+  }
+
   void reset() noexcept {
     if (elements_) elements_->reset();
   }

@@ -85,6 +85,8 @@ class FrictionMap {
     return total - coulomb(i, s, T) * step;
   }
 
+  double offset(int i) const noexcept { return joint(i)[size_ - friction_tail]; }
+
   double torque_at(int i, double v, double load, double T) const noexcept {
     const double t = used_temperature(i, T);
     return visit_law(law_, [&](auto l) { return friction_value<decltype(l), double>(joint(i), v, load, t, T0_[i]); });

@@ -133,13 +133,14 @@ class FrictionStage {
     return status;
   }
 
-  // Of the friction of the last step, at its v (n): what the Coulomb level contributes, and the level [Nm] (n), between
-  // which and its negative friction may be at rest. Adaptation scales the former. Friction of motors that turn with two
-  // joints is in the level alone.
-  void split(const double* v, double* coulomb, double* level) const noexcept {
+  // Of the friction of the last step, at its v (n): what the Coulomb level and the viscous terms contribute, which
+  // adaptation scales, and the level [Nm] (n), between which and its negative friction may be at rest. Friction of
+  // motors that turn with two joints is in the level alone.
+  void split(const double* v, double* coulomb, double* viscous, double* level) const noexcept {
     for (int i = 0; i < joints(); ++i) {
       const LevelPart own = law_.level_part(i, v[i], load_[i], used_[i], known_);
       coulomb[i] = own.torque, level[i] = own.level;
+      viscous[i] = law_.viscous_part(i, v[i], used_[i], known_);
     }
     for (const CoupledMotor& m : coupled_) level[m.joint] += m.coulomb;
     for (std::size_t i = 0; i < turns_.size(); ++i)

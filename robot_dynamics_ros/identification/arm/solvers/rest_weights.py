@@ -14,7 +14,8 @@ import numpy as np
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
-from robot_dynamics_ros.identification.dataset.motion import SLOW, Motion, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
+from robot_dynamics_ros.signals.speeds import SLOW
 
 SPELL = 1.0  # s whose mean residual counts as one independent error of a recording
 MAX_WEIGHT_RATIO = 4.0  # ratio of the weights of two recordings, at most

@@ -23,13 +23,13 @@ from robot_dynamics_ros.identification.arm.friction_columns import sliding
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_rows
 from robot_dynamics_ros.identification.arm.solvers.least_squares import RANK, JointRows, Solution
 from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.signals.speeds import SLIDING
 
 # Left out one at a time. With 15, 30, 60 regions the errors of identified parameters of the simulated UR5e (8
 # individuals, 304 parameters) were 0.99, 1.14, 1.21 times the reported deviation: small regions are not independent.
 REGIONS = 20
 CHUNK = 4096  # samples whose rows are in memory at a time
 MAX_SAMPLES = 60_000  # of a longer log every second, third.. chunk is looked at: the regions are the same
-SLIDES = 0.05  # rad/s, above which the level of sliding friction is judged
 BLOCKS = 6  # of a recording, whose levels tell scatter within it from scatter between recordings
 SETTLE = 2.0  # s before each chunk, in which filters and presliding friction find their state
 
@@ -100,7 +100,7 @@ def between_recordings(model: IdentifiedModel, motions: Sequence[Motion]) -> np.
     levels, noise = [], []
     for motion in motions:
         rest = (motion.effort - model.predict(motion)) * np.sign(motion.qd)
-        rest = np.where(np.abs(motion.qd) > SLIDES, rest, np.nan)
+        rest = np.where(np.abs(motion.qd) > SLIDING, rest, np.nan)
         blocks = [np.nanmedian(part, axis=0) for part in np.array_split(rest, BLOCKS) if np.isfinite(part).any(0).all()]
         if len(blocks) < 2:
             continue

@@ -7,7 +7,7 @@ CXX ?= g++
 # byte code is kept: without it each of the many processes of demo and test compiles everything it imports
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long build sanitize fuzz mutants lint format bench reproduce stub docs sizes clean
+.PHONY: demo test test-long coverage build wheels sanitize fuzz mutants lint format bench reproduce stub docs sizes clean
 build: $(VENV)/.installed
 	@ROBOT_DYNAMICS_BENCH=1 $(PY) setup.py -q build_ext --inplace
 
@@ -35,6 +35,10 @@ realtime = -m realtime
 test test-long: build $(VENV)/.installed_dev
 	@failed=0; $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS) || failed=$$?;) \
 	  $(if $(filter test-long,$@),FUZZ_TRIES=200 $(PYTEST) --timeout 1200 $(FUZZ) || failed=$$?;) exit $$failed
+
+coverage: build $(VENV)/.installed_dev # of the short tier; writes bench/results/coverage.md
+	@$(PYTEST) --tier short $(computing) --cov robot_dynamics_ros --cov-report= $(ARGS)
+	@$(PY) tools/coverage_page.py
 
 demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor) # the core with one set of kernels does
 	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace
@@ -76,6 +80,9 @@ fuzz: build $(VENV)/.installed_dev
 # every rule of the guard removed in turn from a copy: the tests that fail; exit status 1 if a rule can go unnoticed
 mutants: build $(VENV)/.installed_dev
 	@$(PY) tools/mutants.py $(ARGS)
+
+wheels: $(VENV)/.installed # manylinux, x86-64 and aarch64, and the sdist: dist/; ARGS="--python 3.11 --machine aarch64"
+	@$(PY) -m pip install -q ziglang auditwheel && $(PY) tools/wheels.py $(ARGS)
 
 lint: build $(VENV)/.installed_dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .

@@ -31,7 +31,7 @@ NAME, VERSION = PACKAGE.findtext("name"), PACKAGE.findtext("version")
 
 # A kernel named *_<isa>.cpp is compiled for that instruction set; the core chooses one at run time. The flags are also
 # in cpp_core/CMakeLists.txt.
-X86 = platform.machine().lower() in ("x86_64", "amd64")
+X86 = sysconfig.get_platform().endswith(("x86_64", "amd64"))  # of the target: tools/wheels.py sets it
 SOURCE_FLAGS = {
     "_avx2.cpp": ["-mavx2", "-mfma"] if X86 else [],
     "_avx512.cpp": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"] if X86 else [],
@@ -153,6 +153,7 @@ extras["dev"] = [
     *extras["viewer"],
     *extras["metrics"],
     "pytest-xdist>=3.8",
+    "pytest-cov>=5.0",
     "ruff>=0.6",
     *extras["mujoco"],
     "clang-format>=18",
@@ -162,6 +163,7 @@ extras["dev"] = [
     "mkdocs-material>=9.6",
     "colcon-common-extensions>=0.3",
     "bloom>=0.12",  # its generator reads package.xml in a test
+    "py-rattler-build>=0.60",  # renders recipe.yaml in a test
 ]
 
 setup(
@@ -198,7 +200,8 @@ setup(
         "click>=8.1",
         "rich>=13.0",
         "rosbags>=0.11",
-        'ur-rtde>=1.6.5; python_version < "3.13"',  # no wheels beyond 3.12: there it is a choice, compiled on the spot
+        # wheels for x86-64 up to 3.12 only: elsewhere it is a choice, compiled on the spot
+        'ur-rtde>=1.6.5; python_version < "3.13" and platform_machine != "aarch64"',
         "pin>=3.3.1",
         "clarabel>=0.7",
         "threadpoolctl>=3.0",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros.effort.joint_order import exchanged
 from robot_dynamics_ros.effort.meaning import declared, thousandth
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, Sample
@@ -49,7 +50,8 @@ def findings(
 def refuse(log: Log, robot: RobotFile, name: str) -> None:
     """Raises DataError with the first finding about a recording."""
     found = findings(robot, log.time, log.q, log.get("qd"), log.get("effort"))
-    if why := next(filter(None, found.values()), ""):
+    why = next(filter(None, found.values()), "")
+    if why := why or exchanged(robot, log.time, log.q, log.get("qd"), log.effort):
         raise DataError(f"{name}: {why}")
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from robot_dynamics_ros.effort.decision import GUARD_NOISE, GUARD_SHARE, GUARD_TELLING, Decision, decide
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES, EffortEvidence
 from robot_dynamics_ros.effort.meaning import declared
-from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.hysteresis import friction_level
 from robot_dynamics_ros.signals.speeds import MOVING
 
 if TYPE_CHECKING:
@@ -39,13 +39,11 @@ class EffortRecognition:
 
 
 def stuck_friction(robot: RobotFile) -> np.ndarray:
-    """Standard deviation of the torque that friction may hold at rest (n,) [Nm]: half of the Coulomb friction, or 3 %
-    of the torque limit.
+    """Standard deviation of the torque that friction may hold at rest (n,) [Nm]: half of its level at breakaway; 3 %
+    of the torque limit where that is unknown or 0.
     """
-    try:
-        return 0.5 * robot.array("friction.parameters.fc")
-    except CapabilityError:
-        return 0.03 * robot.array_or("limits.torque", 100.0)
+    level = friction_level(robot)
+    return np.where(level > 0, 0.5 * level, 0.03 * robot.array_or("limits.torque", 100.0))
 
 
 def contradiction_at_rest(robot: RobotFile, effort: np.ndarray, gravity: np.ndarray, friction: np.ndarray) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadAnswer, PayloadVerdict, Status, TareResult
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.estimators.force_arguments import CONSTANTS, core_arguments
+from robot_dynamics_ros.estimators.force_arguments import CONSTANTS, core_arguments, expected_moment
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import Log, Sample
@@ -83,9 +83,9 @@ class ForceStage:
         ),
         Parameter(
             "expected_moment",
-            1.5,
-            "standard deviation of each moment axis before measuring, 0: a force at the TCP without moments; "
-            "chains of fewer than six joints: 0",
+            0.0,
+            "standard deviation of each moment axis before measuring; 0: kinematics.tool.expected_moment of the robot "
+            "file (0: a force at the TCP without moments), else 1.5; chains of fewer than six joints: none",
             "Nm",
             0.0,
             1e6,
@@ -224,6 +224,6 @@ def significance(robot: RobotFile, log: Log) -> np.ndarray:
 
     NaN where there is none. What the force stage compares with contact_on_ratio at the TCP, by default parameters.
     """
-    moment = {} if robot.n_joints >= 6 else {"expected_moment": 0.0}
     torques = log.external_joint_torque, log.external_joint_torque_std
-    return _core.wrench_significance(robot.chain(), np.ascontiguousarray(log.q), *torques, **moment)
+    moment = expected_moment(robot)
+    return _core.wrench_significance(robot.chain(), np.ascontiguousarray(log.q), *torques, expected_moment=moment)

@@ -20,6 +20,7 @@ PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
 DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 SINGULAR = 0.08  # smallest singular value of the length-scaled Jacobian away from singular poses
+MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 
 
@@ -71,6 +72,14 @@ def drift_deviation(robot: RobotFile) -> np.ndarray:
     return DRIFT * np.abs(fast - slow) / (SPEEDS[1] - SPEEDS[0])
 
 
+def expected_moment(robot: RobotFile, given: float = 0.0) -> float:
+    """Standard deviation [Nm] of each moment axis before measuring: what is given, else the tool's, else MOMENT; 0 for
+    chains of fewer than six joints.
+    """
+    tool = robot.kinematics.tool.expected_moment
+    return (given or (MOMENT if tool is None else tool)) if robot.n_joints >= 6 else 0.0
+
+
 def _largest_payload(robot: RobotFile) -> float:
     """Mass [kg] of the largest payload."""
     known = robot.limits.payload
@@ -109,7 +118,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
         {name: p[name] for name in same.split()}
         | _contact_ratios(robot, p)
         | {
-            "expected_moment": p["expected_moment"] if n >= 6 else 0.0,
+            "expected_moment": expected_moment(robot, p["expected_moment"]),
             "rotor_inertia": effort_inertia(robot),
             "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
             "gain": np.full(n, p["bandwidth"]),

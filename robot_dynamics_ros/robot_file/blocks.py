@@ -31,6 +31,14 @@ class Frame(Block):
     rpy: n.Rotation3 = Field(default=(0.0, 0.0, 0.0), description="roll, pitch, yaw")
 
 
+class Tool(Frame):
+    """Where the tool touches, and how."""
+
+    expected_moment: n.Moment | None = Field(
+        default=None, description="moments about the TCP (each axis) to expect; 0: none, as of a suction cup or a ball"
+    )
+
+
 class Joint(Block):
     """One revolute joint about the z axis of its own frame."""
 
@@ -53,7 +61,7 @@ class Kinematics(SourcedBlock):
 
     convention: Literal["modified_dh", "placements"]
     joints: tuple[Joint, ...] = Field(min_length=1, max_length=16, description="from base to tip")
-    tool: Frame = Field(default=Frame(), description="TCP in the frame of the last link")
+    tool: Tool = Field(default=Tool(), description="TCP in the frame of the last link")
     gravity: tuple[n.Acceleration3, n.Acceleration3, n.Acceleration3] = Field(
         default=(0.0, 0.0, -9.80665), description="gravity in the base frame: how the robot is mounted"
     )

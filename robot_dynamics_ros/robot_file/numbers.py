@@ -70,6 +70,7 @@ _Position = Annotated[
     float, Field(strict=True, allow_inf_nan=True, json_schema_extra={"unit": "rad"}), AfterValidator(_not_nan)
 ]
 _Torque = Annotated[float, bounded("Nm", 1e-3, 1e5)]
+Moment = Annotated[float, bounded("Nm", 0.0, 1e6)]
 _TorqueRate = Annotated[float, bounded("Nm/s", 1e-3, 1e7)]
 _Velocity = Annotated[float, bounded("rad/s", 1e-3, 100.0)]
 _Acceleration = Annotated[float, bounded("rad/s2", 1e-3, 1e4)]

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.effort import joint_order
 from robot_dynamics_ros.effort.joint_state import LiveGate, findings, refuse
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
@@ -85,6 +86,31 @@ def test_a_missing_effort_is_named_live_and_the_estimates_come_back_with_it():
         gate.on_sample(sample)
         assert k != len(log) // 2 or "never changes" in gate.why
     assert gate.why == ""
+
+
+@pytest.mark.parametrize("pair", [(0, 2), (1, 3)])
+def test_two_joints_under_each_others_names_are_refused(pair):
+    log, order = measured(moving(8.0, 1.0), noise=0.2), np.arange(6)
+    order[list(pair)] = pair[::-1]
+    names = " and ".join(UR5E.joint_names[j] for j in pair)
+    with pytest.raises(DataError, match=f"with {names} exchanged"):
+        refuse(changed(log, **{name: log.get(name)[:, order] for name in ("q", "qd", "effort")}), UR5E, "bag")
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    mass=st.floats(0.01, 5),
+    down=st.sampled_from([[0, 0, -9.81], [0, 9.81, 0], [9.81, 0, 0], [0, 0, 9.81], [5.0, 0, -8.4]]),
+    amplitude=st.floats(0.3, 2.0),
+    force=st.tuples(*(3 * [st.floats(-60, 60)])),
+    seed=st.integers(0, 999),
+)
+def test_a_payload_a_mount_a_push_or_a_sign_are_not_taken_for_another_order(mass, down, amplitude, force, seed):
+    pose = POSE + np.random.default_rng(seed).uniform(-1.5, 1.5, 6)
+    log = measured(moving(6.0, amplitude, pose=pose), np.r_[force, 0, 0, 0], (mass, [0.0, 0.05, 0.1]), noise=0.2)
+    mounted = UR5E.with_updates({"kinematics.gravity": down})
+    for effort in (log.effort, -log.effort):
+        assert not joint_order.exchanged(mounted, log.time, log.q, log.qd, effort)
 
 
 @settings(max_examples=40, deadline=None)

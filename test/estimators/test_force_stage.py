@@ -263,3 +263,15 @@ def test_reset_forgets_and_configure_rejects_bad_parameters_whole():
         with pytest.raises(Exception, match="bandwidth|ratio|nonsense"):
             stage.configure(UR5E, bad)
         assert stage.core is core
+
+
+def test_a_tool_that_bears_no_moment_leaves_all_of_the_torque_to_the_force():
+    """A suction cup, by the robot file; a parameter that is given counts before it."""
+    cup, std = UR5E.with_updates({"kinematics.tool.expected_moment": 0.0}), []
+    for arm, given in ((UR5E, 0.0), (cup, 0.0), (cup, 1.5)):
+        log = measured(still(seconds=2.0), FORCE_ONLY)
+        Pipeline(arm, {"force": {"expected_moment": given}}).run(log)
+        std.append(log.external_wrench_std[-1, :3])
+        assert (log.external_wrench[:, 3:] == 0).all() == (given == 0.0 and arm is cup)
+    assert (std[1] < std[0]).all()
+    np.testing.assert_array_equal(std[2], std[0])

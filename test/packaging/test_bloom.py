@@ -29,7 +29,10 @@ def generator(tmp_path, monkeypatch):
     return import_module("bloom.generators.debian.generator")
 
 
-def test_a_debian_folder_is_generated(generator, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("folder", "needs", "system"), [(".", "rclpy", "pybuild"), ("contact_force_broadcaster", "rclcpp", "cmake")]
+)
+def test_a_debian_folder_is_generated(generator, tmp_path, monkeypatch, folder, needs, system):
     asked = []
 
     def keys(dependencies, *_):
@@ -38,13 +41,13 @@ def test_a_debian_folder_is_generated(generator, tmp_path, monkeypatch):
         return {d.name: [d.name] for d in dependencies}
 
     monkeypatch.setattr(generator, "resolve_dependencies", keys)
-    package = import_module("catkin_pkg.package").parse_package(str(ROOT / "package.xml"))
+    package = import_module("catkin_pkg.package").parse_package(str(ROOT / folder / "package.xml"))
     found = generator.generate_substitutions_from_package(package, "ubuntu", "noble", "jazzy", "/opt/ros/jazzy")
     generator.place_template_files(str(tmp_path), package.get_build_type())
     generator.process_template_files(str(tmp_path), found)
     control = (tmp_path / "debian" / "control").read_text()
-    assert "rclpy" in asked and all(name in control for name in asked)
-    assert "Source: robot-dynamics-ros" in control and package.maintainers[0].email in control
-    assert found["pass_install_scripts"] is False  # setup.cfg names the folder of the executables
+    assert needs in asked and all(name in control for name in asked)
+    assert f"Source: {package.name.replace('_', '-')}" in control and package.maintainers[0].email in control
+    assert found["pass_install_scripts"] == (folder != ".")  # setup.cfg names the folder of the executables
     assert package.version in (tmp_path / "debian" / "changelog").read_text()
-    assert "buildsystem=pybuild" in (tmp_path / "debian" / "rules").read_text()
+    assert f"buildsystem={system}" in (tmp_path / "debian" / "rules").read_text()

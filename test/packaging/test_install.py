@@ -58,6 +58,21 @@ def test_wheel_installs_and_finds_its_robot_files(wheel, tmp_path):
     assert f"<version>{version.split()[-1]}</version>" in (ROOT / "package.xml").read_text()
 
 
+@pytest.mark.long
+@pytest.mark.timeout(1500)
+def test_a_user_without_a_compiler_installs_the_wheel_and_sees_the_demo(wheel, tmp_path):
+    """From a local index, in an environment of its own, with nothing else on the path, in an empty directory."""
+    (tmp_path / "empty").mkdir()
+    run(sys.executable, "-m", "venv", tmp_path / "user", cwd=tmp_path)
+    place = tmp_path / "user" / "bin"
+    alone = {"PATH": str(place), "PYTHONPATH": ""}
+    options = ("-q", "--only-binary=:all:", "--find-links", wheel.parent)
+    run(place / "python", "-m", "pip", "install", *options, "robot_dynamics_ros[reports]", cwd=tmp_path, **alone)
+    run(place / "robot-dynamics", "demo", "--offline", "--duration", "15", cwd=tmp_path / "empty", **alone)
+    (made,) = (tmp_path / "empty").iterdir()
+    assert (made / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
 def contents(wheel):
     """Name -> checksum of everything but the extension (built twice) and the list of checksums."""
     files = zipfile.ZipFile(wheel).infolist()

@@ -1,0 +1,39 @@
+"""What a release states about itself, in one version: both packages, citation, changelog, conda recipe."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSION = ElementTree.parse(ROOT / "package.xml").findtext("version")
+RECIPE = (ROOT / "recipe.yaml").read_text(encoding="utf-8")
+ELSEWHERE = {"rosbags", "ur-rtde"}  # on the Python index only
+CONDA = {"pin": "pinocchio"}
+
+
+def test_everything_states_the_same_version():
+    stated = {
+        "broadcaster": ElementTree.parse(ROOT / "contact_force_broadcaster" / "package.xml").findtext("version"),
+        "citation": yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"],
+        "changelog": re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1],
+        "recipe": yaml.safe_load(RECIPE)["context"]["version"],
+    }
+    assert stated == dict.fromkeys(stated, VERSION)
+
+
+def test_the_conda_recipe_renders_and_has_what_the_package_needs():
+    rattler_build = pytest.importorskip("rattler_build")
+    variant = rattler_build.VariantConfig({"c_stdlib": ["sysroot"], "c_stdlib_version": ["2.28"], "python": ["3.12.*"]})
+    (rendered,) = rattler_build.Stage0Recipe.from_yaml(RECIPE).render(variant)
+    recipe = rendered.recipe.to_dict()
+    assert recipe["package"]["version"] == VERSION
+    listed = re.search(r"install_requires=\[(.*?)\n    \]", (ROOT / "setup.py").read_text(), re.DOTALL)[1]
+    needed = set(re.findall(r"""^\s*["']([\w-]+(?:>=[\d.]+)?)""", listed, re.MULTILINE))
+    given = {line.lower().replace(" ", "") for line in recipe["requirements"]["run"]}
+    for requirement in needed:
+        name, _, least = requirement.lower().partition(">=")
+        assert name in ELSEWHERE or f"{CONDA.get(name, name)}>={least}" in given, requirement
+    assert len(needed) > 8

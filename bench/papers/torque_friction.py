@@ -93,11 +93,14 @@ def _rows(figure: str, found: list[dict[str, Left]]) -> list[Row]:
     total = {name: _rms_of([one[name] for one in found], figure) for name in known}
     each = {name: " ".join(f"{_rms_of([one[name]], figure):.2f}" for one in found) for name in known}
     title, unit, other = TITLES.get(figure, (f"friction left {figure}", "Nm", "observer"))
-    bound = total[other] * (ALLOWED if other == "observer" else 1.0)
-    what = "bound: 1.1 of what the observer leaves" if other == "observer" else f"bound: {other}"
+    share, what = (ALLOWED, f"{ALLOWED} of what the observer leaves there") if other == "observer" else (1.0, other)
     names = ("identified law", f"identified law{LATER}")
-    rows = [at_most(SOURCE, f"{title}, {n}", bound, total[n], unit, f"each robot: {each[n]}; {what}") for n in names]
-    others = [n for n in total if n not in names and n != "observer"]
+    bounds = [share * total[f"{other}{LATER}" if other == "observer" and LATER in n else other] for n in names]
+    rows = [
+        at_most(SOURCE, f"{title}, {n}", bound, total[n], unit, f"each robot: {each[n]}; bound: {what}")
+        for n, bound in zip(names, bounds, strict=True)
+    ]
+    others = [n for n in total if n not in names and not n.startswith("observer")]
     return rows + [beside(SOURCE, f"{title}, {n}", None, total[n], unit, f"each robot: {each[n]}") for n in others]
 
 
@@ -107,7 +110,8 @@ def judged(who: Individual, quick: bool = False) -> dict[str, Left]:
     robot, path = found(base, who), the_path(base, who, quick)
     first = followed(robot, who, path, {"law": "fixed"})
     left = {"identified law": first.left(), "observer": first.left(observer=True)}
-    left[f"identified law{LATER}"] = followed(robot, who, path, {}, LEARNING).left()
+    later = followed(robot, who, path, {}, LEARNING)
+    left |= {f"identified law{LATER}": later.left(), f"observer{LATER}": later.left(observer=True)}
     bare = robot.with_updates(BARE, known)
     left[NONE] = followed(bare, who, path, {"law": "fixed"}).left() | on_stair(bare, who, {"law": "fixed"})
     left["identified law"] |= on_stair(robot, who, {"law": "fixed"})

@@ -44,6 +44,22 @@ def test_the_loop_detects_the_collision_and_nothing_before():
     assert first is not None and 3.0 < first < 3.2
 
 
+def test_feedback_unloads_the_wall_and_is_silent_before():
+    without, with_feedback, free = script("force_feedback").main()
+    assert with_feedback < 0.5 * without and free < 0.2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rate", [30.0, 200.0])
+def test_a_servo_arm_with_currents_only_is_identified_and_its_deviations_are_honest(rate):
+    figures = script("servo_arm").main(rate)
+    for state in ("moving", "at rest", "pushed"):
+        rms, std, within = figures[state]
+        assert rms < 3.5 and rms < 2.5 * std and within > 0.85
+    seen, false, _ = figures["contact"]
+    assert seen > 0.7 and false < 0.03
+
+
 def test_the_code_cells_of_the_notebook_run():
     matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is in the reports extra")
     pytest.importorskip("pandas", reason="pandas is an extra")

@@ -69,8 +69,10 @@ def columns(model: RobotModel, m: Motion, step: Callable[[np.ndarray], np.ndarra
     for j in range(n):
         own = np.column_stack([step(m.qd[:, j]), m.qd[:, j], np.ones(N), m.qdd[:, j]])
         friction[j * N : (j + 1) * N, 4 * j : 4 * j + 4] = own
-    bodies = model.stacked_regressor(*(np.ascontiguousarray(x) for x in (m.q, m.qd, m.qdd))) if masses else None
-    return friction if bodies is None else np.hstack([bodies, friction])
+    if not masses:
+        return friction
+    q, qd, qdd = (np.ascontiguousarray(x) for x in (m.q, m.qd, m.qdd))
+    return np.hstack([model.stacked_regressor(q, qd, qdd), friction])
 
 
 def smooth(v: np.ndarray) -> np.ndarray:

@@ -19,6 +19,8 @@ from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.plant.interface import PLANTS
 
 FAMILIES = ("lugre", "dahl", "gms", "drift", "maxwell")
+DRY, STUCK = "dry", 1e-6  # rad: no travel before breakaway; asked for by name, place 7 of the list
+PLACES = {name: k for k, name in enumerate(FAMILIES)} | {DRY: 6}
 LOADS = ("linear", "quadratic", "stiffness", "saturating")
 SLIDING = tuple(f"{s} {v}" for s in ("additive", "level") for v in ("linear", "thinning", "thermal"))
 HALVES = ("tuning", "held-out")
@@ -57,9 +59,9 @@ def half(choices: Sequence[str], name: str) -> list[str]:
 
 def half_of(family: str) -> str:
     """`tuning` or `held-out`. Raises ConfigError for an unknown family."""
-    if family not in FAMILIES:
-        raise ConfigError("--families", family, f"unknown; known: {', '.join((*FAMILIES, *HALVES, 'all'))}")
-    return HALVES[FAMILIES.index(family) % 2]
+    if family not in PLACES:
+        raise ConfigError("--families", family, f"unknown; known: {', '.join((*PLACES, *HALVES, 'all'))}")
+    return HALVES[PLACES[family] % 2]
 
 
 def families(text: str) -> list[str]:
@@ -85,7 +87,7 @@ def individuals(robot: RobotFile, count: int, seed: int, chosen: Sequence[str]) 
 def laws_of(family: str, visit: int) -> dict[str, str]:
     """Laws of the robot that is the `visit`-th (0, 1, ..) of its family."""
     side = half_of(family)
-    place, loads, sliding = FAMILIES.index(family) // 2 + visit, half(LOADS, side), half(SLIDING, side)
+    place, loads, sliding = PLACES[family] // 2 + visit, half(LOADS, side), half(SLIDING, side)
     stribeck, viscosity = sliding[place % len(sliding)].split()
     return {"family": family, "load": loads[place % len(loads)], "stribeck": stribeck, "viscosity": viscosity}
 
@@ -155,6 +157,8 @@ def _presliding(family: str, base: Any, coulomb: np.ndarray, draw: np.random.Gen
         critical = 2 * np.sqrt(coulomb / length * base["drive.rotor_inertia"])
         damping = draw.uniform(0.05, 0.35, n) * critical
         return {"friction.family": 1, "friction.presliding": length, "friction.micro_damping": damping}
+    if family == DRY:
+        return {"friction.family": 2, "friction.presliding": np.full(n, STUCK)}
     if family == "dahl":
         exponent = draw.uniform(0.6, 2.0, n)
         return {"friction.family": 2, "friction.presliding": between(3e-4, 3e-3), "friction.dahl_exponent": exponent}

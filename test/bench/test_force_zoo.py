@@ -60,6 +60,19 @@ def test_families_by_half_name_and_mistake():
         zoo.families("dahl,coulomb")
 
 
+def test_dry_friction_is_asked_for_by_name_and_has_no_travel_before_breakaway(ur5e):
+    assert zoo.half_of("dry") == "tuning" and "dry" not in zoo.families("all")
+    (who,) = zoo.individuals(ur5e, 1, 0, zoo.families("dry"))
+    machine = recordings.simulated(ur5e, who, 0)
+    q = np.tile(recordings.home(ur5e, who.draw(0)), (200, 1))
+    machine.reset(q[0])
+    push = np.tile([0.0, 0, -20, 0, 0, 0], (200, 1))
+    _, truth = machine.run(q, 0 * q, 0 * q, wrench=push)
+    turned = np.abs(truth["theta"][-1] - truth["theta"][20])
+    changed = np.abs(truth["friction_torque"][-1] - truth["friction_torque"][20])
+    assert turned.max() < 1e-4 and changed.max() > 0.5  # usual presliding: 1e-3 rad
+
+
 def test_a_longer_draw_begins_as_a_shorter_and_robots_differ(ur5e):
     few, many = (zoo.individuals(ur5e, n, 5, ["lugre", "gms"]) for n in (2, 5))
     for a, b in zip(few, many, strict=False):

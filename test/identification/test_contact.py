@@ -59,9 +59,9 @@ def prepared(log, **options):
     return state
 
 
-def guided(share=0.2, late=0.035, seconds=30.0):
+def guided(share=0.2, late=0.035, seconds=30.0, seed=1):
     """What a controller in freedrive reports: weight, and a share of the friction that comes late."""
-    log = synthetic_log(UR5E, TRUTH, 1, seconds, noise=0.0)
+    log = synthetic_log(UR5E, TRUTH, seed, seconds, noise=0.0)
     before = np.column_stack([np.interp(log.time - late, log.time, v) for v in log.qd.T])
     log.effort = MODEL.gravity(log.q) + share * (TRUTH.fc * np.tanh(before / 0.02) + TRUTH.fv * before)
     return log
@@ -133,6 +133,23 @@ def test_hand_guiding_is_refused(share):
     with pytest.raises(DataError, match=r"run: the arm was guided by hand: .*--contact ignore"):
         prepared(guided(share))
     assert guided_joints(UR5E, slow_motion([recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "driven")])) == []
+
+
+def test_what_one_noisy_recording_does_not_show_of_a_hand_several_do():
+    seeds = (1, 2, 3, 5, 7, 8, 9, 10, 11, 12)
+    hand = [guided(seconds=4.0, seed=seed) for seed in seeds]
+    driven = [synthetic_log(UR5E, TRUTH, seed, 4.0, noise=0.0) for seed in seeds]
+    for seed, *logs in zip(seeds, hand, driven, strict=True):
+        for log in logs:
+            log.effort += 2.0 * np.random.default_rng(seed).normal(size=log.effort.shape)
+    states = [
+        Identification(UR5E, Options(), [recording(x, f"run {k}") for k, x in enumerate(logs)], [], "")
+        for logs in (hand, driven)
+    ]
+    assert all(guided_joints(UR5E, slow_motion([rec])) == [] for rec in states[0].training)
+    with pytest.raises(DataError, match="run 0, .*guided by hand"):
+        recognise_effort(states[0])
+    recognise_effort(states[1])
 
 
 def test_friction_in_phase_with_the_motion_is_not_taken_for_contact():

@@ -126,8 +126,11 @@ def recognise_effort(state: Identification) -> None:
     if options.effort in ("auto", "torque"):
         state.robot, mount = mounted(state.robot, slow)
     if options.contact == "auto" and has_masses(state.robot):
-        for rec in state.training:
-            refuse_guided(state.robot, slow if len(state.training) == 1 else slow_motion([rec]), rec.name)
+        motions = {rec.name: slow_motion([rec]) for rec in state.training} if len(state.training) > 1 else {}
+        for name, motion in (motions or {state.training[0].name: slow}).items():
+            refuse_guided(state.robot, motion, name)
+        if motions:  # what one recording shows is not sure, all of them may be
+            refuse_guided(state.robot, stack(list(motions.values())), ", ".join(motions))
     effort = recognise(state.robot, slow, options.effort)
     state.training = [r.with_effort(lambda e: e * effort.scale) for r in state.training]
     state.validation = [r.with_effort(lambda e: e * effort.scale) for r in state.validation]

@@ -11,6 +11,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ablation": ("ablation", "force error without temperature, hysteresis, load terms"),
     "force": ("force", "force errors and coverage on many simulated robots"),
     "wrench": ("wrench", "the open benchmark of contact force and collisions"),
+    "duel": ("duel", "identification by this package and by what others do"),
     "arms": ("arms", "what one recording gives for arms that are not shipped"),
     "vendor": ("vendor", "a vendor's force at rest beside ours, before and after identify"),
     "warm-up": ("warm_up", "drift of the contact force of a real arm that warms up"),

@@ -1,0 +1,1 @@
+"""Identification by this package and by what others do, on the same recordings."""

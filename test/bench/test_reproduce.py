@@ -77,7 +77,7 @@ def test_torque_mode_leaves_no_more_friction_than_the_observer():
     """The identified law in the feedforward, before and after adaptation; half of the friction of spaced elements."""
     rows = {row.figure: row for row in protocol("torque-friction")(True)}
     judged = [row for row in rows.values() if row.met is not None]
-    assert len(judged) == 8 and all(row.met for row in judged)
+    assert len(judged) == 10 and all(row.met for row in judged)
     for state in ("moving", "at reversals", "at rest"):
         name = f"friction left {state}"
         assert rows[f"{name}, identified law"].ours < 0.6 * rows[f"{name}, spaced elements"].ours

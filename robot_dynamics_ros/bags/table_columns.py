@@ -16,7 +16,10 @@ WORDS = {  # quantity -> words of a column's name, the stronger quantities first
     "qd": {"qd", "dq", "vel", "velocity", "velocities", "qdot", "speed", "speeds"},
     "q": {"q", "pos", "position", "positions", "angle", "angles", "state", "theta", "action"},
 }
-DESIRED = {"target", "desired", "des", "d", "command", "commanded", "cmd", "ref", "reference", "setpoint", "action"}
+DESIRED = {  # also computed by the controller
+    *("target", "desired", "des", "d", "command", "commanded", "cmd", "ref", "reference", "setpoint", "action"),
+    *("computed", "cmptd", "calculated", "calc", "cmded"),
+}
 MEASURED = {"actual", "measured", "meas", "observation", "obs", "as", "states", "observed", "motor", "raw"}
 OTHER = {  # words of columns that are no joint's: the hand, the Cartesian space, estimates
     *("tcp", "tool", "ext", "external", "gripper", "finger", "jaw", "cartesian", "ee", "wrench", "error", "std"),

@@ -263,3 +263,15 @@ def test_a_missing_library_is_named_with_how_to_install_it(tmp_path, monkeypatch
     path.write_bytes(b"x")
     with pytest.raises(CapabilityError, match=r"pip install 'robot_dynamics_ros\[tables\]'"):
         load_bag(path)
+
+
+@pytest.mark.parametrize("word", ["Cmptd", "Commanded", "Computed"])
+def test_positions_that_the_controller_computed_are_not_the_measured_ones(tmp_path, word):
+    t, q, qd, tau = motion(6)
+    both = {f"jointPosition{word}{{}}": q + 1, "jointPosition{}": q, "jointVelocity{}": qd, "jointTorque{}": tau}
+    names = ["time", *(name for p in both for name in each(p, 6))]
+    log, _ = load_bag(write_csv(tmp_path / "both.csv", names, [t, *both.values()]))
+    np.testing.assert_allclose(log.q, q, atol=1e-9)
+    alone = [names[0], *names[1:7], *names[13:]]
+    with pytest.raises(DataError, match="--map q="):
+        load_bag(write_csv(tmp_path / "alone.csv", alone, [t, q + 1, qd, tau]))

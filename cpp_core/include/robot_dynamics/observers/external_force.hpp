@@ -203,12 +203,13 @@ class ExternalForce {
       torque[i] = raw[i] - tare_.bias()[i];
       std[i] = std::sqrt(variance_[i]);
     }
+    if (contact_.any()) widen(friction_std, std.data());
     recognise_payload(dt, in, torque.data(), std.data());
     for (int i = 0; i < n; ++i) raw[i] -= load_torque_[i], torque[i] -= load_torque_[i];
     absorb(stamp_ns, dt, in, torque.data(), out);
     Joints free_std{};
     std::copy_n(out.torque_std, n, free_std.begin());
-    if (contact_.any()) widen(friction_std, out);
+    if (contact_.any()) widen(friction_std, out.torque_std);
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
     if (!all_finite(out.torque, n) || !inverse_.step(frames, out.torque, out.torque_std, estimate_)) return false;
@@ -235,11 +236,11 @@ class ExternalForce {
   }
 
   // What is less certain in a contact.
-  void widen(const double* friction_std, const ForceOutput& out) const noexcept {
+  void widen(const double* friction_std, double* std) const noexcept {
     for (int i = 0; i < chain_.n; ++i) {
       if (!(p_.friction_level[i] > 0.0)) continue;
       const double added = contact_error * friction_std[i] * load_.held(i) / p_.friction_level[i];
-      out.torque_std[i] = std::sqrt(out.torque_std[i] * out.torque_std[i] + added * added + lag_[i] * lag_[i]);
+      std[i] = std::sqrt(std[i] * std[i] + added * added + lag_[i] * lag_[i]);
     }
   }
 

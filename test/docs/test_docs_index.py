@@ -108,7 +108,11 @@ SEARCHED = {
     "momentum observer": "force_how.md",
     "no contact force": "trouble.md",
     "stiction": "friction.md",
-    "O_F_ext_hat_K": "franka.md",
+    "O_F_ext_hat_K": "vendor_force.md",
+    "actual_TCP_force": "vendor_force.md",
+    "zero_ftsensor": "vendor_force.md",
+    "SO-101": "lerobot.md",
+    "force feedback": "lerobot.md",
     "admittance": "ros2_control.md",
     "your own bag": "your_bag.md",
 }

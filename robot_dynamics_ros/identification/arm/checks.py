@@ -52,7 +52,8 @@ def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
     if loose:
         some = ", ".join(loose[:4]) + (" and others" if len(loose) > 4 else "")
         found.append(
-            f"the excitation does not support {len(loose)} base parameters ({some}): their uncertainty is of their size"
+            f"the excitation does not support {len(loose)} base parameters ({some}): "
+            "the model holds for motions like it, not for others"
         )
     if not s.condition < CONDITION:
         strength = "will not extrapolate" if not s.condition < POOR else "extrapolate with care"

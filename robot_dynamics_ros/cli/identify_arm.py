@@ -17,7 +17,7 @@ from robot_dynamics_ros.cli.options import (
     stderr,
     write_json,
 )
-from robot_dynamics_ros.cli.vendor import beside_vendor, show_vendor
+from robot_dynamics_ros.cli.vendor import beside_vendor, refuse_without, show_vendor
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions
 from robot_dynamics_ros.identification.arm.export import write_outputs
@@ -86,6 +86,8 @@ def identify_arm(
     carrying, payload_mass = loaded_runs(payload_from)
     arm = any_robot(robot, None, bags)
     _refuse_earlier(arm.name, out)
+    if vendor is not None:
+        refuse_without(validate or bags, arm, options.topic, vendor)
     with stderr.status("loading") as status:
         progress = StepProgress(status.update)
         found = identify(arm, bags, validate, options, progress)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.options import console
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.at_rest import Stop, at_rest, stops
@@ -46,6 +47,12 @@ def beside_vendor(
     poses = len({stop.pose for stop in judged})
     text = f"at rest, nothing touching: {len(judged)} stops at {poses} poses, {text}"
     return {"what": text, "rows": [row.to_dict() for row in rows], "notes": notes}
+
+
+def refuse_without(bags: Sequence[Path], robot: RobotFile, topic: str, vendor: SensorOptions) -> None:
+    """Raises, before minutes of work, DataError without the vendor's estimate, ConfigError for an unknown frame."""
+    log, report = load_bag(bags, robot, topic=topic)
+    add_force_sensor(log, robot, bags, vendor, report.stamps)
 
 
 def _judged(found: Identification, every: list[Stop], held: bool) -> tuple[list[Stop], str]:

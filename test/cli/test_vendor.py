@@ -44,6 +44,15 @@ def _log(n, rng):
     return Log(UR5E.joint_names, stamps, {name: rng.normal(size=(n, 6)) for name in ("q", "qd", "effort")})
 
 
+def test_a_topic_that_is_not_there_is_refused_before_the_work(tmp_path):
+    rng = np.random.default_rng(0)
+    run = as_csv(tmp_path / "a.csv", _log(100, rng), rng.normal(size=(100, 6)))
+    words = ["identify", run, "--robot", "ur5e", "--vendor", "O_F_ext_hat_K", "--out", tmp_path / "out"]
+    done = CliRunner().invoke(cli, [str(w) for w in words])
+    assert isinstance(done.exception, DataError) and "no column 'O_F_ext_hat_K'" in str(done.exception)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("robot", ["fr3", "ur5e"])
 def test_before_and_after_are_judged_where_nothing_was_identified(tmp_path, robot):

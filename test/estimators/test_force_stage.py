@@ -275,3 +275,18 @@ def test_a_tool_that_bears_no_moment_leaves_all_of_the_torque_to_the_force():
         assert (log.external_wrench[:, 3:] == 0).all() == (given == 0.0 and arm is cup)
     assert (std[1] < std[0]).all()
     np.testing.assert_array_equal(std[2], std[0])
+
+
+def test_a_payload_is_recognised_although_the_arm_is_pushed_half_of_the_time():
+    """Pushes of 100 N in changing directions: the orientations without one decide."""
+    robot = UR5E.with_updates({"payload.mass": 2.0, "payload.com": list(COM)}, {"test": "test"})
+    log, rng = carrying(4.0), np.random.default_rng(3)
+    wrench = np.zeros((len(log), 6))
+    for begin in np.arange(4.0, log.time[-1] - 4.0, 4.0):
+        direction = rng.normal(size=3)
+        wrench[(log.time >= begin) & (log.time < begin + 2.0), :3] = 100.0 * direction / np.linalg.norm(direction)
+    log.effort = log.effort - np.einsum("kij,ki->kj", model().jacobian(log.q), wrench)
+    pipeline = Pipeline(robot)
+    pipeline.run(log)
+    assert pipeline.stage("force").core.payload_held
+    assert pipeline.stage("force").core.payload_error[0] == pytest.approx(2.0, abs=0.4)

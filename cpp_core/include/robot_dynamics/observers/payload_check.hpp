@@ -38,7 +38,7 @@ class PayloadCheck {
     std::array<double, 16> covariance{};
     double mass_std() const noexcept { return std::sqrt(covariance[0]); }
   };
-  static constexpr int capacity = 12;
+  static constexpr int capacity = 12, rounds = 4;
   static constexpr double sure = 4.0, longest_lever = 0.5;  // standard deviations; m
 
   PayloadCheck(const Chain& chain, const PayloadParameters& p) : chain_(chain), p_(p) {
@@ -225,7 +225,7 @@ class PayloadCheck {
   void decide(double energy) noexcept {
     Load fit;
     Joints bias{};
-    const double payload = fit_payload(energy, fit) / energy, constant = fit_bias(bias) / energy;
+    const double payload = fit_payload(fit), constant = fit_bias(bias) / energy;
     if (enough() && constant > p_.bias_explained && constant > payload) {
       verdict_ = Verdict::bias;
       bias_ = bias;
@@ -271,24 +271,37 @@ class PayloadCheck {
     return true;
   }
 
-  // Weighted least squares over the stations; returns the energy explained.
-  double fit_payload(double energy, Load& fit) const noexcept {
-    std::array<double, 16> H{};
-    std::array<double, 4>&theta = fit.theta, b{};
-    for (int s = 0; s < count_; ++s) {
-      for (int k = 0; k < 16; ++k) H[k] += station_[s].H[k];
-      for (int k = 0; k < 4; ++k) b[k] += station_[s].b[k];
-    }
+  // Weighted least squares over the stations, those that were pushed at count less: w = 1 / (1 + left / (4 n)). Returns
+  // the share of the energy that is explained.
+  double fit_payload(Load& fit) const noexcept {
+    std::array<double, capacity> w;
+    w.fill(1.0);
+    std::array<double, 4>& theta = fit.theta;
     Cholesky<4> factored;
-    if (!solve(H, b, factored, theta)) return 0.0;
-    const double share = explained(theta, H, b);
-    const double scale = std::max(1.0, (energy - share) / std::max(chain_.n * count_ - 4, 1));
+    double left = 0.0, energy = 0.0, weight = 0.0;
+    for (int round = 0; round < rounds; ++round) {
+      std::array<double, 16> H{};
+      std::array<double, 4> b{};
+      for (int s = 0; s < count_; ++s) {
+        for (int k = 0; k < 16; ++k) H[k] += w[s] * station_[s].H[k];
+        for (int k = 0; k < 4; ++k) b[k] += w[s] * station_[s].b[k];
+      }
+      if (!solve(H, b, factored, theta)) return 0.0;
+      left = energy = weight = 0.0;
+      for (int s = 0; s < count_; ++s) {
+        const Station& at = station_[s];
+        const double rest = std::max(at.energy - explained(theta, at.H, at.b), 0.0);
+        left += w[s] * rest, energy += w[s] * at.energy, weight += w[s];
+        w[s] = 1.0 / (1.0 + rest / (4.0 * chain_.n));
+      }
+    }
+    const double scale = std::max(1.0, left / std::max(chain_.n * weight - 4.0, 1.0));
     for (int k = 0; k < 4; ++k) {
       double* column = fit.covariance.data() + 4 * k;
       column[k] = scale;
       factored.solve(column);
     }
-    return share;
+    return 1.0 - left / energy;
   }
 
   double fit_bias(Joints& bias) const noexcept {

@@ -32,7 +32,7 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
         model = RobotModel(robot.chain(), robot.joint_names)
     except CapabilityError:
         return ""
-    if time[-1] - time[0] < SECONDS or not meaning.includes_gravity:
+    if len(time) < 2 or time[-1] - time[0] < SECONDS or not meaning.includes_gravity:
         return ""
     speed = np.gradient(q, time, axis=0) if qd is None else qd
     some = slice(None, None, -(-len(q) // SAMPLES))

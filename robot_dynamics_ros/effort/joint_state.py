@@ -4,11 +4,12 @@ withheld, with the same sentences.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.effort.joint_order import exchanged
+from robot_dynamics_ros.effort.joint_order import SAMPLES, exchanged
 from robot_dynamics_ros.effort.meaning import declared, thousandth
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, Sample
@@ -28,6 +29,7 @@ ALIKE = 0.5  # correlation of velocity and travel of a joint
 LOAD = 3.0  # times the torque limit: the median effort of no joint
 MIN_RATE = 10.0  # Hz
 LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
+APART = 0.1  # s between two live samples by which the order of the joints is judged, the newest SAMPLES of them
 
 
 def findings(
@@ -63,6 +65,7 @@ class LiveGate:
         self._robot, self._found, self._count = robot, dict[str, str](), 0
         self._stamp = np.zeros(LIVE_ROWS, np.int64)
         self._rows = np.zeros((3, LIVE_ROWS, n))
+        self._past: deque[tuple[int, np.ndarray]] = deque(maxlen=SAMPLES)  # stamp, (q, qd, effort)
 
     @property
     def why(self) -> str:
@@ -79,6 +82,8 @@ class LiveGate:
         k = self._count
         self._stamp[k] = sample.stamp_ns
         self._rows[:, k] = sample.q, sample.qd, sample.effort
+        if not self._past or abs(sample.stamp_ns - self._past[-1][0]) >= APART * 1e9:
+            self._past.append((sample.stamp_ns, self._rows[:, k].copy()))
         self._count += 1
         if self._count == LIVE_ROWS or sample.stamp_ns - self._stamp[0] > LIVE_SECONDS * 1e9:
             self._judge()
@@ -91,6 +96,15 @@ class LiveGate:
         known = [x if np.isfinite(x).all() else None for x in (qd, effort)]
         if np.isfinite(q).all() and self._count > 1:
             self._found |= findings(self._robot, time, q, *known)
+            self._found["order"] = self._order()
+
+    def _order(self) -> str:
+        """Two joints under each other's names; "" while nothing shows it."""
+        stamps, rows = zip(*self._past, strict=True)
+        time, (q, qd, effort) = 1e-9 * np.subtract(stamps, stamps[0]), np.stack(rows, axis=1)
+        if not ((np.diff(time) > 0).all() and np.isfinite(q).all() and np.isfinite(effort).all()):
+            return ""
+        return exchanged(self._robot, time, q, qd if np.isfinite(qd).all() else None, effort)
 
 
 # -- questions --------------------------------------------------------------------------------------------------------

@@ -93,8 +93,10 @@ def test_two_joints_under_each_others_names_are_refused(pair):
     log, order = measured(moving(8.0, 1.0), noise=0.2), np.arange(6)
     order[list(pair)] = pair[::-1]
     names = " and ".join(UR5E.joint_names[j] for j in pair)
+    wrong = changed(log, **{name: log.get(name)[:, order] for name in ("q", "qd", "effort")})
     with pytest.raises(DataError, match=f"with {names} exchanged"):
-        refuse(changed(log, **{name: log.get(name)[:, order] for name in ("q", "qd", "effort")}), UR5E, "bag")
+        refuse(wrong, UR5E, "bag")
+    assert f"with {names} exchanged" in live(wrong) and live(log) == ""
 
 
 @settings(max_examples=20, deadline=None)

@@ -98,6 +98,7 @@ def test_the_recording_of_another_robot_is_recognised(recorded, given, other):
     body = np.array([0.03, 0, 0, 0.03, 0, 0, 0, 0, 0.3, 3.0])
     state = steps([run(1, arm, truth, payload=None if other else body)], robot=load_robot(given), until="check_rotors")
     assert bool(state.other_robot) == other
+    assert not any("rotor inertia" in w for w in state.warnings)  # the verdict says it, where it is another robot
 
 
 def test_the_recording_of_another_robot_is_not_usable(result):
@@ -105,6 +106,13 @@ def test_the_recording_of_another_robot_is_not_usable(result):
     assert level(other) == "bad"
     (only,) = sentences(other)
     assert other["other_robot"] in only
+
+
+def test_after_another_robots_recording_comes_the_same_recording_for_its_own_arm(found):
+    there = copy.copy(found)
+    there.other_robot = "gravity torque is 0.46 times that of ur5e"
+    names = " ".join(r.name for r in found.training)
+    assert f"identify {names} --robot " in summarise(there)["next"]
 
 
 def test_the_grade_is_against_what_noise_leaves_explainable_and_advice_names_the_joints_it_would_help(result):

@@ -106,7 +106,7 @@ def test_the_simulated_ur_controller_reports_what_pushes_it():
     rig.cycles(100)
     assert type(rig.controller.arm.simulated.core).__name__ == "MujocoPlant"
     assert rig.process.signals.values["actual_TCP_force"][2] == pytest.approx(25.0, abs=2.0)
-    assert rig.controller.arm.truth()["external_wrench"][2] == 25.0
+    assert rig.process.arm.simulated.truth()["external_wrench"][2] == 25.0
 
 
 def test_an_unknown_plant_and_a_missing_mujoco_are_named(monkeypatch):

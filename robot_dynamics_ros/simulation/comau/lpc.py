@@ -14,7 +14,7 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
@@ -41,7 +41,7 @@ class Settings:
     truth_port: int = 0
     control_port: int = 0
     seed: int = 0
-    plant: str = PLANTS[0]
+    plant: str = ELASTIC
     duration: float | None = None
     stop_with_stdin: bool = False
     rate: float | None = None  # Hz; None: of the robot file

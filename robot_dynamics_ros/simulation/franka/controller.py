@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
@@ -44,7 +44,7 @@ class Settings:
     truth_port: int = 0
     control_port: int = 0
     seed: int = 0
-    plant: str = PLANTS[0]
+    plant: str = ELASTIC
     duration: float | None = None
     stop_with_stdin: bool = False
 

@@ -16,7 +16,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.plant.individual import nominal_links
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 from robot_dynamics_ros.simulation.server.control_channel import ENVIRONMENT, ControlChannel
 from robot_dynamics_ros.simulation.server.pacing import Pace
@@ -46,7 +46,7 @@ class Arm:
     """A simulated arm with the controller's own rigid-body model of it; `record` holds the newest measurements."""
 
     def __init__(
-        self, robot: RobotFile, q: Sequence[float], seed: int = 0, rate: float | None = None, plant: str = PLANTS[0]
+        self, robot: RobotFile, q: Sequence[float], seed: int = 0, rate: float | None = None, plant: str = ELASTIC
     ) -> None:
         self.simulated = SimulatedRobot(robot, seed=seed, q=np.array(q), rate=rate, plant=plant)
         nominal = nominal_links(robot, self.simulated.machine.file)
@@ -106,7 +106,7 @@ class ArmServer:
         control_port: int = 0,
         speed: float = 1.0,
         stop_with_stdin: bool = False,
-        plant: str = PLANTS[0],
+        plant: str = ELASTIC,
     ) -> None:
         self.robot = load_robot(robot)
         self.arm = Arm(self.robot, q, seed, rate, plant)

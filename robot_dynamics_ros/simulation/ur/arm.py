@@ -7,7 +7,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server.arm_server import Arm as SimulatedArm
 from robot_dynamics_ros.simulation.ur.kinematics import cross
@@ -30,7 +30,7 @@ class Arm(SimulatedArm):
     Raises ConfigError for an arm without a UR controller.
     """
 
-    def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START, plant: str = PLANTS[0]) -> None:
+    def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START, plant: str = ELASTIC) -> None:
         file = load_robot(robot)
         if file.manufacturer != "Universal Robots":
             raise ConfigError(file.name, "manufacturer", f"{file.manufacturer}: only UR arms have a UR controller")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.server.control_channel import ControlChannel
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.server.pacing import Pace
@@ -44,7 +44,7 @@ class Settings:
     truth_port: int = 0
     control_port: int = 0
     seed: int = 0
-    plant: str = PLANTS[0]
+    plant: str = ELASTIC
     duration: float | None = None
     polyscope: str = "5.26.0.0"  # version to announce
     gravity_in_current_torque: bool = True

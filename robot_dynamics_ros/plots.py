@@ -138,7 +138,7 @@ def plot_force(log: Log, path: Path, title: str) -> Path:
         ax.set_ylim(*_limits(torque, 1.2 * np.nanmedian(2 * std) if np.isfinite(std).any() else 1.0))
     axes[2].set_title("external joint torque [Nm], grey: ±2 standard deviations of no contact", fontsize=9, loc="left")
     axes[-1].set_xlabel("time [s]")
-    drawing.suptitle(f"{title}\nenvironment on robot, base orientation; shaded red: contact", fontsize=11)
+    drawing.suptitle(f"{title}\nenvironment on robot, base orientation; shaded: contact", fontsize=11)
     return _save(drawing, path)
 
 

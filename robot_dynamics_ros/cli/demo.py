@@ -45,7 +45,7 @@ from robot_dynamics_ros.outputs import remove_bag
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS, Log
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.topics import INPUT_TOPICS
@@ -63,10 +63,9 @@ PICTURES = ("demo.png", "demo.rrd")
 @robot_option_with("Robot to simulate and to observe.", default="ur5e")
 @click.option(
     "--plant",
-    default=PLANTS[0],
+    default=ELASTIC,
     show_default=True,
-    type=click.Choice(PLANTS),
-    help="Machine behind the controller: ours with elastic joints, or MuJoCo's.",
+    help="Machine behind the controller; module:class names another.",
 )
 @click.option("--as-shipped", is_flag=True, help="Use the shipped robot file; skip the identification.")
 @click.option("--offline", is_flag=True, help="Without nodes and not in real time: a simulated bag, replayed. No ROS.")
@@ -193,7 +192,7 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
 
 
 def run_offline(
-    base: str, model: str, robot: str, duration: float, out: Path, plant: str = PLANTS[0]
+    base: str, model: str, robot: str, duration: float, out: Path, plant: str = ELASTIC
 ) -> tuple[Log, np.ndarray]:
     """The estimates of a simulated bag, which is written, and the true wrench (N, 6)."""
     measured, truth = touched(load_robot(base), demo_robot(robot), duration, plant)

@@ -15,8 +15,8 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.simulation.ur.arm import Arm
+from robot_dynamics_ros.simulation.ur.command_loop import load_program
 from robot_dynamics_ros.simulation.ur.controller import Controller
-from robot_dynamics_ros.simulation.ur.programs import load_program
 from robot_dynamics_ros.trajectories.smooth import through
 
 ROBOT = load_robot("ur5e")

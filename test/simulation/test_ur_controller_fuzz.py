@@ -10,10 +10,10 @@ import pytest
 from fuzz import SEED, tries
 from ur_rig import Pipe, Rig
 
+from bench.faults.ur_controller import FaultyProcess
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
 from robot_dynamics_ros.simulation.ur.dashboard import REPLIES, Dashboard
-from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL_COMMANDS
 from robot_dynamics_ros.simulation.ur.script import ScriptReceiver
 from robot_dynamics_ros.simulation.ur.urscript import MAX_DEPTH
 
@@ -24,7 +24,7 @@ LOOP = "def rtde_control():\n def process_cmd(cmd):\n  elif cmd == 66:\n   direc
 
 @pytest.fixture
 def process():
-    running = Rig().process
+    running = Rig(FaultyProcess).process
     yield running
     running.hub.close()
 
@@ -128,7 +128,7 @@ def test_control_lines(process, tried):
     fields = ["seconds", "wrench", "mass", "center", "point", "normal", "stiffness", "celsius", "lubricant", "field",
               "next", "probability", "factor", "name", "on", "pressed", "element", "housing"]  # fmt: skip
     values = [*ODD, None, True, "x", [], [1] * 3, [1e9] * 6, [float("nan")] * 3, {}, "actual_q", 10**400]
-    commands = [name for name in CONTROL_COMMANDS if name not in ("kill", "stall")]
+    commands = [name for name in process.control.commands if name not in ("kill", "stall")]
     lines = ["[" * 100_000, '{"a":' * 50_000, "null", "[1]", '"x"', "{}", '{"command": null}', "\ud800"]
     for _ in range(10 * TRIES):
         chosen = {rng.choice(fields): rng.choice(values) for _ in range(rng.randrange(4))}

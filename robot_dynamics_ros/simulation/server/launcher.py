@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.child_process import end
@@ -80,6 +80,8 @@ class SimulatedController:
     options: settings of the robot's controller.
     """
 
+    program: ClassVar[tuple[str, ...]] = ("robot_dynamics_ros.cli.main", "simulate")
+
     def __init__(
         self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
     ) -> None:
@@ -93,7 +95,7 @@ class SimulatedController:
         settings = self.options | {"stop_with_stdin": True}
         arguments = [f"--set={name}={value}" for name, value in settings.items()]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "robot_dynamics_ros.cli.main", "simulate", self.robot, *arguments],
+            [sys.executable, "-m", *self.program, self.robot, *arguments],
             env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

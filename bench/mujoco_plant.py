@@ -27,7 +27,7 @@ DAHL = 1e-4  # rad over which compensated stiction builds up, as in plant/contro
 
 
 class MujocoPlant:
-    """A plant (see interface.py) whose mechanics are MuJoCo's.
+    """A plant (see simulation/plant/interface.py) whose mechanics are MuJoCo's.
 
     robot: names and kinematics; chain, nominal: true links and those of the controller; true: numbers by name.
     Raises CapabilityError without MuJoCo 3.7 or later, ConfigError for links that are no bodies.

@@ -13,7 +13,6 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import (
-    LIVE,
     hysteresis_from_robot,
     kinematic_error,
     maxwell_slip,
@@ -82,7 +81,7 @@ def friction_core(robot: RobotFile) -> _core.FrictionStage:
     CapabilityError where it does not, ConfigError for values that do not fit together.
     """
     friction, n, block = _friction(robot), robot.n_joints, robot.hysteresis
-    if block is not None and block.model in LIVE:
+    if block is not None:
         memory = hysteresis_from_robot(robot, friction)
     else:
         memory = _core.Friction.egms(

@@ -1,4 +1,4 @@
-"""A simulated UR controller with faults, and in lockstep: `python -m bench.faults.ur_controller ROBOT --set=NAME=VALUE ...`.
+"""A simulated UR controller with faults, and in lockstep: `python -m bench.faults.ur_controller ROBOT --set=NAME=...`.
 
 A fault changes what leaves the controller or stops it, never what it computes; the control channel injects it. In
 lockstep cycles of torque mode, and of a watchdog that runs out, wait for the client: a loaded machine causes no fault.
@@ -42,7 +42,7 @@ class Settings(process.Settings):
 class FaultyProcess(ControllerProcess):
     """A controller process whose outputs can be dropped, doubled, frozen, damaged or silent."""
 
-    Settings = Settings
+    kind = Settings  # what it is made with
 
     def __init__(self, settings: Settings) -> None:
         self._random = np.random.default_rng([settings.seed, 2])

@@ -96,7 +96,7 @@ class FaultyProcess(ControllerProcess):
         self._answers = 0
         if self.lockstep:
             self._await(lambda: not self._watchdog_due())
-        self.hear()
+        self.await_watched_input()
         if self.cycle() and self.lockstep and self._expects_torque():
             self._await_answer()
 
@@ -125,15 +125,19 @@ class FaultyProcess(ControllerProcess):
         """Serve the sockets until a client has written inputs; at times until it has nothing more to say."""
         self._await(lambda: self._answers > 0)
         program = self.controller.program
-        vendor = program is not None and program.script.is_command_loop  # our own client repeats itself, never late
-        heard, until = 0, time.perf_counter() + 5 * QUIET
-        while vendor and self.controller.tick % IN_STEP == 0 and heard != self._answers and time.perf_counter() < until:
-            heard = self._answers
+        vendor = (
+            program is not None and program.script.is_command_loop
+        )  # our own client sends every torque again until it is answered
+        before, until = 0, time.perf_counter() + 5 * QUIET
+        while (
+            vendor and self.controller.tick % IN_STEP == 0 and before != self._answers and time.perf_counter() < until
+        ):
+            before = self._answers
             self.hub_poll(QUIET)
 
     @property
     def _answerable(self) -> bool:
-        """True while a client that may write inputs is there and can hear us."""
+        """True while a client that may write inputs is connected."""
         return not self.stopping and not self.silent and self.rtde.has_writer
 
 

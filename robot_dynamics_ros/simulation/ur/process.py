@@ -48,7 +48,7 @@ class ControllerProcess(server.ArmServer):
         self.controller = Controller(arm, load_program)
         self.truth_period = settings.truth_period
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
-        self._heard: dict[str, float] = {}  # input -> wall time of its last write
+        self._written: dict[str, float] = {}  # input -> wall time of its last write
         self.rtde = RtdeServer(version, self.write_inputs)
         servers: dict[str, tuple[int, server.Server]] = {
             "rtde": (settings.rtde_port, self.rtde),
@@ -69,16 +69,16 @@ class ControllerProcess(server.ArmServer):
 
     def write_inputs(self, values: Values) -> None:
         """Inputs of an RTDE package."""
-        self._heard.update(dict.fromkeys(values, time.perf_counter()))
+        self._written.update(dict.fromkeys(values, time.perf_counter()))
         self.controller.write_inputs(values)
 
-    def hear(self) -> None:
+    def await_watched_input(self) -> None:
         """A watchdog fires when its client was silent for the period of wall time, too.
 
         Cycles that make up a delay of this process are shorter than the client's.
         """
         while not self.stopping and (due := self.controller.watchdogs.overdue(self.time, ahead=DT)) is not None:
-            left = self._heard.get(due[0], 0.0) + due[1] / self.pace.speed - time.perf_counter()
+            left = self._written.get(due[0], 0.0) + due[1] / self.pace.speed - time.perf_counter()
             if left <= 0:
                 return
             self.hub_poll(left)
@@ -97,7 +97,7 @@ class ControllerProcess(server.ArmServer):
 
     def turn(self) -> None:
         """A cycle that is due."""
-        self.hear()
+        self.await_watched_input()
         self.cycle()
 
     def hub_poll(self, timeout: float) -> None:

@@ -13,6 +13,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import (
+    LIVE,
     hysteresis_from_robot,
     kinematic_error,
     maxwell_slip,
@@ -81,7 +82,7 @@ def friction_core(robot: RobotFile) -> _core.FrictionStage:
     CapabilityError where it does not, ConfigError for values that do not fit together.
     """
     friction, n, block = _friction(robot), robot.n_joints, robot.hysteresis
-    if block is not None:
+    if block is not None and block.model in LIVE:
         memory = hysteresis_from_robot(robot, friction)
     else:
         memory = _core.Friction.egms(

@@ -155,6 +155,11 @@ HYSTERESIS: dict[str, dict[str, Parameter]] = {
         "eps": _optional("rad/s", "speed at which half of fs is reached; 0.002 without", 1e-9, 10.0),
         "rotor_time": _optional("s", "how long the integrated velocity drives the elements; 0: the position", 0.0, 1e6),
     },
+    "rate_state": {  # [Madsen2020 2.37-2.38, ch3 12-13]
+        "k": Parameter("Nm/rad", "stiffness of each element", 0.0, 1e9, row=True),
+        "nu": Parameter("1", "share of the friction of each element, sum nu = 1", 0.0, 1.0, row=True),
+        "c": Parameter("Nm/s", "attraction", 1e-9, 1e9),
+    },
 }
 
 # The factors may stand here or with the friction parameters (which win); T0 is friction's reference_temperature.

@@ -138,7 +138,7 @@ def _run(
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
     recording = str(out / "demo.rrd") if view else ""
-    parameters, supervisor = parameter_file(robot, out), Supervisor(stderr.print)
+    parameters, supervisor = parameter_file(robot, out), Supervisor(_pass_on)
     with SimulatedController(robot, plant=plant) as controller, controller.client() as client, Monitor() as monitor:
         graph = describe(model, ip=controller.host, params_file=parameters, view=view, view_file=recording)
         for note in graph.notes:
@@ -158,6 +158,12 @@ def _run(
         finally:
             supervisor.stop()
     return diagnostics, truth.table()
+
+
+def _pass_on(line: str) -> None:
+    """Print a line of a node or of the recorder, but not its advice what to do next."""
+    if not line.startswith("next: "):
+        stderr.print(line)
 
 
 def _recorder(bag: Path) -> list[str]:

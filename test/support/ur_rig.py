@@ -39,7 +39,8 @@ class Rig:
 
     def __init__(self, process=ControllerProcess, **settings):
         ports = {"rtde_port": 0, "dashboard_port": 0, "script_port": 0}
-        self.process = process(Settings(**(ports | settings)))
+        kind = Settings if process is ControllerProcess else process.kind
+        self.process = process(kind(**(ports | settings)))
         self.controller = self.process.controller
         self.process.signals.update()
 

@@ -23,6 +23,7 @@ from robot_dynamics_ros.simulation.ur.script import DEFINITION, MAX_LINE, Script
 
 MAX_STATEMENTS = 10_000  # within one controller cycle
 MAX_LINES = 2_000
+MAX_DEPTH = 50  # of blocks; an elif counts as one
 VISCOUS_DEFAULT = (0.9, 0.9, 0.8, 0.9, 0.9, 0.9)  # of direct_torque [ur_rtde 1.6.5, directTorque]
 COULOMB_DEFAULT = (0.8, 0.8, 0.7, 0.8, 0.8, 0.8)
 _HEAD = re.compile(r"^(while|if|elif)\b\s*(.+?)\s*:$")
@@ -44,37 +45,39 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 Block = list[tuple[str, Any, "Block", "Block"]]  # kind, expression, body, else body
 
 
-def parse_block(lines: Iterator[str], ends: tuple[str, ...] = ("end",)) -> tuple[Block, str]:
+def parse_block(lines: Iterator[str], depth: int, ends: tuple[str, ...] = ("end",)) -> tuple[Block, str]:
     """Statements up to one of `ends`; returns them and the line that ended them. Raises ProgramError."""
+    if depth > MAX_DEPTH:
+        raise ProgramError(f"its blocks are nested more than {MAX_DEPTH} deep")
     block: Block = []
     for line in lines:
         if line in ends or (_HEAD.match(line) and line.startswith("elif") and "elif" in ends):
             return block, line
-        block.append(_statement(line, lines))
+        block.append(_statement(line, lines, depth + 1))
     raise ProgramError("the program has no end")
 
 
-def _statement(line: str, lines: Iterator[str]) -> tuple[str, Any, Block, Block]:
+def _statement(line: str, lines: Iterator[str], depth: int) -> tuple[str, Any, Block, Block]:
     if len(line) > MAX_LINE:
         raise ProgramError(f"line of {len(line)} characters")
     head = _HEAD.match(line)
     if head and head[1] == "while":
-        return "while", _expression(head[2]), parse_block(lines)[0], []
+        return "while", _expression(head[2]), parse_block(lines, depth)[0], []
     if head and head[1] == "if":
-        return _branches(head[2], lines)
+        return _branches(head[2], lines, depth)
     assigned = _ASSIGN.match(line)
     if assigned and not line.startswith("def "):
         return "assign", (assigned[1], _expression(assigned[2])), [], []
     return "call", _expression(line), [], []
 
 
-def _branches(condition: str, lines: Iterator[str]) -> tuple[str, Any, Block, Block]:
-    body, ended = parse_block(lines, ("end", "else:", "elif"))
+def _branches(condition: str, lines: Iterator[str], depth: int) -> tuple[str, Any, Block, Block]:
+    body, ended = parse_block(lines, depth, ("end", "else:", "elif"))
     other: Block = []
     if ended == "else:":
-        other = parse_block(lines)[0]
+        other = parse_block(lines, depth)[0]
     elif ended != "end":
-        other = [_branches(_HEAD.match(ended)[2], lines)]  # type: ignore[index]
+        other = [_branches(_HEAD.match(ended)[2], lines, depth + 1)]  # type: ignore[index]
     return "if", _expression(condition), body, other
 
 
@@ -88,22 +91,16 @@ def _expression(text: str) -> ast.expr:
 class Interpreter:
     """A running program; step() is one controller cycle."""
 
-    blocked = False
-
     def __init__(self, controller: Controller, script: Script) -> None:
         self.controller, self.script = controller, script
         self._names: dict[str, Any] = {"True": True, "False": False}
-        self.waits_for_torque = "direct_torque(" in script.text
         self._spent = 0
         lines = [line.split("#", 1)[0].strip() for line in script.text.splitlines()]
         lines = [line for line in lines if line]
         lines = lines[1:] if DEFINITION.match(script.text) else [*lines, "end"]
         if len(lines) > MAX_LINES:
             raise ProgramError(f"{len(lines)} lines are more than {MAX_LINES}")
-        try:
-            self._steps = self._run(parse_block(iter(lines))[0])
-        except RecursionError as error:
-            raise ProgramError("its blocks are nested too deeply") from error
+        self._steps = self._run(parse_block(iter(lines), 0)[0])
 
     def step(self) -> bool:
         """Run until the next call that waits; False when the program has ended."""

@@ -44,7 +44,7 @@ demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vend
 	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace
 	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PY) -m pip install -q "rerun-sdk>=0.41",true)
 	@$(if $(filter mujoco,$(PLANT)),$(PYTHON) tools/environment.py mujoco,true)
-	@$(VENV)/bin/robot-dynamics demo --duration 25 $(if $(ROBOT),--robot $(ROBOT),) $(if $(PLANT),--plant $(PLANT),) $(if $(VIEW),--view,) $(ARGS)
+	@$(PY) -m robot_dynamics_ros.cli.main demo --duration 25 $(if $(ROBOT),--robot $(ROBOT),) $(if $(filter mujoco,$(PLANT)),--plant bench.mujoco_plant:MujocoPlant,) $(if $(VIEW),--view,) $(ARGS)
 
 sizes: # seconds and megabytes of the set-up
 	@$(PYTHON) tools/environment.py sizes

@@ -133,7 +133,7 @@ extras = {
         "setuptools<80",
     ],
     "franka": ["pylibfranka>=0.21"],
-    "mujoco": ["mujoco>=3.7"],  # the other plant: demo --plant mujoco
+    "mujoco": ["mujoco>=3.7"],  # what exported models run in; also a plant of the laboratory
     "viewer": ["rerun-sdk>=0.41"],
     "metrics": ["prometheus-client>=0.20"],  # parameter metrics_port of the nodes
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],

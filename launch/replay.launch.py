@@ -1,8 +1,8 @@
 """A bag played through the live nodes: `ros2 bag play --clock` and the graph of robot.launch.py without a driver."""
 
-import shutil
 from pathlib import Path
 
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, IncludeLaunchDescription, OpaqueFunction, Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
@@ -27,8 +27,10 @@ def check(context):
     bag = LaunchConfiguration("bag").perform(context)
     if not Path(bag).exists():
         raise RuntimeError(f"bag:={bag} does not exist")
-    if shutil.which("ros2") is None:
-        raise RuntimeError("replay.launch.py needs ros2 bag: apt install ros-$ROS_DISTRO-ros2bag")
+    try:
+        get_package_share_directory("ros2bag")
+    except PackageNotFoundError:
+        raise RuntimeError("replay.launch.py needs ros2bag: apt install ros-$ROS_DISTRO-ros2bag") from None
 
 
 def played(event, context):

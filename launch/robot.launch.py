@@ -1,11 +1,27 @@
 """The live graph for a robot; the nodes and their parameters come from robot_dynamics_ros.bringup, as in `up`."""
 
-from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+import site
+import sys
+from pathlib import Path
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix, get_package_share_directory
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, SetEnvironmentVariable, Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
+
+
+def use_environment_of_nodes():
+    """`ros2` runs on the system's Python; the nodes on that of colcon, which may have what the system lacks."""
+    node = Path(get_package_prefix("robot_dynamics_ros"), "lib", "robot_dynamics_ros", "composed_node")
+    python, known = Path(node.read_text().split("\n", 1)[0].removeprefix("#!")), sys.path[:]
+    site.addsitedir(str(python.parents[1] / "lib" / "python{}.{}".format(*sys.version_info) / "site-packages"))
+    sys.path[:] = [p for p in sys.path if p not in known] + known
+
+
+use_environment_of_nodes()
+
 from robot_dynamics_ros.bringup import describe, find_config
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.models.urdf_writer import urdf_text

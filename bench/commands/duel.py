@@ -14,18 +14,22 @@ from robot_dynamics_ros.cli.options import robot_option_with
 
 @click.command("duel")
 @click.argument("fitted", type=click.Path(exists=True, path_type=Path))
-@click.argument("judged", type=click.Path(exists=True, path_type=Path))
+@click.argument("judged", type=click.Path(exists=True, path_type=Path), required=False)
 @robot_option_with("Robot file or URDF of the recordings.")
+@click.option("--peers", help="PYTHON of an environment with figaroh and mujoco[sysid]: their entries too.")
 @save_option
-def command(fitted: Path, judged: Path, robot: str, save: bool) -> None:
-    """Identify from FITTED, predict the effort of JUDGED: error, processor time and memory of every entry.
+def command(fitted: Path, judged: Path | None, robot: str, peers: str | None, save: bool) -> None:
+    """Identify from FITTED, predict the effort of JUDGED (else: of its second half from its first).
 
-    Example: python -m bench duel id1.bag id2.bag --robot ur3
+    Error, coverage of the stated deviations, processor time and memory of every entry.
+
+    Example: python -m bench duel id1.bag id2.bag --robot ur3 --peers .venv-duel/bin/python
     """
     from bench.duel.entries import HEAD, duel
 
-    rows = duel(robot, fitted, judged)
+    rows = duel(robot, fitted, judged, peers)
     show([HEAD, *rows])
     if save:
-        shown = f"python -m bench duel {fitted.name} {judged.name} --robot {Path(robot).name}"
+        shown = f"python -m bench duel {fitted.name}{f' {judged.name}' if judged else ''} --robot {Path(robot).name}"
+        shown += " --peers .venv-duel/bin/python" if peers else ""
         write("duel", f"{Path(robot).stem} {fitted.stem}", markdown_table(HEAD, rows, shown))

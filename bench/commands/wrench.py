@@ -10,8 +10,8 @@ from bench.page import json_option, markdown_table, save_option
 from bench.page import save as write
 from bench.running import command_line
 from bench.shown import show
+from bench.wrench import PLANTS
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, write_json
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
 
 
 @click.command("wrench")

@@ -15,6 +15,7 @@ import numpy as np
 
 from bench.faults.bench import Bench
 from bench.faults.table import require
+from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
@@ -22,7 +23,6 @@ from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.trajectories.smooth import through
 
 SPEED = 0.5  # controller time per wall time: half the jitter of a machine that does other things too
@@ -88,7 +88,7 @@ class SocketBench(Bench):
         self._options = {"speed": SPEED} | options
 
     def __enter__(self) -> SocketBench:
-        self.ur = SimulatedController("ur5e", **self._options)
+        self.ur = FaultyController("ur5e", **self._options)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.arm: Any = None
@@ -165,7 +165,7 @@ class SocketBench(Bench):
         """Another controller under the same address, after the first was killed."""
         self.simulation.close()
         self.ur.stop()
-        self.ur = SimulatedController("ur5e", host=self.ur.host, **self._options)
+        self.ur = FaultyController("ur5e", host=self.ur.host, **self._options)
         self.ur.__enter__()
         self.simulation = self.ur.client()
 

@@ -16,7 +16,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.plant.build import load_plant
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 
 FAMILIES = ("lugre", "dahl", "gms", "drift", "maxwell")
 DRY, STUCK = "dry", 1e-6  # rad: no travel before breakaway; asked for by name, place 7 of the list
@@ -35,7 +35,7 @@ class Individual:
     """One simulated robot.
 
     index: place in the draw; bags, first: how many recordings it is identified from, which kind is the first; laws by
-    name; temperature [deg C]; overrides of its plant, one of PLANTS.
+    name; temperature [deg C]; overrides of its plant (see load_plant).
     """
 
     index: int
@@ -45,7 +45,7 @@ class Individual:
     laws: dict[str, str]
     temperature: float
     overrides: dict[str, Any]
-    plant: str = PLANTS[0]
+    plant: str = ELASTIC
 
     def draw(self, purpose: int) -> np.random.Generator:
         """Random numbers of its own for one purpose."""

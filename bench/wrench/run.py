@@ -14,6 +14,7 @@ import numpy as np
 from bench.force.judge import Verdict, identified_file
 from bench.force.recordings import Trial, collisions, pushes, recorded, touched
 from bench.force.zoo import Individual, individuals
+from bench.wrench import PLANTS
 from bench.wrench.entries import entries
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
@@ -28,7 +29,7 @@ KINDS = {
 def people(robot: RobotFile, plants: list[str], count: int, seed: int, families: list[str]) -> list[Individual]:
     """`count` individuals on every plant; MuJoCo's has one kind of friction, the levels are the individual's."""
     drawn = individuals(robot, count, seed, families)
-    return [replace(who, plant=plant, laws=who.laws | {"plant": plant}) for plant in plants for who in drawn]
+    return [replace(who, plant=PLANTS[plant], laws=who.laws | {"plant": plant}) for plant in plants for who in drawn]
 
 
 def enter_all(name: str, drawn: Sequence[Individual], trials: dict[str, int], out: Path, jobs: int) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 
 from robot_dynamics_ros.simulation.plant.plant_file import JointType, PlantFile
+from robot_dynamics_ros.simulation.server.control_channel import ENVIRONMENT
 from robot_dynamics_ros.simulation.server.scenario import SCENARIOS
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
-from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL
+from robot_dynamics_ros.simulation.ur.process import ControllerProcess
 
 
 def plant() -> str:
@@ -33,7 +34,7 @@ def controller() -> str:
     lines = ["# The simulated UR controller: tables", "", "## Scenarios", "", "| scenario | environment |", "|---|---|"]
     lines += [f"| `{name}` | {schedule.help} |" for name, schedule in SCENARIOS.items()]
     lines += ["", "## Control channel", "", "| command | fields | what happens |", "|---|---|---|"]
-    for name, handler in CONTROL.items():
+    for name, handler in (ENVIRONMENT | ControllerProcess.commands).items():
         given = list(inspect.signature(handler).parameters.values())[1:]
         fields = ", ".join(f"`{p.name}`" if p.default is p.empty else f"`{p.name} = {p.default}`" for p in given)
         lines.append(f"| `{name}` | {fields} | {' '.join((handler.__doc__ or '').partition('Raises')[0].split())} |")

@@ -12,6 +12,7 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import architecture  # noqa: E402
 import commands  # noqa: E402
+import concepts  # noqa: E402
 import graph  # noqa: E402
 import nodes  # noqa: E402
 import papers  # noqa: E402
@@ -30,6 +31,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/papers.md": papers.page,
     "architecture.svg": architecture.picture,
     "nodes.svg": graph.picture,
+    "observer.svg": concepts.observer,
+    "frames.svg": concepts.frames,
+    "standstill.svg": concepts.standstill,
 }
 
 

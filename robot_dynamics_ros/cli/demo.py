@@ -45,7 +45,7 @@ from robot_dynamics_ros.outputs import remove_bag
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS, Log
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.topics import INPUT_TOPICS
@@ -63,10 +63,9 @@ PICTURES = ("demo.png", "demo.rrd")
 @robot_option_with("Robot to simulate and to observe.", default="ur5e")
 @click.option(
     "--plant",
-    default=PLANTS[0],
+    default=ELASTIC,
     show_default=True,
-    type=click.Choice(PLANTS),
-    help="Machine behind the controller: ours with elastic joints, or MuJoCo's.",
+    help="Machine behind the controller; module:class names another.",
 )
 @click.option("--as-shipped", is_flag=True, help="Use the shipped robot file; skip the identification.")
 @click.option("--offline", is_flag=True, help="Without nodes and not in real time: a simulated bag, replayed. No ROS.")
@@ -139,7 +138,7 @@ def _run(
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
     recording = str(out / "demo.rrd") if view else ""
-    parameters, supervisor = parameter_file(robot, out), Supervisor(stderr.print)
+    parameters, supervisor = parameter_file(robot, out), Supervisor(_pass_on)
     with SimulatedController(robot, plant=plant) as controller, controller.client() as client, Monitor() as monitor:
         graph = describe(model, ip=controller.host, params_file=parameters, view=view, view_file=recording)
         for note in graph.notes:
@@ -159,6 +158,12 @@ def _run(
         finally:
             supervisor.stop()
     return diagnostics, truth.table()
+
+
+def _pass_on(line: str) -> None:
+    """Print a line of a node or of the recorder, but not its advice what to do next."""
+    if not line.startswith("next: "):
+        stderr.print(line)
 
 
 def _recorder(bag: Path) -> list[str]:
@@ -193,7 +198,7 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
 
 
 def run_offline(
-    base: str, model: str, robot: str, duration: float, out: Path, plant: str = PLANTS[0]
+    base: str, model: str, robot: str, duration: float, out: Path, plant: str = ELASTIC
 ) -> tuple[Log, np.ndarray]:
     """The estimates of a simulated bag, which is written, and the true wrench (N, 6)."""
     measured, truth = touched(load_robot(base), demo_robot(robot), duration, plant)

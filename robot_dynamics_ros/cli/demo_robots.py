@@ -16,7 +16,7 @@ from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.simulation.server.arm_server import Arm
@@ -92,7 +92,7 @@ def circles(robot: RobotFile, demo: DemoRobot, duration: float, rate: float) -> 
     return polishing(robot, demo.pose, (), duration, rate=rate, radius=demo.radius, turn=demo.turn, rests=stands).motion
 
 
-def touched(robot: RobotFile, demo: DemoRobot, duration: float, plant: str = PLANTS[0]) -> tuple[Log, np.ndarray]:
+def touched(robot: RobotFile, demo: DemoRobot, duration: float, plant: str = ELASTIC) -> tuple[Log, np.ndarray]:
     """What a robot measures in the motion and contacts of the demo, without a controller's sockets, and the true wrench
     (N, 6). Contact presses on the tool where the motion has it.
     """
@@ -132,7 +132,7 @@ def record(robot: RobotFile, demo: DemoRobot, seed: int, path: Path, plant: str)
     write_bag(simulated.run(*motion)[0], path, overwrite=True)
 
 
-def identified_model(name: str, demo: DemoRobot, out: Path, progress: Any, plant: str = PLANTS[0]) -> Path:
+def identified_model(name: str, demo: DemoRobot, out: Path, progress: Any, plant: str = ELASTIC) -> Path:
     """Robot file identified from two simulated recordings in `out`, validated on the second."""
     robot = load_robot(name)
     bags = {role: out / f"{role}_bag" for role in SEEDS}

@@ -26,8 +26,8 @@ LATE = 0.05  # s from stamp to arrival at the recorder of the slowest percent: a
 PHASES = {
     "free": "free",
     "contact": "contact",
-    "free_standing": "free, standing still",
-    "contact_standing": "contact, standing still",
+    "free_standing": "free, at rest",
+    "contact_standing": "contact, at rest",
 }
 NEARBY = 1.0  # s around a record in which the fastest arrival gives the offset of the clocks
 

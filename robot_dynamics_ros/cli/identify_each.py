@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, print_notes, stderr, workers, write_json
+from robot_dynamics_ros.cli.options import console, end_with, show_verdict, stderr, workers, write_json
 from robot_dynamics_ros.errors import CapabilityError
 
 REPORT = "comparison.html"
@@ -42,9 +42,11 @@ def compare(
         console.print(f"report: {write_fleet_report(result, out / REPORT)}")
     except CapabilityError as error:  # the numbers do not depend on drawing
         console.print(f"no report: {error}")
+    end_with(result)
 
 
 def _show(result: dict[str, Any]) -> None:
+    show_verdict(result)
     table = Table("bag", "mean R2", box=None)
     for name in result["joint_names"]:
         table.add_column(name, overflow="fold", justify="right")
@@ -54,6 +56,5 @@ def _show(result: dict[str, Any]) -> None:
         table.add_row(Path(bag).name, f"{r2:.4f}", *cells)
     console.print(table)
     console.print(f"friction [Nm] at {result['friction_speed']} rad/s without load, deviation, off the median")
-    print_notes(result["differences"] or ["no parameter of a bag differs clearly from the others"])
     for bag, error in result["failed"].items():
         console.print(f"not identified: {bag}: {error}", style="yellow")

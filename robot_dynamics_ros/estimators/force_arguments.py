@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
 DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin
+KEPT = 0.06  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 SINGULAR = 0.08  # smallest singular value of the length-scaled Jacobian away from singular poses
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
@@ -93,6 +94,18 @@ def _noise(robot: RobotFile) -> np.ndarray:
     return robot.array("residuals.moving") * (0.1 if robot.friction is not None else 1.0)
 
 
+def _rest_time(robot: RobotFile, usual: float) -> np.ndarray:
+    """Time (n,) [s] over which an error of friction at rest is absorbed: T min(1, (KEPT level / residuals.rest)^2).
+
+    Beyond KEPT of its level at breakaway no memory explains friction at rest: it is whatever balances a stuck joint.
+    """
+    if robot.residuals is None:
+        return np.zeros(robot.n_joints)
+    level = friction_level(robot) if robot.drives.torque_side == "motor" else np.zeros(robot.n_joints)
+    kept = np.where(level > 0.0, KEPT * level / robot.array("residuals.rest"), 1.0)
+    return np.asarray(usual * np.minimum(kept, 1.0) ** 2)
+
+
 def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
     """Standard deviations at which contact begins and ends; by default from the residuals of the robot file."""
     known = robot.residuals
@@ -131,7 +144,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,
             "tare_payload": _largest_payload(robot),
-            "rest_bias": p["rest_bias"] if known and p["method"] == "momentum" else 0.0,
+            "rest_time": _rest_time(robot, p["rest_bias"]) if p["method"] == "momentum" else np.zeros(n),
             "viscous_drift": p["viscous_drift"] if known and p["method"] == "momentum" else 0.0,
             "drift_std": drift_deviation(robot),
             "drift_noise": robot.array("residuals.moving") if known else np.zeros(n),

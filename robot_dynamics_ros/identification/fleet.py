@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
 from robot_dynamics_ros.identification.reports.result import summarise
-from robot_dynamics_ros.verdict import CLEAR, SHARE, changed
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, verdict
 
 SPEED = 0.5  # rad/s, at which friction is compared
 WARM = 2.0  # K off the median of all bags that are stated beside a difference of friction
@@ -104,7 +104,8 @@ def compared(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     differs = changed(friction - usual, spread, usual)
     base = _base(good)
     bags = [_whole(r) for r in good]
-    return {
+    differences = _differences(good, joints, change, differs, base, [b["temperature"] for b in bags])
+    return _said(good, differences) | {
         "robot": good[0]["robot"],
         "joint_names": joints,
         "unit": good[0]["unit"],
@@ -122,9 +123,19 @@ def compared(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "friction_change": change.tolist(),
         "friction_differs": differs.tolist(),
         "base": base,
-        "differences": _differences(good, joints, change, differs, base, [b["temperature"] for b in bags]),
+        "differences": differences,
         "failed": {r["bag"]: r["error"] for r in results if "error" in r},
     }
+
+
+def _said(good: Sequence[dict[str, Any]], differences: Sequence[str]) -> dict[str, Any]:
+    """Verdict: fair where a bag differs, and what to do with the bags next."""
+    bags = " ".join(r["bag"] for r in good)
+    if differences:
+        then = f"robot-dynamics health {bags} --robot {good[0]['robot']} --out health"
+        return verdict("fair", "the bags differ.", *differences, then=then)
+    then = f"robot-dynamics identify {bags} --robot {good[0]['robot']} --out identified"
+    return verdict("good", "no parameter of a bag differs clearly from the others.", then=then)
 
 
 def _at_speed(result: dict[str, Any], key: str) -> list[float]:

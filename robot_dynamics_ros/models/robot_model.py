@@ -1,4 +1,4 @@
-"""Rigid-body model of a serial arm: a thin face of the C++ core for one sample or a batch."""
+"""Rigid-body model of a serial arm: the core's functions of a chain, with names of the joints and ways to make it."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ Array = np.ndarray
 Payload = tuple[float, ArrayLike, ArrayLike]
 
 
-class RobotModel:
-    """Serial chain of 1..16 revolute joints: tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26].
+class RobotModel(_core.RigidBody):
+    """Serial chain of 1..16 revolute joints: tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26-2.28, 2.49].
 
-    Every method takes float64 arrays, (n,) for one sample or (N, n) for a batch, and an optional `out` of the
-    result's shape. q [rad], qd [rad/s], qdd [rad/s2], torques [Nm]. Rotor inertia and friction are not included.
+    Every method of the core takes float64 arrays, (n,) for one sample or (N, n) for a batch, and an optional `out` of
+    the result's shape. q [rad], qd [rad/s], qdd [rad/s2], torques [Nm]. Rotor inertia and friction are not included.
     Gravity [m/s2, base frame] is given once (`gravity=`, `with_gravity`) or per call. `threads` divides a batch among
-    threads of this call; the result does not depend on it.
+    threads of the call; the result does not depend on it.
 
     Raises TypeError for another dtype, ValueError for a wrong shape, NaN or infinity; both name the argument.
     """
 
     def __init__(self, chain: _core.Chain, joint_names: Sequence[str] | None = None) -> None:
+        super().__init__(chain)
         names = tuple(joint_names or (f"joint_{i + 1}" for i in range(chain.n_joints)))
         if len(names) != chain.n_joints:
             raise ValueError(f"joint_names has {len(names)} names, expected {chain.n_joints}")
-        self.chain = chain
         self.joint_names = names
         self.n_joints: int = chain.n_joints
         self.inertial_parameters: Array = chain.inertial_parameters
         self.inertial_parameters.setflags(write=False)
-        self._body = _core.RigidBody(chain)
 
     @classmethod
     def load(
@@ -85,100 +84,6 @@ class RobotModel:
             raise ValueError(f"mass = {mass} is not a finite number >= 0")
         com, inertia = _vector("com", com, 3), _vector("inertia", inertia, 6)
         return RobotModel(self.chain.with_payload(float(mass), com.tolist(), inertia.tolist()), self.joint_names)
-
-    def fk(self, q: ArrayLike, out: Array | None = None, *, threads: int = 1) -> Array:
-        """Poses base -> joint frame 1..n, then base -> TCP: (n + 1, 4, 4) or (N, n + 1, 4, 4)."""
-        return self._body.fk(q, out, threads)
-
-    def jacobian(self, q: ArrayLike, out: Array | None = None, *, threads: int = 1) -> Array:
-        """J with [v; w] = J qd, TCP linear (0-2) and angular (3-5) velocity in the base frame: (6, n) or (N, 6, n)."""
-        return self._body.jacobian(q, out, threads)
-
-    def rnea(
-        self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
-        out: Array | None = None,
-        *,
-        gravity: ArrayLike | None = None,
-        threads: int = 1,
-    ) -> Array:
-        """Joint torques of a motion, tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26]: (n,) or (N, n)."""
-        return self._body.rnea(q, qd, qdd, out, gravity, threads)
-
-    def gravity(
-        self, q: ArrayLike, out: Array | None = None, *, gravity: ArrayLike | None = None, threads: int = 1
-    ) -> Array:
-        """Torques that hold the arm still, g(q) [Madsen2020 2.27]: (n,) or (N, n)."""
-        return self._body.gravity(q, out, gravity, threads)
-
-    def coriolis(self, q: ArrayLike, qd: ArrayLike, out: Array | None = None, *, threads: int = 1) -> Array:
-        """Coriolis and centrifugal torques C(q, qd) qd: (n,) or (N, n)."""
-        return self._body.coriolis(q, qd, out, threads)
-
-    def mass_matrix(self, q: ArrayLike, out: Array | None = None, *, threads: int = 1) -> Array:
-        """M(q) [kg m2], symmetric [Madsen2020 2.28]: (n, n) or (N, n, n)."""
-        return self._body.mass_matrix(q, out, threads)
-
-    def regressor(
-        self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
-        out: Array | None = None,
-        *,
-        gravity: ArrayLike | None = None,
-        threads: int = 1,
-    ) -> Array:
-        """Y with Y @ inertial_parameters = rnea [Liu2020 8]: (n, 10 n) or (N, n, 10 n).
-
-        Ten columns per link, XX XY XZ YY YZ ZZ mX mY mZ m about the joint frame's origin [Madsen2020 2.49].
-        """
-        return self._body.regressor(q, qd, qdd, out, gravity, threads)
-
-    def stacked_regressor(
-        self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
-        columns: Sequence[int] | None = None,
-        out: Array | None = None,
-        *,
-        gravity: ArrayLike | None = None,
-        keep_zeros: bool = False,
-    ) -> Array:
-        """W (n N, p), column-major, of (N, n) samples: the N rows of joint 1, then of joint 2, ...
-
-        `columns` picks p of the 10 n columns of `regressor`. `out` reuses a Fortran-ordered W; with `keep_zeros` the
-        entries that are zero for every motion are taken to be zero in it already (a W of the same columns and size).
-        """
-        picked = None if columns is None else list(columns)
-        return self._body.stacked_regressor(q, qd, qdd, picked, out, gravity, keep_zeros)
-
-    def regressor_gradient(
-        self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
-        weights: Array,
-        columns: Sequence[int] | None = None,
-        *,
-        gravity: ArrayLike | None = None,
-    ) -> tuple[Array, Array, Array]:
-        """Slopes by q, qd, qdd, (N, n) each, of sum(weights * W), W and weights (n N, p) as of `stacked_regressor`.
-
-        By the reverse mode: the cost of a few regressors for any number of slopes. With weights = df/dW it is the
-        gradient of f.
-        """
-        picked = None if columns is None else list(columns)
-        return self._body.regressor_gradient(q, qd, qdd, weights, picked, gravity)
-
-    def torque_gradient(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, weights: ArrayLike, *, gravity: ArrayLike | None = None
-    ) -> tuple[Array, Array, Array]:
-        """Slopes by q, qd, qdd, (N, n) each, of sum(weights * rnea), weights (N, n)."""
-        return self._body.torque_gradient(q, qd, qdd, weights, gravity)
 
     def _with(self, gravity: ArrayLike | None, payload: Payload | None) -> RobotModel:
         model = self if gravity is None else self.with_gravity(gravity)

@@ -11,7 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import load_plant
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 
 TRUTH = tuple(sorted(k[5:] for k in _core.Plant.output_widths() if k.startswith("true_")))
 _ROTOR = ("theta", "omega")
@@ -65,7 +65,7 @@ class SimulatedRobot:
         q: Any = None,
         rate: float | None = None,
         controller_model: RobotFile | None = None,
-        plant: str = PLANTS[0],
+        plant: str = ELASTIC,
     ) -> None:
         self.machine = load_plant(robot, overrides, seed, without, controller_model, plant)
         self.robot, self.core = self.machine.robot, self.machine.core

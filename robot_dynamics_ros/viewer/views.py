@@ -15,7 +15,7 @@ def camera(reach: float) -> Any:
     """The eye of a 3D view from where an arm of so much reach [m] fills it."""
     import rerun.blueprint as rrb
 
-    look, away = (0.0, 0.0, 0.45 * reach), 1.6 * reach
+    look, away = (0.0, 0.0, 0.4 * reach), 1.25 * reach
     position = (0.75 * away, -0.75 * away, look[2] + 0.45 * away)
     return rrb.EyeControls3D(position=position, look_target=look, eye_up=(0.0, 0.0, 1.0))
 

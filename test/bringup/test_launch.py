@@ -38,7 +38,9 @@ def prefix(tmp_path):
     """What an installation is to launch: a package in the index, its executables below lib/."""
     index = tmp_path / "share/ament_index/resource_index/packages"
     index.mkdir(parents=True)
-    (index / "robot_dynamics_ros").touch()
+    for package in ("robot_dynamics_ros", "ros2bag"):
+        (index / package).touch()
+        (tmp_path / "share" / package).mkdir()
     folder = tmp_path / "lib/robot_dynamics_ros"
     folder.mkdir(parents=True)
     for node in NODES:

@@ -1,5 +1,6 @@
 """Launch files executed by a double of launch: what is asked for is checked first, and a part that fails ends all."""
 
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +17,16 @@ def test_the_described_nodes_are_started(monkeypatch):
         described = describe("ur5e", composed=composed == "true").nodes
         started = module.nodes(context(module, composed=composed))
         assert [a.named["name"] for a in started if "executable" in a.named] == [n.name for n in described]
+
+
+def test_ros2_imports_what_only_the_environment_of_the_nodes_has(monkeypatch, tmp_path):
+    """`ros2` runs on the system's Python, whose packages come after those that the nodes use."""
+    packages = tmp_path / "lib" / "python{}.{}".format(*sys.version_info) / "site-packages"
+    (packages / "elsewhere").mkdir(parents=True)
+    (packages / "some.pth").write_text("elsewhere\n")
+    known = sys.path[:]
+    load(monkeypatch, "robot.launch.py", python=tmp_path / "bin" / "python3")
+    assert sys.path == [str(packages), str(packages / "elsewhere"), *known]
 
 
 @pytest.mark.parametrize(
@@ -57,12 +68,11 @@ def test_a_part_that_fails_ends_all_with_an_error_and_a_closed_rviz_does_not(mon
 
 def test_a_replay_is_checked_first_and_ends_with_its_player(monkeypatch, tmp_path):
     module = load(monkeypatch, "replay.launch.py")
-    monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(RuntimeError, match="does not exist"):
         module.check(context(module, bag=str(tmp_path / "none")))
     with pytest.raises(RuntimeError, match="ros2bag"):
         module.check(context(module, bag=str(tmp_path)))
-    monkeypatch.setattr("shutil.which", lambda name: name)
+    module = load(monkeypatch, "replay.launch.py", ("ros2bag",))
     running = context(module, bag=str(tmp_path))
     module.check(running)
     kinds = [type(action).__name__ for action in module.generate_launch_description()[len(module.ARGUMENTS) :]]

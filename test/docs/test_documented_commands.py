@@ -39,7 +39,7 @@ REASONS = {
 def documented():
     """(page, words) of every line in a fenced block that calls a command of this package."""
     for page in PAGES:
-        blocks = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+        blocks = re.findall(r"^ *```(\w*)\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
         for block in (text for language, text in blocks if language in ("", "bash", "text")):
             for line in block.replace("\\\n", " ").splitlines():
                 found = re.match(r"\s*(?:\$ )?((?:robot-dynamics|python -m bench) .*?)(?: +# .*)?$", line)

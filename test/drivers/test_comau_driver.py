@@ -125,7 +125,7 @@ def test_listening_is_the_default(monkeypatch):
 )
 def test_damaged_packets_are_dropped_and_counted(rig, driver, fault, counted):
     before = collect(driver, 50)[-1].q.copy()
-    rig.command("fault", **fault)
+    rig.lpc.faults.update(fault)
     samples = collect(driver, 100)
     until(driver, lambda: counted(driver), 10.0)
     assert np.allclose([s.q for s in samples], before, atol=0.01)

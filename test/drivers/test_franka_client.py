@@ -76,7 +76,7 @@ def test_the_driver_connects_again_after_a_restart_and_its_process_dying():
 @pytest.mark.realtime
 def test_mujoco_behind_the_server_speaks_the_same_protocol():
     pytest.importorskip("mujoco", minversion="3.7")
-    with SimulatedController("fr3", plant="mujoco") as server:
+    with SimulatedController("fr3", plant="bench.mujoco_plant:MujocoPlant") as server:
         driver = make_driver("franka", ROBOT, server.host)
         driver.connect()
         sample = collect(driver, 500)[-1]

@@ -24,7 +24,7 @@ ROTOR = ELEMENTS | {k: [v] * 6 for k, v in (SLIDING | {"fs": 0.1, "eps": 2e-3, "
 LINK = ROTOR | {"rotor_time": [0.0] * 6}
 WRITES = "friction_torque friction_std external_joint_torque external_joint_torque_std external_wrench".split()
 WRITES += "external_wrench_std framed_wrench framed_wrench_std contact contact_load payload_or_bias".split()
-STEADY = {"force": {"viscous_drift": 0.0}}
+STEADY = {"force": {"viscous_drift": 0.0, "rest_bias": 1000.0}}  # with so little friction joints count as stuck
 FIRST, TRAVEL, LATER = 5.0, 3.0, 2.5  # s: of the first stand, a move, a later stand
 SECOND = FIRST + TRAVEL + LATER  # s, the second move begins
 PUSHES = FIRST + TRAVEL + 1.0, SECOND + TRAVEL + 1.0  # s
@@ -40,7 +40,7 @@ def robot(block):
 
 def recorded(arm):
     """Stand, move, stand, move, stand with a push in both later stands; the velocity is off by noise and 0.1 mrad/s."""
-    poses = [POSE, POSE + [*[0.3] * 5, 6e-3], POSE + [0.2, 0.1, 0.4, -0.2, 0.1, 0.0]]
+    poses = [POSE, POSE + [*[0.3] * 5, 0.05], POSE + [0.2, 0.1, 0.4, -0.2, 0.1, 0.0]]
     stand = through(poses[:1], FIRST - LATER)
     q, qd, qdd = (np.concatenate(rows) for rows in zip(stand, through(poses, LATER, TRAVEL), strict=True))
     wrench = np.zeros((len(q), 6))

@@ -95,6 +95,26 @@ def test_motion_of_a_joint_resets_its_bias():
     assert (absorbed[(t > 6.4) & (t < 6.9)] < 1e-3).all()
 
 
+def test_friction_of_a_stuck_joint_is_what_balances():
+    """Where the residual at rest is a large share of breakaway no memory explains it: it turns round at once."""
+    level = friction_level(UR5E)
+    stuck = ROBOT.with_updates({"residuals.rest": 0.5 * level, "residuals.moving": 0.05 * level})
+    log = standing(error=0.0, seconds=6.0)
+    turned = log.time > 4.0
+    log.effort = log.effort - 0.4 * level * turned[:, None]
+    Pipeline(stuck).run(log)
+    assert not log.contact.any()
+    assert (np.abs(log.external_joint_torque[log.time > 4.4]) < 0.1 * level).all()
+
+
+def test_a_joint_that_stands_beside_moving_ones_is_absorbed():
+    begin = still()[0][0]
+    log = measured(through([begin, begin + [0.0, *[0.5] * 5]], rest=0.5, travel=8.0), noise=0.0)
+    log.effort[:, 0] -= ERROR[0]
+    torque, _ = seen(log)
+    assert np.abs(torque[(log.time > 6.0) & (log.time < 8.0), 0]).max() < 0.4 * ERROR[0]
+
+
 def test_a_tare_starts_it_anew():
     log = standing(seconds=6.0)
     _, pipeline = seen(log)

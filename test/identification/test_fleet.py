@@ -37,6 +37,7 @@ def test_what_differs_is_named():
     assert np.allclose(np.array(found["friction"])[:, 1], found["friction"][0][1])
     assert any("c: friction of one" in text for text in found["differences"])
     assert any("c: ZZ1" in text for text in found["differences"])
+    assert found["level"] == "fair" and fleet.compared([result("a", 5.0), result("b", 5.0)])["level"] == "good"
     assert not any(text.startswith(("a:", "b:")) for text in found["differences"])
 
 
@@ -84,7 +85,7 @@ def test_the_command_writes_table_numbers_and_a_page_that_needs_nothing_else(tmp
     monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: made)
     line = f"identify --what compare a b c broken --robot ur5e --out {tmp_path / 'out'}"
     done = CliRunner().invoke(cli, line.split())
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 0 and "next: robot-dynamics health a b c" in done.output
     page = (tmp_path / "out" / "comparison.html").read_text()
     assert all(word in page for word in ("2026-01-01 00:00", "robot at rest", "c: friction of one"))
     assert page.count("<svg") == 2 and "http" not in page.split("</style>")[1]

@@ -22,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
-from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
 from robot_dynamics_ros.nodes.claims import claim
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
@@ -225,6 +225,12 @@ def test_a_second_node_of_this_machine_is_refused_and_the_first_goes_on(rig, els
     second.drop()
     second.destroy_node()
     assert len(rig.published(50, "joint_states")[0]) == 50
+
+
+def test_a_whole_number_for_a_float_at_the_start_says_how_it_is_written(elsewhere):
+    given = [Parameter("force.bandwidth", value=40)]
+    with pytest.raises(ConfigError, match=r"force\.bandwidth.*with a point, as 40\.0"):
+        RobotNode("composed_node", context=elsewhere, use_global_arguments=False, parameter_overrides=given)
 
 
 def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(elsewhere):

@@ -47,6 +47,7 @@ def test_a_debian_folder_is_generated(generator, tmp_path, monkeypatch, folder, 
     generator.process_template_files(str(tmp_path), found)
     control = (tmp_path / "debian" / "control").read_text()
     assert needs in asked and all(name in control for name in asked)
+    assert "ament_python" not in asked  # no package and no rosdep key: `rosdep install` refuses the whole workspace
     parts_of_launch = {"robot_state_publisher", "rviz2", "ros2bag", "rosbag2_storage_mcap"}
     assert folder != "." or parts_of_launch <= set(asked)
     assert f"Source: {package.name.replace('_', '-')}" in control and package.maintainers[0].email in control

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from ur_rig import Rig
 
+from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 PRELUDE = """
 import json, sys, time
@@ -30,7 +30,7 @@ def ur_rtde(code: str, host: str) -> dict:
 
 @pytest.fixture(scope="module")
 def ur():
-    with SimulatedController(lockstep=True) as running:
+    with FaultyController(lockstep=True) as running:
         yield running
 
 
@@ -44,10 +44,8 @@ def test_signals_of_one_cycle_agree_with_each_other():
     assert values["target_current"] * constant == pytest.approx(values["target_moment"], abs=1e-9)
     assert np.abs(values["actual_current"] - values["target_current"]).max() < 1.5
     assert values["actual_TCP_pose"][:3] == pytest.approx(model.fk(q)[-1][:3, 3], abs=1e-9)
-    assert np.linalg.norm(values["actual_tool_accelerometer"]) == pytest.approx(9.8, abs=1.0)
     assert np.linalg.norm(values["actual_TCP_force"][:3]) < 6
     assert all(15 < t < 60 for t in values["joint_temperatures"])
-    assert all(40 < v < 50 for v in values["actual_joint_voltage"])
     assert (values["robot_mode"], values["safety_mode"], values["safety_status_bits"]) == (7, 1, 1)
     assert values["joint_mode"].tolist() == [253] * 6
 
@@ -100,8 +98,6 @@ def test_moves(ur):
         while control.getAsyncOperationProgress() >= 0:
             time.sleep(0.002)
         result["asynchronous"] += [error(start), control.getAsyncOperationProgress()]
-        path = [[*near, 1.5, 8.0, 0.05], [*start, 1.5, 8.0, 0.0]]
-        result["path"] = [control.moveJ(path), error(start)]
         control.moveJ((near).tolist(), 0.5, 8.0, True)
         while np.abs(receive.getTargetQd()).max() < 0.4:
             time.sleep(0.002)
@@ -112,38 +108,7 @@ def test_moves(ur):
     assert result["moveJ"] == [True, pytest.approx(0, abs=1e-6)]
     assert result["asynchronous"][0] and result["asynchronous"][1] >= 0 > result["asynchronous"][3]
     assert result["asynchronous"][2] < 1e-6
-    assert result["path"] == [True, pytest.approx(0, abs=1e-5)]  # the client writes six digits into the script
     assert result["stopJ"][1] > 0.01 and result["stopJ"][2] == 0
-
-
-@pytest.mark.long
-@pytest.mark.realtime
-def test_outputs_speed_slider_and_restart_of_the_script(ur):
-    result = ur_rtde(
-        """
-        import rtde_io
-        receive = rtde_receive.RTDEReceiveInterface(host)
-        control = rtde_control.RTDEControlInterface(host)
-        outputs = rtde_io.RTDEIOInterface(host)
-        outputs.setStandardDigitalOut(3, True)
-        outputs.setToolDigitalOut(1, True)
-        outputs.setSpeedSlider(0.5)
-        outputs.setAnalogOutputVoltage(0, 0.25)
-        while receive.getTargetSpeedFraction() != 0.5 or receive.getStandardAnalogOutput0() != 0.25:
-            time.sleep(0.002)
-        result["bits"] = receive.getActualDigitalOutputBits()
-        outputs.setSpeedSlider(1.0)
-        control.stopScript()
-        result["stopped"] = control.isProgramRunning()
-        result["again"] = control.reuploadScript()
-        while not control.isProgramRunning():
-            time.sleep(0.002)
-        result["custom"] = control.sendCustomScriptFunction("wait_a_bit", "sleep(0.02)")
-        result["running"] = control.isProgramRunning()
-        """,
-        ur.host,
-    )
-    assert result == {"bits": 1 << 3 | 1 << 17, "stopped": False, "again": True, "custom": True, "running": True}
 
 
 @pytest.mark.long
@@ -158,7 +123,7 @@ def test_protective_and_emergency_stop(ur):
         control = rtde_control.RTDEControlInterface(host)
         dashboard = dashboard_client.DashboardClient(host)
         dashboard.connect()
-        control.triggerProtectiveStop()
+        socket.create_connection((host, CONTROL)).sendall(b'{"command": "protective_stop"}\\n')
         while receive.getSafetyMode() != 3:
             time.sleep(0.002)
         stopped = receive.getTimestamp()
@@ -179,7 +144,7 @@ def test_protective_and_emergency_stop(ur):
         result["moves"] = control.moveJ(receive.getActualQ(), 1.0, 1.0)
         result["dashboard"] = [dashboard.robotmode(), dashboard.safetymode(), dashboard.running(),
                                dashboard.polyscopeVersion(), dashboard.isInRemoteControl()]
-        """,
+        """.replace("CONTROL", str(ur.ports["control"])),
         ur.host,
     )
     with ur.client() as simulation:
@@ -190,47 +155,3 @@ def test_protective_and_emergency_stop(ur):
     assert result["again"] and result["moves"]
     assert result["dashboard"][:3] == ["Robotmode: RUNNING", "Safetymode: NORMAL", True]
     assert result["dashboard"][3:] == ["5.26.0.0", True]
-
-
-@pytest.mark.long
-@pytest.mark.realtime
-def test_direct_torque_moves_a_joint_and_the_watchdog_ends_it():
-    with SimulatedController() as ur:  # in lockstep a watchdog waits
-        result = ur_rtde(
-            """
-            receive = rtde_receive.RTDEReceiveInterface(host)
-            control = rtde_control.RTDEControlInterface(host)
-            start, begin = np.array(receive.getActualQ()), receive.getTimestamp()
-            def stream(torque, seconds):
-                begin = receive.getTimestamp()
-                while receive.getTimestamp() < begin + seconds:
-                    assert control.directTorque(torque)
-                    time.sleep(0.001)
-            stream([0.0] * 6, 0.3)
-            result["held"] = float(np.abs(np.array(receive.getActualQ()) - start).max())
-            stream([0, 0, 0, 0, 0, 2.5], 0.2)
-            result["moved"] = receive.getActualQ()[5] - start[5]
-            result["target_qdd"] = receive.getTargetQdd()
-            result["program"] = control.isProgramRunning()
-            result["watchdog"] = control.setWatchdog(20.0)
-            stream([0, 0, 0, 0, 0, 2.5], 0.2)
-            result["armed"] = control.isProgramRunning()
-            gone = receive.getTimestamp()
-            while control.isProgramRunning() and receive.getTimestamp() < gone + 1.0:
-                time.sleep(0.002)
-            result["stopped after"] = receive.getTimestamp() - gone
-            while np.abs(receive.getTargetQd()).max() > 0:
-                time.sleep(0.002)
-            result["again"] = control.reuploadScript()
-            while not control.isProgramRunning():
-                time.sleep(0.002)
-            result["moves"] = control.moveJ(start.tolist(), 1.5, 8.0)
-            """,
-            ur.host,
-        )
-    assert result["held"] < 0.02  # gravity is compensated inside, friction holds the rest
-    assert result["moved"] > 0.02
-    assert result["target_qdd"] == [0.0] * 6
-    assert result["program"] and result["watchdog"] and result["armed"]
-    assert 0.02 < result["stopped after"] < 0.2
-    assert result["again"] and result["moves"]

@@ -8,7 +8,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.simulation.server.scenario import SCENARIOS
 from robot_dynamics_ros.simulation.ur.arm import START
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
-from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL_COMMANDS
+from robot_dynamics_ros.simulation.ur.process import ControllerProcess
 
 HOME = np.array(START)
 # id -> doubles and integers (from register 1 on) that make sense; everything else runs with zeros
@@ -16,7 +16,6 @@ ARGUMENTS = {
     1: ([*HOME, 1.0, 4.0], []),
     11: ([*HOME, 0, 0, 0.002, 0.1, 300], []),
     16: ([4.0], []),
-    17: ([1.0, 0.0, 0.0, 0.05], []),
     34: ([4.0], []),
     35: ([2.0], []),
     65: ([1.0, 0.0, 0.0, 0.05, 0.01, 0.01, 0.01, 0, 0, 0], []),
@@ -28,7 +27,7 @@ def session():
     return Session()
 
 
-@pytest.mark.parametrize("identifier", [i for i in sorted(COMMANDS) if i != 31])
+@pytest.mark.parametrize("identifier", sorted(COMMANDS))
 def test_every_command_runs_and_the_loop_is_ready_again(session, identifier):
     doubles, integers = ARGUMENTS.get(identifier, ([0.0] * 18, [0] * 7))
     session.do(identifier, doubles, integers)
@@ -80,16 +79,13 @@ def test_asynchronous_progress_follows_the_client_s_bits(session):
 
 
 def test_direct_torque_holds_against_gravity_and_a_missed_cycle_ends_it(session):
-    session.write(66, [0.0] * 6)
-    session.step(200)
+    session.torque([0.0] * 6, 200)
     controller = session.controller
     assert controller.torque_mode and np.abs(controller.arm.q - HOME).max() < 0.02
     model = RobotModel.load("ur5e")
     assert controller.arm.target_moment == pytest.approx(model.gravity(controller.arm.q), abs=0.1)
-    session.write(66, [0, 0, 0, 0, 0, 6.0])
-    session.step(100)
+    session.torque([0, 0, 0, 0, 0, 6.0], 100)
     assert controller.arm.qd[5] > 0.2
-    session.write(0)
     session.step()
     assert not controller.torque_mode
     session.step(200)
@@ -97,15 +93,14 @@ def test_direct_torque_holds_against_gravity_and_a_missed_cycle_ends_it(session)
 
 
 def test_a_move_straight_out_of_torque_mode_reaches_its_target(session):
-    session.write(66, [0, 0, 0, 0, 0, 6.0])
-    session.step(60)
+    session.torque([0, 0, 0, 0, 0, 6.0], 60)
     session.do(1, [*HOME, 1.5, 8.0], [0])
     assert session.controller.target[0] == pytest.approx(HOME, abs=1e-9)
 
 
 def test_a_joint_driven_too_fast_stops_protectively(session):
-    session.write(66, [0, 0, 0, 0, 0, 28.0])
-    session.until(lambda: not session.controller.safety.may_move)
+    while session.controller.safety.may_move:
+        session.torque([0, 0, 0, 0, 0, 28.0], 1)
     assert "speed limit" in session.controller.messages[-1]
     session.step(500)
     assert np.abs(session.controller.arm.qd).max() < 0.05
@@ -135,36 +130,12 @@ def test_a_hard_collision_stops_protectively(session):
     assert "tool force" in session.controller.messages[-1]
 
 
-def test_speed_slider_slows_a_path_but_not_its_shape(session):
-    goal = HOME + [0.2, 0, 0, 0, 0, 0]
-    session.controller.write_inputs({"speed_slider_mask": (1,), "speed_slider_fraction": (0.5,)})
-    begin = session.controller.time
-    session.do(1, [*goal, 1.0, 4.0], [0])
-    assert session.controller.time - begin == pytest.approx(2 * (0.25 + 0.2), abs=0.02)
-    assert session.controller.target[0] == pytest.approx(goal)
-
-
-def test_a_paused_path_rests_and_is_finished_when_played_again(session):
-    goal = HOME + [0.3, 0, 0, 0, 0, 0]
-    session.write(1, [*goal, 0.5, 4.0], [0])
-    session.step(150)
-    assert session.controller.pause()
-    session.step(300)
-    here = session.controller.target[0].copy()
-    assert np.abs(session.controller.target[1]).max() < 1e-4 and here[0] < goal[0] - 0.05
-    session.step(200)
-    assert session.controller.target[0] == pytest.approx(here, abs=1e-4)
-    assert session.controller.play()
-    session.until(lambda: session.out(0) == 2)
-    assert session.controller.target[0] == pytest.approx(goal)
-
-
 def test_configured_and_mounted_payload_are_two_things(session):
     arm = session.controller.arm
     arm.mount(2.0, np.array([0, 0, 0.05]))
     session.step(500)
     felt = arm.tcp_force()[2]
-    session.do(17, [2.0, 0, 0, 0.05])
+    session.do(65, [2.0, 0, 0, 0.05, 0, 0, 0, 0, 0, 0])
     session.step(500)
     assert arm.tcp_force()[2] - felt == pytest.approx(2 * 9.80665, abs=1.5)
     assert arm.target_moment == pytest.approx(arm.model.gravity(session.controller.target[0]), abs=1e-6)
@@ -174,4 +145,4 @@ def test_every_command_and_scenario_says_what_it_does():
     """The reference of the documentation is made of these texts."""
     assert all(entry.help for entry in COMMANDS.values())
     assert all(schedule.help for schedule in SCENARIOS.values())
-    assert all(handler.__doc__ for handler in CONTROL_COMMANDS.values())
+    assert all(handler.__doc__ for handler in ControllerProcess.commands.values())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from ur_rig import Rig, steps
 
+from bench.faults.ur_controller import FaultyProcess
 from robot_dynamics_ros.errors import ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
@@ -21,7 +22,7 @@ SIGNALS = "timestamp,actual_q,actual_current,target_q,safety_mode,robot_mode,act
 
 @pytest.fixture
 def rig():
-    made = Rig()
+    made = Rig(FaultyProcess)
     yield made
     made.process.hub.close()
 

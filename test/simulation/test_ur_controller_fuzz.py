@@ -10,11 +10,12 @@ import pytest
 from fuzz import SEED, tries
 from ur_rig import Pipe, Rig
 
+from bench.faults.ur_controller import FaultyProcess
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
 from robot_dynamics_ros.simulation.ur.dashboard import REPLIES, Dashboard
-from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL_COMMANDS
 from robot_dynamics_ros.simulation.ur.script import ScriptReceiver
+from robot_dynamics_ros.simulation.ur.urscript import MAX_DEPTH
 
 TRIES = tries(100)
 ODD = [0.0, -1.0, 1.0, 0.3, -2.7, 1e-300, 1e300, -1e308, float("nan"), float("inf"), 5e-324, 1e9]
@@ -23,7 +24,7 @@ LOOP = "def rtde_control():\n def process_cmd(cmd):\n  elif cmd == 66:\n   direc
 
 @pytest.fixture
 def process():
-    running = Rig().process
+    running = Rig(FaultyProcess).process
     yield running
     running.hub.close()
 
@@ -127,7 +128,7 @@ def test_control_lines(process, tried):
     fields = ["seconds", "wrench", "mass", "center", "point", "normal", "stiffness", "celsius", "lubricant", "field",
               "next", "probability", "factor", "name", "on", "pressed", "element", "housing"]  # fmt: skip
     values = [*ODD, None, True, "x", [], [1] * 3, [1e9] * 6, [float("nan")] * 3, {}, "actual_q", 10**400]
-    commands = [name for name in CONTROL_COMMANDS if name not in ("kill", "stall")]
+    commands = [name for name in process.control.commands if name not in ("kill", "stall")]
     lines = ["[" * 100_000, '{"a":' * 50_000, "null", "[1]", '"x"', "{}", '{"command": null}', "\ud800"]
     for _ in range(10 * TRIES):
         chosen = {rng.choice(fields): rng.choice(values) for _ in range(rng.randrange(4))}
@@ -163,9 +164,14 @@ def test_arithmetic_of_a_program_is_bounded_before_it_is_done(process, expressio
     assert process.controller.program is None
 
 
-@pytest.mark.parametrize("head", ["while True:", "if 1 == 1:"])
-def test_blocks_nested_a_thousand_times_are_refused(process, head):
-    body = f"{head}\n" * 950 + "direct_torque([0,0,0,0,0,0])\n" + "end\n" * 950
-    process.controller.upload(f"def a():\n while True:\n{body} end\nend\n")
+@pytest.mark.parametrize("chain", [False, True])
+@pytest.mark.parametrize("head", ["while True:", "if True:"])
+@pytest.mark.parametrize("deeper", [0, 1, 900])
+def test_blocks_are_nested_as_deep_as_stated_and_no_deeper(process, head, chain, deeper):
+    inner = MAX_DEPTH - 2 + deeper  # within the while and one head
+    many = "if False:\n" + "elif False:\n" * (inner - 2) + "elif True:\n" if chain else f"{head}\n" * inner
+    ends = "end\n" * (4 if chain else inner + 3)
+    process.controller.upload(f"def a():\n while True:\n{head}\n{many}direct_torque([0,0,0,0,0,0])\n{ends}")
     cycles(process, 14)
-    assert process.controller.program is None and "nested" in process.controller.messages[-1]
+    assert (process.controller.program is None) == bool(deeper)
+    assert not deeper or f"nested more than {MAX_DEPTH} deep" in process.controller.messages[-1]

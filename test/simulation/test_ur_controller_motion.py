@@ -1,21 +1,12 @@
-"""Trajectory generators and kinematics of the simulated controller, without sockets."""
+"""Trajectory generators of the simulated controller, without sockets."""
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros import _core
-from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur import motion
-from robot_dynamics_ros.simulation.ur.kinematics import Kinematics, rotation_matrix, rotation_vector
 
 DT = 0.002
 HOME = np.array([0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
-
-
-@pytest.fixture(scope="module")
-def kinematics():
-    return Kinematics(_core.RigidBody(load_robot("ur5e").chain()))
 
 
 def follow(moving, limit=20_000):
@@ -37,7 +28,7 @@ def check_derivatives(q0, q, qd, qdd, jump=0.0):
 @pytest.mark.parametrize("velocity, acceleration", [(1.0, 2.0), (0.2, 8.0), (3.0, 1.0)])
 def test_movej_is_a_trapezoid_of_its_leading_axis(velocity, acceleration):
     goal = HOME + [0.8, -0.2, 0.1, 0, 0.4, -0.05]
-    moving = motion.MoveJ(HOME, [(goal, velocity, acceleration, 0.0)])
+    moving = motion.MoveJ(HOME, goal, velocity, acceleration)
     q, qd, qdd = follow(moving)
     assert q[-1] == pytest.approx(goal, abs=1e-12) and not qd[-1].any()
     assert np.abs(qd).max() <= velocity * (1 + 1e-9) and np.abs(qdd).max() <= acceleration * (1 + 1e-9)
@@ -47,24 +38,11 @@ def test_movej_is_a_trapezoid_of_its_leading_axis(velocity, acceleration):
     check_derivatives(HOME, q, qd, qdd)
 
 
-def test_blended_waypoints_are_passed_without_stopping():
-    first, second = HOME + [0.4, 0, 0, 0, 0, 0], HOME + [0.4, 0.4, 0, 0, 0, 0]
-    stopping = motion.MoveJ(HOME, [(first, 1.0, 2.0, 0.0), (second, 1.0, 2.0, 0.0)])
-    blended = motion.MoveJ(HOME, [(first, 1.0, 2.0, 0.05), (second, 1.0, 2.0, 0.0)])
-    assert blended.duration < stopping.duration
-    for moving, stands in ((stopping, True), (blended, False)):
-        q, qd, qdd = follow(moving)
-        assert q[-1] == pytest.approx(second, abs=1e-12)
-        middle = np.abs(qd[50:-50]).max(axis=1).min()
-        assert (middle < 5e-3) == stands
-        check_derivatives(HOME, q, qd, qdd)
-
-
 def test_movej_refuses_what_makes_no_motion():
     with pytest.raises(motion.MotionError, match="must be positive"):
-        motion.MoveJ(HOME, [(HOME + 0.1, 0.0, 1.0, 0.0)])
+        motion.MoveJ(HOME, HOME + 0.1, 0.0, 1.0)
     with pytest.raises(motion.MotionError, match="non-finite"):
-        motion.MoveJ(HOME, [(HOME * np.nan, 1.0, 1.0, 0.0)])
+        motion.MoveJ(HOME, HOME * np.nan, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("lookahead, gain", [(0.03, 2000), (0.05, 1500), (0.1, 300), (0.2, 300)])
@@ -101,28 +79,3 @@ def test_stop_decelerates_along_the_direction_of_motion():
     assert len(q) * DT == pytest.approx(0.25, abs=2 * DT)
     assert np.allclose(np.outer(qd[:, 0], qd0), qd, atol=1e-12)
     assert np.abs(qdd).max() <= 4.0 * (1 + 1e-9)
-
-
-def test_rotation_vectors_against_scipy():
-    rng = np.random.default_rng(3)
-    vectors = [
-        v * a / np.linalg.norm(v) for v in rng.normal(size=(40, 3)) for a in (1e-9, 1e-3, 1.0, 3.0, np.pi - 1e-7)
-    ]
-    for vector in [*vectors, np.zeros(3), np.array([np.pi, 0, 0]), np.array([0, -np.pi, 0])]:
-        R = Rotation.from_rotvec(vector).as_matrix()
-        assert rotation_matrix(vector) == pytest.approx(R, abs=1e-12)
-        assert rotation_matrix(rotation_vector(R)) == pytest.approx(R, abs=1e-7)
-        assert np.linalg.norm(rotation_vector(R)) <= np.pi + 1e-9
-
-
-def test_tcp_offset_moves_pose_and_jacobian(kinematics):
-    kinematics.set_tcp(np.array([0.02, -0.01, 0.15, 0.1, 0.2, -0.3]))
-    try:
-        q, J = HOME + 0.1, None
-        J = kinematics.jacobian(q)
-        for i in range(6):
-            step = 1e-6 * np.eye(6)[i]
-            ahead, behind = kinematics.tcp(q + step), kinematics.tcp(q - step)
-            assert J[:3, i] == pytest.approx((ahead - behind)[:3, 3] / 2e-6, abs=1e-6)
-    finally:
-        kinematics.set_tcp(np.zeros(6))

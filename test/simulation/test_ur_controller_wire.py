@@ -8,7 +8,7 @@ from ur_rig import Rig, steps
 
 from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
-from robot_dynamics_ros.simulation.ur.script import PathMove, ScriptReceiver, parse_script
+from robot_dynamics_ros.simulation.ur.script import ScriptReceiver, parse_script
 
 
 @pytest.fixture
@@ -81,15 +81,13 @@ def test_dashboard_replies(rig):
     lines = rig.talk(
         "dashboard",
         "PolyscopeVersion\nget serial number\nis in remote control\nrobotmode\nprogramState\nget robot model\n"
-        "running\nload x.urp\npopup hello\nno such command\nquit\n",
+        "running\nno such command\nquit\n",
     )
     assert lines[0].startswith("Connected")
     assert lines[1] == "URSoftware 5.26.1.2 (Jan 01 2026)"
     assert lines[2].isdigit()
     assert lines[3:8] == ["true", "Robotmode: RUNNING", "STOPPED <unnamed>", "UR5E", "Program running: false"]
     assert lines[8:] == [
-        "Loading program: x.urp",
-        "showing popup",
         "could not understand: 'no such command'",
         "Disconnected",
     ]
@@ -112,12 +110,8 @@ def test_an_unknown_statement_stops_the_program(rig):
 def test_script_text_is_cut_at_its_end_and_read_for_what_matters():
     text = (
         "def rtde_control():\n    global reg_offset_int = # int register offset\n24    global x = 1\n"
-        "    def exec_move_path():\n        # inject move path\n"
-        "\tsignal_async_progress(0)\n\tmovej([1,-2e-1,3,4,5,6],a=1.5,v=0.5,r=0.02)\n"
-        "\tmovej([0.1,0.2,0.3,0,0,0],a=2,v=0.1,r=0)\n    end\n"
-        "    def process_cmd(cmd):\n        elif cmd == 66:\n            viscous = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]\n"
-        "            torque = q_from_input_float_registers(3)\n"
-        "            direct_torque(torque, viscous_scale=viscous)\n        elif cmd == 67:\n        end\n    end\nend\n"
+        "    def process_cmd(cmd):\n        elif cmd == 1:\n            movej([1,2,3,4,5,6])\n"
+        "        end\n    end\nend\n"
     )
     receiver = ScriptReceiver()
     data = (text + "textmsg(1)\n").encode()
@@ -125,12 +119,6 @@ def test_script_text_is_cut_at_its_end_and_read_for_what_matters():
     assert found == [text, "textmsg(1)\n"]
     script = parse_script(text)
     assert script.is_command_loop and script.register_offset == 24 and script.name == "rtde_control"
-    assert script.torque.torque.register == 3
-    assert script.torque.viscous_scale.constants == (0.5,) * 6
-    assert script.torque.coulomb_scale.constants == (0.8, 0.8, 0.7, 0.8, 0.8, 0.8)  # left out: URScript's default
-    first, second = script.path
-    assert first == PathMove((1, -0.2, 3, 4, 5, 6), velocity=0.5, acceleration=1.5, blend=0.02)
-    assert second.target[:3] == (0.1, 0.2, 0.3)
 
 
 def test_packages_for_a_client_that_does_not_read_are_skipped(rig):

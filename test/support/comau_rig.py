@@ -1,8 +1,11 @@
 """The Comau driver and the simulated LPC over UDP in one thread: each read of the driver is one cycle of the LPC."""
 
 import json
+import math
 import socket
 from types import SimpleNamespace
+
+import numpy as np
 
 from robot_dynamics_ros.drivers import stream
 from robot_dynamics_ros.drivers.comau import driver as comau
@@ -21,12 +24,49 @@ def free_udp_port():
         return probe.getsockname()[1]
 
 
+class FaultyLpc(lpc.SimulatedLpc):
+    """Of the next states, so many are swallowed, sent twice, swapped, damaged, of wrong axes, or far away."""
+
+    def __init__(self, settings):
+        self.faults, self._kept = dict.fromkeys(("swallow", "twice", "swap", "garbage", "axes", "jump"), 0), None
+        super().__init__(settings)
+
+    def _due(self, fault):
+        self.faults[fault] -= (due := self.faults[fault] > 0)
+        return due
+
+    def _state(self):
+        state = super()._state()
+        if self._due("jump"):
+            state.link = tuple(q + math.degrees(1.0) for q in state.link)
+            turns = self._ratio / (2 * math.pi)
+            state.rounds = (*(np.array(state.rounds[: self.n]) + turns), *state.rounds[self.n :])
+        return state
+
+    def outgoing(self, data):
+        if self._due("swallow"):
+            return []
+        if self._due("garbage"):
+            return [data[:100], b"", b"\xff" * len(data)]
+        if self._due("axes"):
+            return [data[:6] + (self.n + 1).to_bytes(2, "little") + data[8:]]
+        if self._due("twice"):
+            return [data, data]
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            return [data, kept]
+        if self._due("swap"):
+            self._kept = data
+            return []
+        return [data]
+
+
 class Rig:
     """All clocks are the LPC's; `driver` is connected."""
 
     def __init__(self, monkeypatch, robot=ROBOT, rate=None, **options):
         port = free_udp_port()
-        self.lpc = lpc.SimulatedLpc(lpc.Settings(udp_port=port, rate=rate))
+        self.lpc = FaultyLpc(lpc.Settings(udp_port=port, rate=rate))
         seconds = lambda: self.lpc.arm_server.time  # noqa: E731
         nanoseconds = lambda: round(1e9 * seconds())  # noqa: E731
         clock = SimpleNamespace(monotonic=seconds, monotonic_ns=nanoseconds, time_ns=nanoseconds, perf_counter=seconds)

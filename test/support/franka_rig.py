@@ -20,7 +20,7 @@ from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.franka.controller import RATE, START, PlantPhysics
-from robot_dynamics_ros.simulation.server.arm_server import ArmServer
+from robot_dynamics_ros.simulation.server.arm_server import Arm, ArmServer, Settings
 
 ROBOT = load_robot("fr3")
 IDLE, MOVE = 1, 2  # robot modes
@@ -88,7 +88,7 @@ class Rig:
     """`driver` is connected; `physics` is the simulated arm, `command` its control channel; all clocks are its own."""
 
     def __init__(self, monkeypatch):
-        self.server = ArmServer("fr3", START, rate=RATE)
+        self.server = ArmServer(Settings("fr3"), Arm(ROBOT, START, rate=RATE))
         seconds = lambda: self.server.time  # noqa: E731
         nanoseconds = lambda: round(1e9 * seconds())  # noqa: E731
         clock = SimpleNamespace(

@@ -31,8 +31,11 @@ ACTIONS = (
 )
 
 
-def load(monkeypatch, file, installed=()):
-    """A launch file as a module; of the packages only `installed` are there."""
+def load(monkeypatch, file, installed=(), python=sys.executable):
+    """A launch file as a module; of the packages only `installed` are there, and the nodes run on `python`."""
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    node, read = Path("/prefix/lib/robot_dynamics_ros/composed_node"), Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda p, *a, **k: f"#!{python}\n" if p == node else read(p, *a, **k))
 
     def share(package):
         if package not in installed:
@@ -49,6 +52,7 @@ def load(monkeypatch, file, installed=()):
         "ament_index_python": {},
         "ament_index_python.packages": {
             "PackageNotFoundError": PackageNotFoundError,
+            "get_package_prefix": lambda package: "/prefix",
             "get_package_share_directory": share,
         },
     }

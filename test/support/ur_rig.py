@@ -37,9 +37,10 @@ class Pipe:
 class Rig:
     """A controller process without its loop."""
 
-    def __init__(self, **settings):
+    def __init__(self, process=ControllerProcess, **settings):
         ports = {"rtde_port": 0, "dashboard_port": 0, "script_port": 0}
-        self.process = ControllerProcess(Settings(**(ports | settings)))
+        kind = Settings if process is ControllerProcess else process.kind
+        self.process = process(kind(**(ports | settings)))
         self.controller = self.process.controller
         self.process.signals.update()
 
@@ -67,8 +68,8 @@ class Rig:
 
     def talk(self, server, text):
         """Lines that a server answers, its greeting first."""
-        pipe = Pipe(self.process.servers[server])
-        self.process.servers[server].received(pipe, text.encode())
+        pipe = Pipe(self.process.servers[server][1])
+        pipe.server.received(pipe, text.encode())
         return pipe.lines()
 
     def truth(self, count):

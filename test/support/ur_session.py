@@ -3,17 +3,18 @@
 import json
 from collections import deque
 
+import numpy as np
+
 from robot_dynamics_ros.drivers.child_process import encoded
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
+from robot_dynamics_ros.simulation.ur.command_loop import load_program
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
 from robot_dynamics_ros.simulation.ur.controller import Controller, RuntimeState
-from robot_dynamics_ros.simulation.ur.programs import load_program
 
 SCRIPT = """def rtde_control():
     def process_cmd(cmd):
-        elif cmd == 66:
-            torque = q_from_input_float_registers(0)
-            direct_torque(torque, viscous_scale=[0,0,0,0,0,0], coulomb_scale=[0,0,0,0,0,0])
+        elif cmd == 1:
+            movej(q_from_input_float_registers(0))
     end
 end
 """
@@ -37,6 +38,11 @@ class Session:
 
     def step(self, cycles=1):
         for _ in range(cycles):
+            self.controller.step()
+
+    def torque(self, torque, cycles):
+        for _ in range(cycles):
+            self.controller.command_torque(np.array(torque, float), np.zeros(6), np.zeros(6))
             self.controller.step()
 
     def until(self, condition, limit=20_000):

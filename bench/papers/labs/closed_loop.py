@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.faults.ur_controller import FaultyController
 from bench.papers.labs.in_process import RATE, WARM, InProcessLoop, Run
 from bench.papers.registry import TRANSPORTS
 from robot_dynamics_ros import _core
@@ -25,7 +26,6 @@ from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.server.client import SimulationClient
-from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
@@ -54,7 +54,7 @@ class ClosedLoop:
         self._parameters = {"time_scale": SLOW} | (parameters or {})
 
     def __enter__(self) -> ClosedLoop:
-        self.ur = SimulatedController("ur5e", lockstep=True, seed=self._seed, speed=APPROACH)
+        self.ur = FaultyController("ur5e", lockstep=True, seed=self._seed, speed=APPROACH)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)

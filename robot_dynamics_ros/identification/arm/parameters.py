@@ -91,13 +91,14 @@ def check_rotors(state: Identification) -> None:
     std = np.array([s.std[places[j]] if j in places else np.inf for j in range(state.robot.n_joints)])
     note(state.statements, far_rotors(state.robot, state.rotor))
     low = lost_rotors(state.robot, state.rotor, std)
+    state.other_robot = other_robot(state.robot, state.effort, state.rotor)
     if len(low) >= max(2, len(places) // 3):
         state.friction_invalid_reason = state.friction_invalid_reason or "rotor inertias far below the initial model"
-        state.warnings.append(
-            f"rotor inertia of {', '.join(low)}: the arm was pushed or guided, or the initial model is of another "
-            f"drive; friction is not called identified ({OVERRULE})"
-        )
-    state.other_robot = other_robot(state.robot, state.effort, state.rotor)
+        if not state.other_robot:
+            state.warnings.append(
+                f"rotor inertia of {', '.join(low)}: the arm was pushed or guided, or the initial model is of another "
+                f"drive; friction is not called identified ({OVERRULE})"
+            )
 
 
 def other_robot(robot: RobotFile, effort: EffortMeaning, rotor: np.ndarray) -> str:

@@ -103,9 +103,16 @@ def summarise(found: Identification) -> dict[str, Any]:
     said, colour = sentences(result), level(result)
     statements = [text for text in result["statements"] if f"({text})" not in " ".join(said)]
     usable = colour != "bad"
-    then = "" if usable else f"robot-dynamics excite --robot {found.robot.name} --out motion.csv"
+    then = "" if usable else f"robot-dynamics {_remedy(found)}"
     judged = {"verdict": said, "grade": GRADES[colour], "level": colour, "usable": usable, "next": then}
     return result | {"statements": statements, "matrix": arm_matrix(result)} | judged
+
+
+def _remedy(found: Identification) -> str:
+    """Command after a verdict "not usable": the same recordings for the arm they are of, or another recording."""
+    bags = " ".join(r.name for r in found.training)
+    again = f"identify {bags} --robot ROBOT --out identified"
+    return again if found.other_robot else f"excite --robot {found.robot.name} --out motion.csv"
 
 
 def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:

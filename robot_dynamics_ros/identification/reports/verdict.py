@@ -95,12 +95,12 @@ def _except(result: dict[str, Any]) -> str:
         if not other:
             continue
         ratios = zip(result["joint_names"], _ratio(v, other), strict=True)
-        worse = [f"{n} ({100 * (x - 1):.0f} %)" for n, x in ratios if x > WORSE]
+        worse = [f"{n} {100 * (x - 1):.0f} %" for n, x in ratios if x > WORSE]
         means = _means(v, other)
         if means and means[0] < means[1] - 1e-3:
             worse.append(f"mean R2 ({means[0]:.3f} against {means[1]:.3f})")
         if worse:
-            found.append(f"{', '.join(worse)} worse than with {text}")
+            found.append(f"{' and '.join(worse)} worse than with {text}")
     return f", except {'; '.join(found)}" if found else ""
 
 

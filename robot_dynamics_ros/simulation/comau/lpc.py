@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import Record
-from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Reference
+from robot_dynamics_ros.simulation.server import arm_server as server
+from robot_dynamics_ros.simulation.server.arm_server import Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 
 START = {"comau_ns16": (0.0, 0.3, -1.2, 0.0, 1.5, 0.0)}  # rad
@@ -30,20 +31,12 @@ DEGREE = math.pi / 180.0
 
 
 @dataclass
-class Settings:
-    """What a simulated LPC is started with; port 0 asks for the default."""
+class Settings(server.Settings):
+    """What a simulated LPC is started with; udp_port 0 asks for the default."""
 
     robot: str = "comau_ns16"
-    scenario: str = "idle"
     speed: float = 1.0
-    host: str = "127.0.0.1"
     udp_port: int = 0
-    truth_port: int = 0
-    control_port: int = 0
-    seed: int = 0
-    plant: str = PLANTS[0]
-    duration: float | None = None
-    stop_with_stdin: bool = False
     rate: float | None = None  # Hz; None: of the robot file
 
 
@@ -54,31 +47,19 @@ class SimulatedLpc:
     """
 
     def __init__(self, settings: Settings) -> None:
-        arm_server = ArmServer(
-            settings.robot,
-            START.get(settings.robot, ()),
-            settings.scenario,
-            settings.seed,
-            settings.rate,
-            settings.host,
-            settings.truth_port,
-            settings.control_port,
-            settings.speed,
-            settings.stop_with_stdin,
-            settings.plant,
-        )
-        self.arm_server, self.n, self.duration = arm_server, arm_server.robot.n_joints, settings.duration
+        robot = load_robot(settings.robot)
+        arm = server.Arm(robot, START.get(settings.robot, ()), settings.seed, settings.rate, settings.plant)
+        arm_server = server.ArmServer(settings, arm, settings.speed, commands={"lpc": self._command_lpc})
+        self.arm_server, self.n = arm_server, robot.n_joints
         self.rate = arm_server.arm.simulated.rate
-        self._ratio = arm_server.robot.array("drives.gear_ratio")
+        self._ratio = robot.array("drives.gear_ratio")
         self.modality, self.status, self.powerlink = wire.POS_ABSOLUTE, wire.DRIVES_ON, True
         self.sequence = self.missed = 0
         self.rejected = self.malformed = self.foreign = 0
         self._wanted = self._held = arm_server.arm.q / DEGREE
         self._reference = Reference(arm_server.arm.q, BANDWIDTH)
         self._commanded = self._following = False
-        self._client: tuple[Any, int, float] | None = None  # address, session, when it was heard
-        self._faults = {"swallow": 0, "twice": 0, "swap": 0, "garbage": 0, "axes": 0, "jump": 0}
-        self._kept: bytes | None = None
+        self._client: tuple[Any, int, float] | None = None  # address, session, time of its last packet
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
         port = settings.udp_port or 5005
@@ -87,7 +68,6 @@ class SimulatedLpc:
         except OSError as error:
             arm_server.hub.close()
             raise ConnectionFailed(f"UDP port {settings.host}:{port} cannot be used: {error}") from error
-        arm_server.control.add({"lpc": self._command_lpc, "fault": self._command_fault})
         self.host, self.ports, self.stop = settings.host, {"udp": port, **arm_server.ports}, arm_server.stop
 
     # -- control channel ----------------------------------------------------------------------------------------------
@@ -100,13 +80,6 @@ class SimulatedLpc:
         self.modality, self.status, self.powerlink = modality, status, bool(powerlink)
         return {"rejected": self.rejected, "malformed": self.malformed, "missed": self.missed, "foreign": self.foreign}
 
-    def _command_fault(self, _: Any, **counts: int) -> None:
-        """Of the next states, so many are swallowed, sent twice, swapped, damaged, of wrong axes, or far away."""
-        for name, count in counts.items():
-            if name not in self._faults:
-                raise ValueError(f"fault {name!r} is none of {', '.join(self._faults)}")
-            self._faults[name] = int(count)
-
     # -- the loop -----------------------------------------------------------------------------------------------------
     def run(self) -> None:
         """Serve until stopped."""
@@ -114,8 +87,6 @@ class SimulatedLpc:
         try:
             while not arm_server.stopping:
                 self.cycle()
-                if self.duration is not None and arm_server.time >= self.duration:
-                    arm_server.stop()
                 arm_server.wait()
         finally:
             self.close()
@@ -190,7 +161,7 @@ class SimulatedLpc:
             self._client = None
         if self._client is not None:
             state.session = self._client[1]
-            for data in self._damaged(wire.pack_state(state)):
+            for data in self.outgoing(wire.pack_state(state)):
                 try:
                     self._socket.sendto(data, self._client[0])
                 except OSError:
@@ -198,8 +169,7 @@ class SimulatedLpc:
 
     def _state(self) -> wire.State:
         record, ratio = self.arm_server.arm.record, self._ratio
-        q = record.q + (1.0 if self._faults["jump"] > 0 else 0.0)
-        self._faults["jump"] = max(0, self._faults["jump"] - 1)
+        q = record.q
         return wire.State(
             self.sequence,
             round(self.arm_server.arm.simulated.stamp_ns / 1000),
@@ -215,29 +185,9 @@ class SimulatedLpc:
             powerlink=self.powerlink,
         )
 
-    def _damaged(self, data: bytes) -> list[bytes]:
-        """The datagrams of this cycle, with injected faults."""
-        if self._count("swallow"):
-            return []
-        if self._count("garbage"):
-            return [data[:100], b"", b"\xff" * len(data)]
-        if self._count("axes"):
-            return [data[:6] + (self.n + 1).to_bytes(2, "little") + data[8:]]
-        if self._count("twice"):
-            return [data, data]
-        if self._kept is not None:
-            kept, self._kept = self._kept, None
-            return [data, kept]
-        if self._count("swap"):
-            self._kept = data
-            return []
+    def outgoing(self, data: bytes) -> list[bytes]:
+        """The datagrams of this cycle."""
         return [data]
-
-    def _count(self, fault: str) -> bool:
-        if self._faults[fault] <= 0:
-            return False
-        self._faults[fault] -= 1
-        return True
 
 
 def _ten(values: np.ndarray) -> tuple[float, ...]:

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import Record
-from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Reference
+from robot_dynamics_ros.simulation.server import arm_server as server
+from robot_dynamics_ros.simulation.server.arm_server import Arm, ArmServer, Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.server.pacing import Pace
 
@@ -35,18 +36,10 @@ ESTIMATE_BANDWIDTH = 30.0  # rad/s of tau_ext_hat_filtered
 
 
 @dataclass
-class Settings:
-    """What a simulated arm is started with; port 0 asks for a free one."""
+class Settings(server.Settings):
+    """What a simulated Franka arm is started with."""
 
     robot: str = "fr3"
-    scenario: str = "idle"
-    host: str = "127.0.0.1"
-    truth_port: int = 0
-    control_port: int = 0
-    seed: int = 0
-    plant: str = PLANTS[0]
-    duration: float | None = None
-    stop_with_stdin: bool = False
 
 
 class PlantPhysics:
@@ -71,7 +64,6 @@ class PlantPhysics:
         self._lock, self._requested, self._requested_at = threading.Lock(), False, -1.0
         self._command = self._latch()
         self._snapshot = self._read()
-        self.duration: float | None = None
 
     # -- called by the server's threads: one assignment each -------------------------------------------------------
     def initialize_simulation(self) -> None:
@@ -110,31 +102,29 @@ class PlantPhysics:
     # -- the loop --------------------------------------------------------------------------------------------------
     def run(self) -> None:
         """Run in the calling thread until stopped: in real time, and idle while the server requests the cycles."""
-        server = self._server
-        while self.running and not server.stopping:
+        arm_server = self._server
+        while self.running and not arm_server.stopping:
             if time.perf_counter() - self._requested_at < IDLE_TIMEOUT:
                 time.sleep(IDLE_TIMEOUT / 4)
                 continue
             with self._lock:
                 self._command = self._latch()
                 self._cycle()
-                server.wait()
+                arm_server.wait()
 
     def _latch(self) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
         return self.mode, self._target, self._rates, self._torque
 
     def _cycle(self) -> None:
-        server, mode = self._server, self._command[0]
+        mode = self._command[0]
         if mode is not self._active_mode:
             self._active_mode = mode
             self._reference = Reference(self._arm.q, REFERENCE_BANDWIDTH)
             if mode is not self._modes.POSITION:
                 self._target = self._arm.q.copy()
                 self._command = (mode, self._target, *self._command[2:])
-        server.cycle(self._step)
+        self._server.cycle(self._step)
         self._snapshot = self._read()
-        if self.duration is not None and server.time >= self.duration:
-            server.stop()
 
     def stop(self) -> None:
         """End the loop."""
@@ -185,22 +175,11 @@ class FrankaController:
 
     def __init__(self, settings: Settings) -> None:
         server_class = _server_class()
-        self.arm_server = ArmServer(
-            settings.robot,
-            START,
-            settings.scenario,
-            settings.seed,
-            RATE,
-            settings.host,
-            settings.truth_port,
-            settings.control_port,
-            stop_with_stdin=settings.stop_with_stdin,
-            plant=settings.plant,
-        )
-        if self.arm_server.robot.n_joints != JOINTS:
+        robot = load_robot(settings.robot)
+        if robot.n_joints != JOINTS:
             raise CapabilityError(f"{settings.robot}: a Franka arm has {JOINTS} joints")
+        self.arm_server = ArmServer(settings, Arm(robot, START, settings.seed, RATE, settings.plant))
         self.physics = PlantPhysics(self.arm_server)
-        self.physics.duration = settings.duration
         self.server = server_class(
             host=settings.host, port=PORT, physics_sim=self.physics, enable_gripper=False, enable_vis=False
         )

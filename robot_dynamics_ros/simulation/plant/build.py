@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +20,7 @@ from robot_dynamics_ros.simulation.plant.individual import (
     perturbed_links,
     true_numbers,
 )
-from robot_dynamics_ros.simulation.plant.interface import PLANTS, Plant
-from robot_dynamics_ros.simulation.plant.mujoco_plant import MujocoPlant
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC, Plant
 from robot_dynamics_ros.simulation.plant.plant_file import PlantFile
 
 # Overrides for hours-long protocols: one implicit step per control cycle instead of sixteen. The elastic modes and the
@@ -78,14 +78,15 @@ def load_plant(
     seed: int = 0,
     without: Sequence[str] = (),
     controller_model: RobotFile | None = None,
-    plant: str = PLANTS[0],
+    plant: str = ELASTIC,
 ) -> Machine:
     """The simulated machine of a robot.
 
     overrides: dotted name -> number, (n,) or (n, k): `friction.coulomb`, `deviation.mass`, `integration.inner_rate`,
     `outputs.rotor_encoder`; without: names of WITHOUT; seed: noise (the individual is `deviation.individual`);
     controller_model: the robot file its controller uses, e.g. an identified one; the machine stays that of `robot`;
-    plant: one of PLANTS. Raises ConfigError for an unknown name or a number out of range.
+    plant: ELASTIC, or `module:class` of another (see interface.py), made as class(robot, true chain, the controller's
+    chain, true numbers, seed). Raises ConfigError for an unknown name or a number out of range.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
     controller_model = robot if controller_model is None else controller_model
@@ -102,17 +103,23 @@ def load_plant(
     true = {**true_numbers(robot, file, draw), **controller_numbers(controller_model, file)}
     _override(robot.name, true, given)
     actual, nominal = _chain(robot, links), _chain(controller_model, nominal_links(controller_model, file))
-    if plant not in PLANTS:
-        raise ConfigError(robot.name, "plant", f"unknown {plant!r}; known: {', '.join(PLANTS)}")
     core: Plant
     try:
-        if plant == "mujoco":
-            core = MujocoPlant(robot, actual, nominal, true, int(seed))
-        else:
+        if plant == ELASTIC:
             core = _core.Plant(actual, nominal, true, seed=int(seed), **file.integration.model_dump())
+        else:
+            core = _named(robot.name, plant)(robot, actual, nominal, true, int(seed))
     except ValueError as error:
         raise ConfigError(robot.name, "plant", str(error)) from None
     return Machine(core, controller_model, file, true, links)
+
+
+def _named(robot: str, plant: str) -> Any:
+    module, _, name = plant.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(robot, "plant", f"{plant!r} is neither {ELASTIC!r} nor module:class ({error})") from None
 
 
 def _chain(robot: RobotFile, links: np.ndarray) -> _core.Chain:

@@ -1,4 +1,4 @@
-"""What a simulated robot needs of its plant: two have it, the core's (elastic, `_core.Plant`) and MuJoCo's."""
+"""What a simulated robot needs of its plant: the core's (`_core.Plant`, elastic joints) or that of a `module:class`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import Status
 
-PLANTS = ("elastic", "mujoco")
+ELASTIC = "elastic"
 
 
 class Plant(Protocol):

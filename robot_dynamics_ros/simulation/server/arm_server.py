@@ -1,27 +1,27 @@
 """A simulated robot with its surroundings and its two side channels, for controllers of any protocol.
 
-The truth channel sends ground truth as JSON lines, the control channel takes what the environment does; both are the
-channels of the simulated UR controller.
+The truth channel sends ground truth as JSON lines, the control channel takes what the environment does.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.plant.individual import nominal_links
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
-from robot_dynamics_ros.simulation.server.control_channel import ENVIRONMENT, ControlChannel
+from robot_dynamics_ros.simulation.server.control_channel import ENVIRONMENT, ControlChannel, Handler
 from robot_dynamics_ros.simulation.server.pacing import Pace
 from robot_dynamics_ros.simulation.server.scenario import Scenario
-from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer
+from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer, Server
 
 
 class Reference:
@@ -46,7 +46,7 @@ class Arm:
     """A simulated arm with the controller's own rigid-body model of it; `record` holds the newest measurements."""
 
     def __init__(
-        self, robot: RobotFile, q: Sequence[float], seed: int = 0, rate: float | None = None, plant: str = PLANTS[0]
+        self, robot: RobotFile, q: Sequence[float], seed: int = 0, rate: float | None = None, plant: str = ELASTIC
     ) -> None:
         self.simulated = SimulatedRobot(robot, seed=seed, q=np.array(q), rate=rate, plant=plant)
         nominal = nominal_links(robot, self.simulated.machine.file)
@@ -91,41 +91,67 @@ class Arm:
         return True
 
 
+@dataclass
+class Settings:
+    """What every simulated controller is started with; port 0 asks for a free one."""
+
+    robot: str
+    scenario: str = "idle"
+    host: str = "127.0.0.1"
+    truth_port: int = 0
+    control_port: int = 0
+    seed: int = 0
+    plant: str = ELASTIC
+    duration: float | None = None  # s of controller time
+    stop_with_stdin: bool = False  # end when standard input is closed, as it is when a parent process dies
+
+
 class ArmServer:
-    """Plant, scenario, ground truth channel and control channel of one process; cycle() advances it."""
+    """Plant, scenario, ground truth channel and control channel of one process.
+
+    servers: those of the protocol, name -> (port, server); commands: of the control channel, besides ENVIRONMENT.
+    """
+
+    truth_period = 2  # cycles between ground truth lines
 
     def __init__(
         self,
-        robot: str,
-        q: Sequence[float],
-        scenario: str = "idle",
-        seed: int = 0,
-        rate: float | None = None,
-        host: str = "127.0.0.1",
-        truth_port: int = 0,
-        control_port: int = 0,
+        settings: Settings,
+        arm: Arm,
         speed: float = 1.0,
-        stop_with_stdin: bool = False,
-        plant: str = PLANTS[0],
+        servers: Mapping[str, tuple[int, Server]] | None = None,
+        commands: Mapping[str, Handler] | None = None,
     ) -> None:
-        self.robot = load_robot(robot)
-        self.arm = Arm(self.robot, q, seed, rate, plant)
-        self.scenario = Scenario(scenario)
+        self.host, self.arm, self.duration = settings.host, arm, settings.duration
+        self.scenario = Scenario(settings.scenario)
         self.tick, self.stopping = 0, False
-        self.hub, self.truth_server = Hub(), LineServer(lambda connection, line: None)
-        self.control = ControlChannel(self, ENVIRONMENT | {"state": _state})
-        self.ports = {
-            "truth": self.hub.listen(host, truth_port, "truth", self.truth_server),
-            "control": self.hub.listen(host, control_port, "control", self.control.server),
+        self.pace = Pace(arm.simulated.rate, speed)
+        self.hub, self.truth = Hub(), LineServer(lambda connection, line: None)
+        self.control = ControlChannel(self, ENVIRONMENT | {"state": _state} | dict(commands or {}))
+        self.servers: dict[str, tuple[int, Server]] = {
+            **(servers or {}),
+            "truth": (settings.truth_port, self.truth),
+            "control": (settings.control_port, self.control.server),
         }
-        if stop_with_stdin:
+        try:
+            self.ports = {
+                name: self.hub.listen(self.host, port, name, server) for name, (port, server) in self.servers.items()
+            }
+        except Exception:
+            self.hub.close()
+            raise
+        if settings.stop_with_stdin:
             self.hub.watch_end(sys.stdin, self.stop)
-        self.pace = Pace(self.arm.simulated.rate, speed)
 
     @property
     def time(self) -> float:
         """Controller time [s]."""
         return 1e-9 * self.arm.simulated.stamp_ns
+
+    @property
+    def stamp(self) -> float:
+        """Stamp of the ground truth [s]."""
+        return self.time
 
     def stop(self, *_: object) -> None:
         """End the loop after the current cycle (also a signal handler)."""
@@ -133,14 +159,21 @@ class ArmServer:
 
     # -- the loop -------------------------------------------------------------------------------------------------
     def cycle(self, step: Callable[[], Record]) -> bool:
-        """Environment, one control cycle, ground truth. False when the plant was driven out of its range."""
+        """Environment, one control cycle, side channels. False when the plant was driven out of its range."""
         self.scenario.apply(self.arm, self.time)
         good = self.arm.accept(step())
-        self.tick += 1
-        if self.truth_server.connections and self.tick % 2 == 0:
-            self.truth_server.broadcast(self._truth_line())
-        self.control.release(self.time)
+        self.report()
         return good
+
+    def report(self) -> None:
+        """After a cycle: ground truth, answers to `wait`, and the end of the duration."""
+        self.tick += 1
+        if self.truth.connections and self.tick % self.truth_period == 0:
+            fields = {name: value.tolist() for name, value in self.arm.simulated.truth().items()}
+            self.truth.broadcast(json.dumps({"timestamp": self.stamp, **fields}).encode() + b"\n")
+        self.control.release(self.time)
+        if self.duration is not None and self.time >= self.duration:
+            self.stop()
 
     def wait(self) -> None:
         """Serve the side channels until the next cycle is due."""
@@ -148,10 +181,6 @@ class ArmServer:
         self.hub.poll(0.0)
         while (left := self.pace.left()) > 0:
             self.hub.poll(left)
-
-    def _truth_line(self) -> bytes:
-        fields = {name: value.tolist() for name, value in self.arm.simulated.truth().items()}
-        return json.dumps({"timestamp": self.time, **fields}).encode() + b"\n"
 
 
 def _state(arm_server: ArmServer) -> dict[str, Any]:

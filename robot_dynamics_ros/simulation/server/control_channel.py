@@ -1,7 +1,7 @@
 """The control channel of a simulated controller: JSON lines {"command": name, ...} in, {"ok": ...} out.
 
 ENVIRONMENT holds the commands that every controller understands, whatever its protocol: what surrounds the robot, the
-clock, the end of the process. A controller adds commands of its own with add().
+clock, the end of the process. A controller may have commands of its own.
 """
 
 from __future__ import annotations
@@ -44,22 +44,18 @@ class ControlChannel:
     """Executes control lines for one process."""
 
     def __init__(self, process: Simulated, commands: dict[str, Handler]) -> None:
-        self._process, self._commands = process, commands
+        self._process, self.commands = process, commands
         self.server = LineServer(self._line)
         self._waiting: list[tuple[float, Connection]] = []
-
-    def add(self, commands: dict[str, Handler]) -> None:
-        """Take further commands, of a controller that has its own."""
-        self._commands = self._commands | commands
 
     def execute(self, line: str) -> dict[str, Any]:
         """Carry out one line; whatever is wrong with it comes back as {"ok": false, "error": text}."""
         try:
             request = json.loads(line)
-            handler = self._commands[request.pop("command")]
+            handler = self.commands[request.pop("command")]
             return {"ok": True} | (handler(self._process, **request) or {})
         except KeyError as error:
-            return {"ok": False, "error": f"unknown command or field {error}; commands: {', '.join(self._commands)}"}
+            return {"ok": False, "error": f"unknown command or field {error}; commands: {', '.join(self.commands)}"}
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, RobotDynamicsError) as error:
             return {"ok": False, "error": str(error)}
 

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.child_process import end
@@ -80,6 +80,8 @@ class SimulatedController:
     options: settings of the robot's controller.
     """
 
+    program: ClassVar[tuple[str, ...]] = ("robot_dynamics_ros.cli.main", "simulate")
+
     def __init__(
         self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
     ) -> None:
@@ -93,7 +95,7 @@ class SimulatedController:
         settings = self.options | {"stop_with_stdin": True}
         arguments = [f"--set={name}={value}" for name, value in settings.items()]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "robot_dynamics_ros.cli.main", "simulate", self.robot, *arguments],
+            [sys.executable, "-m", *self.program, self.robot, *arguments],
             env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -151,12 +153,12 @@ def controller_of(robot: RobotFile) -> Any:
     return importlib.import_module(MODULES[_known(robot)])
 
 
-def settings_of(robot: RobotFile, name: str, texts: Sequence[str]) -> Any:
-    """Settings of a robot's simulated controller: each NAME=VALUE read as the type of the setting.
+def settings_of(robot: RobotFile, name: str, texts: Sequence[str], kind: Any = None) -> Any:
+    """Settings of a robot's simulated controller (kind: of another one), each NAME=VALUE read as the type of its field.
 
     Raises ConfigError naming a setting that this controller does not have, or a value of another type.
     """
-    Settings = controller_of(robot).Settings
+    Settings = kind or controller_of(robot).Settings
     kinds = {field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(Settings)}
     truth = {"True": True, "False": False}
     read: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": truth.__getitem__}

@@ -7,16 +7,14 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.plant.interface import PLANTS
+from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server.arm_server import Arm as SimulatedArm
-from robot_dynamics_ros.simulation.ur.kinematics import cross
 from robot_dynamics_ros.simulation.ur.motion import MotionError
 
 DT = 0.002  # s, one controller cycle
 START = (0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0)  # rad, tool pointing down
 JOINTS = 6
-AXES = tuple(np.eye(3))
 
 # Force sensor of an e-Series flange: noise as seen at 500 Hz and offset before zeroing; estimates within the data
 # sheet's precision (3.5 N, 0.1 Nm) and accuracy (4 N, 0.3 Nm).
@@ -30,7 +28,7 @@ class Arm(SimulatedArm):
     Raises ConfigError for an arm without a UR controller.
     """
 
-    def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START, plant: str = PLANTS[0]) -> None:
+    def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START, plant: str = ELASTIC) -> None:
         file = load_robot(robot)
         if file.manufacturer != "Universal Robots":
             raise ConfigError(file.name, "manufacturer", f"{file.manufacturer}: only UR arms have a UR controller")
@@ -40,7 +38,6 @@ class Arm(SimulatedArm):
         self.name = file.name
         self._true = self.simulated.machine.true
         self.torque_constant = self._true["control.torque_constant"]  # Nm/A, of the controller
-        self.copper_loss = self._true["thermal.copper_loss"]  # W/Nm2
         self.velocity_limit = file.array("limits.velocity")
         self.torque_limit = file.array("limits.torque")
         self._lower, self._upper = file.array("limits.position_lower"), file.array("limits.position_upper")
@@ -64,11 +61,6 @@ class Arm(SimulatedArm):
     def drive_torque(self) -> np.ndarray:
         """Measured current times the nominal torque constant [Nm], gravity included."""
         return self.torque_constant * self.record.current
-
-    @property
-    def control_current(self) -> np.ndarray:
-        """Current the drives are set to [A], free of measuring noise."""
-        return self.simulated.core.get("true_motor_torque") / self._true["drive.torque_constant"]
 
     @property
     def external_wrench(self) -> np.ndarray:
@@ -95,11 +87,6 @@ class Arm(SimulatedArm):
         """True when every joint is inside its position limits."""
         return bool(np.all((self._lower <= q) & (q <= self._upper)))
 
-    def momentum(self) -> float:
-        """Norm of the linear momentum [kg m/s]: along an axis it is the power of unit gravity."""
-        parts = [self.model.gravity(self.q, gravity=axis) @ self.qd for axis in AXES]
-        return float(np.linalg.norm(parts))
-
     # -- what is mounted, and what acts on it ---------------------------------------------------------------------
     def set_payload(self, mass: float, center: np.ndarray, inertia: np.ndarray) -> None:
         """Payload the controller assumes: kg, m from the flange, kg m2 as xx yy zz xy xz yz."""
@@ -114,10 +101,6 @@ class Arm(SimulatedArm):
         self._carried = (float(mass), np.asarray(center, float))
         super().mount(mass, center)
 
-    def truth(self) -> dict[str, np.ndarray]:
-        """Ground truth of the plant."""
-        return self.simulated.truth()
-
     # -- force sensor ---------------------------------------------------------------------------------------------
     def zero_force_sensor(self) -> None:
         """Take the present reading as zero."""
@@ -131,11 +114,6 @@ class Arm(SimulatedArm):
         """
         return self._reading(*self.payload[:2]) - self._zero + FORCE_NOISE * self._random.standard_normal(6)
 
-    def raw_wrench(self, rotation: np.ndarray) -> np.ndarray:
-        """The sensor's reading in the flange frame, nothing compensated."""
-        reading = self._reading(0.0, np.zeros(3))
-        return np.concatenate([reading[:3] @ rotation, reading[3:] @ rotation])
-
     def _reading(self, configured_mass: float, configured_center: np.ndarray) -> np.ndarray:
         """External wrench at the flange plus offset plus the weight that the configured payload leaves out."""
         mass, center = self._carried
@@ -143,5 +121,5 @@ class Arm(SimulatedArm):
         if mass or configured_mass:
             rotation = self.model.fk(self.q)[-1][:3, :3]
             wrench[:3] += (mass - configured_mass) * self._gravity
-            wrench[3:] += cross(rotation @ (mass * center - configured_mass * configured_center), self._gravity)
+            wrench[3:] += np.cross(rotation @ (mass * center - configured_mass * configured_center), self._gravity)
         return wrench

@@ -1,29 +1,32 @@
-"""The loop of an uploaded control script: a command register is read, the command carried out, the result reported.
+"""The program of an uploaded script, and the loop of the vendor client's control script.
 
-The script that clients upload is not interpreted: it is recognised, the parts that matter are read out of it
-(script.py), and its loop is followed cycle by cycle as its text prescribes.
+The control script is not interpreted: it is recognised, and its loop is followed cycle by cycle. A command register is
+read, the command carried out, the result reported.
 """
 
 from __future__ import annotations
 
-from robot_dynamics_ros.simulation.ur.command_table import CommandContext
-from robot_dynamics_ros.simulation.ur.commands import COMMANDS
+from robot_dynamics_ros.simulation.ur.commands import COMMANDS, CommandContext
 from robot_dynamics_ros.simulation.ur.controller import Controller
-from robot_dynamics_ros.simulation.ur.program import Waiting
+from robot_dynamics_ros.simulation.ur.program import Program, Waiting
 from robot_dynamics_ros.simulation.ur.script import Script
+from robot_dynamics_ros.simulation.ur.urscript import Interpreter
 
 READY, DONE = 1, 2  # handshake values of output_int_register_0 [ur_rtde 1.6.5]
 STOP_SCRIPT = 255
 
 
+def load_program(controller: Controller, script: Script) -> Program:
+    """The program that runs an uploaded script. Raises ProgramError for one that cannot be read."""
+    return (CommandLoop if script.is_command_loop else Interpreter)(controller, script)
+
+
 class CommandLoop:
     """The control script's loop: reads a command register, runs the command, reports in the output registers."""
 
-    waits_for_torque = False
-
     def __init__(self, controller: Controller, script: Script) -> None:
         self.controller, self.script = controller, script
-        self._context = CommandContext(controller, script)
+        self._context = CommandContext(controller, script.register_offset)
         self._offset = script.register_offset
         self._blocking: Waiting | None = None
         self._executing = False

@@ -1,28 +1,97 @@
-"""The commands of the control script that are simulated: moves, a stream of positions, torque, stops and settings."""
+"""The commands of the ur_rtde 1.6.5 control script that are simulated: register value -> what the controller does.
+
+A real-time command is carried out in every cycle in which the command register holds it. Any other command runs once;
+an action that is a generator takes as many cycles as it yields.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
-from robot_dynamics_ros.simulation.ur import motion
-from robot_dynamics_ros.simulation.ur.command_table import COMMANDS, Command, CommandContext, command
-from robot_dynamics_ros.simulation.ur.program import Waiting
-
-__all__ = ["COMMANDS", "Command"]
+from robot_dynamics_ros.simulation.ur.controller import Controller
+from robot_dynamics_ros.simulation.ur.motion import MoveJ
+from robot_dynamics_ros.simulation.ur.program import MAX_ARGUMENT, ProgramError, Waiting
 
 
-def _run(context: CommandContext, waiting: Waiting) -> Waiting:
-    """A motion beside the command loop when the client asks for that, else one that the loop waits for."""
-    context.stop_asynchronous()
-    if context.integers(1, 1)[0] != 1:
-        return waiting
-    context.start_asynchronous(waiting)
-    return iter(())
+class CommandContext:
+    """What a command acts on: controller, arguments and results in the registers, and an asynchronous motion."""
+
+    def __init__(self, controller: Controller, offset: int) -> None:
+        self.controller, self.offset = controller, offset
+        self._asynchronous: Waiting | None = None
+        self._async_writes = self._async_operations = 0
+        self.signal_async(running=False)
+
+    def integer(self, index: int) -> int:
+        """Input integer register, counted from the script's offset."""
+        return self.controller.registers.int_in(self.offset + index)
+
+    def doubles(self, first: int, count: int) -> np.ndarray:
+        """Input double registers; one that is no number, or an absurd one, stops the program."""
+        values = np.array(self.controller.registers.doubles_in(self.offset + first, count))
+        if not np.all(np.abs(values) <= MAX_ARGUMENT):
+            raise ProgramError(f"input_double_register_{self.offset + first}.. holds {values}, not usable numbers")
+        return values
+
+    def double(self, index: int) -> float:
+        """A number of the command, from the input registers."""
+        return float(self.doubles(index, 1)[0])
+
+    def signal_async(self, running: bool) -> None:
+        """Progress register: bits 24-30 operation, 16-22 write count, 15 running, 0-14 progress [ur_rtde script]."""
+        self._async_writes = (self._async_writes + 1) % 128
+        self._async_operations = (self._async_operations + running) % 128
+        status = self._async_writes << 16 | self._async_operations << 24 | running << 15
+        self.controller.registers.write_int(self.offset + 2, status)
+
+    def run(self, waiting: Waiting) -> Waiting:
+        """A motion beside the command loop when the client asks for that, else one that the loop waits for."""
+        if self._asynchronous is not None:
+            self._end_asynchronous()
+        if self.integer(1) != 1:
+            return waiting
+        self.signal_async(running=True)
+        self._asynchronous = waiting
+        return iter(())
+
+    def advance_asynchronous(self) -> None:
+        """One cycle of the asynchronous motion, if there is one."""
+        if self._asynchronous is not None and next(self._asynchronous, self) is self:
+            self._end_asynchronous()
+
+    def _end_asynchronous(self) -> None:
+        self._asynchronous = None
+        self.signal_async(running=False)
 
 
-def _stop(context: CommandContext, tool: bool) -> Waiting:
-    controller, deceleration = context.controller, context.double(0)
-    yield from controller.wait_for((controller.stop_tool if tool else controller.stop_joints)(deceleration))
+Action = Callable[[CommandContext], "Waiting | None"]
+
+
+@dataclass(frozen=True)
+class Command:
+    """One row of the table."""
+
+    identifier: int
+    name: str
+    realtime: bool
+    action: Action
+    help: str
+
+
+COMMANDS: dict[int, Command] = {}
+
+
+def command(identifier: int, name: str, realtime: bool = False) -> Callable[[Action], Action]:
+    """Enter a function into the table; its docstring is the documentation."""
+
+    def enter(action: Action) -> Action:
+        COMMANDS[identifier] = Command(identifier, name, realtime, action, (action.__doc__ or "").strip())
+        return action
+
+    return enter
 
 
 @command(1, "MOVEJ")
@@ -31,17 +100,9 @@ def movej(context: CommandContext) -> Waiting:
     controller, target, (velocity, acceleration) = context.controller, context.doubles(0, 6), context.doubles(6, 2)
 
     def move() -> Waiting:
-        yield from controller.wait_for(
-            controller.start(lambda q: motion.MoveJ(q, [(target, velocity, acceleration, 0.0)]))
-        )
+        yield from controller.wait_for(controller.start(lambda q: MoveJ(q, target, velocity, acceleration)))
 
-    return _run(context, move())
-
-
-@command(45, "MOVE_PATH")
-def move_path(context: CommandContext) -> Waiting:
-    """The joint waypoints injected into the uploaded script, blended where they ask for it."""
-    return _run(context, context.path(context.script.path))
+    return context.run(move())
 
 
 @command(11, "SERVOJ", realtime=True)
@@ -54,35 +115,23 @@ def servoj(context: CommandContext) -> None:
 @command(16, "SERVO_STOP")
 def servo_stop(context: CommandContext) -> Waiting:
     """Decelerate along the tool path and hold."""
-    return _stop(context, tool=True)
+    yield from context.controller.wait_for(context.controller.stop_tool(context.double(0)))
 
 
 @command(34, "STOPJ")
 def stopj(context: CommandContext) -> Waiting:
     """Decelerate with a joint deceleration, blocking or asynchronous; ends an asynchronous move."""
-    return _run(context, _stop(context, tool=False))
 
+    def stop() -> Waiting:
+        yield from context.controller.wait_for(context.controller.stop_joints(context.double(0)))
 
-@command(31, "PROTECTIVE_STOP")
-def protective_stop(context: CommandContext) -> None:
-    """Stop protectively, as a collision would."""
-    context.controller.protective_stop("requested by the program")
-
-
-@command(66, "DIRECT_TORQUE", realtime=True)
-def direct_torque(context: CommandContext) -> None:
-    """Torque per joint on top of gravity, with the friction scales the uploaded script passes; lasts one cycle."""
-    call = context.script.torque
-    if call is not None:
-        context.controller.command_torque(
-            context.source(call.torque), context.source(call.viscous_scale), context.source(call.coulomb_scale)
-        )
+    return context.run(stop())
 
 
 @command(35, "SET_WATCHDOG")
 def set_watchdog(context: CommandContext) -> None:
     """Stop the program when the command register is not written at this rate; ends with the program."""
-    register = f"input_int_register_{context.script.register_offset}"
+    register = f"input_int_register_{context.offset}"
     context.controller.watchdogs.arm(register, context.double(0), context.controller.time)
 
 
@@ -92,21 +141,8 @@ def zero_ft_sensor(context: CommandContext) -> None:
     context.controller.arm.zero_force_sensor()
 
 
-@command(17, "SET_PAYLOAD")
-def set_payload(context: CommandContext) -> None:
-    """Payload mass and centre of gravity the controller assumes; a zero centre keeps the present one."""
-    center = context.doubles(1, 3)
-    context.controller.set_payload(context.double(0), center if np.any(center) else None)
-
-
 @command(65, "SET_TARGET_PAYLOAD")
 def set_target_payload(context: CommandContext) -> None:
-    """As SET_PAYLOAD, with the inertia about the centre of gravity (Ixx Iyy Izz Ixy Ixz Iyz)."""
+    """Payload that the controller assumes: mass, centre (zero keeps the present), inertia Ixx Iyy Izz Ixy Ixz Iyz."""
     center = context.doubles(1, 3)
     context.controller.set_payload(context.double(0), center if np.any(center) else None, context.doubles(4, 6))
-
-
-@command(29, "SET_TCP")
-def set_tcp(context: CommandContext) -> None:
-    """TCP pose relative to the flange."""
-    context.controller.kinematics.set_tcp(context.doubles(0, 6))

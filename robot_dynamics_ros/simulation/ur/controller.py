@@ -12,7 +12,7 @@ from robot_dynamics_ros.simulation.ur import motion
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
 from robot_dynamics_ros.simulation.ur.motion_control import ACCELERATION_LIMIT, STOP_DECELERATION, MotionControl
 from robot_dynamics_ros.simulation.ur.program import Program, ProgramError
-from robot_dynamics_ros.simulation.ur.registers import InputsOutputs, Registers, Watchdogs
+from robot_dynamics_ros.simulation.ur.registers import Registers, Watchdogs
 from robot_dynamics_ros.simulation.ur.safety import Safety, violation
 from robot_dynamics_ros.simulation.ur.script import Script, parse_script
 
@@ -22,7 +22,7 @@ START_DELAY = 0.02  # s between the end of an upload and the first cycle of the 
 class RuntimeState:
     """runtime_state."""
 
-    STOPPING, STOPPED, PLAYING, PAUSING, PAUSED, RESUMING = range(6)
+    STOPPING, STOPPED, PLAYING = range(3)
 
 
 class Controller(MotionControl):
@@ -33,25 +33,18 @@ class Controller(MotionControl):
         self._load_program = load_program
         self.registers = Registers()
         self.watchdogs = Watchdogs(self.registers)
-        self.io = InputsOutputs()
         self.safety = Safety()
         self.tick = 0
         self.clock_offset = 0.0  # s, of an injected clock step
         self.program: Program | None = None
         self.runtime_state = RuntimeState.STOPPED
         self.messages: deque[str] = deque(maxlen=100)
-        self._last_script: Script | None = None
         self._next_program: tuple[float, Script] | None = None
 
     @property
     def time(self) -> float:
         """Time since the start [s]; the published timestamp is this plus `clock_offset`."""
         return self.tick * DT
-
-    @property
-    def expects_torque(self) -> bool:
-        """True while torques are commanded, or a program runs that waits for them."""
-        return self._torque_mode or (self.program is not None and self.program.waits_for_torque)
 
     # -- one cycle ------------------------------------------------------------------------------------------------
     def step(self) -> None:
@@ -60,15 +53,11 @@ class Controller(MotionControl):
         self._check_watchdogs()
         self._step_program()
         try:
-            self._move()
+            self.step_arm(self.safety.may_move)
         except (motion.MotionError, ProgramError) as error:
             self.protective_stop(str(error))
-            self._move()
+            self.step_arm(self.safety.may_move)
         self._check_arm()
-
-    def _move(self) -> None:
-        paused = self.runtime_state == RuntimeState.PAUSED
-        self.step_arm(self.safety.may_move, paused, self.io.speed_fraction)
 
     def _step_program(self) -> None:
         if self.runtime_state == RuntimeState.STOPPING:
@@ -97,13 +86,6 @@ class Controller(MotionControl):
         if reason:
             self.protective_stop(reason)
 
-    @property
-    def watchdog_due(self) -> bool:
-        """True when a watchdog would stop the program in the next cycle, and its client is not waiting for us."""
-        if self.program is not None and self.program.blocked:
-            return False
-        return self.watchdogs.overdue(self.time, ahead=DT) is not None
-
     def _check_watchdogs(self) -> None:
         overdue = self.watchdogs.overdue(self.time)
         if overdue is not None:
@@ -114,7 +96,6 @@ class Controller(MotionControl):
     def write_inputs(self, values: dict[str, tuple[Any, ...]]) -> None:
         """Inputs of an RTDE package; they take effect in the next cycle."""
         self.registers.write_inputs(values, self.time)
-        self.io.write(values)
 
     def upload(self, text: str) -> None:
         """A script has arrived: it replaces the running program, unless the robot may not move."""
@@ -124,25 +105,6 @@ class Controller(MotionControl):
             return
         self.stop_program()
         self._next_program = (self.time + START_DELAY, script)
-
-    def play(self) -> bool:
-        """Dashboard 'play': start the last program again, or resume a paused one."""
-        if not self.safety.may_move:
-            return False
-        if self.runtime_state == RuntimeState.PAUSED:
-            self.runtime_state = RuntimeState.PLAYING
-        elif self.program is None and self._last_script is not None:
-            self._next_program = (self.time + START_DELAY, self._last_script)
-        return self.program is not None or self._next_program is not None
-
-    def pause(self) -> bool:
-        """Dashboard 'pause': the program and its path keep their state, the robot comes to rest."""
-        if self.program is None:
-            return False
-        self.runtime_state = RuntimeState.PAUSED
-        if not isinstance(self.motion, motion.PATH_MOTIONS):
-            self.stop_joints(STOP_DECELERATION)
-        return True
 
     def stop_program(self) -> None:
         """End the program: the robot decelerates and holds, watchdogs are removed."""
@@ -155,7 +117,6 @@ class Controller(MotionControl):
                 self.stop_joints(STOP_DECELERATION)
 
     def _start_program(self, script: Script) -> None:
-        self._last_script = script
         self.program = self._load_program(self, script)
         self.runtime_state = RuntimeState.PLAYING
 

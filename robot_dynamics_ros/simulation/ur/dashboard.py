@@ -11,7 +11,7 @@ from robot_dynamics_ros.simulation.ur.safety import RobotMode, SafetyMode
 
 GREETING = "Connected: Universal Robots Dashboard Server\n"
 SERIAL_NUMBER = "20235500001"
-STATE_NAMES = {RuntimeState.PLAYING: "PLAYING", RuntimeState.PAUSED: "PAUSED"}
+STATES = ("STOPPED", "PLAYING")
 
 
 class Dashboard:
@@ -20,7 +20,6 @@ class Dashboard:
     def __init__(self, controller: Controller, version: Version, model: str) -> None:
         self.controller: Controller = controller
         self.version, self.model = version, model
-        self.program = "<unnamed>"
         self.server = LineServer(self._line, GREETING)
 
     def reply(self, line: str) -> str:
@@ -30,11 +29,6 @@ class Dashboard:
         if name is None:
             return f"could not understand: '{text}'"
         return REPLIES[name](self, text[len(name) :].strip())
-
-    def load(self, name: str) -> str:
-        """Answer to `load`."""
-        self.program = name or self.program
-        return f"Loading program: {name}"
 
     def stop(self) -> str:
         """Answer to `stop`."""
@@ -52,11 +46,6 @@ class Dashboard:
         """Answer to `brake release`."""
         self.controller.safety.release_brakes()
         return "Brake releasing"
-
-    def log(self, message: str) -> str:
-        """Answer to `addToLog`."""
-        self.controller.report(message)
-        return "Added log message"
 
     def _line(self, connection: Connection, line: str) -> None:
         if line.strip().lower() in ("quit", "shutdown"):
@@ -77,12 +66,7 @@ REPLIES: dict[str, Reply] = {
     "robotmode": lambda d, rest: f"Robotmode: {RobotMode(d.controller.safety.robot_mode).name}",
     "safetymode": lambda d, rest: f"Safetymode: {SafetyMode(d.controller.safety.mode).name}",
     "safetystatus": lambda d, rest: f"Safetystatus: {SafetyMode(d.controller.safety.mode).name}",
-    "programstate": lambda d, rest: f"{STATE_NAMES.get(d.controller.runtime_state, 'STOPPED')} {d.program}",
-    "get loaded program": lambda d, rest: f"Loaded program: {d.program}",
-    "isprogramsaved": lambda d, rest: f"true {d.program}",
-    "load": lambda d, rest: d.load(rest),
-    "play": lambda d, rest: "Starting program" if d.controller.play() else "Failed to execute: play",
-    "pause": lambda d, rest: "Pausing program" if d.controller.pause() else "Failed to execute: pause",
+    "programstate": lambda d, rest: f"{STATES[d.controller.runtime_state == RuntimeState.PLAYING]} <unnamed>",
     "stop": lambda d, rest: d.stop(),
     "power on": lambda d, rest: d.power("Powering on", on=True),
     "power off": lambda d, rest: d.power("Powering off", on=False),
@@ -90,9 +74,5 @@ REPLIES: dict[str, Reply] = {
     "unlock protective stop": lambda d, rest: d.controller.safety.unlock(d.controller.time),
     "close safety popup": lambda d, rest: "closing safety popup",
     "restart safety": lambda d, rest: "Restarting safety",
-    "popup": lambda d, rest: "showing popup",
-    "close popup": lambda d, rest: "closing popup",
-    "addtolog": lambda d, rest: d.log(rest),
-    "setuserrole": lambda d, rest: f"Setting user role: {rest}",
 }
 LONGEST_FIRST = sorted(REPLIES, key=len, reverse=True)

@@ -6,8 +6,8 @@ a trapezoidal velocity profile, servoj follows with a lag equal to its lookahead
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -70,63 +70,37 @@ class Hold:
 
 
 class MoveJ:
-    """Joint moves through waypoints (q, v, a, r): the leading axis runs a trapezoid, the others are synchronous.
+    """A joint move: the leading axis runs a trapezoid, the others are synchronous."""
 
-    A waypoint with a blend radius r > 0 is rounded: the next move starts while this one decelerates, and both add up,
-    so the velocity is continuous and the corner is cut by an amount set by the ramps, not by r itself.
-    """
-
-    def __init__(self, q: Vector, waypoints: Sequence[tuple[Vector, float, float, float]]) -> None:
-        self._start = np.array(q, float)
-        self._segments: list[tuple[float, Profile, Vector]] = []  # start time, profile, unit direction
-        self._t = 0.0
-        self.finished = False
-        self.progress = 0
-        previous, begin, last = self._start, 0.0, None
-        for target, velocity, acceleration, _ in waypoints:
-            step = np.asarray(target, float) - previous
-            length = float(np.max(np.abs(step)))
-            if not np.isfinite(length):
-                raise MotionError("movej to a non-finite position")
-            profile = Profile(length, velocity, acceleration)
-            if last is not None and last[1] > 0:
-                begin -= min(last[0].ramp, profile.ramp)
-            self._segments.append((begin, profile, step / length if length > 0 else step))
-            begin += profile.duration
-            previous, last = np.asarray(target, float), (profile, waypoints[len(self._segments) - 1][3])
-        self.duration = begin
+    def __init__(self, q: Vector, target: Vector, velocity: float, acceleration: float) -> None:
+        self._start, step = np.array(q, float), np.asarray(target, float) - q
+        length = float(np.max(np.abs(step)))
+        if not np.isfinite(length):
+            raise MotionError("movej to a non-finite position")
+        self._profile = Profile(length, velocity, acceleration)
+        self._direction = step / length if length > 0 else step
+        self._t, self.finished = 0.0, False
 
     def step(self, dt: float) -> Target:
         self._t += dt
-        q, qd, qdd = self._start.copy(), np.zeros_like(self._start), np.zeros_like(self._start)
-        for i, (begin, profile, direction) in enumerate(self._segments):
-            s, sd, sdd = profile.at(self._t - begin)
-            q += s * direction
-            qd += sd * direction
-            qdd += sdd * direction
-            if self._t >= begin:
-                self.progress = i
-        self.finished = self._t >= self.duration
-        return q, qd, qdd
+        self.finished = self._t >= self._profile.duration
+        s, sd, sdd = self._profile.at(self._t)
+        return self._start + s * self._direction, sd * self._direction, sdd * self._direction
 
 
 class Chained:
-    """Motions one after the other, each built from the position where the one before ended."""
+    """A motion, then one that is built from the position where the first has ended."""
 
-    def __init__(self, q: Vector, builders: Sequence[Any]) -> None:
-        self._builders = list(builders)
-        self.progress = 0
-        self._q = np.array(q, float)
-        self._motion = self._builders[0](self._q)
-        self.finished = False
+    def __init__(self, first: Motion, build: Callable[[Vector], Motion]) -> None:
+        self._motion, self._build, self._q = first, build, np.zeros(0)
+        self._second = self.finished = False
 
     def step(self, dt: float) -> Target:
-        if self._motion.finished and self.progress + 1 < len(self._builders):
-            self.progress += 1
-            self._motion = self._builders[self.progress](self._q)
+        if self._motion.finished and not self._second:
+            self._motion, self._second = self._build(self._q), True
         target = self._motion.step(dt)
         self._q = target[0]
-        self.finished = self._motion.finished and self.progress + 1 == len(self._builders)
+        self.finished = self._second and self._motion.finished
         return target
 
 
@@ -175,6 +149,3 @@ class Servo:
         self._q = self._q + 0.5 * dt * (qd + self._qd)
         self._qd = qd
         return self._q, qd, qdd
-
-
-PATH_MOTIONS = (MoveJ, Chained)  # whose pace the speed slider sets

@@ -8,15 +8,11 @@ import numpy as np
 
 from robot_dynamics_ros.simulation.ur import motion
 from robot_dynamics_ros.simulation.ur.arm import DT, JOINTS, Arm
-from robot_dynamics_ros.simulation.ur.kinematics import Kinematics
 from robot_dynamics_ros.simulation.ur.program import ProgramError
-from robot_dynamics_ros.simulation.ur.script import PathMove
 
 ACCELERATION_LIMIT = 40.0  # rad/s2, joint acceleration limit [ur_rtde 1.6.5, UR_JOINT_ACCELERATION_MAX]
 STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop
 TARGET_SPEED_MARGIN = 1.1  # target speed over a joint's limit that is tolerated
-MINIMAL_PACE = 1e-6  # of a paused path: practically at rest, and derivatives exist
-PAUSE_TIME = 0.2  # s in which a paused path comes to rest
 
 
 class MotionControl:
@@ -24,12 +20,10 @@ class MotionControl:
 
     def __init__(self, arm: Arm) -> None:
         self.arm: Arm = arm
-        self.kinematics: Kinematics = Kinematics(arm.model)
         self.motion: motion.Motion = motion.Hold(arm.q)
         self.target: motion.Target = self.motion.step(DT)
         self._torque: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._torque_mode = False
-        self._pace = 1.0  # of a path, below 1 while pausing and resuming
         self._torque_hold = motion.Hold(arm.q)  # the motion while torques are commanded
 
     @property
@@ -37,11 +31,11 @@ class MotionControl:
         """True while a program commands torque."""
         return self._torque_mode
 
-    def step_arm(self, may_move: bool, paused: bool, speed_fraction: float) -> None:
+    def step_arm(self, may_move: bool) -> None:
         """One cycle of the arm: the commanded torque, or the next target of the motion.
 
-        may_move: safety allows torques; paused: a path comes to rest; speed_fraction: of the speed slider.
-        Raises MotionError for a target beyond a joint's speed limit or an arm driven out of its range.
+        may_move: safety allows torques. Raises MotionError for a target beyond a joint's speed limit or an arm driven
+        out of its range.
         """
         torque, self._torque = self._torque, None
         if torque is not None and may_move:
@@ -54,24 +48,17 @@ class MotionControl:
             self._torque_mode = False
             if self.motion is self._torque_hold:
                 self.motion = motion.Stop(self.arm.q, self.arm.qd, STOP_DECELERATION)
-        self.target = self._next_target(paused, speed_fraction)
-        self.arm.step_position(*self.target)
-
-    def _next_target(self, paused: bool, speed_fraction: float) -> motion.Target:
-        """The motion's next target; moves along a path slow down with the speed slider and while paused."""
-        self._pace = min(1.0, max(MINIMAL_PACE, self._pace + (-DT if paused else DT) / PAUSE_TIME))
-        k = self._pace * speed_fraction if isinstance(self.motion, motion.PATH_MOTIONS) else 1.0
-        q, qd, qdd = self.motion.step(k * DT)
-        if not np.all(np.abs(qd) <= TARGET_SPEED_MARGIN * self.arm.velocity_limit):
+        self.target = self.motion.step(DT)
+        if not np.all(np.abs(self.target[1]) <= TARGET_SPEED_MARGIN * self.arm.velocity_limit):
             raise motion.MotionError("target speed exceeds a joint's limit")
-        return (q, qd, qdd) if k == 1.0 else (q, k * qd, k * k * qdd)
+        self.arm.step_position(*self.target)
 
     # -- commands -------------------------------------------------------------------------------------------------
     def start(self, build: Callable[[np.ndarray], motion.Motion]) -> motion.Motion:
         """Begin a motion from the present target; a moving robot is brought to rest first."""
         q, qd = self.target[0], self.target[1]
         if float(np.max(np.abs(qd))) > motion.STILL:
-            self.motion = motion.Chained(q, [lambda _: motion.Stop(q, qd, STOP_DECELERATION), build])
+            self.motion = motion.Chained(motion.Stop(q, qd, STOP_DECELERATION), build)
         else:
             self.motion = build(q)
         return self.motion
@@ -90,7 +77,7 @@ class MotionControl:
     def stop_tool(self, deceleration: float) -> motion.Motion:
         """stopl: decelerate so that the tool slows with the given rate [m/s2]."""
         q, qd = self.target[:2]
-        speed = float(np.linalg.norm((self.kinematics.jacobian(q) @ qd)[:3]))
+        speed = float(np.linalg.norm((self.arm.jacobian(q) @ qd)[:3]))
         fastest = float(np.max(np.abs(qd)))
         per_joint = deceleration * fastest / speed if speed > 1e-6 else ACCELERATION_LIMIT
         return self.stop_joints(min(per_joint, ACCELERATION_LIMIT) if per_joint > 0 else STOP_DECELERATION)
@@ -106,16 +93,6 @@ class MotionControl:
     def command_torque(self, torque: np.ndarray, viscous_scale: np.ndarray, coulomb_scale: np.ndarray) -> None:
         """direct_torque for this cycle: gravity and scaled friction are added, joint torque limits hold."""
         self._torque = (torque, viscous_scale, coulomb_scale)
-
-    def follow_path(self, moves: tuple[PathMove, ...]) -> Iterator[int | None]:
-        """Run waypoints; yields the index of a waypoint when its move begins, then None each cycle."""
-        waypoints = [(np.array(m.target), m.velocity, m.acceleration, m.blend) for m in moves]
-        running = self.start(lambda q: motion.MoveJ(q, waypoints)) if moves else None
-        shown = -1
-        while running is not None and not running.finished:
-            progress = getattr(self.motion, "progress", shown)
-            yield progress if progress != shown else None
-            shown = progress
 
     # -- settings ----------------------------------------------------------------------------------------------
     def set_payload(self, mass: float, center: np.ndarray | None, inertia: np.ndarray | None = None) -> None:

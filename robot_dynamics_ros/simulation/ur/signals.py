@@ -5,25 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.simulation.ur.arm import DT
 from robot_dynamics_ros.simulation.ur.controller import Controller
-from robot_dynamics_ros.simulation.ur.kinematics import matrix_to_pose
 from robot_dynamics_ros.simulation.ur.rtde_wire import FIELD_TYPES, OUTPUTS
 
-SUPPLY_VOLTAGE = 48.0  # V, robot supply
-IDLE_CURRENT = 1.0  # A, electronics at rest
-CABLE_RESISTANCE = 0.1  # ohm, supply to joint
 JOINT_RUNNING = 253  # joint_mode of a running joint
 JOINT_IDLE = 255
 SCALAR_DEFAULTS = {"actual_main_voltage": 24.0, "tool_temperature": 30.0, "target_speed_fraction": 1.0}
 
-
-# drives without power: brakes hold the robot, no current flows
-UNPOWERED = {
-    name: (0.0,) * 6
-    for name in ("actual_current", "joint_control_output", "target_current", "actual_current_as_torque")
-} | {"actual_joint_voltage": (0.0,) * 6, "actual_robot_voltage": (0.0,), "actual_robot_current": (0.0,)}
+UNPOWERED = {  # brakes hold the robot, no current flows
+    name: (0.0,) * 6 for name in ("actual_current", "target_current", "actual_current_as_torque")
+}
 
 
 class Signals:
@@ -36,7 +29,6 @@ class Signals:
         for name, kind in OUTPUTS.items():
             self.values.setdefault(name, (0,) * FIELD_TYPES[kind][1])
         self.values.update({name: (value,) for name, value in SCALAR_DEFAULTS.items()})
-        self._twist = np.zeros(6)
 
     def update(self) -> None:
         """Write this cycle's outputs."""
@@ -58,38 +50,25 @@ class Signals:
     def _drives(self) -> None:
         arm = self._controller.arm
         torque = arm.drive_torque
-        power = float(np.sum(torque * arm.qd + arm.copper_loss * torque**2))  # W, braking heats a resistor
         self._put(
             target_moment=arm.target_moment,
             target_current=arm.target_moment / arm.torque_constant,
             actual_current=arm.current,
-            joint_control_output=arm.control_current,
             actual_current_as_torque=torque if self._gravity_included else torque - arm.model.gravity(arm.q),
             joint_temperatures=arm.record.temperature,
-            actual_joint_voltage=SUPPLY_VOLTAGE - CABLE_RESISTANCE * np.abs(arm.current),
         )
-        self.values["actual_robot_voltage"] = (SUPPLY_VOLTAGE,)
-        self.values["actual_robot_current"] = (IDLE_CURRENT + max(power, 0.0) / SUPPLY_VOLTAGE,)
 
     def _tool(self) -> None:
-        controller, arm = self._controller, self._controller.arm
-        target_q, target_qd, _ = controller.target
-        pose = controller.kinematics.tcp(arm.q)
-        twist = controller.kinematics.jacobian(arm.q) @ arm.qd
-        acceleration = (twist[:3] - self._twist[:3]) / DT
-        self._twist = twist
+        arm, (target_q, target_qd, _) = self._controller.arm, self._controller.target
         force = arm.tcp_force()
         self._put(
-            actual_TCP_pose=matrix_to_pose(pose),
-            actual_TCP_speed=twist,
+            actual_TCP_pose=pose(arm.flange(arm.q)),
+            actual_TCP_speed=arm.jacobian(arm.q) @ arm.qd,
             actual_TCP_force=force,
-            target_TCP_pose=matrix_to_pose(controller.kinematics.tcp(target_q)),
-            target_TCP_speed=controller.kinematics.jacobian(target_q) @ target_qd,
-            actual_tool_accelerometer=pose[:3, :3].T @ (acceleration + np.array([0, 0, 9.80665])),
-            ft_raw_wrench=arm.raw_wrench(controller.kinematics.flange(arm.q)[:3, :3]),
+            target_TCP_pose=pose(arm.flange(target_q)),
+            target_TCP_speed=arm.jacobian(target_q) @ target_qd,
         )
         self.values["tcp_force_scalar"] = (float(np.linalg.norm(force[:3])),)
-        self.values["actual_momentum"] = (arm.momentum(),)
 
     def _modes(self) -> None:
         controller, safety, values = self._controller, self._controller.safety, self.values
@@ -101,11 +80,13 @@ class Signals:
         values["runtime_state"] = (controller.runtime_state,)
         values["robot_status_bits"] = (powered | (controller.program is not None) << 1,)
         values["joint_mode"] = (JOINT_RUNNING if safety.robot_mode == 7 else JOINT_IDLE,) * 6
-        values["speed_scaling"] = (controller.io.speed_fraction if controller.program is not None else 0.0,)
-        values["target_speed_fraction"] = (controller.io.speed_fraction,)
+        values["speed_scaling"] = (float(controller.program is not None),)
         values["payload"] = (mass,)
-        values["actual_digital_output_bits"] = (controller.io.digital_outputs,)
-        values["standard_analog_output0"], values["standard_analog_output1"] = controller.io.analog_outputs
         if not powered:
             values.update(UNPOWERED)
-        self._put(payload_cog=center, payload_inertia=inertia, tcp_offset=controller.kinematics.tcp_offset)
+        self._put(payload_cog=center, payload_inertia=inertia)
+
+
+def pose(T: np.ndarray) -> np.ndarray:
+    """x, y, z [m] and rotation vector [rad] (6,) of a placement (4, 4)."""
+    return np.concatenate([T[:3, 3], Rotation.from_matrix(T[:3, :3]).as_rotvec()])

@@ -1,9 +1,9 @@
-"""Programs that are run statement by statement: assignments, while, if, registers, direct_torque and stops.
+"""Programs that are run statement by statement: assignments, while, if, registers, direct_torque, moves and stops.
 
-The part of URScript that a torque program needs. A line is read once, when the program starts; what is not understood
-ends the program with a message, as the real interpreter refuses a script it cannot parse. Every call that waits for the
-controller (direct_torque, sync, sleep, stopj) takes at least one cycle; a program that never does is
-stopped, as on the robot.
+The part of URScript that torque programs and short scripts need. A line is read once, when the program starts; what is
+not understood ends the program with a message, as the real interpreter refuses a script it cannot parse. Every call
+that waits for the controller (direct_torque, sync, sleep, movej, stopj) takes at least one cycle; a program that never
+does is stopped, as on the robot.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ import numpy as np
 
 from robot_dynamics_ros.simulation.ur.arm import DT, JOINTS
 from robot_dynamics_ros.simulation.ur.controller import Controller
+from robot_dynamics_ros.simulation.ur.motion import MoveJ
 from robot_dynamics_ros.simulation.ur.program import MAX_ARGUMENT, ProgramError, Waiting
-from robot_dynamics_ros.simulation.ur.script import (
-    COULOMB_DEFAULT,
-    MAX_LINE,
-    VISCOUS_DEFAULT,
-    Script,
-)
+from robot_dynamics_ros.simulation.ur.script import DEFINITION, MAX_LINE, Script
 
 MAX_STATEMENTS = 10_000  # within one controller cycle
 MAX_LINES = 2_000
+MAX_DEPTH = 50  # of blocks; an elif counts as one
+VISCOUS_DEFAULT = (0.9, 0.9, 0.8, 0.9, 0.9, 0.9)  # of direct_torque [ur_rtde 1.6.5, directTorque]
+COULOMB_DEFAULT = (0.8, 0.8, 0.7, 0.8, 0.8, 0.8)
 _HEAD = re.compile(r"^(while|if|elif)\b\s*(.+?)\s*:$")
 _ASSIGN = re.compile(r"^(?:local\s+|global\s+)?([A-Za-z_]\w*)\s*=\s*(?!=)(.+)$")
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
@@ -46,37 +45,39 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 Block = list[tuple[str, Any, "Block", "Block"]]  # kind, expression, body, else body
 
 
-def parse_block(lines: Iterator[str], ends: tuple[str, ...] = ("end",)) -> tuple[Block, str]:
+def parse_block(lines: Iterator[str], depth: int, ends: tuple[str, ...] = ("end",)) -> tuple[Block, str]:
     """Statements up to one of `ends`; returns them and the line that ended them. Raises ProgramError."""
+    if depth > MAX_DEPTH:
+        raise ProgramError(f"its blocks are nested more than {MAX_DEPTH} deep")
     block: Block = []
     for line in lines:
         if line in ends or (_HEAD.match(line) and line.startswith("elif") and "elif" in ends):
             return block, line
-        block.append(_statement(line, lines))
+        block.append(_statement(line, lines, depth + 1))
     raise ProgramError("the program has no end")
 
 
-def _statement(line: str, lines: Iterator[str]) -> tuple[str, Any, Block, Block]:
+def _statement(line: str, lines: Iterator[str], depth: int) -> tuple[str, Any, Block, Block]:
     if len(line) > MAX_LINE:
         raise ProgramError(f"line of {len(line)} characters")
     head = _HEAD.match(line)
     if head and head[1] == "while":
-        return "while", _expression(head[2]), parse_block(lines)[0], []
+        return "while", _expression(head[2]), parse_block(lines, depth)[0], []
     if head and head[1] == "if":
-        return _branches(head[2], lines)
+        return _branches(head[2], lines, depth)
     assigned = _ASSIGN.match(line)
     if assigned and not line.startswith("def "):
         return "assign", (assigned[1], _expression(assigned[2])), [], []
     return "call", _expression(line), [], []
 
 
-def _branches(condition: str, lines: Iterator[str]) -> tuple[str, Any, Block, Block]:
-    body, ended = parse_block(lines, ("end", "else:", "elif"))
+def _branches(condition: str, lines: Iterator[str], depth: int) -> tuple[str, Any, Block, Block]:
+    body, ended = parse_block(lines, depth, ("end", "else:", "elif"))
     other: Block = []
     if ended == "else:":
-        other = parse_block(lines)[0]
+        other = parse_block(lines, depth)[0]
     elif ended != "end":
-        other = [_branches(_HEAD.match(ended)[2], lines)]  # type: ignore[index]
+        other = [_branches(_HEAD.match(ended)[2], lines, depth + 1)]  # type: ignore[index]
     return "if", _expression(condition), body, other
 
 
@@ -87,28 +88,19 @@ def _expression(text: str) -> ast.expr:
         raise ProgramError(f"{text[:80]!r} is not understood") from error
 
 
-def is_torque_program(script: Script) -> bool:
-    """True for an uploaded program with a loop around direct_torque that is not the vendor client's."""
-    return not script.is_command_loop and "direct_torque(" in script.text and "while " in script.text
-
-
 class Interpreter:
     """A running program; step() is one controller cycle."""
-
-    blocked, waits_for_torque = False, True
 
     def __init__(self, controller: Controller, script: Script) -> None:
         self.controller, self.script = controller, script
         self._names: dict[str, Any] = {"True": True, "False": False}
         self._spent = 0
         lines = [line.split("#", 1)[0].strip() for line in script.text.splitlines()]
-        lines = [line for line in lines if line][1:]  # without the def
+        lines = [line for line in lines if line]
+        lines = lines[1:] if DEFINITION.match(script.text) else [*lines, "end"]
         if len(lines) > MAX_LINES:
             raise ProgramError(f"{len(lines)} lines are more than {MAX_LINES}")
-        try:
-            self._steps = self._run(parse_block(iter(lines))[0])
-        except RecursionError as error:
-            raise ProgramError("its blocks are nested too deeply") from error
+        self._steps = self._run(parse_block(iter(lines), 0)[0])
 
     def step(self) -> bool:
         """Run until the next call that waits; False when the program has ended."""
@@ -191,7 +183,7 @@ def _number(value: Any) -> Any:
 def _six(values: Any, name: str) -> np.ndarray:
     vector = np.asarray(values, dtype=float)
     if vector.shape != (JOINTS,) or not np.all(np.abs(vector) <= MAX_ARGUMENT):
-        raise ProgramError(f"direct_torque: {name} = {values} are not six usable numbers")
+        raise ProgramError(f"{name} = {values} are not six usable numbers")
     return vector
 
 
@@ -214,6 +206,11 @@ def _sleep(controller: Controller, seconds: float) -> Waiting:
         yield
 
 
+def _movej(controller: Controller, q: Any, a: Any = 1.4, v: Any = 1.05) -> Waiting:
+    target, velocity, acceleration = _six(q, "movej: q"), float(_number(v)), float(_number(a))
+    yield from controller.wait_for(controller.start(lambda start: MoveJ(start, target, velocity, acceleration)))
+
+
 def _stopj(controller: Controller, deceleration: float = 2.0) -> Waiting:
     if not 0 < deceleration <= MAX_ARGUMENT:
         raise ProgramError(f"stopj: deceleration {deceleration}")
@@ -224,6 +221,7 @@ ACTIONS: dict[str, Callable[..., Waiting | None]] = {
     "direct_torque": _direct_torque,
     "sync": _sync,
     "sleep": _sleep,
+    "movej": _movej,
     "stopj": _stopj,
     "textmsg": lambda controller, *values: controller.report(f"textmsg: {' '.join(map(str, values))[:200]}"),
     "write_output_integer_register": lambda controller, i, value: controller.registers.write_int(int(i), int(value)),

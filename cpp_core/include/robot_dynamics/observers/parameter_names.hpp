@@ -115,7 +115,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("tare_window", p.tare.window);
   each("tare_steady_ratio", p.tare.steady_ratio);
   each("tare_payload", p.tare.payload);
-  each("rest_bias", p.rest.time);
+  each("rest_time", p.rest.time, n);
   each("rest_std", p.rest.std, n);
   each("viscous_drift", p.drift.time);
   each("drift_std", p.drift.std, n);

@@ -6,11 +6,11 @@
 //   b(s + ds) = d b(s) + sqrt(1 - d^2) std w    d = exp(-ds / span)         while it moves
 //   db/dt = std sqrt(share / time) w                                        while it stands
 //
-// and the scalar Kalman filter of it, which measures the external torque with the intensity share time std^2 while all
-// joints stand and no contact is flagged: its time constant tends to `time`, its variance to share std^2 (source: own).
-// |b| <= std, so a lasting push beyond that stays visible. What is subtracted is `delay` old, so that the onset of a
-// push is not in it; a contact keeps it. Where a joint has left the place where the robot stood by `far`, all joints
-// begin anew: a replay that begins later has the same bits from there on.
+// and the scalar Kalman filter of it, which measures the external torque with the intensity share time std^2 while the
+// joint stands and no contact is flagged: its time constant tends to `time`, its variance to share std^2 (source: own).
+// |b| <= reach std, so a lasting push beyond that stays visible. What is subtracted is `delay` old, so that the onset
+// of a push is not in it; a contact keeps it. Where the joint has left the place where it stood by `far` it begins
+// anew: a replay that begins later has the same bits from there on.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@
 namespace robot_dynamics {
 
 struct RestBiasParameters {
-  double time = 0.0;                     // s, 0: off
-  std::array<double, max_joints> std{};  // Nm, of the error of friction at rest; 0: nothing is absorbed at the joint
+  std::array<double, max_joints> time{};  // s
+  std::array<double, max_joints> std{};   // Nm, of the error of friction at rest; 0 of either: nothing is absorbed
 };
 
 class RestBias {
@@ -44,7 +44,7 @@ class RestBias {
   };
 
   RestBias(int n, const RestBiasParameters& p) : n_(n), p_(p) {
-    require_range("rest_bias", p.time, 0.0, 1e3);
+    require_each("rest_time", p.time.data(), n, 0.0, 1e3);
     require_each("rest_std", p.std.data(), n, 0.0, 1e6);
     reset();
   }
@@ -58,11 +58,8 @@ class RestBias {
   // tau (n): external torque; `free`: tau may be absorbed (no contact, sensors trusted).
   void step(std::int64_t stamp_ns, double dt, const double* q, const double* qd, const double* tau, bool free,
             bool contact) noexcept {
-    if (p_.time <= 0.0) return;
-    bool still = true;
-    for (int i = 0; i < n_; ++i) still = still && std::abs(qd[i]) < speed;
     if (slot_ == none) std::copy_n(q, n_, stood_.begin());
-    leave(still, contact, q);
+    for (int i = 0; i < n_; ++i) leave(i, q[i], stands(qd[i]), contact);
     const std::int64_t slot = stamp_ns / delay;
     if (slot != slot_) turn(slot, q);
     const double phase = static_cast<double>(stamp_ns - slot * delay) / static_cast<double>(delay);
@@ -74,14 +71,14 @@ class RestBias {
       if (contact) pushed_[i] = std::max(pushed_[i], std::abs(tau[i] - used_[i].mean));
     }
     held_ = contact;
-    for (int i = 0; i < n_; ++i) advance(i, dt, free && still ? tau : nullptr);
+    for (int i = 0; i < n_; ++i) advance(i, dt, free && stands(qd[i]) ? tau : nullptr);
   }
 
   double mean(int i) const noexcept { return used_[i].mean; }
   double variance(int i) const noexcept { return used_[i].variance; }
   double pushed(int i) const noexcept { return pushed_[i]; }  // largest of the contacts at this place
   double full(int i) const noexcept {                         // variance where nothing is absorbed; 0: nothing ever is
-    return p_.time > 0.0 ? p_.std[i] * p_.std[i] : 0.0;
+    return p_.time[i] > 0.0 ? p_.std[i] * p_.std[i] : 0.0;
   }
 
  private:
@@ -93,16 +90,14 @@ class RestBias {
     return {d * b.mean, full(i) - d * d * (full(i) - b.variance)};
   }
 
-  // Far from where the robot stood nothing is known; `still`: it stands here.
-  void leave(bool still, bool contact, const double* q) noexcept {
-    bool away = false;
-    for (int i = 0; i < n_; ++i) {
-      const double distance = std::abs(q[i] - stood_[i]);
-      away = away || distance > far;
-      if (distance > gone && !contact) pushed_[i] = 0.0;
-    }
-    for (int i = 0; i < n_ && away; ++i) now_[i] = older_[i] = newer_[i] = {0.0, full(i)};
-    if (still) std::copy_n(q, n_, stood_.begin());
+  static bool stands(double qd) noexcept { return std::abs(qd) < speed; }
+
+  // Far from where the joint stood nothing is known; `still`: it stands here.
+  void leave(int i, double q, bool still, bool contact) noexcept {
+    const double distance = std::abs(q - stood_[i]);
+    if (distance > far) now_[i] = older_[i] = newer_[i] = {0.0, full(i)};
+    if (distance > gone && !contact) pushed_[i] = 0.0;
+    if (still) stood_[i] = q;
   }
 
   void turn(std::int64_t slot, const double* q) noexcept {
@@ -120,9 +115,9 @@ class RestBias {
   void advance(int i, double dt, const double* tau) noexcept {
     Bias& b = now_[i];
     if (full(i) <= 0.0) return;
-    b.variance = std::min(full(i), b.variance + share * full(i) * dt / p_.time);
+    b.variance = std::min(full(i), b.variance + share * full(i) * dt / p_.time[i]);
     if (!tau) return;
-    const double gain = b.variance * dt / (b.variance * dt + share * p_.time * full(i));
+    const double gain = b.variance * dt / (b.variance * dt + share * p_.time[i] * full(i));
     const double most = reach * p_.std[i];
     b.mean = std::min(std::max(b.mean + gain * (tau[i] - b.mean), -most), most);
     b.variance *= 1.0 - gain;
@@ -132,7 +127,7 @@ class RestBias {
   RestBiasParameters p_;
   std::array<Bias, max_joints> now_{}, older_{}, newer_{}, used_{};
   std::array<double, max_joints> pushed_{};
-  std::array<double, max_joints> anchor_{}, stood_{};  // q at the beginning of the slot, and where the robot last stood
+  std::array<double, max_joints> anchor_{}, stood_{};  // q at the beginning of the slot, and where the joint last stood
   std::int64_t slot_ = none;                           // stamp over delay
   bool held_ = false;                                  // by a contact
 };

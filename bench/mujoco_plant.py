@@ -27,7 +27,7 @@ DAHL = 1e-4  # rad over which compensated stiction builds up, as in plant/contro
 
 
 class MujocoPlant:
-    """A plant (see interface.py) whose mechanics are MuJoCo's.
+    """A plant (see simulation/plant/interface.py) whose mechanics are MuJoCo's.
 
     robot: names and kinematics; chain, nominal: true links and those of the controller; true: numbers by name.
     Raises CapabilityError without MuJoCo 3.7 or later, ConfigError for links that are no bodies.
@@ -75,14 +75,14 @@ class MujocoPlant:
         self._data.mocap_pos[0] = AWAY
 
     def set_payload(self, mass: float, com: Sequence[float], inertia: Sequence[float]) -> None:
-        """What the arm really carries."""
+        """Payload on the arm."""
         old = self._data
         self._model, self._data = self._compiled(self._chain.with_payload(mass, list(com), list(inertia)))
         for name in ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat"):
             getattr(self._data, name)[:] = getattr(old, name)
 
     def set_nominal_payload(self, mass: float, com: Sequence[float], inertia: Sequence[float]) -> None:
-        """What the controller believes."""
+        """Payload that the controller assumes."""
         self._body = _core.RigidBody(self._nominal.with_payload(mass, list(com), list(inertia)))
 
     # --- cycles ---------------------------------------------------------------------------------------------------

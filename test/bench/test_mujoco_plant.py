@@ -4,21 +4,22 @@ import numpy as np
 import pytest
 from ur_rig import Rig
 
+from bench import mujoco_plant
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.cli.demo_robots import demo_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.plant import mujoco_plant
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 pytest.importorskip("mujoco", minversion="3.7")
+PLANT = "bench.mujoco_plant:MujocoPlant"
 Q = np.array(demo_robot("ur5e").pose)
 WRENCH = np.array([10.0, -5.0, 20.0, 1.0, -2.0, 0.5])
 
 
 def machine(robot="ur5e", **options):
-    return SimulatedRobot(robot, q=np.array(demo_robot(robot).pose), plant="mujoco", rate=500.0, **options)
+    return SimulatedRobot(robot, q=np.array(demo_robot(robot).pose), plant=PLANT, rate=500.0, **options)
 
 
 def held(robot, seconds=0.6):
@@ -98,19 +99,20 @@ def test_torque_moves_it_and_a_command_that_is_no_number_does_not():
 
 
 def test_the_simulated_ur_controller_reports_what_pushes_it():
-    rig = Rig(plant="mujoco")
+    rig = Rig(plant=PLANT)
     rig.cycles(50)
     rig.process.scenario.commanded[2] = 25.0
     rig.controller.arm.zero_force_sensor()
     rig.cycles(100)
     assert type(rig.controller.arm.simulated.core).__name__ == "MujocoPlant"
     assert rig.process.signals.values["actual_TCP_force"][2] == pytest.approx(25.0, abs=2.0)
-    assert rig.controller.arm.truth()["external_wrench"][2] == 25.0
+    assert rig.process.arm.simulated.truth()["external_wrench"][2] == 25.0
 
 
 def test_an_unknown_plant_and_a_missing_mujoco_are_named(monkeypatch):
-    with pytest.raises(ConfigError, match="unknown 'bullet'; known: elastic, mujoco"):
-        SimulatedRobot("ur5e", plant="bullet")
+    for plant in ("bullet", "bench.mujoco_plant:Bullet", ":"):
+        with pytest.raises(ConfigError, match=f"plant: '{plant}' is neither 'elastic' nor module:class"):
+            SimulatedRobot("ur5e", plant=plant)
     monkeypatch.setattr("mujoco.mjtBias", object())
     with pytest.raises(CapabilityError, match="has no dcmotor: pip install 'mujoco>=3.7'"):
         mujoco_plant._mujoco()

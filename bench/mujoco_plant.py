@@ -75,14 +75,14 @@ class MujocoPlant:
         self._data.mocap_pos[0] = AWAY
 
     def set_payload(self, mass: float, com: Sequence[float], inertia: Sequence[float]) -> None:
-        """What the arm really carries."""
+        """Payload on the arm."""
         old = self._data
         self._model, self._data = self._compiled(self._chain.with_payload(mass, list(com), list(inertia)))
         for name in ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat"):
             getattr(self._data, name)[:] = getattr(old, name)
 
     def set_nominal_payload(self, mass: float, com: Sequence[float], inertia: Sequence[float]) -> None:
-        """What the controller believes."""
+        """Payload that the controller assumes."""
         self._body = _core.RigidBody(self._nominal.with_payload(mass, list(com), list(inertia)))
 
     # --- cycles ---------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ DPI = 160
 # colours that are distinguishable with colour blindness [Okabe and Ito 2008]
 BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"
 INK = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY)
-OF_A_FILE = r'<metadata>.*?</metadata>| xmlns(:\w+)?="[^"]*"| id="[a-zA-Z.0-9]+_[\d_]+"'  # of no use inside a page
+OF_A_FILE = r'<metadata>.*?</metadata>| xmlns(:\w+)?="[^"]*"| id="[a-zA-Z.0-9]+_[\d_]+"'  # not needed in a page
 MEASURED, MODEL, ERROR, OTHER = "#222222", BLUE, RED, "#999999"
 
 

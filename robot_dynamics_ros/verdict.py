@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 GRADES = {"good": "good", "fair": "fair", "bad": "not usable"}  # level, which has the colour -> word
-CLEAR = 4.0  # standard deviations of a difference that is no chance
-DEVIATION = (10.0, 30.0)  # % of a parameter that is well and of one that is roughly known
+CLEAR = 4.0  # standard deviations of a significant difference
+DEVIATION = (10.0, 30.0)  # % relative deviation of a well and of a roughly known parameter
 SHARE = 0.1  # of the size of a quantity, the least difference that is reported
 
 

@@ -16,14 +16,19 @@ from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, w
 
 @click.command("wrench")
 @robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
-@click.option("--plants", default=",".join(PLANTS), show_default=True, help="Plants, by commas.")
+@click.option(
+    "--plants",
+    default=",".join(PLANTS),
+    show_default=True,
+    help="Plants, by commas; elastic-EFFECT-.. without effects.",
+)
 @click.option("--robots", "count", type=click.IntRange(1, 10), default=1, show_default=True, help="Individuals.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw.")
 @click.option("--families", default="tuning", show_default=True, help="Friction of the elastic plant, as for `force`.")
 @click.option("--pushes", type=click.IntRange(0, 1000), default=2, show_default=True, help="Minutes with pushes, each.")
 @click.option("--collisions", type=click.IntRange(0, 1000), default=1, show_default=True, help="Minutes with them.")
 @click.option("--free", type=click.IntRange(0, 1000), default=1, show_default=True, help="Minutes without contact.")
-@click.option("--rate", default=1.0, show_default=True, help="False alarms per hour of entries without flags.")
+@click.option("--rate", default=1.0, show_default=True, help="False alarms per hour that thresholds are chosen for.")
 @click.option("--out", type=NewPath(directory=True), default="wrench_benchmark", show_default=True, help="Directory.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Individuals at a time.")
 @json_option
@@ -54,10 +59,14 @@ def command(
 
     drawn = run.people(load_robot(robot), plants.split(","), count, seed, named(families))
     with stderr.status(f"recording and estimating, {len(drawn)} individuals"):
-        run.enter_all(robot, drawn, {"pushes": pushes, "collisions": collisions, "free": free}, out, jobs)
+        run.enter_all(robot, drawn, {"pushes": pushes, "collisions": collisions, "free": free}, rate, out, jobs)
     scores = {path.name: score(out / "truth", path, rate) for path in sorted((out / "submissions").iterdir())}
     write_json(json_file, scores)
     for name, rows in table.tables(scores).items():
         show(rows)
         if save:
-            write("wrench", name, markdown_table(rows[0], rows[1:], command_line()))
+            write(
+                "wrench",
+                f"effects {name}" if "-" in plants else name,
+                markdown_table(rows[0], rows[1:], command_line()),
+            )

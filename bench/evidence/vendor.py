@@ -25,7 +25,7 @@ REACH, VELOCITY, ACCELERATION = 0.6, 0.8, 2.0  # rad, rad/s, rad/s2
 AMBIENT = 22.0  # deg C, of arm and air at the start
 TORQUE_OFFSETS = np.array([0.3, -0.6, 0.4, 0.5, -0.2, 0.2, -0.1])  # Nm, of the joint torque sensors
 DRIFT = np.array([0.5, -0.4, 1.5])  # N/K, of the sensor at the flange, tool axes
-TOOL, TOOL_COM = 0.3, (0.0, 0.0, 0.05)  # kg, m: a tool that nobody declared
+TOOL, TOOL_COM = 0.3, (0.0, 0.0, 0.05)  # kg, m: an undeclared tool
 HOME = {7: (0.0, -0.6, 0.0, -2.2, 0.0, 1.7, 0.7), 6: (0.0, -1.2, 1.5, -1.9, -1.57, 0.4)}  # rad, by number of joints
 
 

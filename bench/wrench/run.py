@@ -18,39 +18,59 @@ from bench.wrench import PLANTS
 from bench.wrench.entries import entries
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.plant.build import WITHOUT
 
 KINDS = {
     "pushes": (pushes, 200),
     "collisions": (collisions, 300),
     "free": (lambda draw: 0.0 * pushes(draw), 1000),
+    "ordinary": (lambda draw: 0.0 * pushes(draw), 2000),
 }  # and where their random numbers begin
+ORDINARY = 10  # minutes of moves without contact that every entry may be fitted to; one where nothing collides
 
 
 def people(robot: RobotFile, plants: list[str], count: int, seed: int, families: list[str]) -> list[Individual]:
-    """`count` individuals on every plant; MuJoCo's has one kind of friction, the levels are the individual's."""
+    """`count` individuals on every plant; MuJoCo's has one kind of friction, the levels are the individual's.
+
+    A plant is a name of PLANTS, and effects of the elastic plant that are left out: elastic-load_friction-ripple.
+    """
     drawn = individuals(robot, count, seed, families)
-    return [replace(who, plant=PLANTS[plant], laws=who.laws | {"plant": plant}) for plant in plants for who in drawn]
+    return [_on(who, text) for text in plants for who in drawn]
 
 
-def enter_all(name: str, drawn: Sequence[Individual], trials: dict[str, int], out: Path, jobs: int) -> None:
+def _on(who: Individual, text: str) -> Individual:
+    plant, *effects = text.split("-")
+    given = who.overrides | {name: value for effect in effects for name, value in WITHOUT[effect].items()}
+    return replace(who, plant=PLANTS[plant], laws=who.laws | {"plant": text}, overrides=given)
+
+
+def enter_all(
+    name: str, drawn: Sequence[Individual], trials: dict[str, int], rate: float, out: Path, jobs: int
+) -> None:
     """enter() for every individual, `jobs` at a time."""
-    rows = [(name, who, trials, out) for who in drawn]
+    rows = [(name, who, trials, rate, out) for who in drawn]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         list(pool.map(enter, *zip(*rows, strict=True)))
 
 
-def enter(name: str, who: Individual, trials: dict[str, int], out: Path) -> None:
-    """Record one individual, identify it, estimate; writes inputs, truth and submissions."""
-    robot, label = load_robot(name), f"{who.plant}{who.index}"
+def enter(name: str, who: Individual, trials: dict[str, int], rate: float, out: Path) -> None:
+    """Record one individual, identify it, estimate with thresholds for `rate`; writes inputs, truth and submissions."""
+    robot, plant = load_robot(name), who.laws["plant"]  # its name in files
+    label = f"{plant}{who.index}"
     training = [recorded(robot, who, k)[0] for k in range(who.bags)]
-    for k, log in enumerate(training):
-        _write(out / "inputs" / f"{label}_training_{k}.npz", _columns(log))
+    draw, first = KINDS["ordinary"]
+    ordinary = [
+        touched(robot, who, "moves", first + k, draw).log for k in range(ORDINARY if trials["collisions"] else 1)
+    ]
+    for kind, logs in (("training", training), ("ordinary", ordinary)):
+        for k, log in enumerate(logs):
+            _write(out / "inputs" / f"{label}_{kind}_{k}.npz", _columns(log))
     found = identified_file(robot, training, out / "robots" / label, Verdict(who.index, who.laws, []))
-    methods = entries(found, training)
+    methods = entries(found, training, ordinary, rate)
     for kind, count in trials.items():
         draw, first = KINDS[kind]
         for k in range(count):
-            trial, file = touched(robot, who, "moves", first + k, draw), f"{who.plant}_{kind}_{who.index}{k:03d}.npz"
+            trial, file = touched(robot, who, "moves", first + k, draw), f"{plant}_{kind}_{who.index}{k:03d}.npz"
             _write(out / "inputs" / file, _columns(trial.log))
             _write(out / "truth" / file, truth(trial))
             for method, estimate in methods.items():

@@ -4,8 +4,9 @@
 
 TRUTH/NAME.npz: time (N,) [s], wrench (N, 6) of the environment on the robot at the TCP in base axes [N, Nm], moving and
 contact (N,), events (K, 3): begin, end [s], peak |F| [N]. SUBMISSION/NAME.npz: wrench (N, 6), and where the method has
-them std (N, 6) and flagged (N,): contact is claimed. Without `flagged`, the largest |F| is a threshold that is chosen
-for --rate false alarms per hour. A name is PLANT_KIND_NUMBER; figures are over all recordings of a plant and kind.
+them std (N, 6), flagged (N,): contact is claimed, and significance (N,), which the ROC then has instead of |F|.
+Without `flagged`, the smallest threshold of |F| is chosen that gives --rate false alarms per hour. A name is
+PLANT_KIND_NUMBER; figures are over all recordings of a plant and kind.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ SETTLED = 2.0  # s at the beginning of every recording that are not scored
 LATE, QUIET = 0.1, 0.5  # s after an event in which an alarm finds it; in which an alarm is not false
 MERGED = 0.1  # s between two alarms that are one
 CLASSES = ((10, 20), (20, 50), (50, 100))  # N, of the peaks
+DURATIONS = ((2, 6), (6, 12), (12, 30), (30, 102))  # ms
+GOAL = (20, 12)  # N, ms: nothing from both on is to be missed
 STATES = ("moving", "rest", "contact", "contact_rest")
 
 
@@ -60,7 +63,7 @@ def recording(truth: Path, estimate: Path) -> dict[str, np.ndarray]:
         raise SystemExit(f"{estimate}: wrench has another shape than {true['wrench'].shape}")
     keep = true["time"] >= true["time"][0] + SETTLED
     rows = {k: true[k][keep] for k in ("time", "wrench", "moving", "contact")}
-    rows |= {f"our_{k}": ours[k][keep] for k in ("wrench", "std", "flagged") if k in ours}
+    rows |= {f"our_{k}": ours[k][keep] for k in ("wrench", "std", "flagged", "significance") if k in ours}
     begin = rows["time"][0]
     return rows | {"events": np.array([e for e in true["events"].reshape(-1, 3) if e[0] >= begin]).reshape(-1, 3)}
 
@@ -79,7 +82,7 @@ def figures(recordings: Sequence[dict[str, np.ndarray]], rate: float) -> dict[st
             for k in (1, 2) if "our_std" in join else ():
                 result[f"within_{k}_{name}"] = float((np.abs(error[mask]) <= k * join["our_std"][mask]).mean())
     size = [np.linalg.norm(r["our_wrench"][:, :3], axis=1) for r in recordings]
-    result |= {"roc": roc(recordings, size)}
+    result |= {"roc": roc(recordings, [r.get("our_significance", s) for r, s in zip(recordings, size, strict=True)])}
     if "our_flagged" in join:
         flags = [r["our_flagged"] > 0 for r in recordings]
     else:
@@ -103,6 +106,7 @@ def alarms(recordings: Sequence[dict[str, np.ndarray]], flags: Sequence[np.ndarr
     lost: list[bool] = []
     delays: list[float] = []
     peaks: list[float] = []
+    lengths: list[float] = []
     false, hours = 0, 0.0
     for r, flagged in zip(recordings, flags, strict=True):
         time, events = r["time"], r["events"]
@@ -112,21 +116,34 @@ def alarms(recordings: Sequence[dict[str, np.ndarray]], flags: Sequence[np.ndarr
             hit = rising[first:last].any()  # a claim that was there before is none of this contact
             lost.append(not hit)
             peaks.append(peak)
+            lengths.append(1e3 * (end - begin + np.median(np.diff(time))))
             delays += [time[first + int(rising[first:last].argmax())] - begin] if hit else []
             claimed[first : np.searchsorted(time, end + QUIET)] = True
         new = np.diff(time[flagged], prepend=-np.inf) > MERGED
         false += int((new & ~claimed[flagged]).sum())
         hours += (~claimed).sum() * np.median(np.diff(time)) / 3600.0
-    missed, peak_of = np.array(lost, float), np.array(peaks)
+    missed, peak_of, length = np.array(lost, float), np.array(peaks), np.array(lengths)
     result = {"events": float(len(missed)), "free_hours": float(hours), "false_per_hour": float(false / hours)}
     if len(missed):
         result["missed"] = float(missed.mean())
         for low, high in CLASSES:
             kind = (peak_of >= low) & (peak_of < high)
-            result[f"missed_{low}_{high}"] = float(missed[kind].mean()) if kind.any() else float("nan")
+            result[f"missed_{low}_{high}"] = share(missed[kind])
+            for short, long in DURATIONS:
+                own = kind & (length >= short - 0.1) & (length < long - 0.1)
+                result |= {
+                    f"missed_{low}_{high}_{short}": share(missed[own]),
+                    f"events_{low}_{high}_{short}": float(own.sum()),
+                }
+        result["missed_goal"] = share(missed[(peak_of >= GOAL[0]) & (length >= GOAL[1] - 0.1)])
     if delays:
         result["delay_median"], result["delay_95"] = (float(np.percentile(delays, p)) for p in (50, 95))
     return result
+
+
+def share(missed: np.ndarray) -> float:
+    """Mean, NaN of nothing."""
+    return float(missed.mean()) if len(missed) else float("nan")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bench.wrench.score import CLASSES, DURATIONS
+
 Scores = dict[str, dict[str, dict[str, Any]]]  # method -> PLANT_KIND -> figures of score.py
 NEWTON, SHARE = "{:.1f}".format, lambda x: f"{100 * x:.0f}"
 STATES = {"moving": "moving", "rest": "at rest", "contact": "contact", "contact_rest": "contact at rest"}
@@ -18,6 +20,7 @@ ALARMS: dict[str, tuple[str, Callable[[float], str]]] = {
     "missed_10_20": ("10 to 20 N [%]", SHARE),
     "missed_20_50": ("20 to 50 N [%]", SHARE),
     "missed_50_100": ("50 to 100 N [%]", SHARE),
+    "missed_goal": ("from 20 N and 12 ms [%]", SHARE),
     "delay_median": ("delay, median [ms]", lambda x: f"{1e3 * x:.0f}"),
     "delay_95": ("95 % [ms]", lambda x: f"{1e3 * x:.0f}"),
     "false_per_hour": ("false alarms per hour", lambda x: f"{x:.0f}"),
@@ -31,7 +34,22 @@ def tables(scores: Scores) -> dict[str, list[list[str]]]:
     found = {"wrench": _table(scores, WRENCH, "pushes")}
     for kind in ("pushes", "collisions", "free"):
         found[f"alarms {kind}"] = _table(scores, ALARMS, kind)
+    found["missed by force and duration"] = _by_duration(scores)
     return {name: rows for name, rows in found.items() if len(rows) > 1}
+
+
+def _by_duration(scores: Scores) -> list[list[str]]:
+    """Missed share of our entries by peak and duration of the collisions, with their number."""
+    heads = [f"{low} to {high} ms [%] (of)" for low, high in DURATIONS]
+    rows = [["plant, entry, peak", *(head.replace("102", "100") for head in heads)]]
+    for method in (m for m in scores if m.startswith("ours")):
+        for group, found in scores[method].items():
+            for low, high in CLASSES if group.endswith("collisions") else ():
+                keys = [f"{low}_{high}_{short}" for short, _ in DURATIONS]
+                cells = [f"{100 * found[f'missed_{key}']:.0f} ({found[f'events_{key}']:.0f})" for key in keys]
+                name = f"{group.removesuffix('_collisions')}: {method.replace('_', ' ')}, {low} to {high} N"
+                rows.append([name, *cells])
+    return rows
 
 
 def _table(scores: Scores, columns: dict[str, tuple[str, Callable[[float], str]]], kind: str) -> list[list[str]]:

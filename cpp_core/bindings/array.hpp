@@ -20,7 +20,7 @@ class TypedArray : public py::array_t<T, py::array::c_style> {
   TypedArray() : Base(py::handle(), py::object::stolen_t{}) {}  // none at all: costs nothing
   TypedArray(const Base& array) : Base(array) {}
 
-  // The argument as the caller gave it; a wrong type is kept, and refused by the first who asks for the data.
+  // The argument as the caller gave it; a wrong type is kept, and refused where its data are first used.
   static TypedArray given(py::handle argument, bool convert) {
     if (Base::check_(argument)) return TypedArray(argument, py::object::borrowed_t{});
     const bool is_array = py::isinstance<py::array>(argument);

@@ -47,7 +47,7 @@ void where_nobody_asked() {
   CHECK(!fifo.done() && priority_asked == -1 && schedule_text(fifo) == "not asked for");
 }
 
-// An impossible priority is refused by every system, whoever asks.
+// An impossible priority is refused by every system, for every user.
 void the_system_s_own_call_is_used() {
   const RealtimeResult fifo = schedule_fifo(pthread_self(), 1000);
   CHECK(fifo.asked && !fifo.done() && fifo.error == EINVAL);

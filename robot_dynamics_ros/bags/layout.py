@@ -16,7 +16,7 @@ from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTOR
 
 MAX_NAMES = 256  # joints in one message; more is not a robot
 AT_ONCE = 8192  # messages whose bytes are copied together: they stay in cache
-MAX_SHAPES = 200  # of the messages of a topic: orders of joints, sets of fields; more are no recording
+MAX_SHAPES = 200  # of the messages of a topic: orders of joints, sets of fields; with more the topic is refused
 
 
 class Unreadable(Exception):

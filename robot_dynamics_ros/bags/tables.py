@@ -210,7 +210,7 @@ def _parquet(path: Path) -> dict[str, np.ndarray]:
         kind = column.type
         if _vector(types, kind):
             lists = column.combine_chunks()
-            if column.null_count == 0 and len(lists.value_lengths().unique()) == 1:  # a ragged one is no signal
+            if column.null_count == 0 and len(lists.value_lengths().unique()) == 1:  # ragged lists are left out
                 arrays[name] = lists.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
         elif _numeric(types, kind):
             arrays[name] = column.to_numpy()

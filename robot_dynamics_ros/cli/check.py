@@ -13,7 +13,7 @@ from robot_dynamics_ros.cli.options import complete_robot, console, show_verdict
 from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.models.robot_report import Report, report
 from robot_dynamics_ros.robot_file import capabilities, shipped_robots
-from robot_dynamics_ros.robot_file.gaps import estimates, unknown_numbers
+from robot_dynamics_ros.robot_file.gaps import estimates, one_recording_gives, unknown_numbers
 from robot_dynamics_ros.robot_file.store import examine_robot
 from robot_dynamics_ros.verdict import GRADES, verdict
 
@@ -85,6 +85,7 @@ def _summary(result: Report) -> Table:
     rows |= {label: str(capability) for label, capability in capabilities(robot).items()}
     rows["unknown"] = ", ".join(unknown_numbers(robot)) or "nothing"
     rows["estimated"] = ", ".join(estimates(robot)) or "nothing"
+    rows["one recording gives"] = ", ".join(one_recording_gives(robot)) or "nothing that is missing"
     for label, value in rows.items():
         table.add_row(label, value)
     return table

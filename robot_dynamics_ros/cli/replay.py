@@ -25,6 +25,7 @@ from robot_dynamics_ros.cli.options import (
 from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import calibration
+from robot_dynamics_ros.estimators.contact_limits import ContactPeak
 from robot_dynamics_ros.estimators.reference import compare
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
 from robot_dynamics_ros.estimators.replay_verdict import judged
@@ -174,6 +175,8 @@ def show(result: Replay) -> None:
     if s["degraded"]:
         reasons = ", ".join(f"{100 * count / s['samples']:.2g} % {why}" for why, count in s["degraded"].items())
         console.print(f"degraded: {reasons} (of all samples)")
+    if s["contacts"]:
+        console.print(max((ContactPeak(**peak) for peak in s["contacts"]), key=lambda peak: peak.force).text())
     if s["recorded_difference"]:
         worst = max(s["recorded_difference"].values())
         console.print(f"largest difference from the recorded estimates: {worst:g}")

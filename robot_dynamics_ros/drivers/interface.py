@@ -36,7 +36,7 @@ class RobotStatus:
     safety_text: str = "unknown"
     mode_text: str = "unknown"
     safety_normal: bool = False
-    drives_hold: bool = True  # False behind closed brakes, where an effort of zero says nothing
+    drives_hold: bool = True  # False behind closed brakes, where an effort of zero has no meaning
 
 
 @dataclass(frozen=True)

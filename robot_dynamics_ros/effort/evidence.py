@@ -16,7 +16,7 @@ from robot_dynamics_ros.signals.speeds import MOVING, STEP
 REST_SAMPLES = 100  # resting samples in a row that are averaged into one pose
 NEW_POSE = 0.1  # rad, from which on a pose is another one
 MAX_POSES = 20
-MIN_MOVING = 100  # sliding samples of a joint below which motion is no evidence
+MIN_MOVING = 100  # sliding samples that a joint needs to be judged from motion
 VISIBLE = 0.05  # variation of gravity over that of the rest of the rigid-body torque below which it does not show
 RIDGE = 1e-8  # relative; a direction that the motion does not show gets a deviation 10^4 times the others'
 COLUMNS = 6  # of the regression above

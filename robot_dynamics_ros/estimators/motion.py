@@ -16,7 +16,7 @@ from robot_dynamics_ros.signals import Log, Sample
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-ACCELERATION_CUTOFF = 150.0  # rad/s, of a robot file that says nothing [Simoni2017 Table II]
+ACCELERATION_CUTOFF = 150.0  # rad/s, of a robot file without it [Simoni2017 Table II]
 
 
 def effort_inertia(robot: RobotFile, notes: list[str] | None = None) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.effort.recording import adopted, contradictions, describe, recorded_meaning
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.estimators.contact_limits import contact_peaks
 from robot_dynamics_ros.estimators.force_arguments import SINGULAR
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -71,6 +72,7 @@ class Replay:
             "joint_torque_std": dict(zip(log.joint_names, _rms(log.external_joint_torque_std[valid]), strict=True)),
             "wrench_in_contact": dict(zip(WRENCH_AXES, _median(force[valid][contact > 0]), strict=True)),
             "contact_share": float(contact.mean()) if len(contact) else 0.0,
+            "contacts": [asdict(peak) for peak in contact_peaks(log)],
             "payload_or_bias": self.pipeline.stage("force").payload_message(),
             "recorded_difference": self.recorded,
             "notes": self.notes,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOVING: float = resolve(FrictionHealthStage.parameters)["moving"]  # rad/s, as the live stage
 MIN_SAMPLES = 200  # moving samples of a joint for a statement about it
-PLAUSIBLE = 946_684_800.0  # s; a stamp before the year 2000 is no date
+PLAUSIBLE = 946_684_800.0  # s; stamps before the year 2000 are not dates
 BINS = 200  # of a recording, for what warms slowly
 MIN_RISE = 3.0  # K
 CERTAIN = 0.2  # relative standard deviation of the time constant that is still reported

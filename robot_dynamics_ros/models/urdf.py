@@ -17,7 +17,7 @@ from robot_dynamics_ros.models.right_angles import snap_urdf
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 XACRO = "is a xacro file, expected a URDF; convert it: xacro FILE > arm.urdf"
 MAX_DEPTH = 200  # links one behind the other; the readers of URDFs descend into them one call in another
-LARGEST = 1e9  # m, kg, kg m2: more is no robot, and its products overflow
+LARGEST = 1e9  # m, kg, kg m2: larger numbers are refused: their products overflow
 # numbers of a URDF that the dynamics use: element -> attributes
 NUMBERS = {
     "mass": ("value",),

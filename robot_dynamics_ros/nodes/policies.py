@@ -91,7 +91,7 @@ def enclaves(namespace: str = "", prefix: str = PREFIX) -> dict[str, Enclave]:
                 robot.execute |= names(node, name)
             elif kind == "published":
                 robot.publish |= names(node, name)
-            elif executable != "viewer_node":  # the viewer hears what the others publish
+            elif executable != "viewer_node":  # the viewer subscribes to what the others publish
                 command.publish |= names(node, name)
         own = [f"~/{name}" for name in (*LIFECYCLE, *PARAMETERS)]
         robot.reply |= names(node, *(name for name, _, _ in SERVICES[executable]), *own)
@@ -99,7 +99,7 @@ def enclaves(namespace: str = "", prefix: str = PREFIX) -> dict[str, Enclave]:
         observe.request |= names(node, *(f"~/{name}" for name in READING))
     robot.publish |= names("", "robot_description")
     observe.subscribe = robot.publish | set(HEARD) | set(EVERY_NODE)
-    robot.subscribe = robot.publish | command.publish | set(HEARD)  # nodes hear each other
+    robot.subscribe = robot.publish | command.publish | set(HEARD)  # nodes subscribe to each other
     command.subscribe, command.request, command.call = set(observe.subscribe), set(robot.reply), set(robot.execute)
     for enclave in (robot, observe, command):
         enclave.publish |= set(EVERY_NODE)

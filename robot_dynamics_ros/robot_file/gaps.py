@@ -26,6 +26,18 @@ def unknown_numbers(robot: RobotFile) -> list[str]:
     return found
 
 
+def one_recording_gives(robot: RobotFile) -> list[str]:
+    """What of unknown_numbers and estimates `identify` writes from one excitation recording, with what it needs."""
+    needs = {"links": "", "friction": "", "hysteresis": "where friction follows the position", "residuals": ""}
+    if robot.drives.torque_side == "motor":
+        needs["drives.rotor_inertia"] = ""
+    if robot.drives.effort.unit == "A":
+        needs["drives.torque_constant"] = "if the masses of the links or of a payload are right"
+    open_numbers = [name.split(" [")[0] for name in (*unknown_numbers(robot), *estimates(robot))]
+    found = {top for top in needs for name in open_numbers if name == top or name.startswith(f"{top}.")}
+    return [f"{name} ({needs[name]})" if needs[name] else name for name in needs if name in found]
+
+
 def _kinematics(robot: RobotFile) -> Iterator[str]:
     fields = _JOINT_DH if robot.is_dh else _JOINT_XYZ
     for joint in robot.kinematics.joints:

@@ -1,4 +1,4 @@
-"""Files of numbers of strangers: one line that names the bound, and neither time nor memory beside it."""
+"""Files beyond a bound are refused in one line that names it, without the time or memory of reading them."""
 
 import io
 import zipfile

@@ -29,7 +29,7 @@ node.create_timer(0.1, lambda: publisher.publish(String(data="x")))
 print("up", flush=True)
 rclpy.spin(node)
 """
-STRANGER = """
+OTHER_MACHINE = """
 import sys, time, rclpy
 rclpy.init()
 node = rclpy.create_node("stranger")
@@ -112,7 +112,7 @@ def ip(*words):
 
 @pytest.fixture
 def stranger():
-    """Runs STRANGER on what is another machine for the network: a namespace behind a pair of veth interfaces."""
+    """Runs OTHER_MACHINE on what is another machine for the network: a namespace behind a pair of veth interfaces."""
     if shutil.which("ip") is None:
         pytest.skip("no ip command: no second network namespace")
     made = ip("netns", "add", SPACE)
@@ -131,7 +131,7 @@ def stranger():
         ):
             ip("-n", SPACE, *words)
         env = plain() | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_STATIC_PEERS": HERE}
-        command = ["ip", "netns", "exec", SPACE, sys.executable, "-c", STRANGER]
+        command = ["ip", "netns", "exec", SPACE, sys.executable, "-c", OTHER_MACHINE]
         yield lambda: subprocess.run(command, env=env, capture_output=True, text=True, timeout=120).stdout.split()
     finally:
         ip("netns", "del", SPACE)

@@ -1,4 +1,4 @@
-"""A vendor client that hangs is waited for by nobody: messages and stops go on or are refused."""
+"""No call waits for a vendor client that hangs: messages and stops go on or are refused."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Who is heard on the Comau link: one session."""
+"""The Comau link accepts packets of one session only."""
 
 import socket
 import threading

@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 
+from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
@@ -13,7 +14,6 @@ from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.drivers.ur.torque import PROGRAM
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.simulation.ur.arm import Arm
 from robot_dynamics_ros.simulation.ur.command_loop import load_program
 from robot_dynamics_ros.simulation.ur.controller import Controller
@@ -41,7 +41,7 @@ def connected(ur):
 
 @pytest.mark.realtime
 def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control():
-    with SimulatedController("ur5e", lockstep=True) as ur, ur.client() as simulation:
+    with FaultyController("ur5e", lockstep=True) as ur, ur.client() as simulation:
         driver, loop = connected(ur)
         try:
             q = driver.sample.q.copy()

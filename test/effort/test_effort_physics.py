@@ -53,7 +53,7 @@ def test_a_gravity_slope_of_one_wrist_alone_flips_nothing(slope):
 
 @pytest.mark.parametrize("joint", range(6))
 def test_a_reversed_motor_is_found_from_its_friction(joint):
-    """Also where gravity does not show (shoulder pan, wrist 3): inertia is the other witness there."""
+    """Also where gravity does not show (shoulder pan, wrist 3): inertia decides there."""
     effort = LOG.effort - 2.0 * column(LOG.effort, joint)
     expected = np.where(np.arange(6) == joint, -1.0, 1.0)
     found = semantics(effort)

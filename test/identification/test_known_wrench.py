@@ -1,4 +1,4 @@
-"""A measured wrench as a known input: its sign and its clock come from the data, contact helps instead of spoiling."""
+"""A measured wrench as a known input: its sign and its clock come from the data, contact improves the fit."""
 
 import numpy as np
 import pytest

@@ -209,7 +209,7 @@ def test_large_results_reuse_freed_memory_without_showing_it():
     held = model.stacked_regressor(q, qd, qdd)
     assert held.__array_interface__["data"][0] != place and np.array_equal(held, expected)
     del first
-    again = model.stacked_regressor(q, qd, qdd, keep_zeros=True)  # speaks of `out` alone
+    again = model.stacked_regressor(q, qd, qdd, keep_zeros=True)  # concerns `out` only
     assert again.__array_interface__["data"][0] == place and np.array_equal(again, expected)
     del again
     narrow = model.stacked_regressor(q[:18000], qd[:18000], qdd[:18000])

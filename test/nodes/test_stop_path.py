@@ -26,7 +26,7 @@ def path():
 
 
 def test_a_stop_is_served_while_the_thread_of_its_node_does_something_else(path):
-    listener, _, stops = path  # nobody spins the node
+    listener, _, stops = path  # the node is not spun
     threads, held = [], []
     stops.trigger("~/stop", lambda: threads.append(threading.current_thread()) or "stopped")
     stops.subscribe(Bool, "~/enable_switch", held.append, 1)

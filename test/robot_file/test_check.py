@@ -8,6 +8,7 @@ from robot_text import changed, write
 from robot_dynamics_ros.cli.check import command
 from robot_dynamics_ros.models.robot_report import random_poses, report
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
+from robot_dynamics_ros.robot_file.gaps import estimates, one_recording_gives, unknown_numbers
 from robot_dynamics_ros.robot_file.store import dump
 
 
@@ -35,6 +36,18 @@ def test_summary_names_what_is_known_unknown_and_estimated():
     output = run("ur5e").output
     for text in ("largest gravity torque [Nm]", "smallest eigenvalue of M [kg m2]", "thermal", "estimated", "Good"):
         assert text in output
+
+
+def test_what_one_recording_gives_is_missing_and_can_be_found():
+    gives = {name: one_recording_gives(load_robot(name)) for name in shipped_robots()}
+    for name, fields in gives.items():
+        robot = load_robot(name)
+        missing = " ".join((*unknown_numbers(robot), *estimates(robot)))
+        assert fields and all(field.split(" (")[0] in missing for field in fields)
+    heads = [field.split(" (")[0] for field in gives["comau_ns16"]]
+    assert heads == "links friction hysteresis residuals drives.rotor_inertia drives.torque_constant".split()
+    assert not any(field.startswith("drives.rotor") for field in gives["fr3"])  # behind its sensors
+    assert "one recording gives" in run("comau_ns16").output
 
 
 @pytest.mark.parametrize("joint", [2, 5])

@@ -73,7 +73,7 @@ def test_a_watchdog_gives_its_client_the_period_in_wall_time_also_while_a_delay_
     monkeypatch.setattr(rig.process, "hub_poll", poll)
     assert process.time is pacing.time  # one clock
     for _ in range(400):
-        rig.process.hear()
+        rig.process.await_watched_input()
         rig.process.cycle()
     assert (rig.controller.program is not None) == answers
     assert clock[0] - 100.0 == pytest.approx(0.6 if answers else 0.2, abs=0.16)

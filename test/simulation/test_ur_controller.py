@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from ur_rig import Rig
 
+from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 PRELUDE = """
 import json, sys, time
@@ -30,7 +30,7 @@ def ur_rtde(code: str, host: str) -> dict:
 
 @pytest.fixture(scope="module")
 def ur():
-    with SimulatedController(lockstep=True) as running:
+    with FaultyController(lockstep=True) as running:
         yield running
 
 

@@ -14,7 +14,7 @@ from robot_dynamics_ros.signals import Sample
 DEGREE = math.pi / 180.0
 RPM = 2.0 * math.pi / 60.0
 STEP_SPEED = 150.0 * DEGREE  # rad/s: the LPC rejects faster steps
-JUMP_SPEED = 2.0 * STEP_SPEED  # rad/s: a measured step faster than this is no motion of the robot
+JUMP_SPEED = 2.0 * STEP_SPEED  # rad/s: faster measured steps are counted as jumps
 JUMPS = 20  # such steps in a row that are taken for a new truth (the LPC was restarted)
 WINDOW = 5  # samples of the velocity where the LPC gives none: two samples late
 

@@ -61,7 +61,7 @@ class Linked:
         try:
             self._link.send(data)
             if torque is None:
-                self._link.recv(512)  # the answer to the state before, of no use here
+                self._link.recv(512)  # the answer to an earlier state
         except OSError:
             return  # the loop ended or is late: it sees the gap in robot time
 

@@ -119,7 +119,7 @@ class MotionInterface(NodePart):
     def _refuse(self, text: str) -> None:
         """A refusal stays the latched state until the driver's state changes: a late listener must not miss it."""
         self._node.get_logger().warning(f"trajectory refused: {text}", throttle_duration_sec=2.0)
-        self._published = _words(self._driver.motion)
+        self._published = _state_text(self._driver.motion)
         self._state.publish(String(data=f"refused: {text}"))
 
     def _end_goal(self) -> None:
@@ -227,7 +227,7 @@ class MotionInterface(NodePart):
             self._action.on_sample(sample, self._driver.motion)
         if self._pace.due(sample.stamp_ns, STATE_RATE):
             self._refusals.settle()
-            self._publish_state(_words(self._driver.motion))
+            self._publish_state(_state_text(self._driver.motion))
 
     def _publish_state(self, text: str) -> None:
         if text != self._published:
@@ -235,5 +235,5 @@ class MotionInterface(NodePart):
             self._state.publish(String(data=text))
 
 
-def _words(motion: Motion) -> str:
+def _state_text(motion: Motion) -> str:
     return motion.state + (f": {motion.reason}" if motion.reason else "")

@@ -29,7 +29,7 @@ from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.topics import PREFIX, below
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-QUESTION_TIMEOUT = 0.5  # s until a question that was not heard is repeated
+REQUEST_TIMEOUT = 0.5  # s until an unanswered request is repeated
 LATCHED_TIMEOUT = 2.0  # s until the state of the last motion must have arrived, where there was one
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WATCHED: dict[str, type] = {
@@ -139,7 +139,7 @@ class Monitor:
         """
         if not (self._trajectory.get_subscription_count() and self._stop.service_is_ready()):
             return False
-        return self._call(self._question, GetState.Request(), QUESTION_TIMEOUT)
+        return self._call(self._question, GetState.Request(), REQUEST_TIMEOUT)
 
     def stop_robot(self, timeout: float) -> bool:
         """Ask the robot node to bring the robot to rest; False when it has not answered after `timeout` s."""

@@ -87,7 +87,7 @@ class SampleOutputs(NodePart):
             self._node.get_logger().warning(f"no robot_description: {error}")
 
     def publish(self, sample: Sample) -> None:
-        """One sample on the topics that somebody listens to; its latencies are counted."""
+        """One sample on the topics that have a subscriber; its latencies are counted."""
         for k, writer in enumerate(self._fast):
             if writer.subscribed and writer.publish(sample) and k == 0 and writer.topic.name == FIRST:
                 self._wrench.add(1e-9 * (time.time_ns() - sample.receive_ns))
@@ -102,10 +102,10 @@ class SampleOutputs(NodePart):
             self._publish_contact(sample, self._contact)
         if self._model is not None:
             self._mark(sample, self._model, self._markers)
-        self._look()
+        self._refresh_next()
 
-    def _look(self) -> None:
-        """Whether somebody listens to the next writer: one per sample, so that every sample costs the same."""
+    def _refresh_next(self) -> None:
+        """Refresh `subscribed` of the next writer: one per sample, so that every sample costs the same."""
         if self._writers:
             self._refreshed = (self._refreshed + 1) % len(self._writers)
             self._writers[self._refreshed].refresh()

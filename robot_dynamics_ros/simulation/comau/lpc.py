@@ -59,7 +59,7 @@ class SimulatedLpc:
         self._wanted = self._held = arm_server.arm.q / DEGREE
         self._reference = Reference(arm_server.arm.q, BANDWIDTH)
         self._commanded = self._following = False
-        self._client: tuple[Any, int, float] | None = None  # address, session, when it was heard
+        self._client: tuple[Any, int, float] | None = None  # address, session, time of its last packet
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
         port = settings.udp_port or 5005

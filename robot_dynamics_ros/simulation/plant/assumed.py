@@ -15,7 +15,7 @@ from robot_dynamics_ros.simulation.plant.individual import nominal_links
 from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 
 KEY = "assumed_plant"
-SPEED = 2.6  # rad/s: 150 deg/s, what the public LPC program lets pass
+SPEED = 2.6  # rad/s: 150 deg/s, largest step of the public LPC program
 ACCELERATION = (2.5, 2.5, 2.5, 6.0, 6.0, 6.0)  # rad/s2
 PER_JOINT = {  # field of the robot file -> block and field of the plant's joint types
     "drives.torque_constant": ("drive", "torque_constant"),

@@ -153,12 +153,12 @@ def controller_of(robot: RobotFile) -> Any:
     return importlib.import_module(MODULES[_known(robot)])
 
 
-def settings_of(robot: RobotFile, name: str, texts: Sequence[str]) -> Any:
-    """Settings of a robot's simulated controller: each NAME=VALUE read as the type of the setting.
+def settings_of(robot: RobotFile, name: str, texts: Sequence[str], kind: Any = None) -> Any:
+    """Settings of a robot's simulated controller (kind: of another one), each NAME=VALUE read as the type of its field.
 
     Raises ConfigError naming a setting that this controller does not have, or a value of another type.
     """
-    Settings = controller_of(robot).Settings
+    Settings = kind or controller_of(robot).Settings
     kinds = {field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(Settings)}
     truth = {"True": True, "False": False}
     read: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": truth.__getitem__}

@@ -135,7 +135,7 @@ class Hub:
         while True:
             try:
                 accepted, _ = listener.accept()
-            except OSError:  # nobody is waiting any more, or they have already gone
+            except OSError:  # no connection waits, or it has gone
                 return
             if accepted.fileno() >= MAX_DESCRIPTOR:
                 accepted.close()

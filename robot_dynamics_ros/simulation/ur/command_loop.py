@@ -24,8 +24,6 @@ def load_program(controller: Controller, script: Script) -> Program:
 class CommandLoop:
     """The control script's loop: reads a command register, runs the command, reports in the output registers."""
 
-    waits_for_torque = False
-
     def __init__(self, controller: Controller, script: Script) -> None:
         self.controller, self.script = controller, script
         self._context = CommandContext(controller, script.register_offset)

@@ -46,11 +46,6 @@ class Controller(MotionControl):
         """Time since the start [s]; the published timestamp is this plus `clock_offset`."""
         return self.tick * DT
 
-    @property
-    def expects_torque(self) -> bool:
-        """True while torques are commanded, or a program runs that waits for them."""
-        return self._torque_mode or (self.program is not None and self.program.waits_for_torque)
-
     # -- one cycle ------------------------------------------------------------------------------------------------
     def step(self) -> None:
         """Advance by one cycle."""
@@ -90,13 +85,6 @@ class Controller(MotionControl):
         reason = violation(self.arm, self.target[0], force)
         if reason:
             self.protective_stop(reason)
-
-    @property
-    def watchdog_due(self) -> bool:
-        """True when a watchdog would stop the program in the next cycle, and its client is not waiting for us."""
-        if self.program is not None and self.program.blocked:
-            return False
-        return self.watchdogs.overdue(self.time, ahead=DT) is not None
 
     def _check_watchdogs(self) -> None:
         overdue = self.watchdogs.overdue(self.time)

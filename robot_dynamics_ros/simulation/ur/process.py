@@ -20,9 +20,6 @@ from robot_dynamics_ros.simulation.ur.script import ScriptServer
 from robot_dynamics_ros.simulation.ur.signals import Signals
 
 Values = dict[str, tuple[Any, ...]]
-ANSWER = 20.0  # s of wall time a cycle waits for its answer in lockstep
-REPEAT = 0.5  # s after which its package is sent again: clients wait 2.5 s for data before they hang up
-IN_STEP, QUIET = 250, 0.02  # every so many cycles an answer is the last one after so many s of silence: none is late
 
 
 @dataclass
@@ -37,7 +34,6 @@ class Settings(server.Settings):
     polyscope: str = "5.26.0.0"  # version to announce
     gravity_in_current_torque: bool = True
     truth_period: int = 1  # cycles between ground truth lines
-    lockstep: bool = False  # cycles of torque mode or a torque program, and of a watchdog that runs out, wait
 
 
 class ControllerProcess(server.ArmServer):
@@ -50,11 +46,10 @@ class ControllerProcess(server.ArmServer):
         version = Version.parse(settings.polyscope)
         arm = Arm(settings.robot, settings.seed, plant=settings.plant)
         self.controller = Controller(arm, load_program)
-        self.lockstep, self.truth_period = settings.lockstep, settings.truth_period
+        self.truth_period = settings.truth_period
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
-        self._answers, self._published = 0, self.signals.values
-        self._heard: dict[str, float] = {}  # input -> wall time of its last write
-        self.rtde = RtdeServer(version, self._write_inputs)
+        self._written: dict[str, float] = {}  # input -> wall time of its last write
+        self.rtde = RtdeServer(version, self.write_inputs)
         servers: dict[str, tuple[int, server.Server]] = {
             "rtde": (settings.rtde_port, self.rtde),
             "dashboard": (settings.dashboard_port, Dashboard(self.controller, version, settings.robot.upper()).server),
@@ -72,46 +67,21 @@ class ControllerProcess(server.ArmServer):
         """Time that is published [s]."""
         return self.controller.time + self.controller.clock_offset
 
-    def _write_inputs(self, values: dict[str, tuple[Any, ...]]) -> None:
-        self._answers += 1
-        self._heard.update(dict.fromkeys(values, time.perf_counter()))
+    def write_inputs(self, values: Values) -> None:
+        """Inputs of an RTDE package."""
+        self._written.update(dict.fromkeys(values, time.perf_counter()))
         self.controller.write_inputs(values)
 
-    def _await(self, reached: Callable[[], bool]) -> None:
-        """Serve the sockets until the client has answered; the present state is sent again and again."""
-        until = time.perf_counter() + ANSWER
-        while not reached() and self._answerable and (left := until - time.perf_counter()) > 0:
-            again = time.perf_counter() + REPEAT
-            while not reached() and self._answerable and (pause := again - time.perf_counter()) > 0:
-                self.hub_poll(min(left, pause))
-            if not reached() and self._answerable:
-                self.rtde.publish(self.controller.tick, self._published)
-
-    def hear(self) -> None:
+    def await_watched_input(self) -> None:
         """A watchdog fires when its client was silent for the period of wall time, too.
 
         Cycles that make up a delay of this process are shorter than the client's.
         """
         while not self.stopping and (due := self.controller.watchdogs.overdue(self.time, ahead=DT)) is not None:
-            left = self._heard.get(due[0], 0.0) + due[1] / self.pace.speed - time.perf_counter()
+            left = self._written.get(due[0], 0.0) + due[1] / self.pace.speed - time.perf_counter()
             if left <= 0:
                 return
             self.hub_poll(left)
-
-    def _await_answer(self) -> None:
-        """Serve the sockets until a client has written inputs; at times until it has nothing more to say."""
-        self._await(lambda: self._answers > 0)
-        program = self.controller.program
-        vendor = program is not None and program.script.is_command_loop  # our own client repeats itself, never late
-        heard, until = 0, time.perf_counter() + 5 * QUIET
-        while vendor and self.controller.tick % IN_STEP == 0 and heard != self._answers and time.perf_counter() < until:
-            heard = self._answers
-            self.hub_poll(QUIET)
-
-    @property
-    def _answerable(self) -> bool:
-        """True while a client that may write inputs is there and can hear us."""
-        return not self.stopping and not self.silent and self.rtde.has_writer
 
     def run(self) -> None:
         """Serve until stopped or until the duration has passed in controller time."""
@@ -119,17 +89,16 @@ class ControllerProcess(server.ArmServer):
         while not self.stopping:
             if (left := self.pace.left()) <= 0:
                 self.hub_poll(0.0)
-                self._answers = 0
-                if self.lockstep:
-                    self._await(lambda: not self.controller.watchdog_due)
-                self.hear()
-                sent = self.cycle()
+                self.turn()
                 self.pace.advance()
-                if self.lockstep and sent and self.controller.expects_torque:
-                    self._await_answer()
             else:
                 self.hub_poll(left)
         self.hub.close()
+
+    def turn(self) -> None:
+        """A cycle that is due."""
+        self.await_watched_input()
+        self.cycle()
 
     def hub_poll(self, timeout: float) -> None:
         """Serve the sockets, or none of them while it is silent."""
@@ -152,7 +121,6 @@ class ControllerProcess(server.ArmServer):
         self.signals.update()
         values, copies = self.outgoing(self.signals.values)
         if copies:
-            self._published = values
             self.rtde.publish(controller.tick, values, copies)
         self.report()
         return copies > 0

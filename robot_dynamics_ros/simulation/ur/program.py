@@ -16,16 +16,8 @@ class ProgramError(Exception):
 
 
 class Program(Protocol):
-    """A running program.
-
-    step() is one controller cycle; it returns False when the program has ended. `blocked`: a command runs whose end
-    the client waits for. `waits_for_torque`: the program expects a torque in every cycle.
-    """
+    """A running program; step() is one controller cycle and returns False when the program has ended."""
 
     script: Script
 
-    @property
-    def blocked(self) -> bool: ...
-    @property
-    def waits_for_torque(self) -> bool: ...
     def step(self) -> bool: ...

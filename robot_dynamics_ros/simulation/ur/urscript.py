@@ -91,12 +91,9 @@ def _expression(text: str) -> ast.expr:
 class Interpreter:
     """A running program; step() is one controller cycle."""
 
-    blocked = False
-
     def __init__(self, controller: Controller, script: Script) -> None:
         self.controller, self.script = controller, script
         self._names: dict[str, Any] = {"True": True, "False": False}
-        self.waits_for_torque = "direct_torque(" in script.text
         self._spent = 0
         lines = [line.split("#", 1)[0].strip() for line in script.text.splitlines()]
         lines = [line for line in lines if line]

@@ -95,7 +95,7 @@ class Guard {
 inline void Guard::trip(GuardReason reason, bool hard) noexcept {
   note(reason);
   if (reason == GuardReason::enable_lost) held_ = false;
-  if (reason == GuardReason::enable_lost && !active()) return;  // a switch nobody uses is no fault
+  if (reason == GuardReason::enable_lost && !active()) return;  // without torque a released switch is no fault
   if (state_ == GuardState::fault || (state_ == GuardState::safe && !hard)) return;
   if (hard) {
     out_.fill(0.0);

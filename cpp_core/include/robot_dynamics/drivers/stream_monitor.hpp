@@ -1,4 +1,4 @@
-// Is the robot's state stream alive and true? Judged by controller time and by content, not by the connection alone.
+// State of the robot's stream: judged by controller time and by content, not by the connection alone.
 // accept() looks at every sample in the receiving thread; condition() may be called from any thread, with any clock.
 #pragma once
 

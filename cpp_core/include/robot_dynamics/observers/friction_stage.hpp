@@ -101,7 +101,7 @@ class FrictionStage {
 
   // position [rad], v [rad/s] (n); the load of the gear is load + contact_load [Nm]; all but v may be null or NaN =
   // absent. degraded: a temperature is outside the identified range. Without a position joints follow their static map.
-  // std may be null: nobody asks for it.
+  // std may be null: it is then not computed.
   Status step(std::int64_t stamp_ns, const double* position, const double* v, const double* load,
               const double* contact_load, const double* T, const double* variance, double* friction,
               double* std) noexcept {

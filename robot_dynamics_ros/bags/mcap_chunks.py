@@ -13,7 +13,7 @@ from typing import Any
 from robot_dynamics_ros.errors import DataError
 
 RECORD = struct.Struct("<BQ")  # operation, length
-MESSAGE = struct.Struct("<HIQQ")  # channel, number, log and publish time
+MESSAGE = struct.Struct("<BQHIQQ")  # the same, channel, number, log and publish time
 OF_MESSAGE = 0x05
 
 Take = Callable[[str, list[int], list[bytes]], None]  # topic, receive stamps [ns], serialised messages
@@ -65,15 +65,13 @@ def _content(file: Any, chunk: Any) -> bytes:
 def _collect(records: bytes, places: Mapping[int, tuple[list[int], list[bytes]]]) -> None:
     """Append stamp [ns] and message of the records of a chunk to the lists of their channel."""
     place, end = 0, len(records)
+    padded = records + bytes(MESSAGE.size)  # so that a last record which is no message can be taken for one
     while place < end:
-        operation, length = RECORD.unpack_from(records, place)
-        place += RECORD.size
-        if place + length > end:
+        operation, length, channel, _, stamp, _ = MESSAGE.unpack_from(padded, place)
+        begin, place = place + MESSAGE.size, place + RECORD.size + length
+        if place > end:
             raise DataError("a record ends beyond its chunk")
-        if operation == OF_MESSAGE:
-            channel, _, stamp, _ = MESSAGE.unpack_from(records, place)
-            if channel in places:
-                stamps, raws = places[channel]
-                stamps.append(stamp)
-                raws.append(records[place + MESSAGE.size : place + length])
-        place += length
+        if operation == OF_MESSAGE and channel in places:
+            stamps, raws = places[channel]
+            stamps.append(stamp)
+            raws.append(records[begin:place])

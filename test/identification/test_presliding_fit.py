@@ -41,7 +41,7 @@ def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0):
 
 
 def fitted(data):
-    fit = fit_presliding(PreslidingProblem(data), np.zeros(N))
+    fit = fit_presliding(PreslidingProblem(data))
     return fit.parameters
 
 

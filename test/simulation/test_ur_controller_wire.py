@@ -37,14 +37,6 @@ def test_every_sample_at_500_hz_and_every_fourth_at_125_hz(rig, frequency, perio
     assert set(steps(client.samples(50))) == {period}
 
 
-def test_protocol_1_has_no_frequency_and_no_recipe_id(rig):
-    client = rig.rtde(protocol=1)
-    assert client.outputs("timestamp,robot_mode") == b"DOUBLE,INT32"
-    assert client.ask("S") == b"\x01"
-    kind, body = client.receive()
-    assert kind == "U" and struct.unpack(">di", body)[1] == 7
-
-
 def test_every_default_output_of_the_client_is_offered(rig):
     names = [name for name in wire.OUTPUTS if not name.startswith(("input_", "output_"))]
     assert len(names) > 50

@@ -79,8 +79,8 @@ class Rig:
         pipe.close()
         return [json.loads(line) for line in pipe.lines()]
 
-    def rtde(self, outputs="", frequency=500.0, protocol=2):
-        client = RawRtde(self.process, protocol)
+    def rtde(self, outputs="", frequency=500.0):
+        client = RawRtde(self.process)
         if outputs:
             client.start(outputs, frequency)
         return client
@@ -91,11 +91,10 @@ class RawRtde:
 
     CODES = {"DOUBLE": ">d", "VECTOR6D": ">6d", "UINT32": ">I", "INT32": ">i", "UINT64": ">Q", "VECTOR3D": ">3d"}
 
-    def __init__(self, process, protocol=2):
-        self.process, self.protocol = process, protocol
+    def __init__(self, process):
+        self.process = process
         self.pipe = Pipe(process.rtde)
-        if protocol == 2:
-            assert self.ask("V", b"\x00\x02") == b"\x01"
+        assert self.ask("V", b"\x00\x02") == b"\x01"
 
     def send(self, kind, payload=b""):
         self.process.rtde.received(self.pipe, struct.pack(">HB", 3 + len(payload), ord(kind)) + payload)
@@ -119,7 +118,7 @@ class RawRtde:
                 return body
 
     def outputs(self, names, frequency=500.0):
-        return self.ask("O", (struct.pack(">d", frequency) if self.protocol == 2 else b"") + names.encode())
+        return self.ask("O", struct.pack(">d", frequency) + names.encode())
 
     def start(self, names, frequency=500.0):
         self.types = self.outputs(names, frequency)[1:].decode().split(",")

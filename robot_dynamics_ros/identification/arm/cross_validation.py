@@ -61,7 +61,7 @@ class CrossValidation:
         self.sets, self.base = len(folds), self.W.shape[2]
         weights = None if motion.weight is None else list(motion.weight.T)
         size = int(structure.index(self.base)[-1][-1]) + 1
-        solution = solve(StoredRows(self._rows(structure), gram_triangle), size, iterations=3, row_weights=weights)
+        solution = solve(StoredRows(self._rows(structure), gram_triangle), size, iterations=1, row_weights=weights)
         self.weight, self.variance = solution.weights, solution.sigma**2
         self.power = (self.weight * motion.effort**2).sum(0) * self.sets  # (n,) of each joint's effort
 

@@ -24,6 +24,7 @@ STRIBECK_RISE = 5e-3  # rad/s, e: speed at which half of fs is reached; below it
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 SIMPLE = ("fv1", "fo", "ia", "fc")
 REMEMBERING = tuple(f"h@{k}" for k in range(len(SPANS)))
+LOADED = (*(f"hl@{k}" for k in range(len(SPANS))), "fs", "fv0")
 UNITS = {  # of coefficients, by kind of column; "hl" depends on the power of the load
     **dict.fromkeys(("fo", "fc", "cc", "h", "fs"), "Nm"),
     **dict.fromkeys(("fv1", "cv", "fv0"), "Nm s/rad"),
@@ -70,7 +71,7 @@ class JointFriction:
 
     def with_terms(self, terms: tuple[str, ...]) -> JointFriction:
         """The law with further terms."""
-        return replace(self, terms=(*self.terms, *terms))
+        return replace(self, terms=(*self.terms, *(t for t in terms if t not in self.terms)))
 
     @property
     def spans(self) -> list[int]:

@@ -106,7 +106,9 @@ def fit_live(
     else:
         driven_by_rotor = any(law.rotor for law in known)
         problems = [PreslidingProblem(s if driven_by_rotor else replace(s, rotor=None)) for s in joints]
-    turning, laws = choose_motors(motors, problems, [choose_law(problem) for problem in problems])
+    before: Sequence[WrittenLaw | None] = known or [None] * len(problems)
+    chosen = [choose_law(problem, law) for problem, law in zip(problems, before, strict=True)]
+    turning, laws = choose_motors(motors, problems, chosen)
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None
     live = LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled, tuple(turning))

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.identification.arm.friction_columns import Coupled, JointFriction, JointSignals
+from robot_dynamics_ros.identification.arm.friction_columns import (
+    LOADED,
+    REMEMBERING,
+    Coupled,
+    JointFriction,
+    JointSignals,
+)
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution
 from robot_dynamics_ros.identification.dataset.motion import (
@@ -76,6 +82,17 @@ class Structure:
     def with_laws(self, laws: Sequence[JointFriction]) -> Structure:
         """The same with other friction laws."""
         return replace(self, laws=tuple(laws))
+
+    def remembering(self, loaded: bool = False) -> Structure:
+        """The same with presliding elements of all spans, driven by the rotors, where the effort was not smoothed
+        before it was recorded; loaded: with their loads and Stribeck friction, too.
+        """
+        more = REMEMBERING + (LOADED if loaded else ())
+        laws = [
+            replace(law.with_terms(more), shape=replace(law.shape, rotor=True)) if chosen is None else law
+            for law, chosen in zip(self.laws, self.filters, strict=True)
+        ]
+        return self.with_laws(laws)
 
     def extended(self, j: int, terms: tuple[str, ...]) -> Structure:
         """The same with further terms in the law of joint j."""

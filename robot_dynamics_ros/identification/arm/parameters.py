@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.identification.arm.contact import OVERRULE, far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel, fit_live
-from robot_dynamics_ros.identification.arm.model import coupled_statement
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, coupled_statement
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter, known_rotors, prior_of
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import recording_weights, slow_stretches, slow_weights
@@ -18,68 +18,55 @@ from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_re
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.robot_file import RobotFile
 
-TOGETHER = 2  # convex solves, each with the shape and the load of friction that the one before shows
 OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbouring sizes differ by 1.9 and more
 
 
 def fit_parameters(state: Identification) -> None:
-    """Fill fit, rotor_included, consistent and rotor with the simple law of friction.
+    """Fill fit, rotor_included, consistent and rotor with presliding elements of all spans beside the simple law: what
+    the shape and the load of friction are found beside.
 
     Raises CapabilityError where rotors to be held are not known, DataError where the solver finds no physically
     consistent model.
     """
-    fitter, method = _fitter(state), state.options.method
-    state.fit = with_uncertainty(fitter.run(method), state.motion)
-    state.rotor_included, rotors = rotor_included(state.robot, state.fit)
-    if held := _held(state):
-        fitter.held = held
-        state.fit = with_uncertainty(fitter.run(method), state.motion)
+    structure, method = state.structure.remembering(loaded=True), state.options.method
+    first = _fitter(state, structure).run(method, rough=True)  # whose links load friction of the second
+    state.rotor_included, rotors = rotor_included(state.robot, first)
+    if not state.rotor_included:  # by deviations that cover what the law leaves of the effort
+        state.rotor_included, rotors = rotor_included(state.robot, with_uncertainty(first, state.motion))
+    state.fit = _fitter(state, structure, first).run(method, rough=True)
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
     note(state.statements, rotors, coupled_statement(state.robot, state.structure))
 
 
 def fit_together(state: Identification) -> None:
-    """Fill live, the model as a robot file holds it: its shape and spans are found beside the bodies, then bodies and
-    coefficients of friction are solved together, twice.
-
-    The simple law lacks presliding, load and Stribeck friction; what it leaves of them goes into gravity and rotor
-    inertia.
+    """Fill live, the model as a robot file holds it: bodies and coefficients of friction are one convex problem, with
+    the shape and the load of friction that the first solution shows.
     """
-    chosen, method = state.structure.laws, state.options.method
-    if method == "huber" and len(state.training) > 1:
+    if state.options.method == "huber" and len(state.training) > 1:
         state.motion = replace(state.motion, weight=recording_weights(state.fit, state.motion, state.edges))
-    state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
-    again = any(law.presliding is not None for law in laws)
-    for left in reversed(range(TOGETHER if again else 0)):
-        state.structure = state.structure.with_laws([law.columns(c) for law, c in zip(laws, chosen, strict=True)])
-        fitter = _fitter(state, state.live)
-        fitter.held = _held(state)
-        state.fit = fitter.run(method, rough=left > 0)
-        state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-        state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, laws)
-    if again:
-        state.fit = with_uncertainty(state.fit, state.motion)
+    live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
+    chosen = zip(laws, state.structure.laws, strict=True)
+    state.structure = state.structure.with_laws([law.columns(c) for law, c in chosen])
+    state.fit = _fitter(state, state.structure, live).run(state.options.method)
+    state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
+    state.live, _ = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, laws)
+    state.fit = with_uncertainty(state.fit, state.motion)
     note(state.statements, _widen(state))
 
 
-def _fitter(state: Identification, live: LiveModel | None = None) -> Fitter:
-    """Solver of the state's structure, its motion with less weight where joints stand; live: a model whose links load
-    friction.
+def _fitter(state: Identification, structure: Structure, before: IdentifiedModel | LiveModel | None = None) -> Fitter:
+    """Solver of a structure; before: a model whose links load friction, and whose errors give samples less weight where
+    joints stand; rotor inertias that are not sought are held then.
     """
-    prior = prior_of(state.robot, state.rigid, state.structure, state.options.prior)
-    load = None if live is None else live.phi
-    fitter = Fitter(state.rigid, state.structure, state.motion, prior, load=load)
-    if state.options.method not in ("ols", "torque") and any(stretches := slow_stretches(state.motion)):
-        before = live or fitter.run("huber", rough=True)
-        fitter.motion = replace(state.motion, weight=slow_weights(before, state.motion, stretches))
-    return fitter
-
-
-def _held(state: Identification) -> dict[int, float]:
-    """Rotor inertias that are not sought."""
+    prior = prior_of(state.robot, state.rigid, structure, state.options.prior)
+    if before is None:
+        return Fitter(state.rigid, structure, state.motion, prior)
+    held, motion = {}, state.motion
     if state.options.known_rotor:
-        return known_rotors(state.robot, state.rigid, state.structure, state.rotor_included)
-    return {}
+        held = known_rotors(state.robot, state.rigid, structure, state.rotor_included)
+    if state.options.method not in ("ols", "torque") and any(stretches := slow_stretches(motion)):
+        motion = replace(motion, weight=slow_weights(before, motion, stretches))
+    return Fitter(state.rigid, structure, motion, prior, held, before.phi)
 
 
 def _widen(state: Identification) -> str:

@@ -28,7 +28,13 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
     thinning,
 )
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
-from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
+from robot_dynamics_ros.identification.arm.static_law import (
+    COULOMB_RISE,
+    EPS_GRID,
+    STRIBECK_VELOCITY,
+    FrictionSamples,
+    unit_column,
+)
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
 from robot_dynamics_ros.identification.dataset.stretches import cells
 
@@ -43,13 +49,12 @@ STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
 
 @dataclass(frozen=True)
 class PreslidingFit:
-    """Parameters of one joint's block `hysteresis` by name (numbers, or one per span); held-out squared error of every
-    fold with it and with the static law; the shape that was chosen.
+    """Parameters of one joint's block `hysteresis` by name (numbers, or one per span), held-out squared error of every
+    fold, the shape that was chosen.
     """
 
     parameters: dict[str, Any]
     errors: np.ndarray
-    static_errors: np.ndarray
     shape: Shape
 
 
@@ -61,31 +66,31 @@ def clock(start: np.ndarray, rate: float) -> np.ndarray:
     return (np.arange(len(start)) * (1e9 / rate) + np.cumsum(start) * 4e9 * GAP).astype(np.int64)
 
 
-def fit_presliding(problem: PreslidingProblem, static: np.ndarray, known: Shape | None = None) -> PreslidingFit | None:
-    """Presliding friction of one joint beside its `static` law's prediction (N,) [Nm]; None without any level.
+def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> PreslidingFit | None:
+    """Presliding friction of one joint; None without any level.
 
-    The rotor's positions drive it where the problem has them. Samples whose elements may still be unknown are left out
-    on both sides. known: a shape that is not chosen again.
+    The rotor's positions drive it where the problem has them. known: a shape that is not chosen again.
     """
-    best, errors = _best_shape(problem) if known is None else (known, problem.held_out(known))
+    best = _best_shape(problem) if known is None else known
     (x,) = problem.solve(problem.gram(best)[None])
     if not x[: 2 * len(SPANS)].any():
         return None
     parameters = problem.parameters(best, x)
     shape = replace(best, load_limit=parameters["load_limit"], rotor=parameters["rotor_time"] > 0)
-    return PreslidingFit(parameters, errors, problem.squared_errors(static), shape)
+    return PreslidingFit(parameters, problem.held_out(best), shape)
 
 
-def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
-    """The shape with the smallest held-out error, and its error in every fold; quadratic only where it saves more."""
-    shapes = [Shape(*row) for row in itertools.product(problem.powers, SLIDING_RATIOS, STRIBECK_VELOCITIES)]
-    errors = {shape: problem.held_out(shape) for shape in shapes}
-    best = min(errors, key=lambda shape: errors[shape].sum())
+def _best_shape(problem: PreslidingProblem) -> Shape:
+    """The shape with the smallest held-out error; the power of the load after the rest, quadratic only where it saves
+    more.
+    """
+    error = {Shape(1.0, *row): 0.0 for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)}
+    error = {shape: problem.held_out(shape).sum() for shape in error}
+    best = min(error, key=lambda shape: error[shape])
+    error |= {s: problem.held_out(s).sum() for p in problem.powers[1:] for s in [replace(best, power=p)]}
+    best = min(error, key=lambda shape: error[shape])
     curved = replace(best, quadratic=True)
-    errors[curved] = problem.held_out(curved)
-    if errors[curved].sum() < (1 - QUADRATIC) * errors[best].sum():
-        best = curved
-    return best, errors[best]
+    return curved if problem.held_out(curved).sum() < (1 - QUADRATIC) * error[best] else best
 
 
 def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
@@ -212,15 +217,28 @@ class PreslidingProblem:
 
     def _left_out(self, grams: np.ndarray) -> np.ndarray:
         """Squared error (F,) of every fold from Gram matrices (F, k, k)."""
-        others = self.solve(grams.sum(0) / self.partitions - grams)
-        x = np.column_stack([others, np.full(len(others), -1.0)])
-        return np.asarray(np.einsum("fi,fij,fj->f", x, grams, x, optimize=True))
+        return _squares(grams, self.solve(grams.sum(0) / self.partitions - grams))
 
-    def squared_errors(self, prediction: np.ndarray) -> np.ndarray:
-        """The same of a given prediction (N,) [Nm]."""
-        e = (self.data.as_recorded(prediction[:, None])[:, 0] - self.data.y)[self.rows] * self.root
-        square = np.add.reduceat((e**2)[self.order], self.edges[:-1])
-        return np.array([float(square[part].sum()) for part in self.parts])
+    def static(self) -> tuple[dict[str, float], np.ndarray]:
+        """Parameters of the law without memory, fv1 v + fc step(v / eps) + fb, with the smallest error, and its squared
+        error in every fold. Steps wider than the fastest motion do not show a level.
+        """
+        d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
+        widths = [eps for eps in EPS_GRID if eps <= np.abs(v).max()] or [EPS_GRID[0]]
+        steps = [unit_column("fc", eps, STRIBECK_VELOCITY, v, load) for eps in widths]
+        own = np.column_stack(steps)
+        if d.effort_filter is not None:
+            own = d.as_recorded(own)[self.rows]
+        A = np.column_stack([own, self.fixed[:, [0, 3, 4]], d.y[self.rows]]) * self.root[:, None]
+        grams, m = self._grams(A), len(widths)
+        tried = [grams[:, c[:, None], c] for c in (np.r_[k, m : m + 4] for k in range(m))]
+        found = [self.solve(gram.sum(0, keepdims=True))[0] for gram in tried]
+        errors = [_squares(gram, x[None]) for gram, x in zip(tried, found, strict=True)]
+        k = min(range(m), key=lambda k: errors[k].sum())
+        x = found[k]
+        names = {"fc": x[0], "fv1": x[1], "fb": x[2] - x[3]}
+        fixed = {"eps": widths[k], "fs1": STRIBECK_VELOCITY, "fc1": COULOMB_RISE}
+        return {name: float(value) for name, value in (names | fixed).items()}, errors[k]
 
     def solve(self, grams: np.ndarray) -> np.ndarray:
         """Non-negative coefficients (F, 2 spans + 6) from Gram matrices (F, k, k) of columns and y."""
@@ -255,13 +273,20 @@ class PreslidingProblem:
         }
 
 
+def _squares(grams: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """|y - A x|^2 (F,) from Gram matrices (F, k + 1, k + 1) of [A, y] and x (F or 1, k)."""
+    x = np.column_stack([np.broadcast_to(x, (len(grams), x.shape[1])), np.full(len(grams), -1.0)])
+    return np.asarray(np.einsum("fi,fij,fj->f", x, grams, x, optimize=True))
+
+
 def _noise(t: np.ndarray, driver: np.ndarray, start: np.ndarray) -> float:
     """Standard deviation of the positions (N,) [rad] at stamps t (N,) [s] about a smooth motion: of their third divided
     differences over the norm of their weights.
 
     Encoder steps would move elements of smaller spans to and fro.
     """
-    inside = np.flatnonzero(~(start[1:-2] | start[2:-1] | start[3:]))[:, None] + np.arange(4)
+    inside = np.flatnonzero(~(start[1:-2] | start[2:-1] | start[3:]))
+    inside = inside[:: max(len(inside) // ROWS, 1), None] + np.arange(4)
     steps = t[inside][:, :, None] - t[inside][:, None, :]
     weight = 1 / np.prod(steps + np.eye(4), axis=2)
     third = (weight * driver[inside]).sum(axis=1)

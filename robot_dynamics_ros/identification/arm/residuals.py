@@ -27,7 +27,7 @@ MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
 MIN_STD = 1e-3  # Nm, smallest deviation that a robot file holds
 NAMES = ("external_joint_torque", "qd")
-ROWS = 60_000  # at LOWER_RATE: of longer recordings some stretches are replayed
+ROWS = 30_000  # at LOWER_RATE: of longer recordings some stretches are replayed
 FALSE_SHARE = 1e-3  # of the time of the recordings
 # Deviation over the residual of R = 1, 2, .. recordings: with one or two the fit hides some of its error; with more 0.9
 # because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.

@@ -1,25 +1,20 @@
 """The static friction law of a joint as nodes evaluate it, where a recording cannot show presliding friction.
 
-f = fv1 v + fc tanh-like step of width eps + fb, a case of Luo2024's load and velocity law [Luo2024 8]: bounded least
-squares inside a search over eps.
+f = fv1 v + fc step(v / eps) + fb, a case of Luo2024's load and velocity law [Luo2024 8].
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from robot_dynamics_ros.identification.arm.model import EffortFilter
-from robot_dynamics_ros.identification.dataset.stretches import stretches
 from robot_dynamics_ros.models.friction import FrictionModel
 
 LAW = "luo_load"
-SAMPLES = 20_000  # used for the static law: a handful of parameters per joint
 LINEAR = ("fv1", "fv2", "fv3", "fc", "fs", "ft", "fb")
-TERMS = ("fv1", "fc", "fb")
 COULOMB_RISE = 2e-3  # rad/s, fc1: the Coulomb level is reached at once, eps alone smooths the reversal
 EPS_GRID = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
 STRIBECK_VELOCITY = 0.1  # rad/s, of a law without Stribeck friction
@@ -51,37 +46,6 @@ class FrictionSamples:
     def as_recorded(self, x: np.ndarray) -> np.ndarray:
         """Columns (N, k) as the recorded effort shows them: through the same low-pass."""
         return x if self.effort_filter is None else self.effort_filter.apply(x, self.rate, self.start)
-
-    def thinned(self) -> FrictionSamples:
-        """At most SAMPLES samples in 20 stretches spread over the motion, each a piece of its own."""
-        if len(self.y) <= SAMPLES:
-            return self
-        rows = stretches(len(self.y), SAMPLES, 20)
-        start = np.concatenate([[True], np.diff(rows) != 1]) | self.start[rows]
-        names = ("y", "v", "load", "position", "weight", "t")
-        values = [getattr(self, name)[rows] for name in names]
-        return replace(
-            self,
-            **dict(zip(names, values, strict=True)),
-            start=start,
-            folds=[fold[rows] for fold in self.folds],
-            rotor=None if self.rotor is None else self.rotor[rows],
-        )
-
-
-def fit_static(samples: FrictionSamples) -> dict[str, float]:
-    """Parameters of one joint's static law by name: friction y against velocity v; fv1, fc >= 0."""
-    samples = samples.thinned()
-    y, root = samples.y, np.sqrt(samples.weight)
-    most = 2 * float(np.abs(y).max())  # a Coulomb level above all that was measured is extrapolation
-    best, cost = dict.fromkeys(TERMS, 0.0), np.inf
-    for eps in EPS_GRID:
-        columns = [unit_column(name, eps, STRIBECK_VELOCITY, samples.v, samples.load) for name in TERMS]
-        A = samples.as_recorded(np.column_stack(columns)) * root[:, None]
-        found = lsq_linear(A, y * root, bounds=([0.0, 0.0, -np.inf], [np.inf, most + 1e-9, np.inf]), method="bvls")
-        if found.cost < cost:
-            best, cost = dict(zip(TERMS, found.x.tolist(), strict=True)) | {"eps": eps}, found.cost
-    return best | {"fs1": STRIBECK_VELOCITY, "fc1": COULOMB_RISE}
 
 
 def unit_column(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarray) -> np.ndarray:

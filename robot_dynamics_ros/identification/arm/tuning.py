@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import CrossValidation
-from robot_dynamics_ros.identification.arm.friction_columns import REMEMBERING, SIMPLE, Coupled, JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, Coupled, JointFriction
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Filters, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency, noise_limit
@@ -67,10 +67,11 @@ class Tuner:
         and with the delay, and the delay stays where the robot is predicted better with it and, with the same filters
         and motors, AGREED of the joints are.
         """
-        candidates, table, lags = self._search(choices)
-        zero = int(np.flatnonzero(lags == 0)[0])
-        chosen = self._completed(_best(candidates, table[:, zero]), choices)
-        if late := self._late(_best(candidates, table.min(1)), lags):
+        candidates, errors, margin, lags = self._search(choices)
+        table, zero = errors.sum(1), int(np.flatnonzero(lags == 0)[0])
+        chosen = self._completed(candidates[_best(candidates, table[:, zero])], choices)
+        k = _best(candidates, table.min(1))
+        if late := self._late(candidates[k], errors[k], margin, lags):
             other = self._completed(late, choices)
             if self._gains(other, chosen):
                 chosen = self._refined(other)
@@ -78,8 +79,9 @@ class Tuner:
         return chosen
 
     # -- cut-off, velocity source and delay -----------------------------------------------------------------------
-    def _search(self, choices: UserChoices) -> tuple[list[Structure], np.ndarray, np.ndarray]:
-        """Candidates with simple laws, their held-out errors for every delay (candidates, D), and delays [samples].
+    def _search(self, choices: UserChoices) -> tuple[list[Structure], np.ndarray, float, np.ndarray]:
+        """Candidates with simple laws, held-out errors of their joints for every delay (candidates, n, D), the cut-off
+        [Hz] whose edges are left out, and delays [samples].
 
         f_dyn is an upper bound where positions are quantised: their steps look like fast motion.
         """
@@ -89,40 +91,47 @@ class Tuner:
         reported = all(p.qd is not None for r in self.recordings for p in r.pieces)
         none: Filters = (None,) * self.rigid.n
         first = Structure(cutoffs[0], "q", choices.delay or 0.0, self.simple, none, self.coupled)
-        candidates = []
-        for s in ("q", "qd") if reported else ("q",):
-            limit = max(SLOWEST, noise_limit(self.recordings, s)) if not choices.cutoff else np.inf
-            own = sorted({min(c, round(limit, 3)) for c in cutoffs})
-            candidates += [replace(first, cutoff=c, source=s) for c in own]
         lags = NO_SHIFT
         if choices.delay is None:
             lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
-        margin = min(c.cutoff for c in candidates)
-        rows = [self._errors(c, lags, margin).sum(0) for c in candidates]
+        own = {}
+        for s in ("q", "qd") if reported else ("q",):
+            limit = max(SLOWEST, noise_limit(self.recordings, s)) if not choices.cutoff else np.inf
+            own[s] = sorted({min(c, round(limit, 3)) for c in cutoffs})
+        margin = min(map(min, own.values()))
+        candidates: list[Structure] = []
+        rows: list[np.ndarray] = []
+        for s, tried in own.items():
+            if candidates:  # reported velocities are tried about the best cut-off of the positions
+                best = candidates[int(np.argmin([row.sum(0).min() for row in rows]))].cutoff
+                tried = sorted(tried, key=lambda c: abs(np.log(c / best)))[:3]
+            more = [replace(first, cutoff=c, source=s) for c in sorted(tried)]
+            rows += [self._errors(c, lags, margin) for c in more]
+            candidates += more
         if not choices.cutoff:
             self._lower(candidates, rows, lags)
-        return candidates, np.array(rows), lags
+        return candidates, np.array(rows), margin, lags
 
     def _lower(self, candidates: list[Structure], rows: list[np.ndarray], lags: np.ndarray) -> None:
         """Append candidates below the lowest cut-off of each source while the error falls there."""
         for source in dict.fromkeys(c.source for c in candidates):
             own = [k for k, c in enumerate(candidates) if c.source == source]
-            k = min(own, key=lambda i: rows[i].min())
+            k = min(own, key=lambda i: rows[i].sum(0).min())
             best, lowest = candidates[k], candidates[k].cutoff == min(candidates[i].cutoff for i in own)
             while lowest and best.cutoff > SLOWEST:
                 lower = replace(best, cutoff=max(best.cutoff / LOWER, SLOWEST))
-                a, b = (self._errors(c, lags, lower.cutoff).sum(0) for c in (lower, best))
-                if a.min() > b.min():
+                a, b = (self._errors(c, lags, lower.cutoff) for c in (lower, best))
+                if a.sum(0).min() > b.sum(0).min():
                     break
                 candidates.append(lower)
                 rows.append(rows[k] * (a / b))  # as if on the samples of the others
                 k, best = len(rows) - 1, lower
 
-    def _late(self, structure: Structure, lags: np.ndarray) -> Structure | None:
-        """The structure with the delay that shows beyond SIGNIFICANCE deviations, or None."""
+    def _late(self, structure: Structure, errors: np.ndarray, margin: float, lags: np.ndarray) -> Structure | None:
+        """The structure with the delay that shows beyond SIGNIFICANCE deviations, or None; errors (n, D): its own."""
         if len(lags) == 1:
             return None
-        tables = [self._errors(s, lags) for s in (structure, _remembering(structure))]
+        tables = errors, self._errors(structure.remembering(), lags, margin)
         self._remembers = bool(tables[1].sum(0).min() < (1 - MEMORY_GAIN) * tables[0].sum(0).min())
         table = tables[self._remembers]
         k = int(table.sum(0).argmin())
@@ -164,7 +173,7 @@ class Tuner:
 
     def _law(self, structure: Structure) -> Structure:
         """The structure with the law that delays are judged with."""
-        return _remembering(structure) if self._remembers else structure
+        return structure.remembering() if self._remembers else structure
 
     # -- effort filters and coupled motors ------------------------------------------------------------------------
     def _completed(self, structure: Structure, choices: UserChoices) -> Structure:
@@ -226,17 +235,11 @@ class Tuner:
         return errors
 
 
-def _best(candidates: list[Structure], errors: np.ndarray) -> Structure:
-    """The candidate with the smallest error; reported velocities only where they gain MIN_GAIN."""
+def _best(candidates: list[Structure], errors: np.ndarray) -> int:
+    """Number of the candidate with the smallest error; reported velocities only where they gain MIN_GAIN."""
     first = min((k for k, c in enumerate(candidates) if c.source == "q"), key=lambda k: errors[k])
     best = int(errors.argmin())
-    return candidates[best if errors[best] < (1 - MIN_GAIN) * errors[first] else first]
-
-
-def _remembering(structure: Structure) -> Structure:
-    """The structure with presliding elements, driven by the rotors."""
-    laws = [law.with_terms(REMEMBERING) for law in structure.laws]
-    return structure.with_laws([replace(law, shape=replace(law.shape, rotor=True)) for law in laws])
+    return best if errors[best] < (1 - MIN_GAIN) * errors[first] else first
 
 
 def _lag(structure: Structure) -> str:

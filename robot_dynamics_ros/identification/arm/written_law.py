@@ -13,7 +13,7 @@ motor's angle, with the elements of a joint's own law but no load, loads both by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from robot_dynamics_ros.identification.arm.presliding import (
     fit_presliding,
     hysteresis_block,
 )
-from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples, fit_static, friction_table
+from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples, friction_table
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core
@@ -43,10 +43,13 @@ NOTHING = {"fc": 0.0, "fv1": 0.0}
 
 @dataclass(frozen=True)
 class WrittenLaw:
-    """Parameters of one joint's static law by name, and its presliding part; None: the static law alone."""
+    """Parameters of one joint's static law by name, and its presliding part; None: the static law alone. errors (F,):
+    held-out squared error of every fold.
+    """
 
     static: dict[str, float]
     presliding: PreslidingFit | None = None
+    errors: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def rotor(self) -> bool:
@@ -67,18 +70,19 @@ class WrittenLaw:
 
 
 def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> WrittenLaw:
-    """The law of one joint: static, and presliding unless the static law predicts held-out motion better.
+    """The law of one joint: static, and presliding unless this predicts held-out motion worse than the static law
+    fits it.
 
-    known: the law of nearly the same samples, whose static part and shape are not chosen again.
+    known: the law of nearly the same samples, whose kind and shape are not chosen again.
     """
-    samples = problem.data
-    static = fit_static(samples) if known is None else known.static
-    law = FrictionModel(LAW, {name: [value] for name, value in static.items()}, 1)
-    shape = None if known is None or known.presliding is None else known.presliding.shape
-    presliding = fit_presliding(problem, law.torque(samples.v[:, None], samples.load[:, None])[:, 0], shape)
-    if presliding is None or presliding.errors.sum() > (1 + MARGIN) * presliding.static_errors.sum():
-        return WrittenLaw(static)
-    return WrittenLaw(static, presliding)
+    if known is not None and known.presliding is not None:
+        fit = fit_presliding(problem, known.presliding.shape)
+        return replace(known, presliding=fit, errors=known.errors if fit is None else fit.errors)
+    static, errors = problem.static()
+    presliding = None if known is not None else fit_presliding(problem)
+    if presliding is None or presliding.errors.sum() > (1 + MARGIN) * errors.sum():
+        return WrittenLaw(static, None, errors)
+    return WrittenLaw(static, presliding, presliding.errors)
 
 
 def written_blocks(laws: Sequence[WrittenLaw]) -> tuple[dict[str, list[float]], dict[str, list[Any]] | None]:
@@ -159,10 +163,7 @@ def choose_motors(
         after = [own.get(i, law) for i, law in enumerate(laws)]
         if fit is None or all(law.presliding is None for law in after):
             continue
-        new, old = (
-            sum(_held_out(a, b) for a, b in pairs)
-            for pairs in ([(own[i], beside[i]) for i in own], [(laws[i], problems[i]) for i in own])
-        )
+        new, old = (sum(found[i].errors for i in own) for found in (own, laws))
         if clearly_better(np.asarray(new), np.asarray(old), MOTOR_GAIN):
             found.append(MotorLaw(j, k, sign, fit))
             laws, problems = after, [beside.get(i, problem) for i, problem in enumerate(problems)]
@@ -181,7 +182,7 @@ def _beside(
     fit: PreslidingFit | None = None
     for _ in range(ROUNDS):
         data = _of_motor(bare, sign, own)
-        fit = fit_presliding(PreslidingProblem(data), np.zeros(len(data.y)), None if fit is None else fit.shape)
+        fit = fit_presliding(PreslidingProblem(data), None if fit is None else fit.shape)
         if fit is None:
             break
         torque = data.as_recorded(_friction(WrittenLaw(NOTHING, fit), data)[:, None])[: len(data.y) // 2, 0]
@@ -238,10 +239,3 @@ def _static(row: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
     """fc tanh((v + s w)/eps) + fv w (N,) of a row (6,) of motors."""
     sign, eps, coulomb, viscous = row[2:]
     return np.asarray(coulomb * np.tanh((v + sign * w) / eps) + viscous * w)
-
-
-def _held_out(law: WrittenLaw, problem: PreslidingProblem) -> np.ndarray:
-    """Squared error of every fold (F,)."""
-    if law.presliding is not None:
-        return law.presliding.errors
-    return problem.squared_errors(_friction(law, problem.data))

@@ -11,6 +11,7 @@ from scipy.interpolate import CubicSpline
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
 SHORTEST = 1.0  # s; nothing that excites a robot repeats faster
+ENOUGH = 0.01  # s between the samples that are compared: between them they are interpolated
 ALIKE = 0.02  # rms difference of two periods over the motion's deviation; tracking repeats to 1e-3 of it or better
 REPEATED = 0.8  # share of a recording in whole periods from which on its last part is a repeat of its first
 
@@ -31,9 +32,10 @@ def find_periods(piece: Piece, period: float | None = None) -> Periods | None:
     """
     q_d = piece.extra.get("q_d")
     q = piece.q if q_d is None or not np.isfinite(q_d).all() else q_d
-    dt = piece.period
+    dt, every = piece.period, max(1, int(ENOUGH / piece.period))
     grid = np.arange(piece.t[0], piece.t[-1] + 0.5 * dt, dt)
     x = CubicSpline(piece.t, q)(grid) if len(grid) != len(q) or np.ptp(np.diff(piece.t)) > 1e-3 * dt else q
+    grid, x, dt = grid[::every], x[::every], every * dt
     spread = x.std(0)
     moving = spread > 0.02
     if not moving.any():

@@ -12,6 +12,7 @@ from robot_dynamics_ros.simulation.server.sockets import Connection
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
 
 CONTROLLER_RATE = 500.0  # Hz, e-Series
+PROTOCOL = b"\x00\x02"  # the version spoken
 MAX_BACKLOG = 64 * 1024  # bytes waiting for a slow client before packages are skipped
 
 
@@ -21,7 +22,6 @@ class RtdeClient:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.reader = wire.PacketReader()
-        self.protocol = 1  # until negotiated [UR RTDE guide]
         self.outputs: list[tuple[wire.Recipe, int]] = []  # recipe, ticks between packages
         self.inputs: list[wire.Recipe] = []
         self.owned: set[str] = set()  # input variables
@@ -59,7 +59,7 @@ class RtdeServer:
             for kind, payload in client.reader.feed(data):
                 self._packet(client, kind, payload)
         except wire.ProtocolError as error:
-            client.connection.send(wire.pack_text(str(error), protocol=client.protocol))
+            client.connection.send(wire.pack_text(str(error)))
             client.connection.close()
 
     def closed(self, connection: Connection) -> None:
@@ -80,49 +80,38 @@ class RtdeServer:
                 if client.connection.backlog > MAX_BACKLOG:
                     client.skipped += 1
                     continue
-                client.connection.send(recipe.pack(values, client.protocol > 1) * copies)
+                client.connection.send(recipe.pack(values) * copies)
 
     def text(self, message: str, level: int = 3) -> None:
         """Send a text message to every started client (a client still in its handshake expects replies only)."""
         for client in self.clients.values():
             if client.started:
-                client.connection.send(wire.pack_text(message, level=level, protocol=client.protocol))
+                client.connection.send(wire.pack_text(message, level=level))
 
     # -- one method per packet type -------------------------------------------------------------------------------
     def _packet(self, client: RtdeClient, kind: int, payload: bytes) -> None:
         answer = self._answer.get(kind)
         if answer is None:
             text = f"unknown packet type {kind}"
-            client.connection.send(wire.pack_text(text, level=2, protocol=client.protocol) if client.started else b"")
+            client.connection.send(wire.pack_text(text, level=2) if client.started else b"")
             return
         reply = answer(client, payload)
         if reply is not None:
             client.connection.send(wire.pack_packet(kind, reply))
 
     def _protocol_version(self, client: RtdeClient, payload: bytes) -> bytes:
-        asked = struct.unpack_from(">H", payload)[0] if len(payload) >= 2 else 0
-        if asked not in (1, 2):
-            return b"\x00"
-        client.protocol = asked
-        return b"\x01"
+        return bytes([payload[:2] == PROTOCOL])
 
     def _controller_version(self, client: RtdeClient, payload: bytes) -> bytes:
         return struct.pack(">4I", *self.version)
 
     def _setup_outputs(self, client: RtdeClient, payload: bytes) -> bytes:
-        frequency = CONTROLLER_RATE
-        if client.protocol > 1:
-            if len(payload) < 8:
-                return b"\x00"
-            frequency, payload = struct.unpack_from(">d", payload)[0], payload[8:]
-        names = wire.split_names(payload)
+        if len(payload) < 8:
+            return b"\x00"
+        frequency, names = struct.unpack_from(">d", payload)[0], wire.split_names(payload[8:])
         types = [wire.OUTPUTS[name] if self._offers(name) else "NOT_FOUND" for name in names]
         text = ",".join(types).encode()
         valid = bool(names) and "NOT_FOUND" not in types and 1.0 <= frequency <= CONTROLLER_RATE
-        if client.protocol < 2:
-            if valid:
-                client.outputs = [(wire.Recipe(0, names, wire.OUTPUTS), 4)]  # protocol 1 runs at 125 Hz
-            return text
         if not valid or len(client.outputs) >= 255:
             return b"\x00" + text
         recipe = wire.Recipe(len(client.outputs) + 1, names, wire.OUTPUTS)

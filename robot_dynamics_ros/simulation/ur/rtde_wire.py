@@ -103,11 +103,9 @@ def pack_packet(kind: int, payload: bytes = b"") -> bytes:
     return HEADER.pack(HEADER.size + len(payload), kind) + payload
 
 
-def pack_text(message: str, level: int = 1, protocol: int = 2) -> bytes:
+def pack_text(message: str, level: int = 1) -> bytes:
     """A text message: level 0 exception, 1 error, 2 warning, 3 info."""
     text, origin = message.encode()[:255], b"controller"
-    if protocol < 2:
-        return pack_packet(TEXT_MESSAGE, bytes([level]) + text)
     return pack_packet(TEXT_MESSAGE, bytes([len(text)]) + text + bytes([len(origin)]) + origin + bytes([level]))
 
 
@@ -154,10 +152,9 @@ class Recipe:
         """Bytes of the packed fields, without header and recipe id."""
         return self._fields.size
 
-    def pack(self, values: dict[str, tuple[Any, ...]], with_id: bool = True) -> bytes:
-        """A data packet holding values[name] (a tuple) of every variable; protocol 1 carries no recipe id."""
-        body = self._fields.pack(*chain.from_iterable([values[name] for name in self.names]))
-        return self._header + body if with_id else pack_packet(DATA, body)
+    def pack(self, values: dict[str, tuple[Any, ...]]) -> bytes:
+        """A data packet holding values[name] (a tuple) of every variable."""
+        return self._header + self._fields.pack(*chain.from_iterable([values[name] for name in self.names]))
 
     def unpack(self, body: bytes) -> dict[str, tuple[Any, ...]]:
         """Values of the fields that arrived whole; a short body sets fewer variables, surplus bytes are ignored."""

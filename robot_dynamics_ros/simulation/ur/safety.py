@@ -16,39 +16,26 @@ UNLOCK_DELAY = 5.0  # s after a protective stop before it may be unlocked [UR da
 
 
 class RobotMode(IntEnum):
-    """robot_mode."""
+    """robot_mode, those that occur here."""
 
     POWER_OFF = 3
     IDLE = 5
-    BACKDRIVE = 6
     RUNNING = 7
 
 
 class SafetyMode(IntEnum):
-    """safety_mode."""
+    """safety_mode, those that occur here."""
 
     NORMAL = 1
-    REDUCED = 2
     PROTECTIVE_STOP = 3
-    RECOVERY = 4
-    SAFEGUARD_STOP = 5
-    SYSTEM_EMERGENCY_STOP = 6
     ROBOT_EMERGENCY_STOP = 7
-    VIOLATION = 8
-    FAULT = 9
 
 
 # bit numbers of safety_status_bits set in each safety mode
 STATUS_BITS: dict[SafetyMode, tuple[int, ...]] = {
     SafetyMode.NORMAL: (0,),
-    SafetyMode.REDUCED: (1,),
     SafetyMode.PROTECTIVE_STOP: (2, 10),
-    SafetyMode.RECOVERY: (3,),
-    SafetyMode.SAFEGUARD_STOP: (4, 10),
-    SafetyMode.SYSTEM_EMERGENCY_STOP: (5, 7, 10),
     SafetyMode.ROBOT_EMERGENCY_STOP: (6, 7, 10),
-    SafetyMode.VIOLATION: (8, 10),
-    SafetyMode.FAULT: (9, 10),
 }
 
 
@@ -65,7 +52,7 @@ class Safety:
     @property
     def may_move(self) -> bool:
         """True when programs may run and the robot may move."""
-        return self.robot_mode == RobotMode.RUNNING and self.mode in (SafetyMode.NORMAL, SafetyMode.REDUCED)
+        return self.robot_mode == RobotMode.RUNNING and self.mode == SafetyMode.NORMAL
 
     @property
     def status_bits(self) -> int:
@@ -74,7 +61,7 @@ class Safety:
 
     def protective_stop(self, now: float, reason: str) -> None:
         """Stop with the brakes open; a graver stop stays."""
-        if self.mode in (SafetyMode.NORMAL, SafetyMode.REDUCED):
+        if self.mode == SafetyMode.NORMAL:
             self.mode, self.reason, self._since = SafetyMode.PROTECTIVE_STOP, reason, now
 
     def emergency_stop(self, pressed: bool = True) -> None:

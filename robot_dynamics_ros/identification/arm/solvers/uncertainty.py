@@ -29,7 +29,7 @@ from robot_dynamics_ros.signals.speeds import SLIDING
 # individuals, 304 parameters) were 0.99, 1.14, 1.21 times the reported deviation: small regions are not independent.
 REGIONS = 20
 CHUNK = 4096  # samples whose rows are in memory at a time
-MAX_SAMPLES = 60_000  # of a longer log every second, third.. chunk is looked at: the regions are the same
+MAX_SAMPLES = 30_000  # of a longer log every second, third.. chunk is looked at: the regions are the same
 BLOCKS = 6  # of a recording, whose levels tell scatter within it from scatter between recordings
 SETTLE = 2.0  # s before each chunk, in which filters and presliding friction find their state
 

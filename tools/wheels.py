@@ -62,13 +62,19 @@ def build(python: str, machine: str) -> Path:
     return wheel
 
 
+def runs(python: str) -> bool:
+    """Whether this machine has that Python; a shim of pyenv is none until PYENV_VERSION names it."""
+    command = shutil.which(f"python{python}")
+    return command is not None and subprocess.run([command, "-c", ""], capture_output=True).returncode == 0
+
+
 def main() -> None:
     """Build what is asked for; one line per file."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--python", action="append", choices=PYTHONS)
     asked.add_argument("--machine", action="append", choices=MACHINES)
     given = asked.parse_args()
-    for python in given.python or [p for p in PYTHONS if shutil.which(f"python{p}")]:
+    for python in given.python or [p for p in PYTHONS if runs(p)]:
         for machine in given.machine or MACHINES:
             print(build(python, machine).name, flush=True)
     subprocess.run([sys.executable, "setup.py", "-q", "sdist", "-d", str(DIST)], cwd=ROOT, check=True)

@@ -64,9 +64,7 @@ def command(
     write_json(json_file, scores)
     for name, rows in table.tables(scores).items():
         show(rows)
-        if save:
-            write(
-                "wrench",
-                f"effects {name}" if "-" in plants else name,
-                markdown_table(rows[0], rows[1:], command_line()),
-            )
+        if save and "-" not in plants:
+            write("wrench", name, markdown_table(rows[0], rows[1:], command_line()))
+        elif save and name == "wrench":
+            write("wrench", "effects", markdown_table(rows[0], rows[1:], command_line()))

@@ -66,14 +66,14 @@ def _judged(found: Identification, every: list[Stop], held: bool) -> tuple[list[
 
 def table(result: dict[str, Any]) -> list[list[str]]:
     """Head and rows of text."""
-    head = ["force [N]", "RMS", "largest", "its std", "within 2 std", "change at one pose"]
+    head = ["force [N]", "RMS", "largest", "its std", "within 2 std", "growth"]
     rows = []
     for row in result["rows"]:
         share = "-" if row["within_2"] is None else f"{100 * row['within_2']:.0f} %"
-        rms, largest, std, drift = (
-            "-" if row[k] is None else f"{row[k]:.2f}" for k in ("rms", "largest", "std", "drift")
+        rms, largest, std, growth = (
+            "-" if row[k] is None else f"{row[k]:.2f}" for k in ("rms", "largest", "std", "growth")
         )
-        rows.append([row["name"], rms, largest, std, share, drift])
+        rows.append([row["name"], rms, largest, std, share, growth])
     return [head, *rows]
 
 

@@ -15,7 +15,7 @@ from robot_dynamics_ros.signals import Log
 LEAST = 1.0  # s a stop lasts
 CALM = 0.5  # s at its begin in which observers and the arm settle
 SAME = 0.05  # rad, stops whose joints differ by less are one pose
-APART = 60.0  # s between two visits of a pose from which on their difference is a drift
+APART = 60.0  # s between two visits of a pose from which on a change of their force is a growth
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Stop:
 @dataclass(frozen=True)
 class AtRest:
     """An estimate without contact: force [N], RMS and largest over the stops; RMS of its deviation per axis; share of
-    the axes within two of them; drift: largest change of the force between the first and last visit of a pose.
+    the axes within two of them; growth: of the size from the first to the last visit of a pose, mean over the poses.
     """
 
     name: str
@@ -38,7 +38,7 @@ class AtRest:
     largest: float
     std: float
     within_2: float
-    drift: float
+    growth: float
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; NaN as None."""
@@ -64,7 +64,7 @@ def stops(log: Log, begin: float = 0.0) -> list[Stop]:
 def at_rest(
     name: str, wrench: np.ndarray, std: np.ndarray | None, judged: Sequence[Stop], every: Sequence[Stop]
 ) -> AtRest:
-    """Figures of an estimate (N, 6) whose truth is zero over the stops `judged`, its drift over `every` stop.
+    """Figures of an estimate (N, 6) whose truth is zero over the stops `judged`, its growth over `every` stop.
 
     Raises DataError where it is not there in any stop.
     """
@@ -76,20 +76,22 @@ def at_rest(
     deviation = np.full((1, 3), np.nan) if std is None else _means(std[:, :3], judged)[known]
     within = np.nan if std is None else float((np.abs(force[known]) <= 2 * deviation).mean())
     rms, rms_std = np.sqrt((size**2).mean()), np.sqrt((deviation**2).mean())
-    return AtRest(
-        name, float(rms), float(size.max()), float(rms_std), within, _drift(_means(wrench[:, :3], every), every)
-    )
+    growth = _growth(np.linalg.norm(_means(wrench[:, :3], every), axis=1), every)
+    return AtRest(name, float(rms), float(size.max()), float(rms_std), within, growth)
 
 
 def _means(values: np.ndarray, found: Sequence[Stop]) -> np.ndarray:
     return np.array([values[stop.rows].mean(axis=0) for stop in found])
 
 
-def _drift(force: np.ndarray, found: Sequence[Stop]) -> float:
-    """Largest change of the force [N] from the first to the last visit of a pose; NaN without a pose visited again."""
+def _growth(size: np.ndarray, found: Sequence[Stop]) -> float:
+    """Mean change of the force's size [N] from the first to the last visit of a pose; NaN without a pose visited again.
+
+    Friction that holds a joint differs from visit to visit and cancels in the mean; a drift does not.
+    """
     changes = []
     for pose in {stop.pose for stop in found}:
-        visits = [k for k, stop in enumerate(found) if stop.pose == pose and np.isfinite(force[k]).all()]
+        visits = [k for k, stop in enumerate(found) if stop.pose == pose and np.isfinite(size[k])]
         if visits and found[visits[-1]].time - found[visits[0]].time >= APART:
-            changes.append(float(np.linalg.norm(force[visits[-1]] - force[visits[0]])))
-    return max(changes, default=np.nan)
+            changes.append(size[visits[-1]] - size[visits[0]])
+    return float(np.mean(changes)) if changes else np.nan

@@ -28,7 +28,7 @@ pytestmark = [
 ]
 AXES = [f"{part}.{axis}" for part in ("force", "torque", "force_std", "torque_std") for axis in "xyz"]
 LIBRARY = "libcontact_force_broadcaster.so"
-TARE, ACCEPT, REFUSE = 1, 2, 3  # services of main.cpp
+TARE, ACCEPT, REFUSE, RESET = 1, 2, 3, 4  # services of main.cpp
 
 
 # what ament_cmake, generate_parameter_library and pluginlib define, without effect
@@ -106,7 +106,9 @@ def expected(log, calls):
             said.append("yes: done" if done else f"no: {text}")
         elif service is not None:
             try:
-                force.answer_payload({ACCEPT: PayloadAnswer.keep, REFUSE: PayloadAnswer.refuse}[service])
+                force.answer_payload(
+                    {ACCEPT: PayloadAnswer.keep, REFUSE: PayloadAnswer.refuse, RESET: PayloadAnswer.judge}[service]
+                )
                 said.append("yes: done")
             except CapabilityError as error:
                 said.append(f"no: {error}")
@@ -117,13 +119,13 @@ def test_the_interfaces_hold_the_wrench_of_the_pipeline_and_services_answer_as_i
     log, path = longer_rest(recording()), tmp_path / "robot.core"
     log.temperature = None
     path.write_text(core_text(UR5E), encoding="utf-8")
-    calls = {100: TARE, 650: ACCEPT, 1000: REFUSE, 3900: TARE}
+    calls = {100: TARE, 650: ACCEPT, 1000: REFUSE, 1300: RESET, 3900: TARE}
     lines, rows = broadcast(broadcaster, path, log, calls)
     assert lines[:18] == [f"{j}/{x}" for x in ("position", "velocity", "effort") for j in UR5E.joint_names]
     assert lines[18:32] == [f"contact_force/{name}" for name in (*AXES, "contact", "status")]
     status, said = expected(log, calls)
-    assert lines[32] == "no: the controller is not active" and lines[33:37] == said
-    assert [answer.split(":")[0] for answer in said] == ["no", "no", "yes", "yes"]
+    assert lines[32] == "no: the controller is not active" and lines[33:38] == said
+    assert [answer.split(":")[0] for answer in said] == ["no", "no", "yes", "yes", "yes"]
     good = np.isin(status, [int(s) for s in (Status.ok, Status.degraded, Status.saturated)])
     np.testing.assert_array_equal(rows[:, 13], status)
     np.testing.assert_array_equal(rows[good, :6], log.framed_wrench[good])
@@ -133,11 +135,11 @@ def test_the_interfaces_hold_the_wrench_of_the_pipeline_and_services_answer_as_i
     assert 0 < (~good).sum() < good.sum() and np.abs(rows[:, :3]).max() > 50
     last = np.flatnonzero(good)[-1]
     seconds = f"{log.stamp_ns[last] // 10**9}.{log.stamp_ns[last] % 10**9:09d}"
-    for line, first in zip(lines[37:39], (0, 6), strict=True):  # ~/wrench and ~/wrench_std: only what can be relied on
+    for line, first in zip(lines[38:40], (0, 6), strict=True):  # ~/wrench and ~/wrench_std: only what can be relied on
         count, frame, stamp, *values = line.split()
         assert (int(count), frame, stamp) == (good.sum(), "tool0", seconds)
         assert [float(x) for x in values] == [rows[last, first], rows[last, first + 5]]
-    assert lines[39] == "0"  # allocations in all updates
+    assert lines[40] == "0"  # allocations in all updates
 
 
 def test_a_missing_file_leaves_the_controller_unconfigured(broadcaster):

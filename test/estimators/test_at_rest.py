@@ -1,4 +1,4 @@
-"""Forces at rest: which rows are a stop, figures of an estimate whose truth is zero, drift between visits of a pose."""
+"""Forces at rest: which rows are a stop, figures of an estimate whose truth is zero, growth between visits."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from robot_dynamics_ros.signals import Log
 
 RATE, STAND, MOVE = 50, 3.0, 1.0
 POSES = (0.0, 0.5, 1.0, 0.0, 0.5, 1.0)  # rad, visited in turn
-REST = 40.0  # s of a stop in the tests of drift: two visits are more than a minute apart
+REST = 40.0  # s of a stop in the test of growth: two visits are more than a minute apart
 
 
 def visits(stand=STAND, poses=POSES):
@@ -57,16 +57,17 @@ def test_figures_are_of_the_means_of_the_stops():
     assert got.within_2 == 1.0 and np.isnan(at_rest("x", wrench, None, found, found).within_2)
 
 
-def test_drift_is_between_visits_of_one_pose_and_no_bias_that_depends_on_the_pose():
+def test_growth_is_between_visits_of_one_pose_and_neither_bias_of_a_pose_nor_scatter_of_visits():
     log, _ = visits(stand=REST)
     found, wrench = stops(log), np.zeros((len(log), 6))
-    wrench[:, 1] = 7.0 * log.q[:, 0]
-    assert at_rest("x", wrench, None, found, found).drift == pytest.approx(0.0, abs=1e-9)
-    wrench[:, 2] = 0.1 * log.time
+    for stop, force in zip(found, (5.0, -9.0, 4.0, 8.0, -6.0, -4.0), strict=True):  # +3, -3, 0 N from visit to visit
+        wrench[stop.rows, 1] = force
+    assert at_rest("x", wrench, None, found, found).growth == pytest.approx(0.0, abs=1e-9)
+    wrench = 0.1 * log.time[:, None] * np.eye(6)[2]
     between = found[3].time - found[0].time
-    assert at_rest("x", wrench, None, found, found).drift == pytest.approx(0.1 * between, rel=1e-2)
+    assert at_rest("x", wrench, None, found, found).growth == pytest.approx(0.1 * between, rel=1e-2)
     soon = stops(visits()[0])
-    assert np.isnan(at_rest("x", np.zeros((len(visits()[0]), 6)), None, soon, soon).drift)
+    assert np.isnan(at_rest("x", np.zeros((len(visits()[0]), 6)), None, soon, soon).growth)
 
 
 def test_an_estimate_that_is_nowhere_is_an_error():

@@ -44,7 +44,8 @@ def command(robot: str, seed: int, work: Path | None, json_file: Path | None, sa
     with tempfile.TemporaryDirectory() as directory:
         found = load_robot(str(identified_model(robot, demo, work or Path(directory), stderr.print)))
     log, truth = record(seed)
-    found_rollouts = rollouts.compare(found, given, record(11)[0], log, truth["friction_torque"])
+    friction = "link_friction_torque" if given.drives.torque_side == "link" else "friction_torque"  # what it measures
+    found_rollouts = rollouts.compare(found, given, record(11)[0], log, truth[friction])
     rows = rollouts.table(found_rollouts)
     show(rows)
     write_json(json_file, {"robot": robot, "seed": seed, "models": [vars(r) for r in found_rollouts]})

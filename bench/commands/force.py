@@ -27,6 +27,7 @@ from robot_dynamics_ros.cli.options import NewPath, console, progress, robot_opt
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
 @click.option("--warmer", default=0.0, show_default=True, help="K by which the judged recordings are warmer.")
 @click.option("--payload", default=0.0, show_default=True, help="kg of an undeclared payload in the judged recordings.")
+@click.option("--hour", is_flag=True, help="Judge 60 minutes of work from a cold start instead, by the robot's age.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
 @json_option
 @save_option
@@ -39,6 +40,7 @@ def command(
     work: Path | None,
     warmer: float,
     payload: float,
+    hour: bool,
     jobs: int,
     json_file: Path | None,
     save: bool,
@@ -49,12 +51,24 @@ def command(
 
     Example: python -m bench force --robots 8 --families tuning --json zoo.json
     """
+    from bench.force import hour as working
     from bench.force import table, zoo
     from bench.force.judge import judge_all
     from bench.force.recordings import Since
     from robot_dynamics_ros.robot_file import load_robot
 
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
+    words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"
+    words += f" {bags or '1, 2 or 3'} recordings of 60 s."
+    if hour:
+        each = (working.work(robot, who, bags or who.bags, Since(warmer, payload)) for who in people)
+        rows = list(progress(each, f"{count} robots", count))
+        show(working.cells(rows))
+        write_json(json_file, {"setup": given_options(), "robots": rows})
+        if save:
+            table_text = table.markdown(working.cells(rows))
+            write("force", "hour", "\n\n".join([written_by(command_line()), words, table_text]))
+        return
     verdicts = list(
         progress(judge_all(robot, people, bags, work, jobs, Since(warmer, payload)), f"{count} robots", count)
     )
@@ -71,6 +85,4 @@ def command(
     console.print(f"processor seconds per robot: {parts}")
     write_json(json_file, table.as_json(verdicts, given_options()))
     if save:
-        each = f"each identified from {bags or '1, 2 or 3'} recordings of 60 s"
-        words = f"{count} simulated {robot}, seed {seed}, families {families}, {each}."
         write("force", "zoo", table.page(verdicts, written_by(command_line()), words))

@@ -83,12 +83,22 @@ def trial(robot: RobotFile, who: Individual, name: str, since: Since = SAME) -> 
     return touched(robot, who, name, number, pushes, since)
 
 
-def touched(robot: RobotFile, who: Individual, name: str, number: int, pushed: Pushed, since: Since = SAME) -> Trial:
-    """Moves and rests under the wrenches (N, 6) that `pushed` draws; number: of the random numbers."""
+def touched(
+    robot: RobotFile,
+    who: Individual,
+    name: str,
+    number: int,
+    pushed: Pushed,
+    since: Since = SAME,
+    machine: SimulatedRobot | None = None,
+) -> Trial:
+    """Moves and rests under the wrenches (N, 6) that `pushed` draws; number: of the random numbers; machine: one that
+    goes on as warm as it is.
+    """
     draw = who.draw(number)
     motion = moves(robot, home(robot, draw), draw, near_singular=name == "singular")
     wrench = pushed(draw)
-    machine = simulated(robot, replace(who, temperature=who.temperature + since.warmer), number)
+    machine = machine or simulated(robot, replace(who, temperature=who.temperature + since.warmer), number)
     machine.set_payload(since.payload, PAYLOAD_COM, configured=False)
     machine.reset(motion[0][0])
     log, truth = machine.run(*motion, wrench=wrench)

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.__main__ import cli
-from bench.force import baseline, recordings, table, zoo
+from bench.force import baseline, hour, recordings, table, zoo
 from bench.force.judge import METHODS, Verdict
 from bench.force.trade_off import FALSE_SHARES, trade_off
 from robot_dynamics_ros.errors import ConfigError
@@ -279,3 +279,13 @@ def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
     page = (tmp_path / "force.md").read_text()
     assert runs[0]["trade_off"]["ours"]["0.01"]["ratio"] > 0 and "set afterwards" in page
     assert "force RMS at rest" in page and "python -m bench force --robot ur5e --robots 1 --seed 3" in page
+
+
+@pytest.mark.long
+def test_work_from_a_cold_start_warms_the_robot_and_is_judged_by_its_age(ur5e):
+    (who,) = zoo.individuals(ur5e, 1, 3, zoo.families("maxwell"))
+    rows = hour.work("ur5e", who, 1, recordings.SAME, ends=(1, 3))
+    assert -hour.COOL < rows[0]["kelvin"] < rows[1]["kelvin"] < 0.0
+    assert all(row["force_moving"] < 5.0 and row["false_share"] < 0.05 for row in rows)
+    head, *lines = hour.cells([rows, rows], ends=(1, 3))
+    assert [line[0] for line in lines] == ["0 to 1", "1 to 3"] and {len(line) for line in lines} == {len(head)}

@@ -271,3 +271,20 @@ def test_health_shows_drift_against_the_model():
 @pytest.mark.parametrize("changes", [{"contact": 1.0}, {"contact": np.nan}, {"v": 0.01}, {"seconds": 5}])
 def test_health_says_nothing_without_free_motion(changes):
     assert health(2.0, **changes)["level"] == "unknown"
+
+
+def test_the_error_at_rest_ends_with_the_way_not_with_the_speed():
+    """A joint that starts fast has the deviation at rest over the first milliradians, then that of motion."""
+    found = {"source": "fit_test", "moving": [0.1] * 6, "rest": [1.0] * 6, "speed": [2.0] * 6}
+    s = FrictionStage()
+    s.configure(robot("static", residuals=found))
+    record = log(200, rest=0)
+    record.temperature_estimate, record.temperature_variance = np.full_like(record.q, 30.0), np.zeros_like(record.q)
+    way = np.r_[np.zeros(100), np.arange(1, 101) * 5e-4]  # 0.5 rad/s at 1 kHz
+    record.q = 0.3 + way[:, None] * np.ones(6)
+    record.qd = np.where(way > 0, 0.5, 0.0)[:, None] * np.ones(6)
+    s.run(record)
+    share = np.hypot(0.1, 0.01 * np.abs(record.friction_torque))  # while sliding
+    assert (record.friction_std[way == 0] >= 1.0).all()
+    assert (record.friction_std[(way > 0) & (way < 1.5e-3)] > 0.7).all()
+    assert (record.friction_std[way > 0.035] < 1.1 * share[way > 0.035]).all()

@@ -8,7 +8,8 @@
 // temperature. Where the robot file holds residuals (moving, rest), they take the place of the stiction term:
 //   var f = moving^2 (1 - w) + rest^2 w + (share f)^2 + unknown^2/3
 //         + (beyond f max(|v| / speed - 1, 0))^2 + the third above
-// with w = exp(-(v/vs)^2) and `speed` the largest one that the recordings show: beyond it the law is extrapolated. They
+// with w = exp(-d/6 mrad), d from where the joint was last slower than vs (exp(-(v/vs)^2) without a position), and
+// `speed` the largest one that the recordings show: beyond it the law is extrapolated. They
 // belong to the joint's own law: where a joint with a memory lacks its position, its stiction replaces `rest`.
 //
 // A motor that turns with a second joint (coupled wrists) adds to the joint it loads
@@ -50,7 +51,8 @@ struct MotorTurn {
 
 class FrictionStage {
  public:
-  static constexpr double beyond = 0.1;  // relative error of friction at twice the largest speed of the recordings
+  static constexpr double beyond = 0.1;      // relative error of friction at twice the largest speed of the recordings
+  static constexpr double rest_span = 6e-3;  // rad over which presliding and its error end
 
   FrictionStage(Friction law, const FrictionStageParameters& p) : law_(std::move(law)), p_(p) {
     require_range("relative_error", p.relative_error, 0.0, 10.0);
@@ -60,6 +62,7 @@ class FrictionStage {
     require_each("moving", p.moving.data(), joints(), 0.0, 1e5);
     require_each("rest", p.rest.data(), joints(), 0.0, 1e5);
     require_each("speed", p.speed.data(), joints(), 0.0, 1e3);
+    stood_.fill(std::nan(""));
   }
 
   // Throws std::invalid_argument naming the field.
@@ -96,6 +99,7 @@ class FrictionStage {
   const std::optional<Friction>& motors() const noexcept { return motors_; }
   void reset() noexcept {
     law_.reset();
+    stood_.fill(std::nan(""));
     if (motors_) motors_->reset();
   }
 
@@ -116,6 +120,7 @@ class FrictionStage {
     }
     for (int i = 0; i < n; ++i) load_[i] = finite_or_zero(load, i) + finite_or_zero(contact_load, i);
     known_ = !absent(position, n);
+    for (int i = 0; i < n; ++i) rest_[i] = rest_share(i, known_ ? position[i] : std::nan(""), v[i]);
     double f[max_joints], turned[max_joints];
     if (law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f) == Status::dropped)
       return Status::dropped;
@@ -158,7 +163,7 @@ class FrictionStage {
   double deviation(int i, double v, double f, double sigma) const noexcept {
     const bool remembers = law_.follows(i), known = remembers && known_, measured = p_.moving[i] > 0.0;
     const auto square = [](double x) { return x * x; };
-    const double w = std::exp(-square(v / p_.stiction_speed)), tau = load_[i];
+    const double w = measured ? rest_[i] : std::exp(-square(v / p_.stiction_speed)), tau = load_[i];
     double sum = square(p_.relative_error * f) + square(known ? law_.unknown_level(i, tau) : 0.0) / 3.0;
     if (measured) sum += square(p_.moving[i]) * (1.0 - w) + square(beyond * f * excess(i, v));
     const double stiction = (known ? p_.known_stiction : 1.0) * law_.map().coulomb(i, v, used_[i]) * w;
@@ -167,6 +172,13 @@ class FrictionStage {
     const double cold = known ? law_.map().torque_at(i, v, tau, used_[i]) : f;
     const double warm = law_.map().torque_at(i, v, tau, used_[i] + sigma) - cold;
     return std::sqrt(sum + (std::isfinite(warm) ? square(warm) : 0.0));
+  }
+
+  // Share of the error at rest: all of it until the joint has left the place where it stood.
+  double rest_share(int i, double q, double v) noexcept {
+    if (!(std::abs(v) >= p_.stiction_speed)) stood_[i] = q;
+    const double way = (q - stood_[i]) / rest_span, x = v / p_.stiction_speed;
+    return std::isfinite(way) ? std::exp(-std::abs(way)) : std::exp(-x * x);
   }
 
   // How far a speed is beyond the recordings, as share of their largest; at most ten times.
@@ -225,9 +237,10 @@ class FrictionStage {
   FrictionStageParameters p_;
   std::vector<CoupledMotor> coupled_;
   std::vector<MotorTurn> turns_;
-  std::optional<Friction> motors_;                  // driven by the angles of turns_
-  std::array<double, max_joints> load_{}, used_{};  // of the gears; temperature
-  bool known_ = false;                              // the position, in the last step
+  std::optional<Friction> motors_;                   // driven by the angles of turns_
+  std::array<double, max_joints> load_{}, used_{};   // of the gears; temperature
+  std::array<double, max_joints> rest_{}, stood_{};  // share of the error at rest; where the joint stood [rad]
+  bool known_ = false;                               // the position, in the last step
 };
 
 }  // namespace robot_dynamics

@@ -12,7 +12,8 @@ import numpy as np
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.signals import Log
 
-# Body region -> quasi-static force [N], lowest pressure of its places [N/cm2] (ISO/TS 15066:2016, table A.2)
+# Body region -> quasi-static force [N], lowest pressure of its places [N/cm2], as commonly cited for table A.2 of
+# ISO/TS 15066:2016; not compared with the document
 LIMITS = {
     "skull and forehead": (130.0, 110.0),
     "face": (65.0, 110.0),

@@ -28,12 +28,12 @@ def fit_parameters(state: Identification) -> None:
     Raises CapabilityError where rotors to be held are not known, DataError where the solver finds no physically
     consistent model.
     """
-    structure, method = state.structure.remembering(loaded=True), state.options.method
-    first = _fitter(state, structure).run(method, rough=True)  # whose links load friction of the second
+    structure = state.structure.remembering(loaded=True)
+    first = _fitter(state, structure).run(rough=True)  # whose links load friction of the second
     state.rotor_included, rotors = rotor_included(state.robot, first)
     if not state.rotor_included:  # by deviations that cover what the law leaves of the effort
         state.rotor_included, rotors = rotor_included(state.robot, with_uncertainty(first, state.motion))
-    state.fit = _fitter(state, structure, first).run(method, rough=True)
+    state.fit = _fitter(state, structure, first).run(rough=True)
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
     note(state.statements, rotors, coupled_statement(state.robot, state.structure))
 
@@ -42,12 +42,12 @@ def fit_together(state: Identification) -> None:
     """Fill live, the model as a robot file holds it: bodies and coefficients of friction are one convex problem, with
     the shape and the load of friction that the first solution shows.
     """
-    if state.options.method == "huber" and len(state.training) > 1:
+    if len(state.training) > 1:
         state.motion = replace(state.motion, weight=recording_weights(state.fit, state.motion, state.edges))
     live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
     chosen = zip(laws, state.structure.laws, strict=True)
     state.structure = state.structure.with_laws([law.columns(c) for law, c in chosen])
-    state.fit = _fitter(state, state.structure, live).run(state.options.method)
+    state.fit = _fitter(state, state.structure, live).run()
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
     state.live, _ = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, laws)
     state.fit = with_uncertainty(state.fit, state.motion)
@@ -64,7 +64,7 @@ def _fitter(state: Identification, structure: Structure, before: IdentifiedModel
     held, motion = {}, state.motion
     if state.options.known_rotor:
         held = known_rotors(state.robot, state.rigid, structure, state.rotor_included)
-    if state.options.method not in ("ols", "torque") and any(stretches := slow_stretches(motion)):
+    if any(stretches := slow_stretches(motion)):
         motion = replace(motion, weight=slow_weights(before, motion, stretches))
     return Fitter(state.rigid, structure, motion, prior, held, before.phi)
 

@@ -29,7 +29,6 @@ class Options:
 
     effort: str = "auto"
     choices: UserChoices = UserChoices()
-    method: str = "huber"
     coupled: bool | None = None
     prior: float = PRIOR
     topic: str = "auto"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
@@ -17,7 +17,6 @@ from robot_dynamics_ros.identification.dataset.stretches import thinned
 from robot_dynamics_ros.robot_file import RobotFile
 
 Prior = tuple[np.ndarray, np.ndarray]
-METHODS = ("huber", "wls", "torque", "ols")
 ROUGH = 2  # rounds of robust weights of a solution that only serves the next one
 FIRST_ROWS = 16_000  # samples of a long motion that give the first robust weights; LAST rounds with all samples follow
 LAST = 3
@@ -79,10 +78,8 @@ class Fitter:
         self.base = rigid.base.size
         self.size = int(structure.index(self.base)[-1][-1]) + 1
 
-    def run(self, method: str, rough: bool = False) -> IdentifiedModel:
-        """The model by one of METHODS; rough: from FIRST_ROWS alone, in ROUGH rounds. Raises DataError."""
-        if method not in METHODS:
-            raise DataError(f"method '{method}' is none of {', '.join(METHODS)}")
+    def run(self, method: str = "huber", rough: bool = False) -> IdentifiedModel:
+        """The model by a method of `solve`; rough: from FIRST_ROWS alone, in ROUGH rounds."""
         return IdentifiedModel.from_solution(self.rigid, self.structure, self._solution(method, rough), self.held)
 
     def _solution(self, method: str, rough: bool) -> Solution:

@@ -215,13 +215,17 @@ def _payload_columns(found: Identification, motion: Motion) -> np.ndarray:
 def _triangles(
     found: Identification, motion: Motion, loaded: bool, carried: np.ndarray | float
 ) -> list[tuple[list[np.ndarray], tuple[str, ...]]]:
-    """Triangles of the regions of the state, and friction terms, of every joint; carried (N, n): see `predict`."""
+    """Triangles of the regions of the state, and friction terms, of every joint; carried (N, n): see `predict`.
+
+    Friction has the elements and loads of all spans: the law that `found` chose was chosen with other gains.
+    """
     region = state_folds(motion.q, motion.qd, REGIONS)
     W = found.rigid.base_regressor(motion.q, motion.qd, motion.qdd)
     Y = _payload_columns(found, motion) if loaded else None
-    rows = joint_rows(motion, W, found.consistent.load(motion) + carried, found.structure)
+    structure = found.structure.remembering(loaded=True)
+    rows = joint_rows(motion, W, found.consistent.load(motion) + carried, structure)
     result = []
-    for j, (row, law) in enumerate(zip(rows, found.structure.laws, strict=True)):
+    for j, (row, law) in enumerate(zip(rows, structure.laws, strict=True)):
         A, chosen = row.A, found.structure.filters[j]
         if Y is not None:
             body = Y[j] if chosen is None else chosen.apply(Y[j], motion.rate, motion.start)

@@ -82,7 +82,7 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     if out is None:
         _publish(machine, wanted, push)
     else:
-        _record(machine, wanted, push, out, {"rehearsal": motion.name, "robot": arm.name})
+        _record(machine, wanted, push, out, robot, {"rehearsal": motion.name, "robot": arm.name})
 
 
 def _overrides(machine: Any, settings: tuple[str, ...]) -> dict[str, np.ndarray]:
@@ -138,7 +138,7 @@ def _numbers(option: str, text: str, counts: tuple[int, ...]) -> list[float]:
     return values
 
 
-def _record(machine: Any, motion: Any, push: Any, out: Path, about: dict[str, str]) -> None:
+def _record(machine: Any, motion: Any, push: Any, out: Path, robot: str, about: dict[str, str]) -> None:
     from robot_dynamics_ros.bags import write_bag
     from robot_dynamics_ros.simulation.rehearsal import rehearse
 
@@ -146,6 +146,7 @@ def _record(machine: Any, motion: Any, push: Any, out: Path, about: dict[str, st
         log = rehearse(machine, motion, push)
         write_bag(log, out, about=about)
     console.print(f"bag: {out}, {len(log)} samples, {log.time[-1]:.1f} s")
+    console.print(f"next: robot-dynamics identify {out} --robot {robot} --out identified")
 
 
 def _publish(machine: Any, motion: Any, push: Any) -> None:

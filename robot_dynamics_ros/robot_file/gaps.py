@@ -33,7 +33,8 @@ def one_recording_gives(robot: RobotFile) -> list[str]:
         needs["drives.rotor_inertia"] = ""
     if robot.drives.effort.unit == "A":
         needs["drives.torque_constant"] = "if the masses of the links or of a payload are right"
-    open_numbers = [name.split(" [")[0] for name in (*unknown_numbers(robot), *estimates(robot))]
+    names = (name.split(" [")[0] for name in (*unknown_numbers(robot), *estimates(robot)))
+    open_numbers = [name for name in names if not name.endswith(".reference_temperature")]
     found = {top for top in needs for name in open_numbers if name == top or name.startswith(f"{top}.")}
     return [f"{name} ({needs[name]})" if needs[name] else name for name in needs if name in found]
 

@@ -48,6 +48,9 @@ def test_what_one_recording_gives_is_missing_and_can_be_found():
     assert heads == "links friction hysteresis residuals drives.rotor_inertia drives.torque_constant".split()
     assert not any(field.startswith("drives.rotor") for field in gives["fr3"])  # behind its sensors
     assert "one recording gives" in run("comau_ns16").output
+    known = load_robot("ur5e").with_updates({"friction.source": "x", "hysteresis.source": "x"}, {"x": "a recording"})
+    assert known.friction.reference_temperature is None  # no gap that a recording fills
+    assert not any(field.startswith(("friction", "hysteresis")) for field in one_recording_gives(known))
 
 
 @pytest.mark.parametrize("joint", [2, 5])

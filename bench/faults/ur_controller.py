@@ -125,9 +125,8 @@ class FaultyProcess(ControllerProcess):
         """Serve the sockets until a client has written inputs; at times until it has nothing more to say."""
         self._await(lambda: self._answers > 0)
         program = self.controller.program
-        vendor = (
-            program is not None and program.script.is_command_loop
-        )  # our own client sends every torque again until it is answered
+        # our own client sends every torque again until it is answered
+        vendor = program is not None and program.script.is_command_loop
         before, until = 0, time.perf_counter() + 5 * QUIET
         while (
             vendor and self.controller.tick % IN_STEP == 0 and before != self._answers and time.perf_counter() < until

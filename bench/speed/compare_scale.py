@@ -100,7 +100,7 @@ def _compare(robot: str, bags: Sequence[Path], recorded: float, client: Any, rep
     results = identify_each(robot, bags, Options(), dask=client.scheduler.address)
     size, named = 0.0, set[int]()
     if len(bags) > 1:
-        found = compared(results)
+        found = compared(results, robot)
         size = 1e-3 * os.path.getsize(write_fleet_report(found, report))
         named = {k for k in range(len(found["bags"])) if found["friction_differs"][k][JOINT]}
     changed = {k for k in range(len(bags)) if worn(k)}

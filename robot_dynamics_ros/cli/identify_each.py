@@ -32,7 +32,7 @@ def compare(
             status.update(f"{count} of {total} bags identified")
 
         results = identify_each(robot, bags, options, *workers(jobs), on_done)
-    result = compared(results)
+    result = compared(results, robot)
     write_json(out / "comparison.json", result | {"results": results})
     _show(result)
     from robot_dynamics_ros.identification.reports.fleet import write_fleet_report

@@ -48,14 +48,14 @@ class CollisionDetector:
         every = np.sqrt((rows**2).mean(axis=0))
         std = np.stack([np.where(mask.any(axis=0), _rms(rows, mask), every) for mask in known])
         scaled = rows / np.take_along_axis(std, state, axis=0)
-        found = cls(std, np.linalg.inv(scaled.T @ scaled / len(scaled)), np.inf)
-        largest = np.concatenate([_blocks(log.time, found.distance(log)) for log in free])
-        return cls(std, found.precision, _exceeded(largest, rate * BLOCK / 3600.0))
+        precision = np.linalg.inv(scaled.T @ scaled / len(scaled))
+        parts = np.split(_distance(scaled, precision), np.cumsum([len(log) for log in free])[:-1])
+        largest = np.concatenate([_blocks(log.time, part) for log, part in zip(free, parts, strict=True)])
+        return cls(std, precision, _exceeded(largest, rate * BLOCK / 3600.0))
 
     def distance(self, log: Log) -> np.ndarray:
         """D (N,) of a log of the pipeline."""
-        r = fast_changes(log) / np.take_along_axis(self.std, _states(log), axis=0)
-        return np.sqrt(np.einsum("ni,ij,nj->n", r, self.precision, r))
+        return _distance(fast_changes(log) / np.take_along_axis(self.std, _states(log), axis=0), self.precision)
 
     def collided(self, log: Log) -> np.ndarray:
         """(N,) bool: the distance was above the threshold within HELD."""
@@ -70,11 +70,17 @@ def fast_changes(log: Log) -> np.ndarray:
     """What drive, model and friction torque leave (N, n) [Nm] between SLOW and FAST, causal; 0 where there is none."""
     torque = np.nan_to_num(log.drive_torque - log.model_torque - log.friction_torque)
     out, fast, slow = np.zeros_like(torque), torque[0], torque[0]
-    for k, dt in enumerate(np.diff(log.time), start=1):
-        fast = fast + (1.0 - np.exp(-FAST * dt)) * (torque[k] - fast)
-        slow = slow + (1.0 - np.exp(-SLOW * dt)) * (fast - slow)
+    shares = 1.0 - np.exp(np.outer(np.diff(log.time), (-FAST, -SLOW)))
+    for k, (a, b) in enumerate(shares, start=1):
+        fast = fast + a * (torque[k] - fast)
+        slow = slow + b * (fast - slow)
         out[k] = fast - slow
     return out
+
+
+def _distance(r: np.ndarray, precision: np.ndarray) -> np.ndarray:
+    """sqrt(r' R^-1 r) (N,) of rows (N, n) over their deviations."""
+    return np.asarray(np.sqrt(np.einsum("ni,ij,nj->n", r, precision, r)))
 
 
 def _states(log: Log) -> np.ndarray:

@@ -84,11 +84,12 @@ def _cluster(address: str) -> Any:
         raise DataError(f"no cluster answers at {address}: {error}") from None
 
 
-def compared(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def compared(results: Sequence[dict[str, Any]], robot: str) -> dict[str, Any]:
     """What differs between identified bags: accuracy, friction at SPEED per joint, base parameters.
 
     A base parameter differs where it is CLEAR standard deviations off the median of all bags, friction where it is
-    SHARE off it besides. Raises DataError with fewer than two identified bags, or bags of different joints.
+    SHARE off it besides. robot: as the user named it, for the next command. Raises DataError with fewer than two
+    identified bags, or bags of different joints.
     """
     good = [r for r in results if "error" not in r]
     if len(good) < 2:
@@ -105,7 +106,7 @@ def compared(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     base = _base(good)
     bags = [_whole(r) for r in good]
     differences = _differences(good, joints, change, differs, base, [b["temperature"] for b in bags])
-    return _said(good, differences) | {
+    return _said(good, robot, differences) | {
         "robot": good[0]["robot"],
         "joint_names": joints,
         "unit": good[0]["unit"],
@@ -128,13 +129,13 @@ def compared(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _said(good: Sequence[dict[str, Any]], differences: Sequence[str]) -> dict[str, Any]:
+def _said(good: Sequence[dict[str, Any]], robot: str, differences: Sequence[str]) -> dict[str, Any]:
     """Verdict: fair where a bag differs, and what to do with the bags next."""
     bags = " ".join(r["bag"] for r in good)
     if differences:
-        then = f"robot-dynamics health {bags} --robot {good[0]['robot']} --out health"
+        then = f"robot-dynamics health {bags} --robot {robot} --out health"
         return verdict("fair", "the bags differ.", *differences, then=then)
-    then = f"robot-dynamics identify {bags} --robot {good[0]['robot']} --out identified"
+    then = f"robot-dynamics identify {bags} --robot {robot} --out identified"
     return verdict("good", "no parameter of a bag differs clearly from the others.", then=then)
 
 

@@ -37,9 +37,8 @@ class SlidingFriction:
 
     def pieces(self, joint: int) -> Pieces:
         """The closest law of a joint with a bend at each of KNOTS; its level at v -> 0 and its last slope are >= 0."""
-        from scipy.optimize import (
-            lsq_linear,
-        )  # imported here: it would take half of the start-up of commands that do not fit
+        # imported here: it would take half of the start-up of commands that do not fit
+        from scipy.optimize import lsq_linear
 
         v, f = self.velocity[:, joint], self.torque[:, joint]
         knots = [k for k in KNOTS if v[0] < k < v[-1]]

@@ -33,19 +33,19 @@ def result(bag, fc, beta=1.0):
 
 
 def test_what_differs_is_named():
-    found = fleet.compared([result("a", 5.0), result("b", 5.0), result("c", 8.0, beta=1.5)])
+    found = fleet.compared([result("a", 5.0), result("b", 5.0), result("c", 8.0, beta=1.5)], "ur5e")
     assert np.allclose(np.array(found["friction"])[:, 1], found["friction"][0][1])
     assert any("c: friction of one" in text for text in found["differences"])
     assert any("c: ZZ1" in text for text in found["differences"])
-    assert found["level"] == "fair" and fleet.compared([result("a", 5.0), result("b", 5.0)])["level"] == "good"
+    assert found["level"] == "fair" and fleet.compared([result("a", 5.0), result("b", 5.0)], "ur5e")["level"] == "good"
     assert not any(text.startswith(("a:", "b:")) for text in found["differences"])
 
 
 def test_failed_bags_are_kept_apart_and_two_are_needed():
-    found = fleet.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}, result("b", 5.0)])
+    found = fleet.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}, result("b", 5.0)], "ur5e")
     assert found["failed"] == {"x": "robot at rest"} and found["differences"] == []
     with pytest.raises(DataError, match="robot at rest"):
-        fleet.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}])
+        fleet.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}], "ur5e")
 
 
 def test_a_cluster_needs_dask(monkeypatch):

@@ -49,7 +49,7 @@ def results(bags):
 
 
 def test_wear_and_a_tool_are_distinguished(results):
-    found = fleet.compared(results)
+    found = fleet.compared(results, "ur5e")
     friction = [text for text in found["differences"] if "friction" in text]
     assert friction and all(text.startswith("worn: friction of elbow_joint") for text in friction)
     assert any(text.startswith("tool: m") for text in found["differences"])

@@ -71,26 +71,30 @@ def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> Pr
 
     The rotor's positions drive it where the problem has them. known: a shape that is not chosen again.
     """
-    best = _best_shape(problem) if known is None else known
+    best, errors = _best_shape(problem) if known is None else (known, problem.held_out(known))
     (x,) = problem.solve(problem.gram(best)[None])
     if not x[: 2 * len(SPANS)].any():
         return None
     parameters = problem.parameters(best, x)
     shape = replace(best, load_limit=parameters["load_limit"], rotor=parameters["rotor_time"] > 0)
-    return PreslidingFit(parameters, problem.held_out(best), shape)
+    return PreslidingFit(parameters, errors, shape)
 
 
-def _best_shape(problem: PreslidingProblem) -> Shape:
-    """The shape with the smallest held-out error; the power of the load after the rest, quadratic only where it saves
-    more.
+def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
+    """The shape with the smallest held-out error, and its error in every fold; the power of the load after the rest,
+    quadratic only where it saves more.
     """
-    error = {Shape(1.0, *row): 0.0 for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)}
-    error = {shape: problem.held_out(shape).sum() for shape in error}
-    best = min(error, key=lambda shape: error[shape])
-    error |= {s: problem.held_out(s).sum() for p in problem.powers[1:] for s in [replace(best, power=p)]}
-    best = min(error, key=lambda shape: error[shape])
+    shapes = [Shape(1.0, *row) for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)]
+    errors = {shape: problem.held_out(shape) for shape in shapes}
+    best = min(errors, key=lambda shape: errors[shape].sum())
+    shapes = [replace(best, power=p) for p in problem.powers[1:]]
+    errors |= {shape: problem.held_out(shape) for shape in shapes}
+    best = min(errors, key=lambda shape: errors[shape].sum())
     curved = replace(best, quadratic=True)
-    return curved if problem.held_out(curved).sum() < (1 - QUADRATIC) * error[best] else best
+    errors[curved] = problem.held_out(curved)
+    if errors[curved].sum() < (1 - QUADRATIC) * errors[best].sum():
+        best = curved
+    return best, errors[best]
 
 
 def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:

@@ -120,7 +120,11 @@ class FrictionStage {
     }
     for (int i = 0; i < n; ++i) load_[i] = finite_or_zero(load, i) + finite_or_zero(contact_load, i);
     known_ = !absent(position, n);
-    for (int i = 0; i < n; ++i) rest_[i] = rest_share(i, known_ ? position[i] : std::nan(""), v[i]);
+    for (int i = 0; i < n; ++i) {
+      const double q = known_ ? position[i] : std::nan("");
+      if (!(std::abs(v[i]) >= p_.stiction_speed)) stood_[i] = q;
+      way_[i] = q - stood_[i];
+    }
     double f[max_joints], turned[max_joints];
     if (law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f) == Status::dropped)
       return Status::dropped;
@@ -163,7 +167,9 @@ class FrictionStage {
   double deviation(int i, double v, double f, double sigma) const noexcept {
     const bool remembers = law_.follows(i), known = remembers && known_, measured = p_.moving[i] > 0.0;
     const auto square = [](double x) { return x * x; };
-    const double w = measured ? rest_[i] : std::exp(-square(v / p_.stiction_speed)), tau = load_[i];
+    const double way = measured ? way_[i] / rest_span : std::nan(""), tau = load_[i];
+    // all of the error at rest until the joint has left the place where it stood
+    const double w = std::isfinite(way) ? std::exp(-std::abs(way)) : std::exp(-square(v / p_.stiction_speed));
     double sum = square(p_.relative_error * f) + square(known ? law_.unknown_level(i, tau) : 0.0) / 3.0;
     if (measured) sum += square(p_.moving[i]) * (1.0 - w) + square(beyond * f * excess(i, v));
     const double stiction = (known ? p_.known_stiction : 1.0) * law_.map().coulomb(i, v, used_[i]) * w;
@@ -172,13 +178,6 @@ class FrictionStage {
     const double cold = known ? law_.map().torque_at(i, v, tau, used_[i]) : f;
     const double warm = law_.map().torque_at(i, v, tau, used_[i] + sigma) - cold;
     return std::sqrt(sum + (std::isfinite(warm) ? square(warm) : 0.0));
-  }
-
-  // Share of the error at rest: all of it until the joint has left the place where it stood.
-  double rest_share(int i, double q, double v) noexcept {
-    if (!(std::abs(v) >= p_.stiction_speed)) stood_[i] = q;
-    const double way = (q - stood_[i]) / rest_span, x = v / p_.stiction_speed;
-    return std::isfinite(way) ? std::exp(-std::abs(way)) : std::exp(-x * x);
   }
 
   // How far a speed is beyond the recordings, as share of their largest; at most ten times.
@@ -237,10 +236,10 @@ class FrictionStage {
   FrictionStageParameters p_;
   std::vector<CoupledMotor> coupled_;
   std::vector<MotorTurn> turns_;
-  std::optional<Friction> motors_;                   // driven by the angles of turns_
-  std::array<double, max_joints> load_{}, used_{};   // of the gears; temperature
-  std::array<double, max_joints> rest_{}, stood_{};  // share of the error at rest; where the joint stood [rad]
-  bool known_ = false;                               // the position, in the last step
+  std::optional<Friction> motors_;                  // driven by the angles of turns_
+  std::array<double, max_joints> load_{}, used_{};  // of the gears; temperature
+  std::array<double, max_joints> stood_{}, way_{};  // where the joint stood, how far it is from there [rad]
+  bool known_ = false;                              // the position, in the last step
 };
 
 }  // namespace robot_dynamics

@@ -67,7 +67,6 @@ ContactForceParameters parameters(int kind, bool thermal) {
   stage.rest.fill(0.5);
   stage.speed.fill(0.1);
   p.friction = FrictionStage(friction(kind), stage);
-  p.friction->couple({{5, 4, -1.0, 0.01, 0.5, 0.1}});
   if (kind == 1) p.friction->couple({{4, 5, -1.0}, {3, 4, 1.0}}, presliding(FrictionMap::none(2)));
   if (thermal)
     p.temperature =

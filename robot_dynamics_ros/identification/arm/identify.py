@@ -30,6 +30,7 @@ from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravit
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
 from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
+from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
 from robot_dynamics_ros.identification.arm.written_file import choose_acceleration_cutoff
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.hold_out import other_motion
@@ -239,6 +240,7 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("choosing filters and friction laws", choose_structure),
     ("solving", fit_parameters),
     ("friction laws of the robot file", fit_together),
+    ("temperatures of the recordings", compare_viscosity),
     ("checking rotor inertias", check_rotors),
     ("acceleration of the live nodes", choose_acceleration_cutoff),
     ("residuals of the live pipeline", measure_residuals),

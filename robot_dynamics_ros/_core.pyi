@@ -755,7 +755,6 @@ class FrictionStage:
         self,
         map: FrictionMap,
         memory: typing.Any | None = None,
-        coupled: Reals | None = None,
         motors: typing.Any | None = None,
         turns: Reals | None = None,
         **kwargs,

@@ -43,18 +43,6 @@ RowStep rows_of(const py::object& stage, py::ssize_t N, const py::args& args) {
   return {step, N, stage, args};
 }
 
-// Rows (K, 6): joint, with, sign, eps, coulomb, viscous.
-std::vector<CoupledMotor> coupled_motors(const Maybe& given) {
-  std::vector<CoupledMotor> motors;
-  if (!given) return motors;
-  require_shape(*given, "coupled", {-1, 6});
-  for (py::ssize_t k = 0; k < given->shape(0); ++k) {
-    const double* row = given->data(k, 0);
-    motors.push_back({int(row[0]), int(row[1]), row[2], row[3], row[4], row[5]});
-  }
-  return motors;
-}
-
 // Rows (m, 3): joint, with, sign.
 std::vector<MotorTurn> motor_turns(const Maybe& given) {
   if (!given) throw std::invalid_argument("turns are missing");
@@ -86,19 +74,17 @@ void bind_health(py::module_& m) {
 void bind(py::module_& m) {
   py::class_<FrictionStage> c(m, "FrictionStage",
                               "Friction with its standard deviation: a static law, or one with memory.");
-  c.def(py::init([](const FrictionMap& map, const py::object& memory, const Maybe& coupled, const py::object& motors,
-                    const Maybe& turns, const py::kwargs& given) {
+  c.def(py::init([](const FrictionMap& map, const py::object& memory, const py::object& motors, const Maybe& turns,
+                    const py::kwargs& given) {
           FrictionStageParameters p;
           views::Keywords keys(given);
           for_each_parameter(p, map.joints(), [&](const char* name, auto&&... value) { keys.take(name, value...); });
           keys.finish();
           FrictionStage stage(memory.is_none() ? Friction(map) : memory.cast<Friction>(), p);
-          stage.couple(coupled_motors(coupled));
           if (!motors.is_none()) stage.couple(motor_turns(turns), motors.cast<Friction>());
           return stage;
         }),
-        py::arg("map"), py::arg("memory") = py::none(), py::arg("coupled") = py::none(), py::arg("motors") = py::none(),
-        py::arg("turns") = py::none())
+        py::arg("map"), py::arg("memory") = py::none(), py::arg("motors") = py::none(), py::arg("turns") = py::none())
       .def("reset", &FrictionStage::reset, "Elements return to rest.");
   def_stage(c, stage_columns,
             "One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg "

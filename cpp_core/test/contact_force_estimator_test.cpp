@@ -67,7 +67,6 @@ ContactForceParameters parameters(int kind, bool thermal) {
   stage.rest.fill(0.5);
   stage.speed.fill(0.1);
   p.friction = FrictionStage(friction(kind), stage);
-  p.friction->couple({{5, 4, -1.0, 0.01, 0.5, 0.1}});
   if (kind == 1) p.friction->couple({{4, 5, -1.0}, {3, 4, 1.0}}, presliding(FrictionMap::none(2)));
   if (thermal)
     p.temperature =
@@ -208,7 +207,6 @@ void refusals_name_the_parameter() {
       {"joints", "joints 17", "joints = 17"},
       {"robot_dynamics_core", "", "robot_dynamics_core is missing"},
       {"memory.elements", "memory.elements 17", "memory.elements = 17.000000 is no whole number in"},
-      {"friction.coupled", "friction.coupled 6 0 1 1 1 1", "friction.coupled joint = 6 is outside 0..5"},
       {"motors.turns", "motors.turns 6 0 1 3 4 1", "motors.turns joint = 6 is outside 0..5"},
       {"motors.turns", "motors.turns 4 4 1 3 4 1", "motor with = 4 is its joint"},
   };

@@ -17,7 +17,7 @@ from robot_dynamics_ros.robot_file.parameters import MODELS, Parameter
 from robot_dynamics_ros.robot_file.schema import RobotFile
 from robot_dynamics_ros.robot_file.store import load_robot, shipped_robots
 
-_MODEL_BLOCKS = "thermal, stiffness"
+_MODEL_BLOCKS = "friction, thermal, stiffness"
 
 
 def schema_tables() -> str:
@@ -44,8 +44,6 @@ def _blocks() -> Iterator[tuple[str, type[BaseModel]]]:
     yield "drives.velocity", b.Velocity
     yield "drives.torque_command", b.TorqueCommand
     yield "limits", b.Limits
-    yield "friction", b.Friction
-    yield "friction.coupled[]", b.CoupledFriction
     yield "hysteresis", b.Hysteresis
     yield "hysteresis.motors[]", b.PreslidingMotor
     yield _MODEL_BLOCKS, b.ModelBlock

@@ -88,7 +88,7 @@ def friction_core(robot: RobotFile) -> _core.FrictionStage:
         memory = _core.Friction.egms(
             friction.core, maxwell_slip(n), friction.coulomb_level(), np.zeros(n), np.zeros((n, 1))
         )
-    return _core.FrictionStage(friction.core, memory, robot.coupled_friction, **presliding_motors(robot))
+    return _core.FrictionStage(friction.core, memory, **presliding_motors(robot))
 
 
 def _friction(robot: RobotFile) -> FrictionModel:

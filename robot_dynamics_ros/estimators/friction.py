@@ -113,8 +113,7 @@ class FrictionStage:
         if robot.residuals is not None:
             p |= {name: robot.array(f"residuals.{name}") for name in ("moving", "rest")}
             p["speed"] = robot.array_or("residuals.speed", 0.0)
-        motors = {} if memory is None else presliding_motors(robot)
-        core = _core.FrictionStage(friction.core, memory, robot.coupled_friction, **motors, **p)
+        core = _core.FrictionStage(friction.core, memory, **presliding_motors(robot), **p)
         self.observer, self.core, self.hysteresis = None, core, memory
         self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * (not known)
 

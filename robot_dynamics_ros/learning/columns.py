@@ -148,13 +148,11 @@ class Columns:
 
     def _of_motors(self, motion: Motion) -> np.ndarray:
         """Friction (N, n) [Nm] of the motors that turn with two joints, by the live friction stage."""
-        coupled, block, motors, position = self.robot.coupled_friction, self.robot.hysteresis, None, motion.position
-        if block is not None and block.motors:
-            _, motors, position = driven(block.parameters, motion, [motor.values for motor in block.motors])
-        if coupled is None and motors is None:
+        block = self.robot.hysteresis
+        if block is None or not block.motors:
             return np.zeros_like(motion.q)
-        turning = presliding_motors(self.robot, motors)
-        stage = _core.FrictionStage(FrictionModel.none(self.n).core, None, coupled, **turning)
+        _, motors, position = driven(block.parameters, motion, [motor.values for motor in block.motors])
+        stage = _core.FrictionStage(FrictionModel.none(self.n).core, **presliding_motors(self.robot, motors))
         out, std = np.empty_like(motion.q), np.empty_like(motion.q)
         position, qd = np.ascontiguousarray(position), np.ascontiguousarray(motion.qd)
         stage.run(clock(motion.start, motion.rate), position, qd, None, None, None, None, out, std)

@@ -85,17 +85,10 @@ def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.n
     static = friction_table([_static(columns, j, law) for j, law in enumerate(laws)])
     ends = {"t_min": [WARM - WITHIN] * columns.n, "t_max": [WARM + WITHIN] * columns.n}
     static |= {"alpha": alpha, "gamma": alpha} | ends if any(alpha) else {}
-    coupled = () if columns.robot.friction is None else columns.robot.friction.coupled
     motors = () if columns.robot.hysteresis is None else columns.robot.hysteresis.motors
     block = {name: [law[name] for law in laws] for name in laws[0]}
     return {
-        "friction": {
-            "source": key,
-            "model": LAW,
-            "parameters": static,
-            "reference_temperature": WARM,
-            "coupled": coupled,
-        },
+        "friction": {"source": key, "model": LAW, "parameters": static, "reference_temperature": WARM},
         "hysteresis": {"source": key, "model": "presliding", "parameters": block, "motors": motors},
     }
 

@@ -58,6 +58,6 @@ def _friction(robot: RobotFile, target: str) -> list[str]:
         found.append(f"Friction that grows with load is that of the mean load over {POSES} poses.")
     if robot.thermal is not None:
         found.append("Temperature dependence is left out.")
-    if robot.friction.coupled:
+    if block is not None and block.motors:
         found.append("Friction of motors that turn with two joints acts on its own joint only.")
     return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -86,11 +87,11 @@ def sliding_friction(robot: RobotFile, loaded: bool = True) -> SlidingFriction |
     v = np.geomspace(_slowest(robot), fastest, POINTS)
     load = np.tile(typical_load(robot) if loaded else np.zeros(n), (POINTS, 1))
     forward, back = (_steady(robot, friction, sign * v, load) for sign in (1.0, -1.0))
-    coupled = robot.coupled_friction
-    for row in () if coupled is None else coupled:  # of the other joint only its standstill is known
-        j, eps, coulomb = int(row[0]), row[3], row[4]
-        forward[:, j] += coulomb * np.tanh(v[:, j] / eps)
-        back[:, j] -= coulomb * np.tanh(v[:, j] / eps)
+    for motor in () if robot.hysteresis is None else robot.hysteresis.motors:
+        law = {name: [value] for name, value in motor.values.items()}
+        for j in map(robot.joint_names.index, (motor.joint, motor.turns_with)):  # while the other one stands
+            forward[:, [j]] += _slid(law, FrictionModel.none(1), v[:, [j]], load[:, [j]])
+            back[:, [j]] += _slid(law, FrictionModel.none(1), -v[:, [j]], load[:, [j]])
     return SlidingFriction(v, 0.5 * (forward - back), (0.5 * (forward + back)).mean(axis=0).reshape(n))
 
 
@@ -107,8 +108,12 @@ def _steady(robot: RobotFile, friction: FrictionModel, v: np.ndarray, load: np.n
     """Friction (K, n) once everything slides."""
     if robot.hysteresis is None or robot.hysteresis.model != "presliding":
         return friction.torque(v, load)
-    block = {**robot.hysteresis.parameters, "rotor_time": 0.0}  # the positions below are the rotors'
-    model, out = presliding_core(block, friction, 1e9), np.empty_like(v)
+    return _slid(robot.hysteresis.parameters, friction, v, load)
+
+
+def _slid(block: Mapping[str, Any], friction: FrictionModel, v: np.ndarray, load: np.ndarray) -> np.ndarray:
+    """Friction (K, n) of a presliding law after a long way; the positions below are the rotors'."""
+    model, out = presliding_core({**block, "rotor_time": 0.0}, friction), np.empty_like(v)
     for row, tau, torque in zip(v, load, out, strict=True):
         model.reset()
         for k, theta in enumerate((np.zeros_like(row), 100.0 * np.sign(row))):

@@ -183,31 +183,8 @@ class ModelBlock(SourcedBlock):
     reference_temperature: n.Celsius | None = Field(default=None, description="temperature at which the numbers hold")
 
 
-class CoupledFriction(Block):
-    """Friction of a motor that turns with two joints: f_joint += coulomb tanh((v + sign w)/eps) + viscous w.
-
-    v, w: velocities of `joint` and of `turns_with`.
-    """
-
-    joint: Name = Field(description="joint that is loaded")
-    turns_with: Name = Field(description="the other joint whose motion turns the motor")
-    sign: Literal[1, -1] = Field(description="1: the motor turns with the sum of both, -1: with the difference")
-    coulomb: n.Level = Field(description="Coulomb level of the motor")
-    viscous: n.Viscous = Field(description="torque per velocity of the other joint")
-    eps: n.Width = Field(description="width of the step at standstill")
-
-
-class Friction(ModelBlock):
-    """Friction law of every joint, and what motors of a coupled wrist add."""
-
-    coupled: tuple[CoupledFriction, ...] = Field(default=(), description="motors that turn with two joints")
-
-
 class PreslidingMotor(Block):
-    """Presliding friction f of a motor that turns with two joints, in its angle: f on `joint`, sign f on `turns_with`.
-
-    It takes the place of the entries of friction.coupled for the same motor where positions are known.
-    """
+    """Friction f of a motor that turns with two joints, in its angle: f on `joint`, sign f on `turns_with`."""
 
     joint: Name = Field(description="joint that is loaded with f")
     turns_with: Name = Field(description="the other joint, loaded with sign f")
@@ -221,7 +198,7 @@ class PreslidingMotor(Block):
 
 
 class Hysteresis(ModelBlock):
-    """Friction with memory of every joint, and of motors of a coupled wrist beside model presliding."""
+    """Friction with memory of every joint, and of the motors of a coupled wrist."""
 
     motors: tuple[PreslidingMotor, ...] = Field(default=(), description="motors that turn with two joints")
 
@@ -297,7 +274,7 @@ class RobotFields(Block):
     links: Links | None
     drives: Drives
     limits: Limits
-    friction: Friction | None = None
+    friction: ModelBlock | None = None
     hysteresis: Hysteresis | None = None
     thermal: ModelBlock | None = None
     stiffness: ModelBlock | None = None

@@ -90,15 +90,12 @@ def _coupling(robot: b.RobotFields) -> Iterator[Problem]:
     if rows is not None and [len(row) for row in rows] != [n] * n:
         yield ("drives", "coupling"), f"must be {n} x {n}"
     names = [j.name for j in robot.kinematics.joints]
-    static = robot.friction.coupled if robot.friction is not None else ()
-    presliding = robot.hysteresis.motors if robot.hysteresis is not None else ()
-    found = [(("friction", "coupled", i), m.joint, m.turns_with) for i, m in enumerate(static)]
-    found += [(("hysteresis", "motors", i), m.joint, m.turns_with) for i, m in enumerate(presliding)]
-    for where, *pair in found:
-        for field, name in zip(("joint", "turns_with"), pair, strict=True):
-            if name not in names:
+    for i, motor in enumerate(robot.hysteresis.motors if robot.hysteresis is not None else ()):
+        where = ("hysteresis", "motors", i)
+        for field in ("joint", "turns_with"):
+            if (name := getattr(motor, field)) not in names:
                 yield (*where, field), f"'{name}' is no joint of this robot"
-        if pair[0] == pair[1]:
+        if motor.joint == motor.turns_with:
             yield (*where, "turns_with"), "must be another joint"
 
 
@@ -145,8 +142,6 @@ def _motors(block: b.Hysteresis) -> Iterator[Problem]:
     seen: list[tuple[set[str], int]] = []
     for i, motor in enumerate(block.motors):
         where, turned = ("hysteresis", "motors", i), ({motor.joint, motor.turns_with}, motor.sign)
-        if block.model != "presliding":
-            yield where, "needs model presliding"
         if turned in seen:
             yield where, f"is the motor of hysteresis.motors[{seen.index(turned)}]"
         seen.append(turned)

@@ -60,9 +60,6 @@ Rate = Annotated[float, bounded("Hz", 1.0, 8000.0)]  # what drivers, torque loop
 Speed = Annotated[float, bounded("m/s", 0.0, 50.0, above=True)]
 Distance = Annotated[float, bounded("m", 0.0, 20.0, above=True)]
 Celsius = Annotated[float, bounded("deg C", -60.0, 200.0)]
-Level = Annotated[float, bounded("Nm", 0.0, 1e4)]
-Viscous = Annotated[float, bounded("Nm s/rad", -1e5, 1e5)]
-Width = Annotated[float, bounded("rad/s", 1e-6, 10.0)]
 Coupling = Annotated[float, bounded("1", -1e3, 1e3)]
 LinkParameter = Annotated[float, bounded("kg, kg m, kg m2", -1e5, 1e5)]
 

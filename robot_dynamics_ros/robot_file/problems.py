@@ -104,7 +104,7 @@ def _dotted(loc: Sequence[Any], raw: Any) -> str:
 
 
 def _first_index(text: str) -> bool:
-    others = ("provenance", "kinematics.gravity", "payload", "kinematics.tool", "friction.coupled", "hysteresis.motors")
+    others = ("provenance", "kinematics.gravity", "payload", "kinematics.tool", "hysteresis.motors")
     return "[" not in text and not text.startswith(others)
 
 

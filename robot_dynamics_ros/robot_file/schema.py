@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.consistency import inconsistencies
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, joint_placement, placement
+from robot_dynamics_ros.robot_file.old_forms import present_form
 from robot_dynamics_ros.robot_file.problems import validated
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ class RobotFile(b.RobotFields):
     """All parameters of one robot; unknown numbers are null, and access to them raises CapabilityError."""
 
     _file: str = PrivateAttr("robot file")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _present(cls, raw: Any) -> Any:
+        return present_form(raw)
 
     @model_validator(mode="after")
     def _consistent(self) -> RobotFile:
@@ -154,19 +160,6 @@ class RobotFile(b.RobotFields):
             known = self.has("drives.effort.residual_inertia")
             return self.array("drives.effort.residual_inertia") if known else np.zeros(self.n_joints)
         return self.array("drives.rotor_inertia")
-
-    @property
-    def coupled_friction(self) -> np.ndarray | None:
-        """Motors that turn with two joints, rows (K, 6): joint, other joint, sign, eps [rad/s], Coulomb [Nm], viscous
-        [Nm s/rad]; None where there are none.
-        """
-        if self.friction is None or not self.friction.coupled:
-            return None
-        number = self.joint_names.index
-        rows = [
-            (number(m.joint), number(m.turns_with), m.sign, m.eps, m.coulomb, m.viscous) for m in self.friction.coupled
-        ]
-        return np.array(rows, dtype=float)
 
     def _placements(self) -> np.ndarray:
         for joint in self.kinematics.joints:

@@ -21,8 +21,7 @@ def robot(model):
     if model == "egms":
         block = {"model": "egms", "parameters": {"b": 1e-3, "m": 4, "r_d": 4.0, "r_k": 2.0, "fc0": 6.0, "fc1": 1e-3}}
     motors = [MOTOR | {"parameters": JOINT | {"rotor_time": 0.0}}] if model == "wrist" else []
-    static = STATIC | {"coupled": [MOTOR | {"eps": 0.02, "coulomb": 1.5, "viscous": 0.4}] if model == "wrist" else []}
-    updates = {"friction": static, "hysteresis": block | {"source": "identified_test", "motors": motors}}
+    updates = {"friction": STATIC, "hysteresis": block | {"source": "identified_test", "motors": motors}}
     return PLAIN.with_updates(updates, {"identified_test": "numbers of this test"})
 
 

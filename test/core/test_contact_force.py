@@ -42,9 +42,8 @@ JOINT = {
     "fo": 0.1,
 }
 PRESLIDING = {"model": "presliding", "source": "found", "parameters": SPANS | {k: [v] * 6 for k, v in JOINT.items()}}
-TURNED = {"joint": "wrist_2_joint", "turns_with": "wrist_3_joint", "sign": -1}
-MOTOR = TURNED | {"parameters": {k: v[0] for k, v in SPANS.items()} | JOINT}
-STATIC = TURNED | {"coulomb": 1.0, "viscous": 0.5, "eps": 0.02}
+MOTOR = {"joint": "wrist_2_joint", "turns_with": "wrist_3_joint", "sign": -1}
+MOTOR |= {"parameters": {k: v[0] for k, v in SPANS.items()} | JOINT}
 RESIDUALS = {"moving": [0.3] * 6, "rest": [1.0] * 6, "significance": 4.0}
 SOURCES = {"estimate_t": "numbers of this test", "found": "numbers of this test"}
 LOAD = {"mass": 2.0, "com": [0.0, 0.05, 0.1], "inertia": [0.01, 0.0, 0.0, 0.01, 0.0, 0.01]}
@@ -57,8 +56,7 @@ ROBOTS = {
         {"hysteresis": PRESLIDING, "friction.source": "found", "residuals": {"source": "found"} | RESIDUALS}, SOURCES
     ),
     "coupled wrist": UR5E.with_updates(
-        {"hysteresis": PRESLIDING | {"motors": [MOTOR]}, "friction.source": "found", "friction.coupled": [STATIC]},
-        SOURCES,
+        {"hysteresis": PRESLIDING | {"motors": [MOTOR]}, "friction.source": "found"}, SOURCES
     ),
     "no friction": UR5E.with_updates({"friction": None, "hysteresis": None}),
     "loaded": UR5E.with_updates(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 from core_build import CMAKE, FOLDER, ROOT, configure, run
-from force_bench import UR5E
+from force_bench import ORIENTATIONS, UR5E, carrying
 from test_contact_force import STAGES, recording
 
 from robot_dynamics_ros._core import PayloadAnswer, Status
@@ -140,6 +140,16 @@ def test_the_interfaces_hold_the_wrench_of_the_pipeline_and_services_answer_as_i
         assert (int(count), frame, stamp) == (good.sum(), "tool0", seconds)
         assert [float(x) for x in values] == [rows[last, first], rows[last, first + 5]]
     assert lines[40] == "0"  # allocations in all updates
+
+
+def test_a_refused_payload_is_judged_again_after_a_reset(broadcaster, tmp_path):
+    log, path = carrying(3.0, 2 * ORIENTATIONS), tmp_path / "robot.core"
+    half = len(log) // 2
+    path.write_text(core_text(UR5E), encoding="utf-8")
+    lines, rows = broadcast(broadcaster, path, log, {0: REFUSE, half: RESET, len(log) - 1: ACCEPT})
+    assert lines[33:36] == ["yes: done"] * 3
+    force = np.linalg.norm(rows[:, :3], axis=1)
+    assert force[half - 100 : half].min() > 0.8 * 3.0 * 9.81 and force[-100:].max() < 3.0
 
 
 def test_a_missing_file_leaves_the_controller_unconfigured(broadcaster):

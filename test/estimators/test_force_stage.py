@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, estimated, measured, model, moving, still, through
+from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, estimated, measured, model, moving, still, through
 
 from robot_dynamics_ros._core import PayloadAnswer, Status
 from robot_dynamics_ros.errors import CapabilityError
@@ -125,15 +125,6 @@ def test_tare_is_refused_when_it_would_hide_something(log, why):
 
 
 # ---- fault 18: wrong payload is not contact
-
-ORIENTATIONS = [POSE, POSE + [0, 0, 0, 0.9, 0, 0], POSE + [0, 0, 0, 0, 0.9, 0], POSE + [0.5, 0.2, -0.3, -0.8, 0, 1.0]]
-
-
-COM = (0.0, 0.0, 0.05)
-
-
-def carrying(mass):
-    return measured(through(ORIENTATIONS), payload=(mass, COM, (0.0,) * 6))
 
 
 def force_size(log, seconds=1.0):

@@ -4,7 +4,7 @@ from copy import copy
 
 import numpy as np
 import pytest
-from prepared import ROBOT, TRUTH, laws, r2, steps, structure
+from prepared import ROBOT, TRUTH, laws, r2, sliding, steps, structure
 from synthetic import excitation, synthetic_log
 
 from robot_dynamics_ros.errors import ConfigError
@@ -56,10 +56,10 @@ def test_a_sample_rate_that_was_unknown_is_that_of_the_recording(wrist):
 
 def test_coupled_wrist_is_in_the_written_file(wrist, tmp_path):
     save_robot(identified_robot(wrist), tmp_path / "arm.yaml")
-    motors = load_robot(tmp_path / "arm.yaml").coupled_friction
-    assert motors[:, :3].tolist() == [[4, 5, 1], [5, 4, 1]]
-    np.testing.assert_allclose(motors[:, 4], 1.2, atol=0.1)
-    np.testing.assert_allclose(motors[:, 5], 1.0, atol=0.1)
+    (motor,) = load_robot(tmp_path / "arm.yaml").hysteresis.motors
+    assert (motor.joint, motor.turns_with, motor.sign) == ("wrist_2_joint", "wrist_3_joint", 1)
+    v = np.array([0.2, 0.4, 0.8])
+    np.testing.assert_allclose(sliding(motor, v), 1.2 + 1.0 * v, rtol=0.1)
     assert np.all(r2(wrist, wrist.live.predict) > r2(wrist) - 0.003)
 
 
@@ -72,22 +72,6 @@ def test_effort_without_the_rotors_keeps_what_is_beside_the_links(lacking, tmp_p
     np.testing.assert_allclose(robot.effort_inertia[2:], -TRUTH.rotor[2:], atol=0.03)
     assert np.all(r2(lacking, lacking.live.predict) > r2(lacking) - 0.003)
     Pipeline(robot).run(synthetic_log(ROBOT, TRUTH, 5, duration=1.0))  # every stage takes it
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"turns_with": "elbow"}, "'elbow' is no joint of this robot"),
-        ({"turns_with": "wrist_2_joint"}, "must be another joint"),
-        ({"sign": 2}, "sign"),
-        ({"coulomb": -1.0}, "coulomb"),
-        ({"eps": 0.0}, "eps"),
-    ],
-)
-def test_wrong_coupled_friction_is_named(change, words):
-    motor = {"joint": "wrist_2_joint", "turns_with": "wrist_3_joint", "sign": 1, "coulomb": 1.0, "viscous": 0.5}
-    with pytest.raises(ConfigError, match=words):
-        ROBOT.with_updates({"friction.coupled": [motor | {"eps": 0.02} | change]})
 
 
 def test_residual_inertia_of_the_wrong_length_is_refused():

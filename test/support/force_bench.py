@@ -10,6 +10,8 @@ from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
 POSE = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])
+ORIENTATIONS = [POSE, POSE + [0, 0, 0, 0.9, 0, 0], POSE + [0, 0, 0, 0, 0.9, 0], POSE + [0.5, 0.2, -0.3, -0.8, 0, 1.0]]
+COM = (0.0, 0.0, 0.05)  # of a payload
 RATE = 500
 
 
@@ -56,6 +58,10 @@ def measured(motion, wrench=None, payload=None, friction=True, noise=0.0, rate=R
     effort = effort + noise * np.random.default_rng(seed).normal(size=q.shape)
     stamp = 10**18 + np.arange(len(q)) * (10**9 // rate)
     return Log(UR5E.joint_names, stamp, {"q": q, "qd": qd, "effort": effort})
+
+
+def carrying(mass, poses=ORIENTATIONS):
+    return measured(through(poses), payload=(mass, COM, (0.0,) * 6))
 
 
 def estimated(log, **force):

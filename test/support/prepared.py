@@ -62,6 +62,13 @@ def identified():
     return steps([run(1)], [run(2)])
 
 
+def sliding(motor, v):
+    """Friction (N,) [Nm] of an entry of hysteresis.motors that slides at v (N,) [rad/s]."""
+    p, fall = motor.values, 1 / (1 + (v / motor.values["stribeck_velocity"]) ** 2)
+    level = sum(p["level"]) * (p["sliding_ratio"] + (1 - p["sliding_ratio"]) * fall) + p["fs"] * fall
+    return level + p["fv1"] * v + p["fv2"] * v**2 + p["fv0"] * v / (1 + v / p["v0"])
+
+
 def r2(found, predict=None):
     """R2 (n,) of the first validation recording; of the consistent model unless another prediction is given."""
     motion = found.filtered(found.validation[0])

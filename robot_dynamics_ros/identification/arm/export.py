@@ -13,7 +13,6 @@ from robot_dynamics_ros.effort.decision import OVERRULE
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.static_law import LAW
-from robot_dynamics_ros.identification.arm.written_law import coupled_blocks
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import RobotFile, save_robot
@@ -74,9 +73,7 @@ def _friction(found: Identification, key: str, parameters: dict[str, list[float]
     seen = np.concatenate([x[np.isfinite(x)] for x in recorded]) if recorded else np.zeros(0)
     if len(seen) and -60 < float(seen.mean()) < 200:
         reference = round(float(seen.mean()), 1)
-    law = {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
-    coupled = found.live.coupled
-    return law if coupled is None else law | {"coupled": coupled_blocks(coupled, found.robot.joint_names)}
+    return {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
 
 
 def _drives(found: Identification, key: str) -> dict[str, Any]:

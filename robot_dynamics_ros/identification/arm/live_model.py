@@ -25,8 +25,7 @@ from robot_dynamics_ros.identification.arm.written_law import (
     WrittenLaw,
     choose_law,
     choose_motors,
-    coupled_motors,
-    coupled_torque,
+    motor_friction,
     written_blocks,
 )
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -37,8 +36,7 @@ from robot_dynamics_ros.models.hysteresis import motors_core, presliding_core
 @dataclass(frozen=True)
 class LiveModel:
     """phi (10 n,), rotor inertia (n,) as it is in the effort, parameters of the friction law by name, of the hysteresis
-    block (None: no joint is presliding), motors that turn with two joints (K, 6) and those of them that have presliding
-    friction; predicts the effort as nodes do.
+    block (None: nothing is presliding) and of motors that turn with two joints; predicts the effort as nodes do.
     """
 
     rigid: RigidModel
@@ -47,28 +45,23 @@ class LiveModel:
     friction: dict[str, list[float]]
     structure: Structure
     hysteresis: dict[str, Any] | None = None
-    coupled: np.ndarray | None = None
     motors: tuple[MotorLaw, ...] = ()
 
     def friction_torque(self, motion: Motion, load: np.ndarray) -> np.ndarray:
         """Friction (N, n) [Nm] by the stage that runs live."""
         law = FrictionModel(LAW, self.friction, motion.n)
-        if self.hysteresis is None and self.coupled is None:
-            return law.torque(motion.qd, load)
         own = [motor.presliding.parameters for motor in self.motors]
         block, motors, position = driven(self.hysteresis, motion, own)
-        memory = None if block is None else presliding_core(block, law)
-        turning: dict[str, Any] = {"motors": motors_core(motors), "turns": self.turns} if motors else {}
+        if block is None:
+            return law.torque(motion.qd, load)
+        turning: dict[str, Any] = {}
+        if motors:
+            turning = {"motors": motors_core(motors), "turns": np.array([m.place for m in self.motors], dtype=float)}
         out, std = np.empty_like(load), np.empty_like(load)
         position, qd, load = (np.ascontiguousarray(x) for x in (position, motion.qd, load))
-        stage = _core.FrictionStage(law.core, memory, self.coupled, **turning)
+        stage = _core.FrictionStage(law.core, presliding_core(block, law), **turning)
         stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, None, out, std)
         return out
-
-    @property
-    def turns(self) -> np.ndarray:
-        """Joint, other joint and sign of every motor with presliding friction (m, 3)."""
-        return np.array([(m.joint, m.other, m.sign) for m in self.motors], dtype=float).reshape(-1, 3)
 
     def breakaway(self, motion: Motion) -> np.ndarray:
         """Level of friction at breakaway (n,) [Nm] under the mean load of a motion."""
@@ -92,15 +85,19 @@ class LiveModel:
 
 
 def fit_live(
-    body: IdentifiedModel, rotor: np.ndarray, motion: Motion, known: Sequence[WrittenLaw] = ()
+    body: IdentifiedModel,
+    rotor: np.ndarray,
+    motion: Motion,
+    known: Sequence[WrittenLaw] = (),
+    turning: Sequence[MotorLaw] = (),
 ) -> tuple[LiveModel, list[WrittenLaw]]:
     """Model of the robot file and its law per joint: fitted to what the consistent body leaves of the effort.
 
-    rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. known: laws of nearly the same bodies, whose
-    signal that drives presliding is taken over.
+    rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. known, turning: laws of joints and motors of
+    nearly the same bodies, whose kind, shape and driving signal are taken over.
     """
-    motors = coupled_motors(body)
-    joints = _samples(body, rotor, motion, motors)
+    motors = motor_friction(body, motion)
+    joints = _samples(body, rotor, motion, sum(motors.values(), np.zeros_like(motion.q)))
     if not known:
         problems = presliding_problems(joints)
     else:
@@ -108,19 +105,19 @@ def fit_live(
         problems = [PreslidingProblem(s if driven_by_rotor else replace(s, rotor=None)) for s in joints]
     before: Sequence[WrittenLaw | None] = known or [None] * len(problems)
     chosen = [choose_law(problem, law) for problem, law in zip(problems, before, strict=True)]
-    turning, laws = choose_motors(motors, problems, chosen)
-    friction, hysteresis = written_blocks(laws)
-    coupled = motors if len(motors) else None
-    live = LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled, tuple(turning))
-    return live, laws
+    turning, laws = choose_motors(motors, problems, chosen, turning)
+    friction, hysteresis = written_blocks(laws, turning)
+    return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, tuple(turning)), laws
 
 
-def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, motors: np.ndarray) -> list[FrictionSamples]:
-    """What the consistent body, the rotors' inertia and the motors of coupled wrists leave of every joint's effort."""
+def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, shared: np.ndarray) -> list[FrictionSamples]:
+    """What the consistent body, the rotors' inertia and `shared` (N, n) [Nm] leave of every joint's effort."""
     load = body.load(motion)
     predicted = body.predict(motion, load=load)
     folds = fold_sets(motion)
-    shared = coupled_torque(body, motors, motion)
+    for j, law in enumerate(body.structure.laws):  # the inertia of a motor that turns with two joints
+        for term in (t for t in law.terms if t.startswith("ca@")):
+            shared[:, j] += body.coefficient(j, term) * motion.qdd[:, int(term[3:])]
     motor_side = body.rigid.robot.drives.torque_side == "motor"  # friction behind the gear follows the link
     joints: list[FrictionSamples] = []
     for j, chosen in enumerate(body.structure.filters):

@@ -94,6 +94,16 @@ class Structure:
         ]
         return self.with_laws(laws)
 
+    def turning(self, motors: Sequence[tuple[int, int, int]]) -> Structure:
+        """The same with columns of these motors alone: joint, other joint, sign."""
+        others = [{b if a == j else a for a, b, _ in motors if j in (a, b)} for j in range(len(self.laws))]
+        return self.with_laws(
+            [
+                replace(law, terms=tuple(t for t in law.terms if t[0] != "c" or int(t[3:].rstrip("+-")) in own))
+                for law, own in zip(self.laws, others, strict=True)
+            ]
+        )
+
     def extended(self, j: int, terms: tuple[str, ...]) -> Structure:
         """The same with further terms in the law of joint j."""
         return self.with_laws([*self.laws[:j], self.laws[j].with_terms(terms), *self.laws[j + 1 :]])

@@ -35,7 +35,7 @@ def fit_parameters(state: Identification) -> None:
         state.rotor_included, rotors = rotor_included(state.robot, with_uncertainty(first, state.motion))
     state.fit = _fitter(state, structure, first).run(rough=True)
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-    note(state.statements, rotors, coupled_statement(state.robot, state.structure))
+    note(state.statements, rotors)
 
 
 def fit_together(state: Identification) -> None:
@@ -45,13 +45,13 @@ def fit_together(state: Identification) -> None:
     if len(state.training) > 1:
         state.motion = replace(state.motion, weight=recording_weights(state.fit, state.motion, state.edges))
     live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
-    chosen = zip(laws, state.structure.laws, strict=True)
-    state.structure = state.structure.with_laws([law.columns(c) for law, c in chosen])
+    structure = state.structure.turning([motor.place for motor in live.motors])
+    state.structure = structure.with_laws([a.columns(b) for a, b in zip(laws, structure.laws, strict=True)])
     state.fit = _fitter(state, state.structure, live).run()
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-    state.live, _ = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, laws)
+    state.live, _ = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, laws, live.motors)
     state.fit = with_uncertainty(state.fit, state.motion)
-    note(state.statements, _widen(state))
+    note(state.statements, _widen(state), coupled_statement(state.robot, state.structure))
 
 
 def _fitter(state: Identification, structure: Structure, before: IdentifiedModel | LiveModel | None = None) -> Fitter:

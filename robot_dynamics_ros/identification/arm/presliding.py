@@ -306,9 +306,10 @@ def _travelled(data: FrictionSamples, distance: float) -> np.ndarray:
     return known if known.mean() > 0.3 else np.ones(len(data.y), bool)
 
 
-def hysteresis_block(found: Sequence[PreslidingFit | None]) -> dict[str, list[Any]] | None:
-    """Parameters of a robot file's hysteresis block; levels of 0 mark a joint that keeps its static law."""
-    kept = next((fit for fit in found if fit is not None), None)
+def hysteresis_block(found: Sequence[PreslidingFit | None], kept: PreslidingFit | None) -> dict[str, list[Any]] | None:
+    """Parameters of a robot file's hysteresis block; levels of 0 beside numbers of `kept` mark a joint that keeps its
+    static law.
+    """
     if kept is None:
         return None
     empty = {

@@ -4,9 +4,8 @@
 the law that nodes will evaluate (`WrittenLaw`): a static law [Luo2024 8], and presliding (hysteretic) friction
 [Madsen2020 ch4 35-37] where that predicts held-out motion no worse. Another kind of law is added as a candidate there.
 
-Motors that turn with two joints (coupled wrists) are written beside the joints' own laws. Their static law loads one
-joint, f_j += fc tanh((v_j + s v_k)/eps) + fv v_k; cross-validation chooses it. Presliding friction of the
-motor's angle, with the elements of a joint's own law but no load, loads both by the transpose of the coupling:
+A motor that turns with two joints (coupled wrists) has the same law at its own angle, without load, beside the joints'
+own; it loads both by the transpose of the coupling:
   f_j += f(q_m, v_m)   f_k += s f(q_m, v_m)   q_m = q_j + s q_k
 """
 
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import clearly_better
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import (
     PreslidingFit,
@@ -36,9 +35,10 @@ from robot_dynamics_ros.signals.speeds import STEP
 
 # relative held-out error that presliding may cost: a static law is far worse at rest, which few rows show
 MARGIN = 0.01
-MOTOR_GAIN = 0.01  # relative held-out error that a motor's presliding must save: else the law of the joints stays
+MOTOR_GAIN = 0.01  # relative held-out error that a motor's friction must save: else the joints have theirs alone
 ROUNDS = 3  # of the motor's friction beside the joints' own and these beside it
 NOTHING = {"fc": 0.0, "fv1": 0.0}
+Place = tuple[int, int, int]  # of a motor: joint, other joint, sign
 
 
 @dataclass(frozen=True)
@@ -85,104 +85,92 @@ def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> W
     return WrittenLaw(static, presliding, presliding.errors)
 
 
-def written_blocks(laws: Sequence[WrittenLaw]) -> tuple[dict[str, list[float]], dict[str, list[Any]] | None]:
-    """Parameters of the robot file's friction block and of its hysteresis block (None: no joint is presliding)."""
-    return friction_table([law.static for law in laws]), hysteresis_block([law.presliding for law in laws])
+def written_blocks(
+    laws: Sequence[WrittenLaw], motors: Sequence[MotorLaw]
+) -> tuple[dict[str, list[float]], dict[str, list[Any]] | None]:
+    """Parameters of the robot file's friction block and of its hysteresis block (None: nothing is presliding)."""
+    found = [law.presliding for law in laws]
+    kept = next((fit for fit in (*found, *(motor.presliding for motor in motors)) if fit is not None), None)
+    return friction_table([law.static for law in laws]), hysteresis_block(found, kept)
 
 
 @dataclass(frozen=True)
 class MotorLaw:
-    """Presliding friction of the motor that turns with q_joint + sign q_other."""
+    """Presliding friction of the motor that turns with q_joint + sign q_other; place: joint, other, sign."""
 
-    joint: int
-    other: int
-    sign: int
+    place: Place
     presliding: PreslidingFit
 
     def block(self, names: Sequence[str]) -> dict[str, Any]:
         """Entry of `hysteresis.motors` in a robot file."""
-        places = {"joint": names[self.joint], "turns_with": names[self.other], "sign": self.sign}
-        return places | {"parameters": self.presliding.parameters}
+        j, k, sign = self.place
+        motor = {"joint": names[j], "turns_with": names[k], "sign": sign}
+        return motor | {"parameters": self.presliding.parameters}
 
 
-def coupled_motors(model: IdentifiedModel) -> np.ndarray:
-    """Rows (K, 6) of RobotFile.coupled_friction: joint, other joint, sign, eps, Coulomb, viscous.
-
-    A motor whose Coulomb level came out below zero is none: the joint's own law takes what it explained.
-    """
-    rows = []
+def motor_friction(model: IdentifiedModel, motion: Motion) -> dict[Place, np.ndarray]:
+    """Friction (N, n) [Nm] on both joints of every motor by its columns in a model."""
+    found: dict[Place, np.ndarray] = {}
     for j, law in enumerate(model.structure.laws):
         for term in law.terms:
-            if term.startswith("cc@") and model.coefficient(j, term) > 0:
-                k, sign = int(term[3:-1]), 1.0 if term.endswith("+") else -1.0
-                viscous = model.coefficient(j, f"cv@{k}")
-                rows.append((j, k, sign, STEP, model.coefficient(j, term), viscous))
-    return np.array(rows, dtype=float).reshape(-1, 6)
-
-
-def coupled_torque(model: IdentifiedModel, motors: np.ndarray, motion: Motion) -> np.ndarray:
-    """Torque (N, n) [Nm] of these motors by the static law, and what their inertia adds.
-
-    A robot file holds the friction; the inertia I a_k is left out of it.
-    """
-    out = np.zeros_like(motion.q)
-    for row in motors:
-        j, k = int(row[0]), int(row[1])
-        out[:, j] += _static(row, motion.qd[:, j], motion.qd[:, k])
-        out[:, j] += model.coefficient(j, f"ca@{k}") * motion.qdd[:, k]
-    return out
-
-
-def coupled_blocks(motors: np.ndarray, names: Sequence[str]) -> list[dict[str, object]]:
-    """Entries of `friction.coupled` in a robot file, from the rows of motors (m, 6): joint, turns_with, sign,
-    eps [rad/s], coulomb [Nm], viscous [Nm s/rad].
-    """
-    fields = ("sign", "eps", "coulomb", "viscous")
-    return [
-        {"joint": names[int(row[0])], "turns_with": names[int(row[1])]}
-        | {f: int(x) if f == "sign" else float(x) for f, x in zip(fields, row[2:], strict=True)}
-        for row in motors
-    ]
+            if term.startswith("cc@"):
+                k, sign = int(term[3:-1]), 1 if term.endswith("+") else -1
+                out = found.setdefault((min(j, k), max(j, k), sign), np.zeros_like(motion.q))
+                v, w = motion.qd[:, j], motion.qd[:, k]
+                level, viscous = model.coefficient(j, term), model.coefficient(j, f"cv@{k}")
+                out[:, j] += level * np.tanh((v + sign * w) / STEP) + viscous * w
+    return found
 
 
 def choose_motors(
-    motors: np.ndarray, problems: Sequence[PreslidingProblem], laws: Sequence[WrittenLaw]
+    motors: dict[Place, np.ndarray],
+    problems: Sequence[PreslidingProblem],
+    laws: Sequence[WrittenLaw],
+    known: Sequence[MotorLaw] = (),
 ) -> tuple[list[MotorLaw], list[WrittenLaw]]:
-    """Presliding friction of the motors (K, 6) where it predicts held-out motion of both joints clearly better than
-    their static laws, and the laws of all joints beside it.
+    """Friction of motors at their angle where it predicts held-out motion of both joints clearly better than laws of
+    the joints alone, and the laws of all joints beside it.
 
-    problems, laws: of every joint beside the motors' static laws (see `choose_law`).
+    problems, laws: of every joint beside the friction (N, n) [Nm] of all `motors`. known: of nearly the same samples.
     """
     found: list[MotorLaw] = []
     problems, laws = list(problems), list(laws)
-    for j, k, sign in dict.fromkeys((*sorted(row[:2].astype(int).tolist()), int(row[2])) for row in motors):
-        if problems[j].data.effort_filter != problems[k].data.effort_filter:
-            continue
-        bare = {i: _without_static(motors, [p.data for p in problems], (j, k, sign), i) for i in (j, k)}
-        fit, beside, own = _beside(bare, sign, laws)
-        after = [own.get(i, law) for i, law in enumerate(laws)]
-        if fit is None or all(law.presliding is None for law in after):
-            continue
-        new, old = (sum(found[i].errors for i in own) for found in (own, laws))
-        if clearly_better(np.asarray(new), np.asarray(old), MOTOR_GAIN):
-            found.append(MotorLaw(j, k, sign, fit))
-            laws, problems = after, [beside.get(i, problem) for i, problem in enumerate(problems)]
+    shapes = {motor.place: motor.presliding.shape for motor in known}
+    for place, friction in motors.items():
+        j, k, sign = place
+        bare = {i: _with_torque(problems[i].data, friction[:, i]) for i in (j, k)}
+        alone = {i: PreslidingProblem(data) for i, data in bare.items()}
+        own = {i: choose_law(problem) for i, problem in alone.items()}
+        if bare[j].effort_filter == bare[k].effort_filter:
+            fit, beside, tried = _beside(bare, sign, laws, shapes.get(place))
+            new, old = (np.asarray(sum(law.errors for law in laws.values())) for laws in (tried, own))
+            if fit is not None and (place in shapes or clearly_better(new, old, MOTOR_GAIN)):
+                found.append(MotorLaw(place, fit))
+                alone, own = beside, tried
+        problems = [alone.get(i, problem) for i, problem in enumerate(problems)]
+        laws = [own.get(i, law) for i, law in enumerate(laws)]
     return found, laws
 
 
+def _with_torque(data: FrictionSamples, torque: np.ndarray) -> FrictionSamples:
+    """Samples of a joint with more friction (N,) [Nm] in them."""
+    return replace(data, y=data.y + data.as_recorded(torque[:, None])[:, 0])
+
+
 def _beside(
-    bare: dict[int, FrictionSamples], sign: int, laws: Sequence[WrittenLaw]
+    bare: dict[int, FrictionSamples], sign: int, laws: Sequence[WrittenLaw], shape: Shape | None
 ) -> tuple[PreslidingFit | None, dict[int, PreslidingProblem], dict[int, WrittenLaw]]:
     """A motor's presliding friction beside its joints' own laws, these beside it, and so on; None without any level.
 
-    bare: samples of both joints with all friction of the motor in them. Shapes of the joints' own laws are held.
+    bare: samples of both joints with all friction of the motor in them. Shapes of the joints' own laws are held, and
+    the motor's where it is given.
     """
     own = {i: laws[i] for i in bare}
     beside: dict[int, PreslidingProblem] = {}
     fit: PreslidingFit | None = None
     for _ in range(ROUNDS):
         data = _of_motor(bare, sign, own)
-        fit = fit_presliding(PreslidingProblem(data), None if fit is None else fit.shape)
+        fit = fit_presliding(PreslidingProblem(data), shape if fit is None else fit.shape)
         if fit is None:
             break
         torque = data.as_recorded(_friction(WrittenLaw(NOTHING, fit), data)[:, None])[: len(data.y) // 2, 0]
@@ -221,21 +209,3 @@ def _friction(law: WrittenLaw, data: FrictionSamples) -> np.ndarray:
     driver = data.position if data.rotor is None else data.rotor
     core = presliding_core(block, static)
     return np.asarray(core.run(clock(data.start, data.rate), np.ascontiguousarray(driver[:, None]), v, load)[0][:, 0])
-
-
-def _without_static(
-    motors: np.ndarray, joints: Sequence[FrictionSamples], motor: tuple[int, int, int], i: int
-) -> FrictionSamples:
-    """Samples of joint i with the friction in them that the motor's static law took off."""
-    data = joints[i]
-    for row in motors:
-        j, k = int(row[0]), int(row[1])
-        if j == i and (*sorted((j, k)), int(row[2])) == motor:
-            data = replace(data, y=data.y + data.as_recorded(_static(row, data.v, joints[k].v)[:, None])[:, 0])
-    return data
-
-
-def _static(row: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """fc tanh((v + s w)/eps) + fv w (N,) of a row (6,) of motors."""
-    sign, eps, coulomb, viscous = row[2:]
-    return np.asarray(coulomb * np.tanh((v + sign * w) / eps) + viscous * w)

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
@@ -19,12 +20,12 @@ namespace robot_dynamics {
 
 struct AdaptiveParameters {
   int n = 0;
-  double time = 4.0;                // s in which the scales settle in motion
-  double lower = 0.4, upper = 2.0;  // of both scales
-  double omega_min = 0.01;          // rad/s [ch6 28]
-  double omega_time = 0.05;         // s [ch6 28]
-  double max_dt = 0.05;             // s: a longer step is a gap, not an integration
-  double snapshot_period = 0.25;    // s between snapshots kept for restore()
+  double time = 4.0;                  // s in which the scales settle in motion
+  double lower = 0.4, upper = 2.0;    // of both scales
+  double omega_min = speeds::moving;  // rad/s [ch6 28]
+  double omega_time = 0.05;           // s [ch6 28]
+  double max_dt = 0.05;               // s: a longer step is a gap, not an integration
+  double snapshot_period = 0.25;      // s between snapshots kept for restore()
 };
 
 inline void validate(const AdaptiveParameters& p) {

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/control/adaptive.hpp"
 #include "robot_dynamics/control/rls_friction.hpp"
@@ -36,14 +37,14 @@ enum FreezeReason : std::uint32_t {
 
 struct FeedforwardOptions {
   LearningLaw law = LearningLaw::scales;
-  bool memory = true;          // false: sgn(w) F(tau_J) instead of F(tau_J) H
-  double rate = 500.0;         // Hz, of the samples
-  int window = 51;             // samples of the smoothing filter: 51 samples delay at 1 kHz are 26 at 500 Hz
-  double rls_time = 20.0;      // s, forgetting of the RLS law
-  double slow = 0.05;          // rad/s below which friction may be anywhere in +-F
-  double contact_time = 0.01;  // s a residual has to last
-  double hold = 0.5;           // s of rest after the last reason
-  double thermal_rate = 0.05;  // K/s
+  bool memory = true;             // false: sgn(w) F(tau_J) instead of F(tau_J) H
+  double rate = 500.0;            // Hz, of the samples
+  int window = 51;                // samples of the smoothing filter: 51 samples delay at 1 kHz are 26 at 500 Hz
+  double rls_time = 20.0;         // s, forgetting of the RLS law
+  double slow = speeds::sliding;  // rad/s below which friction may be anywhere in +-F
+  double contact_time = 0.01;     // s a residual has to last
+  double hold = 0.5;              // s of rest after the last reason
+  double thermal_rate = 0.05;     // K/s
   std::array<double, max_joints> contact_margin{};  // Nm beyond what friction explains
   std::array<double, max_joints> rotor_inertia{};   // kg m2 reflected
 };

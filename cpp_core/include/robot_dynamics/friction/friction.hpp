@@ -20,6 +20,7 @@
 
 #include <cmath>
 
+#include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/friction/elements.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 
@@ -47,7 +48,7 @@ V rotor_after(double dt, V rotor, V theta, V v, V T) noexcept {
 
 class Friction {
  public:
-  static constexpr double slides_at = 0.02;  // rad/s
+  static constexpr double slides_at = speeds::slow;
 
   // The static map alone.
   explicit Friction(FrictionMap map) : map_(std::move(map)) {}

@@ -12,7 +12,7 @@ namespace robot_dynamics {
 
 namespace contact_force_file {
 
-constexpr int version = 3;
+constexpr int version = 4;
 
 // each(name, value...) of for_each_parameter onto a reader or writer, the names behind a prefix.
 template <class Text>
@@ -125,10 +125,6 @@ inline void write(ParameterWriter& text, const FrictionStage& stage) {
   write(text, stage.law().map());
   FrictionStageParameters p = stage.parameters();
   for_each_parameter(p, stage.joints(), behind(text, "friction."));
-  std::vector<double> rows;
-  for (const CoupledMotor& m : stage.coupled())
-    rows.insert(rows.end(), {double(m.joint), double(m.with), m.sign, m.eps, m.coulomb, m.viscous});
-  if (!rows.empty()) text.numbers("friction.coupled", rows);
   write(text, "memory.", stage.law());
   if (!stage.motors()) return;
   std::vector<double> turns;
@@ -137,29 +133,25 @@ inline void write(ParameterWriter& text, const FrictionStage& stage) {
   write(text, "motors.", *stage.motors());
 }
 
-// Rows of `width` values, the first two numbers of joints.
-inline std::vector<double> read_rows(ParameterReader& text, const std::string& name, std::size_t width, int n) {
+// Rows of joint, other joint and sign.
+inline std::vector<MotorTurn> read_turns(ParameterReader& text, int n) {
+  const std::string name = "motors.turns";
   const auto rows = text.has(name) ? text.numbers(name) : std::vector<double>{};
-  if (rows.size() % width)
-    throw std::invalid_argument(name + " does not hold rows of " + std::to_string(width) + " values");
-  for (std::size_t k = 0; k < rows.size(); k += width)
+  if (rows.size() % 3) throw std::invalid_argument(name + " does not hold rows of 3 values");
+  std::vector<MotorTurn> turns;
+  for (std::size_t k = 0; k < rows.size(); k += 3) {
     for (const std::size_t joint : {k, k + 1}) require_range(name + " joint", rows[joint], 0, n - 1);
-  return rows;
+    turns.push_back({int(rows[k]), int(rows[k + 1]), rows[k + 2]});
+  }
+  return turns;
 }
 
 inline FrictionStage read_friction(ParameterReader& text, int n) {
   const FrictionMap map = read_map(text, n);
   FrictionStageParameters p;
   for_each_parameter(p, n, behind(text, "friction."));
-  const auto rows = read_rows(text, "friction.coupled", 6, n), turned = read_rows(text, "motors.turns", 3, n);
-  std::vector<CoupledMotor> motors;
-  for (std::size_t k = 0; k < rows.size(); k += 6)
-    motors.push_back({int(rows[k]), int(rows[k + 1]), rows[k + 2], rows[k + 3], rows[k + 4], rows[k + 5]});
+  std::vector<MotorTurn> turns = read_turns(text, n);
   FrictionStage stage(read_friction(text, "memory.", map), p);
-  stage.couple(std::move(motors));
-  std::vector<MotorTurn> turns;
-  for (std::size_t k = 0; k < turned.size(); k += 3)
-    turns.push_back({int(turned[k]), int(turned[k + 1]), turned[k + 2]});
   if (const int m = static_cast<int>(turns.size()); m > 0)
     stage.couple(std::move(turns), read_friction(text, "motors.", FrictionMap::none(m)));
   return stage;

@@ -12,36 +12,26 @@
 // `speed` the largest one that the recordings show: beyond it the law is extrapolated. They
 // belong to the joint's own law: where a joint with a memory lacks its position, its stiction replaces `rest`.
 //
-// A motor that turns with a second joint (coupled wrists) adds to the joint it loads
-//   f_j += fc tanh((v_j + s v_k)/eps) + fv v_k,
-// and to its variance the same two terms at the motor's velocity v_j + s v_k. Where positions are known, its
-// friction f(q_m, v_m) with memory, of the motor's angle q_m = q_j + s q_k takes the place of that law. By the
-// transpose of the coupling it loads both joints:
+// A motor that turns with two joints (coupled wrists) has the same law, f(q_m, v_m) of its angle q_m = q_j + s q_k,
+// where positions are known. By the transpose of the coupling it loads both joints:
 //   f_j += f    f_k += s f    var f_j, f_k += (share f)^2 + unknown^2/3
 // and, of joints without residuals, a third of (known_stiction level exp(-(v_m/vs)^2))^2.
 #pragma once
 
 #include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/friction/friction.hpp"
 
 namespace robot_dynamics {
 
 struct FrictionStageParameters {
-  double relative_error = 0.1;   // share
-  double stiction_speed = 0.02;  // vs, rad/s
-  double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
-  double known_stiction = 0.4;   // s of a model with memory
+  double relative_error = 0.1;           // share
+  double stiction_speed = speeds::slow;  // vs, rad/s
+  double unknown_spread = 15.0;          // sigma_T, K, when no temperature is given
+  double known_stiction = 0.4;           // s of a model with memory
   // residuals of the robot file [Nm]; 0: unknown, the rest above holds
   std::array<double, max_joints> moving{}, rest{};
   std::array<double, max_joints> speed{};  // largest of the recordings [rad/s]; 0: unknown
-};
-
-struct CoupledMotor {
-  int joint, with;  // j, k
-  double sign;      // s = +-1
-  double eps;       // rad/s
-  double coulomb;   // fc, Nm
-  double viscous;   // fv, Nm s/rad
 };
 
 struct MotorTurn {
@@ -65,20 +55,8 @@ class FrictionStage {
     stood_.fill(std::nan(""));
   }
 
-  // Throws std::invalid_argument naming the field.
-  void couple(std::vector<CoupledMotor> motors) {
-    for (const CoupledMotor& m : motors) {
-      require_range("coupled joint", m.joint, 0, joints() - 1);
-      require_range("coupled with", m.with, 0, joints() - 1);
-      require_range("coupled sign", std::abs(m.sign), 1.0, 1.0);
-      require_range("coupled eps", m.eps, 1e-6, 10.0);
-      require_range("coupled coulomb", m.coulomb, 0.0, 1e4);
-      require_range("coupled viscous", m.viscous, -1e5, 1e5);
-    }
-    coupled_ = std::move(motors);
-  }
-
-  // Friction of motors that turn with two joints, one joint of it per turn. Throws like the above.
+  // Friction of motors that turn with two joints, one joint of it per turn. Throws std::invalid_argument naming the
+  // field.
   void couple(std::vector<MotorTurn> turns, Friction law) {
     require_range("motors", static_cast<int>(turns.size()), law.joints(), law.joints());
     for (const MotorTurn& m : turns) {
@@ -94,7 +72,6 @@ class FrictionStage {
   int joints() const noexcept { return law_.joints(); }
   const Friction& law() const noexcept { return law_; }
   const FrictionStageParameters& parameters() const noexcept { return p_; }
-  const std::vector<CoupledMotor>& coupled() const noexcept { return coupled_; }
   const std::vector<MotorTurn>& turns() const noexcept { return turns_; }
   const std::optional<Friction>& motors() const noexcept { return motors_; }
   void reset() noexcept {
@@ -134,10 +111,7 @@ class FrictionStage {
       friction[i] = f[i];
       if (std) std[i] = deviation(i, v[i], f[i], spread(i, T, variance));
     }
-    const bool known = motors == Status::ok;
-    for (const CoupledMotor& m : coupled_)
-      if (!(known && remembered(m))) add(m, v, friction, std);
-    for (std::size_t i = 0; i < turns_.size() && known; ++i)
+    for (std::size_t i = 0; i < turns_.size() && motors == Status::ok; ++i)
       distribute(static_cast<int>(i), turned[i], v, friction, std);
     return status;
   }
@@ -151,7 +125,6 @@ class FrictionStage {
       coulomb[i] = own.torque, level[i] = own.level;
       viscous[i] = law_.viscous_part(i, v[i], used_[i], known_);
     }
-    for (const CoupledMotor& m : coupled_) level[m.joint] += m.coulomb;
     for (std::size_t i = 0; i < turns_.size(); ++i)
       for (const int j : {turns_[i].joint, turns_[i].with}) level[j] += motor_level(static_cast<int>(i));
   }
@@ -186,14 +159,6 @@ class FrictionStage {
     return p_.speed[i] > 0.0 && over > 0.0 ? std::min(over / p_.speed[i], 10.0) : 0.0;
   }
 
-  void add(const CoupledMotor& m, const double* v, double* friction, double* std) const noexcept {
-    const double motor = v[m.joint] + m.sign * v[m.with], x = motor / p_.stiction_speed;
-    const double f = m.coulomb * std::tanh(motor / m.eps) + m.viscous * v[m.with];
-    const double rest = m.coulomb / std::sqrt(3.0) * std::exp(-x * x), slide = p_.relative_error * f;
-    friction[m.joint] += f;
-    if (std) std[m.joint] = std::sqrt(std[m.joint] * std[m.joint] + slide * slide + rest * rest);
-  }
-
   // Friction of the motors that turn with two joints: ok, unavailable without any or without a position, or dropped.
   Status turn(std::int64_t stamp_ns, const double* position, const double* v, double* friction) noexcept {
     if (!motors_ || !known_) return Status::unavailable;
@@ -211,14 +176,6 @@ class FrictionStage {
     return motors_->level_part(i, 0.0, 0.0, motors_->map().reference(i), true).level;
   }
 
-  // Whether the friction of this motor has a memory: v_k + s v_j is s (v_j + s v_k).
-  bool remembered(const CoupledMotor& m) const noexcept {
-    for (const MotorTurn& t : turns_)
-      if (t.sign == m.sign && ((t.joint == m.joint && t.with == m.with) || (t.joint == m.with && t.with == m.joint)))
-        return true;
-    return false;
-  }
-
   void distribute(int i, double f, const double* v, double* friction, double* std) const noexcept {
     const MotorTurn& m = turns_[i];
     const double x = (v[m.joint] + m.sign * v[m.with]) / p_.stiction_speed, slide = p_.relative_error * f;
@@ -234,7 +191,6 @@ class FrictionStage {
 
   Friction law_;
   FrictionStageParameters p_;
-  std::vector<CoupledMotor> coupled_;
   std::vector<MotorTurn> turns_;
   std::optional<Friction> motors_;                  // driven by the angles of turns_
   std::array<double, max_joints> load_{}, used_{};  // of the gears; temperature

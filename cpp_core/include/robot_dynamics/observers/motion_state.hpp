@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
 #include "robot_dynamics/signals/lowpass.hpp"
@@ -21,7 +22,7 @@ struct MotionParameters {
   std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; below 0 where too much was taken off
   std::array<double, max_joints> effort_gain{};    // Nm per unit of effort, signed
   bool effort_lacks_gravity = false;               // true: the robot reports effort without g(q)
-  double frozen_speed = 0.05;                      // rad/s: faster than this and not moving is frozen
+  double frozen_speed = speeds::sliding;           // rad/s: faster than this and not moving is frozen
   int frozen_samples = 10;                         // exact repeats of position that count as frozen
 };
 

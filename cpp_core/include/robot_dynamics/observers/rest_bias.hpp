@@ -20,6 +20,7 @@
 #include <limits>
 
 #include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace robot_dynamics {
@@ -32,7 +33,6 @@ struct RestBiasParameters {
 class RestBias {
  public:
   static constexpr std::int64_t delay = 100'000'000;  // ns
-  static constexpr double speed = 0.005;              // rad/s, below it a joint stands
   static constexpr double span = 2e-3;                // rad over which the error of presliding friction changes
   static constexpr double share = 0.5;                // of the variance that stays after long rest
   static constexpr double reach = 1.4;                // deviations that are absorbed at most
@@ -90,7 +90,7 @@ class RestBias {
     return {d * b.mean, full(i) - d * d * (full(i) - b.variance)};
   }
 
-  static bool stands(double qd) noexcept { return std::abs(qd) < speed; }
+  static bool stands(double qd) noexcept { return std::abs(qd) < speeds::standing; }
 
   // Far from where the joint stood nothing is known; `still`: it stands here.
   void leave(int i, double q, bool still, bool contact) noexcept {

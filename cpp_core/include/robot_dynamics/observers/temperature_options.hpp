@@ -4,13 +4,15 @@
 #include <stdexcept>
 #include <string>
 
+#include "robot_dynamics/common/speeds.hpp"
+
 namespace robot_dynamics {
 
 struct TemperatureOptions {
   double ambient = 25.0;             // T_env [deg C]
   double low = -20.0, high = 120.0;  // bounds of T [deg C]
   double rate_limit = 1.0;           // of the correction [K/s]
-  double moving = 0.05;              // |v| above which a joint counts as moving [rad/s]
+  double moving = speeds::sliding;   // |v| above which a joint counts as moving [rad/s]
   double convergence_time = 20.0;    // [s], when no gain is given
   double observe_time = 120.0;       // armed for this long of allowed correction [s]
   double rearm_time = 1800.0;        // from closing to arming again [s] (30 minutes in the source)

@@ -5,13 +5,14 @@
 #include <array>
 
 #include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace robot_dynamics {
 
 struct TorqueHealthParameters {
   double stuck_time = 0.5;                 // s of exactly equal torque while moving
-  double stuck_speed = 0.05;               // rad/s that counts as moving
+  double stuck_speed = speeds::sliding;    // rad/s that counts as moving
   double hold_time = 0.5;                  // s a joint stays isolated after the last fault
   std::array<double, max_joints> bound{};  // Nm beyond which a torque is invalid
 };

@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace robot_dynamics {
@@ -27,7 +28,6 @@ struct ViscousDriftParameters {
 class ViscousDrift {
  public:
   static constexpr std::int64_t slot_length = 200'000'000;  // ns
-  static constexpr double moving = 0.05;                    // rad/s; slower samples show presliding
   static constexpr double knee = 1.0 / 0.15;                // rad/s, viscosity falls with shear
   static constexpr double correlation = 0.3;                // s, of the residuals
   static constexpr double reach = 3.0;                      // standard deviations that are learned at most
@@ -63,7 +63,7 @@ class ViscousDrift {
       shape_[i] += lag * (shape(v[i]) - shape_[i]);
       Joint& joint = joint_[i];
       joint.variance = std::min(joint.variance + before(i) * dt / p_.time, before(i));
-      if (std::abs(v[i]) < moving) continue;
+      if (std::abs(v[i]) < speeds::sliding) continue;  // presliding
       filling_[i].square += shape_[i] * shape_[i] * dt;
       filling_[i].product += shape_[i] * (tau[i] + joint.drift * shape_[i]) * dt;
     }

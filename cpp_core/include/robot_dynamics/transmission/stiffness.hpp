@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/friction/periodic_table.hpp"
 #include "robot_dynamics/signals/sample_clock.hpp"
@@ -31,7 +32,7 @@ struct StiffnessOptions {
   double cutoff = 20.0;                                      // of the equal filters [Hz]
   double deflection_gate = 5e-5;                             // [rad]
   double torque_gate = 1.0;                                  // [Nm]
-  double moving = 0.01;                                      // [rad/s]
+  double moving = speeds::moving;                            // [rad/s]
   double motor_std = 1.0, link_std = 1.0, sensor_std = 0.3;  // [Nm]
   double publish_ratio = 0.25;                               // largest std / k that is published
   double explained = 0.5;   // least share of torque that deflection explains, to be published

@@ -1,6 +1,7 @@
 """Odd numbers and names in options, and text of files that a terminal would obey: one line of printable characters."""
 
 import io
+import sys
 import warnings
 
 import click
@@ -103,12 +104,14 @@ def test_a_terminal_breaks_sentences_between_words_and_a_file_breaks_none(monkey
     assert "path/" * 10 in out.getvalue()  # a path is copied from one line
 
 
-def test_warnings_of_numpy_do_not_reach_the_terminal():
-    @click.group("x")
-    def group():
+def test_warnings_of_numpy_do_not_reach_the_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["x"])
+
+    @click.command("x")
+    def command():
         warnings.warn("invalid value encountered in divide", RuntimeWarning, stacklevel=1)
 
     with warnings.catch_warnings(record=True) as seen, pytest.raises(SystemExit):
         warnings.simplefilter("always")
-        run(group)
+        run(command)
     assert seen == []

@@ -20,7 +20,7 @@ from robot_dynamics_ros.learning.proposal import Proposal, propose
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import TAU, Prior, file_prior
+from robot_dynamics_ros.learning.update import Prior, file_prior
 
 
 @dataclass
@@ -30,16 +30,15 @@ class Session:
     store: Store
     prior: Prior
     options: Options = DEFAULTS
-    tau: float = TAU
     lines: list[str] = field(default_factory=list)
     recordings: list[Recording] = field(default_factory=list)  # of this run, in Nm, those that were learned
     bytes: int = 0
     _known: Running | None = None
 
     @classmethod
-    def of(cls, store: Store, prior: Prior | None = None, options: Options = DEFAULTS, tau: float = TAU) -> Session:
+    def of(cls, store: Store, prior: Prior | None = None, options: Options = DEFAULTS) -> Session:
         """With the prior of the first robot file where none is given."""
-        return cls(store, prior or file_prior(store.columns), options, tau)
+        return cls(store, prior or file_prior(store.columns), options)
 
     def learn(self, bags: Sequence[str | Path], progress: Callable[[str], None] = lambda text: None) -> None:
         """Fold in bags, in the order of their time; one that says nothing usable is left out with its reason."""
@@ -87,7 +86,7 @@ class Session:
         """The robot file of everything learned, judged. Raises DataError where nothing is learned yet."""
         if not self.known().recordings:
             raise DataError(f"{self.store.directory}: no recording is learned yet")
-        seen = self.store.posterior(self.prior, self.tau, "seen")
+        seen = self.store.posterior(self.prior, "seen")
         unseen = [sha256[:16] for sha256 in self.known().recordings if sha256 not in seen.recordings]
         new = self.store.triangles(names=unseen)
         if len(new) == 1 and len(self.recordings) == 1:  # a single one is judged half by half
@@ -104,7 +103,7 @@ class Session:
     def known(self) -> Running:
         """The posterior of everything learned."""
         if self._known is None:
-            self._known = self.store.posterior(self.prior, self.tau)
+            self._known = self.store.posterior(self.prior)
         return self._known
 
     def apply(self, proposal: Proposal) -> Path:

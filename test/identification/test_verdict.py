@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from prepared import ROBOT, TRUTH, identified, run, steps, structure
+from presliding_joint import JOINT
 from rich.console import Console
 from synthetic import Truth, synthetic_log
 
@@ -62,7 +63,7 @@ def test_figures_are_those_of_the_written_file(found, result):
 def test_the_live_law_is_drawn_without_load(found, monkeypatch):
     monkeypatch.setattr(figures, "friction_curves", lambda *given: given)
     m, loaded = found.judged(found.validation[0]), copy.copy(found)
-    loaded.live = replace(found.live, friction={**found.live.friction, "ft": [0.3] * m.n}, hysteresis=None)
+    loaded.live = replace(found.live, hysteresis={name: [value] * m.n for name, value in JOINT.items()})
     load = found.consistent.load(m)
     (_, one, _, live, *_), (_, other, _, same, *_) = (_friction(loaded, m, k * load, []) for k in (1.0, 3.0))
     assert np.array_equal(live, same) and not np.allclose(one, other)
@@ -72,7 +73,7 @@ def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
     """Half the friction of one joint in the written file must show in its figures and in front of the verdict."""
     worse = copy.copy(found)
     friction = {k: list(v) for k, v in found.live.friction.items()}
-    for name in ("fc", "fv1", "fs"):
+    for name in ("fc", "fv"):
         friction[name][2] *= 0.3
     worse.live = replace(found.live, friction=friction, hysteresis=None)
     r = summarise(worse)

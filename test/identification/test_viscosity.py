@@ -39,7 +39,7 @@ def test_the_slope_over_recorded_temperatures_is_written():
     static = state.live.friction
     one = {"load_limit": 1e3, "load_power": 1.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1, "fv2": 0.0, "fv0": 0.0}
     block = {name: [x] * 6 for name, x in (one | {"span": [1e-3], "load": [0.0], "v0": 0.3}).items()}
-    block |= {"level": [[x] for x in static["fc"]], "fv1": static["fv1"], "fo": static["fb"]}
+    block |= {"level": [[x] for x in static["fc"]], "fv1": static["fv"], "fo": static["fo"]}
     state.live = replace(state.live, hysteresis=block)
     compare_viscosity(state)
     assert "the file holds that" in state.viscosity[1]

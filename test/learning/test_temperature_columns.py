@@ -88,7 +88,7 @@ def test_a_warm_joint_rubs_less_by_the_written_slope(worker):
     assert (np.abs(alpha) <= STEEPEST).all() and [warm_slopes(robot, j)[0] for j in range(c.n)] == pytest.approx(alpha)
     law, v = FrictionModel.from_robot(robot), np.full((1, c.n), 0.5)
     cold, warm = (law.torque(v, None, np.full((1, c.n), T)) for T in (WARM, WARM + 10.0))
-    offset = robot.array_or("friction.parameters.fb", 0.0)
+    offset = robot.array_or("friction.parameters.fo", 0.0)
     assert (warm - offset) == pytest.approx((1 + 10 * alpha) * (cold - offset), rel=1e-6)
 
 

@@ -79,7 +79,7 @@ def _slope(share: np.ndarray, std: np.ndarray, recordings: Sequence[Recording]) 
 
 def viscous_torque(live: LiveModel, v: np.ndarray) -> np.ndarray:
     """Viscous friction (N, n) [Nm] of a model at velocities v (N, n) [rad/s]."""
-    block, static = live.hysteresis, np.asarray(live.friction["fv1"]) * v
+    block, static = live.hysteresis, np.asarray(live.friction["fv"]) * v
     if block is None:
         return static
     fv1, fv2, fv0, v0 = (np.asarray(block[k]) for k in ("fv1", "fv2", "fv0", "v0"))

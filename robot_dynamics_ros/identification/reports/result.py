@@ -237,4 +237,4 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     law = JointFriction(SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia"))
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
-    return Fitter(found.rigid, structure, motion_of(found.training, structure)).run("wls").predict
+    return Fitter(found.rigid, structure, motion_of(found.training, structure)).run(rough=True).predict

@@ -44,7 +44,7 @@ LAYOUT = 3  # changes when the meaning of a column changes
 @dataclass(frozen=True)
 class Shape:
     """What the columns of one joint depend on: spans (m,) [rad], vs, v0 [rad/s], power p and limit [Nm] of the load,
-    rotor_time [s] (above 0: the integrated velocity drives the elements).
+    rotor_time [s] (above 0: the integrated velocity drives the elements), widening of the spans.
     """
 
     spans: tuple[float, ...]
@@ -53,6 +53,7 @@ class Shape:
     load_power: float
     load_limit: float
     rotor_time: float = 0.0
+    widening: tuple[float, float] = (0.0, 0.0)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -170,7 +171,7 @@ class Columns:
         shape = self.shapes[j]
         driver = motion.position if motion.rotor is None or not shape.rotor_time else motion.rotor
         position = np.ascontiguousarray(driver[:, j])
-        H = _core.presliding_elements(position, np.array(shape.spans), motion.start)
+        H = _core.presliding_elements(position, np.array(shape.spans), motion.start, shape.widening)
         g = stribeck_fall(v, shape.stribeck_velocity)[:, None]
         L = (np.minimum(np.abs(load), shape.load_limit) ** shape.load_power)[:, None]
         viscous = [v, np.abs(v) * v, thinning(v, shape.thinning_speed)]
@@ -187,4 +188,5 @@ def shape_of(robot: RobotFile, j: int) -> Shape:
     value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
     vs, v0, power, limit = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
-    return Shape(spans, vs, v0, power, limit, float(value.get("rotor_time", 0.0)))
+    a, b = (float(x) for x in value.get("widening", (0.0, 0.0)))
+    return Shape(spans, vs, v0, power, limit, float(value.get("rotor_time", 0.0)), (a, b))

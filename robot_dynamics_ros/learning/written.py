@@ -122,6 +122,7 @@ def joint_law(
         **named,
         "v0": shape.thinning_speed,
         "fo": float(u[2 * m + 3] - u[2 * m + 4]),
+        "widening": list(shape.widening),
         "rotor_time": shape.rotor_time,
     }, alpha
 

@@ -51,7 +51,7 @@ def thinning(v: np.ndarray, v0: float = THINNING_SPEED) -> np.ndarray:
 @dataclass(frozen=True)
 class Shape:
     """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with
-    fv2; largest load [Nm]; rotor: the rotor's positions drive the elements.
+    fv2; largest load [Nm]; rotor: the rotor's positions drive the elements; widening: a, b of their spans.
     """
 
     power: float
@@ -60,6 +60,7 @@ class Shape:
     quadratic: bool = False
     load_limit: float = np.inf
     rotor: bool = False
+    widening: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class JointSignals:
         """H (N, k) of the law's spans."""
         driver = self.rotor if law.shape.rotor and self.rotor is not None else self.position
         driver = np.ascontiguousarray(self.q if driver is None else driver)
-        return _core.presliding_elements(driver, np.array(SPANS)[law.spans], self.start)
+        return _core.presliding_elements(driver, np.array(SPANS)[law.spans], self.start, law.shape.widening)
 
     def _elements(self, law: JointFriction) -> dict[str, np.ndarray]:
         """Columns of the elements of a law by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -15,7 +15,7 @@ from bench.force.judge import Verdict, identified_file
 from bench.force.recordings import Trial, collisions, pushes, recorded, touched
 from bench.force.zoo import Individual, individuals
 from bench.wrench import PLANTS
-from bench.wrench.entries import entries
+from bench.wrench.entries import entries, replayed
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import WITHOUT
@@ -45,36 +45,46 @@ def _on(who: Individual, text: str) -> Individual:
 
 
 def enter_all(
-    name: str, drawn: Sequence[Individual], trials: dict[str, int], rate: float, out: Path, jobs: int
+    name: str,
+    drawn: Sequence[Individual],
+    trials: dict[str, int],
+    rate: float,
+    names: Sequence[str],
+    out: Path,
+    jobs: int,
 ) -> None:
     """enter() for every individual, `jobs` at a time."""
-    rows = [(name, who, trials, rate, out) for who in drawn]
+    rows = [(name, who, trials, rate, names, out) for who in drawn]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         list(pool.map(enter, *zip(*rows, strict=True)))
 
 
-def enter(name: str, who: Individual, trials: dict[str, int], rate: float, out: Path) -> None:
+def enter(name: str, who: Individual, trials: dict[str, int], rate: float, names: Sequence[str], out: Path) -> None:
     """Record one individual, identify it, estimate with thresholds for `rate`; writes inputs, truth and submissions."""
     robot, plant = load_robot(name), who.laws["plant"]  # its name in files
     label = f"{plant}{who.index}"
     training = [recorded(robot, who, k)[0] for k in range(who.bags)]
-    draw, first = KINDS["ordinary"]
-    ordinary = [
-        touched(robot, who, "moves", first + k, draw).log for k in range(ORDINARY if trials["collisions"] else 1)
-    ]
-    for kind, logs in (("training", training), ("ordinary", ordinary)):
-        for k, log in enumerate(logs):
-            _write(out / "inputs" / f"{label}_{kind}_{k}.npz", _columns(log))
+    for k, log in enumerate(training):
+        _write(out / "inputs" / f"{label}_training_{k}.npz", _columns(log))
+
+    def ordinary() -> Iterator[Log]:
+        draw, first = KINDS["ordinary"]
+        for k in range(ORDINARY if trials["collisions"] or trials["free"] else 1):
+            log = touched(robot, who, "moves", first + k, draw).log
+            _write(out / "inputs" / f"{label}_ordinary_{k}.npz", _columns(log))
+            yield log
+
     found = identified_file(robot, training, out / "robots" / label, Verdict(who.index, who.laws, []))
-    methods = entries(found, training, ordinary, rate)
+    methods = entries(found, training, ordinary(), rate, names)
     for kind, count in trials.items():
         draw, first = KINDS[kind]
         for k in range(count):
             trial, file = touched(robot, who, "moves", first + k, draw), f"{plant}_{kind}_{who.index}{k:03d}.npz"
             _write(out / "inputs" / file, _columns(trial.log))
             _write(out / "truth" / file, truth(trial))
+            done = replayed(found, trial.log)
             for method, estimate in methods.items():
-                _write(out / "submissions" / method / file, estimate(trial.log))
+                _write(out / "submissions" / method / file, estimate(trial.log, done))
 
 
 def truth(trial: Trial) -> dict[str, np.ndarray]:

@@ -18,13 +18,6 @@ def nrmse(y: np.ndarray, estimate: np.ndarray) -> float:
     return 100.0 * (1.0 - float(np.linalg.norm(y - estimate)) / spread) if spread > 0 else float("nan")
 
 
-def information_criteria(error: np.ndarray, parameters: int) -> tuple[float, float]:
-    """AIC = N ln(RSS/N) + 2 k and BIC = N ln(RSS/N) + k ln N of error (N,) and k parameters; lower is better."""
-    N = max(len(error), 1)
-    fit = N * float(np.log(max(float(error @ error) / N, 1e-300)))
-    return fit + 2.0 * parameters, fit + parameters * float(np.log(N))
-
-
 def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     """RMSE, NRMSE %, R2, correlation, largest and mean error, NMSE of p (N, n) against y (N, n), each (n,).
 

@@ -157,6 +157,7 @@ HYSTERESIS: dict[str, dict[str, Parameter]] = {
             "1", "a, b of spans that widen by 1 + a cos q + b sin q", -0.9, 0.9, required=False, row=True
         ),
         "rotor_time": _optional("s", "how long the integrated velocity drives the elements; 0: the position", 0.0, 1e6),
+        "viscous_slope": _optional("1/K", "of the viscous terms, beside the temperature factor of all", -1.0, 1.0),
     },
     "rate_state": {  # [Madsen2020 2.37-2.38, ch3 12-13]
         "k": Parameter("Nm/rad", "stiffness of each element", 0.0, 1e9, row=True),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from bench.wrench import score
 from bench.wrench.run import events
@@ -45,6 +46,15 @@ def test_delay_missed_pushes_and_false_alarms_are_counted(tmp_path):
     free = (18.0 - 1.7 + 0.01) / 3600  # of 18 s scored: two pushes and the time behind them, an end that counts
     assert found["free_hours"] == pytest.approx(free, rel=0.01)
     assert found["false_per_hour"] == pytest.approx(1 / found["free_hours"])  # two claims 50 ms apart are one
+    assert found["false_low"] < found["false_per_hour"] < found["false_high"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 20, 400])
+def test_the_interval_of_a_number_of_alarms_is_that_of_a_poisson_number(count):
+    low, high = score.poisson(count)
+    assert high == pytest.approx(stats.chi2.ppf(0.975, 2 * count + 2) / 2, rel=0.01)
+    if count != 1:  # where its lower end is half of the exact one
+        assert low == pytest.approx(stats.chi2.ppf(0.025, 2 * count) / 2 if count else 0.0, rel=0.08)
 
 
 def test_a_claim_that_never_ends_finds_nothing(tmp_path):

@@ -39,6 +39,8 @@ def test_a_collision_is_found_and_held_and_a_slow_push_is_none():
     log.drive_torque[hit, 1] += 6.0
     claimed = log.time[detector.collided(log)]
     assert 10.0 < claimed[0] < 10.01 and 10.1 < claimed[-1] < 10.2
+    (found,) = detector.collisions(log)
+    assert found["begin"] == claimed[0] and found["distance"] == detector.distance(log).max()
     log.drive_torque[:, 1] += 6.0 * np.clip((log.time - 14.0) / 2.0, 0, 1) - 6.0 * hit
     assert not detector.collided(log).any()
 
@@ -58,5 +60,5 @@ def test_beyond_the_recordings_the_threshold_follows_an_exponential_tail():
 
 
 def test_short_recordings_are_refused():
-    with pytest.raises(DataError, match="20 s without contact"):
+    with pytest.raises(DataError, match="16 s without contact"):
         CollisionDetector.fitted([free(0, 10.0), free(1, 10.0)])

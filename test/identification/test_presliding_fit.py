@@ -9,13 +9,12 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.presliding import (
     SPANS,
     STRIBECK_RISE,
-    STRIBECK_VELOCITIES,
+    FrictionSamples,
     PreslidingProblem,
     Shape,
     fit_presliding,
     presliding_problems,
 )
-from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 
 RATE, N = 200.0, 12_000
@@ -119,12 +118,3 @@ def test_the_rotor_drives_where_the_gear_bends_and_not_where_the_velocity_is_wro
     assert not rotor_drives([data, replace(data, rotor=None)])
     assert fitted(data)["rotor_time"] == ROTOR_TIME
     assert fitted(replace(data, rotor=None))["rotor_time"] == 0.0
-
-
-@pytest.mark.parametrize("heavy", [1.0, 0.01])
-def test_the_error_of_a_level_over_all_velocities_is_that_of_the_shapes(heavy):
-    data = samples()
-    problem = PreslidingProblem(replace(data, load=heavy * data.load))
-    assert problem.loaded == (heavy == 1.0)
-    errors = [problem.held_out(Shape(1.0, 1.0, velocity)).sum() for velocity in STRIBECK_VELOCITIES]
-    assert problem.level_error() == pytest.approx(sum(errors), rel=1e-9)

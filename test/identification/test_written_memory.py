@@ -138,7 +138,7 @@ def test_joints_without_memory_keep_their_law():
     found = identified()
     block = found.live.hysteresis
     assert block is None or not np.all(np.sum(block["level"], axis=1) + np.sum(block["load"], axis=1))
-    assert identified_robot(found).friction.model == "luo_load"
+    assert identified_robot(found).friction.model == "viscous_coulomb"
 
 
 def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):

@@ -23,18 +23,13 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
     STRIBECK_RISE,
     THINNING_SPEED,
     Shape,
+    coulomb_step,
     stribeck_fall,
     stribeck_step,
     thinning,
 )
+from robot_dynamics_ros.identification.arm.model import EffortFilter
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
-from robot_dynamics_ros.identification.arm.static_law import (
-    COULOMB_RISE,
-    EPS_GRID,
-    STRIBECK_VELOCITY,
-    FrictionSamples,
-    unit_column,
-)
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
 from robot_dynamics_ros.identification.dataset.stretches import cells
 
@@ -47,7 +42,36 @@ TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell
 QUADRATIC = 0.05  # relative held-out error that fv2 must save: beyond the recorded speeds it is far off
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
+EPS_GRID = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rad/s, of the law without memory
 STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
+
+
+@dataclass(frozen=True)
+class FrictionSamples:
+    """What the rigid body leaves of one joint's effort: y (N,) friction [Nm] against velocity v (N,) [rad/s], torque
+    without friction `load` (N,) [Nm] and measured position (N,) [rad].
+
+    weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
+    partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz]. t (N,):
+    stamps [s] within each piece. rotor (N,): position of the rotor from the reported velocity [rad], None where there
+    is none.
+    """
+
+    y: np.ndarray
+    v: np.ndarray
+    load: np.ndarray
+    position: np.ndarray
+    weight: np.ndarray
+    start: np.ndarray
+    folds: Sequence[np.ndarray]
+    effort_filter: EffortFilter | None
+    rate: float
+    t: np.ndarray
+    rotor: np.ndarray | None = None
+
+    def as_recorded(self, x: np.ndarray) -> np.ndarray:
+        """Columns (N, k) as the recorded effort shows them: through the same low-pass."""
+        return x if self.effort_filter is None else self.effort_filter.apply(x, self.rate, self.start)
 
 
 @dataclass(frozen=True)
@@ -131,7 +155,9 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
     if any(data.rotor is None for data in joints):
         return measured
     rotor = [PreslidingProblem(data) for data in joints]
-    change = sum(np.log(a.level_error() / b.level_error()) for a, b in zip(rotor, measured, strict=True))
+    constant = Shape(1.0, 1.0, STRIBECK_VELOCITIES[-1])  # a level that does not fall with speed
+    errors = [[problem.held_out(constant).sum() for problem in problems] for problems in (rotor, measured)]
+    change = np.log(errors[0]).sum() - np.log(errors[1]).sum()
     return rotor if change < 0.0 else measured
 
 
@@ -214,22 +240,6 @@ class PreslidingProblem:
         found = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
         return np.array([found[own].sum(0) for own in self.parts])
 
-    def level_error(self) -> float:
-        """Sum of `held_out` over STRIBECK_VELOCITIES of a level and a load that do not fall with speed (r = p = 1):
-        they share their Gram matrices.
-        """
-        d, v, m = self.data, self.data.v[self.read], 2 * len(SPANS) + 5
-        relative = np.abs(d.load[self.read])[:, None] / self.scale * self.loaded
-        speeds = [stribeck_step(v, velocity) for velocity in STRIBECK_VELOCITIES]
-        own = np.column_stack([self.H, self.H * relative, *speeds])
-        if d.effort_filter is not None:
-            own = d.as_recorded(own)[self.rows]
-        fixed = self.fixed * np.array([1.0, 0.0, 1.0, 1.0, 1.0])
-        A = np.column_stack([own[:, : m - 5], fixed, own[:, m - 5 :], d.y[self.rows]]) * self.root[:, None]
-        grams = self._grams(A)
-        chosen = [np.r_[0:m, m + k, m + len(speeds)] for k in range(len(speeds))]
-        return sum(float(self._left_out(grams[:, c[:, None], c]).sum()) for c in chosen)
-
     def mixed(self, shape: Shape, size: int) -> np.ndarray:
         """T (size, 2 spans + 7): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
         m = len(SPANS)
@@ -256,13 +266,12 @@ class PreslidingProblem:
         return _squares(grams, self.solve(grams.sum(0) / self.partitions - grams))
 
     def static(self) -> tuple[dict[str, float], np.ndarray]:
-        """Parameters of the law without memory, fv1 v + fc step(v / eps) + fb, with the smallest error, and its squared
+        """Parameters of the law without memory, fv v + fc step(v / eps) + fo, with the smallest error, and its squared
         error in every fold. Steps wider than the fastest motion do not show a level.
         """
-        d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
+        d, v = self.data, self.data.v[self.read]
         widths = [eps for eps in EPS_GRID if eps <= np.abs(v).max()] or [EPS_GRID[0]]
-        steps = [unit_column("fc", eps, STRIBECK_VELOCITY, v, load) for eps in widths]
-        own = np.column_stack(steps)
+        own = np.column_stack([coulomb_step(v, eps) for eps in widths])
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]
         A = np.column_stack([own, self.fixed[:, [0, 3, 4]], d.y[self.rows]]) * self.root[:, None]
@@ -271,10 +280,8 @@ class PreslidingProblem:
         found = [self.solve(gram.sum(0, keepdims=True))[0] for gram in tried]
         errors = [_squares(gram, x[None]) for gram, x in zip(tried, found, strict=True)]
         k = min(range(m), key=lambda k: errors[k].sum())
-        x = found[k]
-        names = {"fc": x[0], "fv1": x[1], "fb": x[2] - x[3]}
-        fixed = {"eps": widths[k], "fs1": STRIBECK_VELOCITY, "fc1": COULOMB_RISE}
-        return {name: float(value) for name, value in (names | fixed).items()}, errors[k]
+        fc, fv, positive, negative = found[k].tolist()
+        return {"fc": fc, "fv": fv, "fo": positive - negative, "eps": widths[k]}, errors[k]
 
     def solve(self, grams: np.ndarray) -> np.ndarray:
         """Non-negative coefficients (F, 2 spans + 6) from Gram matrices (F, k, k) of columns and y."""

@@ -227,15 +227,11 @@ def make_consistent(
     structure, b = model.structure, model.rigid.base.size
     index = structure.index(b)
     places = structure.places("ia", b)
-    joints = [j for j, k in places.items() if k not in model.held]
-    rotor = np.array([places[j] for j in joints], dtype=int)
+    joints, rotor = list(places), np.array(list(places.values()), dtype=int)
     phi0 = initial_links(robot)
     known = robot.array_or("drives.rotor_inertia", np.nan)
     P = model.rigid.base.matrix()
     result: Consistent = consistent(model.solution, P, rotor, phi0, known[joints], rotor_positive)
     inertia = np.full(robot.n_joints, np.nan)
-    inertia[list(places)] = [model.held.get(k, 0.0) for k in places.values()]
     inertia[joints] = result.rotor
-    x = result.x.copy()
-    x[list(model.held)] = list(model.held.values())
-    return model.with_inertia(result.phi, [x[i[b:]] for i in index]), inertia
+    return model.with_inertia(result.phi, [result.x[i[b:]] for i in index]), inertia

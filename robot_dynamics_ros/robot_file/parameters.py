@@ -153,7 +153,7 @@ HYSTERESIS: dict[str, dict[str, ModelParameter]] = {
         "fo": _optional("Nm", "offset"),
         "fs": _optional("Nm", "Stribeck friction of speed alone, beside the elements", 0.0, 1e5),
         "eps": _optional("rad/s", "speed at which half of fs is reached; 0.002 without", 1e-9, 10.0),
-        "widening": Parameter(
+        "widening": ModelParameter(
             "1", "a, b of spans that widen by 1 + a cos q + b sin q", -0.9, 0.9, required=False, row=True
         ),
         "rotor_time": _optional("s", "how long the integrated velocity drives the elements; 0: the position", 0.0, 1e6),

@@ -64,6 +64,11 @@ def thinning(v: np.ndarray, v0: float = THINNING_SPEED) -> np.ndarray:
     return v / (1 + np.abs(v) / v0)
 
 
+def simple_friction(v: np.ndarray) -> np.ndarray:
+    """Columns (N, 3) of the simple law beside a rigid body: Coulomb step, v, 1; v (N,) [rad/s]."""
+    return np.column_stack([np.tanh(v / STEP), v, np.ones_like(v)])
+
+
 @dataclass(frozen=True)
 class Shape:
     """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with

@@ -71,15 +71,14 @@ def simple_friction(v: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Shape:
-    """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with
-    fv2; largest load [Nm]; rotor: the rotor's positions drive the elements; spans [rad]; thinning: v0 [rad/s];
+    """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; largest
+    load [Nm]; rotor: the rotor's positions drive the elements; spans [rad]; thinning: v0 [rad/s];
     widening: a, b of the spans.
     """
 
     power: float
     ratio: float
     velocity: float
-    quadratic: bool = False
     load_limit: float = np.inf
     rotor: bool = False
     spans: tuple[float, ...] = SPANS

@@ -8,7 +8,8 @@ import numpy as np
 
 from robot_dynamics_ros.verdict import level_of, times, verdict, worst
 
-BOUNDS = (0.93, 0.5)  # mean R2 on held-out data, from which on a file is good, and fair
+BOUNDS = (0.93, 0.8)  # R2 on held-out data of what noise leaves explainable, from which on a file is good, and fair
+KNOWN = 0.5  # R2 below which nobody knows whether noise or the model is left
 LIMITED = 0.97  # share of what noise leaves explainable, from which on no other recording improves a joint
 SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its samples
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
@@ -55,9 +56,9 @@ def explained(v: dict[str, Any]) -> np.ndarray:
 
 
 def _possible(v: dict[str, Any]) -> float:
-    """Mean R2, or where the file is usable the mean share of what noise leaves explainable, if that is more."""
+    """Mean R2, or where it is KNOWN the mean share of what noise leaves explainable, if that is more."""
     mean, shares = float(v["mean_r2"]), explained(v)
-    known = mean >= BOUNDS[1] and np.isfinite(shares).any()
+    known = mean >= KNOWN and np.isfinite(shares).any()
     return max(mean, float(np.nanmean(shares))) if known else mean
 
 
@@ -164,7 +165,7 @@ def _joints(v: dict[str, Any], names: list[str]) -> list[str]:
             f"Lowest R2: {names[worst]} ({r2[worst]:.3f}); {100 * min(share, 1):.0f} % of its residual variance is "
             "above the frequencies of the motion (noise, torque ripple), where the model has no content."
         )
-    bad = [n for n, x in zip(names, r2, strict=True) if x < 0.5]
+    bad = [n for n, x in zip(names, r2, strict=True) if x < KNOWN]
     if bad:
         words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean.")
     return words

@@ -18,6 +18,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
+from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.solvers.consistency import eliminate
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution, solve
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import slow_stretches, slow_weights
@@ -26,7 +27,6 @@ from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_ra
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.models.inertia import about_com, is_consistent
 from robot_dynamics_ros.robot_file.blocks import Payload
-from robot_dynamics_ros.signals.speeds import STEP
 
 # How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
 # to three percent. Assumed where the torque constants have no deviation of their own (a known mass finds them): no
@@ -118,18 +118,12 @@ def _rows(found: Identification, m: Motion, Y: np.ndarray, rest: np.ndarray) -> 
     W = found.consistent.rigid.base_regressor(m.q, m.qd, m.qdd)
     b, rows = W.shape[2], []
     for j in range(m.n):
-        A = np.column_stack([Y[j], W[j], _nuisance(found, m, j)])
+        A = np.column_stack([Y[j], W[j], simple_friction(m.qd[:, j])])  # warmer grease, another load
         chosen = found.structure.filters[j]
         A = A if chosen is None else chosen.apply(A, m.rate, m.start)
         own = range(10 + b + 3 * j, 13 + b + 3 * j)
         rows.append(JointRows(A, np.array([*range(10 + b), *own]), rest[:, j]))
     return rows
-
-
-def _nuisance(found: Identification, m: Motion, j: int) -> np.ndarray:
-    """Friction that differs between the runs: warmer grease, another load."""
-    v = m.qd[:, j]
-    return np.column_stack([np.tanh(v / STEP), v, np.ones_like(v)])
 
 
 def _prior(found: Identification, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -150,7 +144,7 @@ def _of_unloaded(found: Identification, solution: Solution, prior: np.ndarray) -
 
 
 def _jackknife(rows: list[JointRows], solution: Solution, region: np.ndarray) -> np.ndarray:
-    """Covariance (10, 10) of the body from the loaded run: its regions (N,) of the state left out once (uncertainty.py)."""
+    """Covariance (10, 10) of the body from the loaded run: regions (N,) of its state are left out once (uncertainty.py)."""
     inverse, size, moved = np.linalg.pinv(solution.R, rcond=1e-10), len(solution.x), []
     for b in range(REGIONS):
         H, score = np.zeros((size, size)), np.zeros(size)

@@ -144,7 +144,7 @@ def _of_unloaded(found: Identification, solution: Solution, prior: np.ndarray) -
 
 
 def _jackknife(rows: list[JointRows], solution: Solution, region: np.ndarray) -> np.ndarray:
-    """Covariance (10, 10) of the body from the loaded run: regions (N,) of its state are left out once (uncertainty.py)."""
+    """Covariance (10, 10) of the body from the loaded run: its regions of the state (N,) are left out once."""
     inverse, size, moved = np.linalg.pinv(solution.R, rcond=1e-10), len(solution.x), []
     for b in range(REGIONS):
         H, score = np.zeros((size, size)), np.zeros(size)

@@ -28,7 +28,7 @@ from robot_dynamics_ros.signals.speeds import SLOW
 CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked at
 BLOCK = 0.3  # s
 CORE, EDGE = 1.8, 0.8  # of the level; free motion of simulated and public real robots stays below 1.6
-REST = 1.5  # times the level at rest, where friction may hold a joint with either sign
+REST = 1.5  # times the level of a joint that stands, where friction may hold it with either sign
 STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 ROUNDS, FITTED = 8, 10_000  # of the robust fit; at most this many rows, evenly thinned
@@ -221,7 +221,7 @@ def _stretches(
     piece: Piece, motion: Motion, residual: np.ndarray, level: np.ndarray
 ) -> list[tuple[float, float, float]]:
     """Begin and end [s since the first sample of the recording], and size of the contacts of one piece."""
-    still = in_blocks(np.abs(motion.qd), motion.rate).max(axis=1) < SLOW
+    still = in_blocks(np.abs(motion.qd), motion.rate).mean(axis=1) < SLOW
     mean = in_blocks(residual, motion.rate).mean(axis=1)
     size = (np.abs(mean) / (CORE * level * np.where(still, REST, 1.0))).max(axis=1)
     found, block = [], max(round(BLOCK * motion.rate), 1) / motion.rate

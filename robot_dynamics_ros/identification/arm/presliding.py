@@ -39,7 +39,6 @@ STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
 WIDER, RING, WIDEST = 0.3, 8, 0.45  # amplitude and number of the widenings that are tried; the largest of all
 WIDENING = 0.03  # relative held-out error that a widening must save
 TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
-QUADRATIC = 0.05  # relative held-out error that fv2 must save: beyond the recorded speeds it is far off
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
 EPS_GRID = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rad/s, of the law without memory
@@ -109,7 +108,7 @@ def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> Pr
 
 def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
     """The shape with the smallest held-out error, and its error in every fold; the power of the load and the widening
-    after the rest, quadratic only where it saves more.
+    after the rest.
     """
     shapes = [Shape(1.0, *row) for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)]
     errors = {shape: problem.held_out(shape) for shape in shapes}
@@ -119,10 +118,6 @@ def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
     best = min(errors, key=lambda shape: errors[shape].sum())
     if np.ptp(problem.driver[problem.rows]) >= TURN:
         best = _widened(best, problem, errors)
-    curved = replace(best, quadratic=True)
-    errors[curved] = problem.held_out(curved)
-    if errors[curved].sum() < (1 - QUADRATIC) * errors[best].sum():
-        best = curved
     return best, errors[best]
 
 
@@ -178,7 +173,7 @@ def driven(
 
 
 class PreslidingProblem:
-    """Columns of one joint: a level and a load per span, viscous, quadratic, thinning, +offset, -offset, fs; then y."""
+    """Columns of one joint: a level and a load per span, viscous, thinning, +offset, -offset, fs; then y."""
 
     def __init__(self, data: FrictionSamples) -> None:
         self.data = data
@@ -196,7 +191,7 @@ class PreslidingProblem:
         self.loaded = loaded
         v = data.v[self.read]
         one = np.ones_like(v)
-        fixed = np.column_stack([v, np.abs(v) * v, thinning(v), one, -one])
+        fixed = np.column_stack([v, thinning(v), one, -one])
         self.fixed = fixed if data.effort_filter is None else data.as_recorded(fixed)[self.rows]
         self.order, self.edges, self.parts = cells([fold[self.rows] for fold in data.folds])
         self.partitions = len(data.folds)
@@ -208,7 +203,7 @@ class PreslidingProblem:
         return np.asarray(H[self.read] * self.shown)
 
     def columns(self, velocity: float, widening: tuple[float, float]) -> np.ndarray:
-        """(rows, blocks of spans + 5 + 1 + 1) weighted, without a ratio and a power: elements, elements times g(v),
+        """(rows, blocks of spans + 4 + 1 + 1) weighted, without a ratio and a power: elements, elements times g(v),
         both for every power of the load; fixed columns; speed; y.
         """
         d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
@@ -241,16 +236,16 @@ class PreslidingProblem:
         return np.array([found[own].sum(0) for own in self.parts])
 
     def mixed(self, shape: Shape, size: int) -> np.ndarray:
-        """T (size, 2 spans + 7): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
+        """T (size, 2 spans + 6): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
         m = len(SPANS)
-        T = np.zeros((size, 2 * m + 7))
+        T = np.zeros((size, 2 * m + 6))
         one = np.eye(m)
         factor = np.vstack([shape.ratio * one, (1 - shape.ratio) * one])
         T[: 2 * m, :m] = factor
         if self.loaded:
             first = 2 * m * (1 + self.powers.index(shape.power))
             T[first : first + 2 * m, m : 2 * m] = factor
-        T[-7:, -7:] = np.diag([1.0, shape.quadratic, 1.0, 1.0, 1.0, 1.0, 1.0])
+        T[-6:, -6:] = np.eye(6)
         return T
 
     def gram(self, shape: Shape) -> np.ndarray:
@@ -274,7 +269,7 @@ class PreslidingProblem:
         own = np.column_stack([coulomb_step(v, eps) for eps in widths])
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]
-        A = np.column_stack([own, self.fixed[:, [0, 3, 4]], d.y[self.rows]]) * self.root[:, None]
+        A = np.column_stack([own, self.fixed[:, [0, 2, 3]], d.y[self.rows]]) * self.root[:, None]
         grams, m = self._grams(A), len(widths)
         tried = [grams[:, c[:, None], c] for c in (np.r_[k, m : m + 4] for k in range(m))]
         found = [self.solve(gram.sum(0, keepdims=True))[0] for gram in tried]
@@ -284,7 +279,7 @@ class PreslidingProblem:
         return {"fc": fc, "fv": fv, "fo": positive - negative, "eps": widths[k]}, errors[k]
 
     def solve(self, grams: np.ndarray) -> np.ndarray:
-        """Non-negative coefficients (F, 2 spans + 6) from Gram matrices (F, k, k) of columns and y."""
+        """Non-negative coefficients (F, 2 spans + 5) from Gram matrices (F, k, k) of columns and y."""
         d = np.sqrt(np.diagonal(grams, axis1=1, axis2=2))
         d = np.where(d > 1e-9 * d.max(axis=1, keepdims=True), d, np.inf)
         g = grams / d[:, None] / d[:, :, None]
@@ -306,11 +301,11 @@ class PreslidingProblem:
             "sliding_ratio": shape.ratio,
             "stribeck_velocity": shape.velocity,
             "fv1": float(x[2 * m]),
-            "fv2": float(x[2 * m + 1]),
-            "fv0": float(x[2 * m + 2]),
+            "fv2": 0.0,
+            "fv0": float(x[2 * m + 1]),
             "v0": THINNING_SPEED,
-            "fo": float(x[2 * m + 3] - x[2 * m + 4]),
-            "fs": float(x[2 * m + 5]),
+            "fo": float(x[2 * m + 2] - x[2 * m + 3]),
+            "fs": float(x[2 * m + 4]),
             "eps": STRIBECK_RISE,
             "widening": list(shape.widening),
             "rotor_time": 0.0 if self.data.rotor is None else ROTOR_TIME,

@@ -93,16 +93,16 @@ void bind_gms(py::module_& m) {
           "identification.");
 }
 
-// parameters (n, 12): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
-// rotor_time
+// parameters (n, 13): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
+// rotor_time, viscous_slope
 Friction make_friction(const FrictionMap& map, const Array& span, const Array& level, const Array& load,
                        const Array& parameters, double max_gap) {
   const py::ssize_t n = map.joints(), M = span.ndim() == 2 ? span.shape(1) : -1;
   const double *D = rows(span, "span", n, M), *c = rows(level, "level", n, M), *l = rows(load, "load", n, M);
-  const double* p = rows(parameters, "parameters", n, 12);
+  const double* p = rows(parameters, "parameters", n, 13);
   std::vector<SlidingJoint> joints;
-  for (py::ssize_t i = 0; i < n; ++i, p += 12)
-    joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11]});
+  for (py::ssize_t i = 0; i < n; ++i, p += 13)
+    joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12]});
   return Friction(map, Elements(static_cast<int>(n), static_cast<int>(M), D, c, l, {}, max_gap), joints.data());
 }
 

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from robot_dynamics_ros.cli.options import console, end_with, show_verdict, stderr, workers, write_json
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.verdict import times
 
 REPORT = "comparison.html"
 
@@ -52,7 +53,7 @@ def _show(result: dict[str, Any]) -> None:
         table.add_column(name, overflow="fold", justify="right")
     keys = ("bags", "mean_r2", "friction", "friction_std", "friction_change")
     for bag, r2, friction, std, change in zip(*(result[key] for key in keys), strict=True):
-        cells = [f"{f:.2f}\n±{s:.2f}\n{100 * c:+.0f} %" for f, s, c in zip(friction, std, change, strict=True)]
+        cells = [f"{f:.2f}\n±{s:.2f}\n{times(1 + c)}" for f, s, c in zip(friction, std, change, strict=True)]
         table.add_row(Path(bag).name, f"{r2:.4f}", *cells)
     console.print(table)
     console.print(f"friction [Nm] at {result['friction_speed']} rad/s without load, deviation, off the median")

@@ -14,7 +14,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, cut_in_time
-from robot_dynamics_ros.learning.changes import change_since
+from robot_dynamics_ros.learning.changes import change_since, without_viscosity
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
 from robot_dynamics_ros.learning.proposal import Proposal, propose
 from robot_dynamics_ros.learning.running import Running
@@ -65,7 +65,10 @@ class Session:
         change = change_since(state, triangle, learned, columns) if before.recordings else None
         name, share = triangle.about["recording"], free.duration / max(rec.duration, 1e-9)
         left = f", {rec.duration - free.duration:.0f} s of contact left out" if share < 0.995 else ""
-        if change is not None:
+        if change is not None and change.kind == "viscosity":
+            triangle = without_viscosity(triangle, change, state, columns)
+            self._say("warmed", f"{name}: {change.text} than before; it is learned at the temperature of the others")
+        elif change is not None:
             self.bytes += self.store.add(triangle, "held")
             text = f"{name}: held back, {change.text} (chi2 per row {change.before:.1f}, with it {change.after:.1f})"
             self._say("held", text, True, recording=name, time=triangle.time, kind=change.kind)

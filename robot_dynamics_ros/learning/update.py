@@ -177,7 +177,7 @@ def _joint_prior(columns: Columns, j: int) -> tuple[np.ndarray, np.ndarray]:
     share = KNOWN if identified(robot.friction) and robot.hysteresis is not None else 1.0
     size = {"h": level, "hg": level, "hl": 1.0, "hgl": 1.0, "fv1": viscous, "fv2": viscous, "fv0": viscous, "fo": level}
     size |= {"tc": level, "tv": viscous}
-    if "tv" in known and warm_slope(robot, j) == 0.0:
+    if "tv" in known and warm_slopes(robot, j)[1] == 0.0:
         known["tv"] = THINNER * known["fv1"]
     std = np.zeros(len(terms))
     for k, (t, kind) in enumerate(zip(terms, kinds, strict=True)):
@@ -207,9 +207,9 @@ def file_terms(columns: Columns, j: int, robot: RobotFile | None = None) -> dict
             out |= {f"h@{k}": r * c, f"hg@{k}": (1 - r) * c, f"hl@{k}": r * load, f"hgl@{k}": (1 - r) * load}
         out["hg@0"] += float(value.get("fs", 0.0))  # Stribeck friction of speed alone: all but the same while sliding
         out |= {t: float(value.get(t, 0.0)) for t in ("fv1", "fv2", "fv0", "fo")}
-        slope = warm_slope(robot, j)  # per K, of the sliding level and of the viscous friction
+        softer, thinner = warm_slopes(robot, j)
         level = r * loaded_level(columns, j, value["level"], value["load"])
-        return out | {"tc": slope * level, "tv": slope * viscosity(out, shape.thinning)}
+        return out | {"tc": softer * level, "tv": thinner * viscosity(out, shape.thinning)}
     law, v = FrictionModel.from_robot(robot), np.linspace(0.2, 1.0, 9)
     both = [law.torque(np.outer(s * v, np.ones(columns.n)))[:, j] for s in (1.0, -1.0)]
     slope, level = np.polyfit(v, (both[0] - both[1]) / 2, 1)
@@ -229,11 +229,13 @@ def viscosity(law: dict[str, float], v0: float) -> float:
     return law["fv1"] + TYPICAL * law["fv2"] + law["fv0"] / (1 + TYPICAL / v0)
 
 
-def warm_slope(robot: RobotFile, j: int) -> float:
-    """alpha [1/K] of joint j about WARM; 0 where the robot file has none about that temperature."""
-    block = robot.friction
-    if block is None or "alpha" not in block.parameters or block.reference_temperature is None:
-        return 0.0
-    reference = np.broadcast_to(block.reference_temperature, robot.n_joints)[j]
-    slope = float(robot.array("friction.parameters.alpha")[j])
-    return slope / (1 + slope * (WARM - reference))
+def warm_slopes(robot: RobotFile, j: int) -> tuple[float, float]:
+    """Slopes [1/K] of joint j's sliding level and of its viscous friction about WARM; 0 where the file has none."""
+    block, memory = robot.friction, robot.hysteresis
+    if block is None or block.reference_temperature is None:
+        return 0.0, 0.0
+    off = WARM - np.broadcast_to(block.reference_temperature, robot.n_joints)[j]
+    level = float(robot.array_or("friction.parameters.alpha", 0.0)[j])
+    beside = 0.0 if memory is None else float(robot.array_or("hysteresis.parameters.viscous_slope", 0.0)[j])
+    about = [slope / (1 + slope * off) for slope in (level, level + beside)]
+    return about[0], about[1]

@@ -95,10 +95,11 @@ def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.n
 def joint_law(
     columns: Columns, j: int, state: Information, beta: np.ndarray, rotor: float
 ) -> tuple[dict[str, Any], float]:
-    """Joint j's presliding block nearest to the posterior, given base parameters beta (b,), and alpha [1/K] about WARM.
+    """Joint j's presliding block nearest to the posterior, given base parameters beta (b,), and alpha [1/K] about WARM
+    of its sliding level; that of its viscous friction is alpha + viscous_slope.
 
     Given the bodies, the frictions of the joints are independent. min |R u' - z|^2 over non-negative u for every
-    sliding ratio r, where level u_k counts r in c_k and 1 - r in d_k; then alpha of all friction by its own minimum.
+    sliding ratio r, where level u_k counts r in c_k and 1 - r in d_k; then both slopes by their own minimum.
     """
     shape, own, terms = columns.shapes[j], columns.own(j), columns.terms[j]
     m, ia = len(shape.spans), terms.index("ia")
@@ -108,7 +109,7 @@ def joint_law(
     found = [(*nnls(R @ _basis(m, r), z), r) for r in SLIDING_RATIOS]
     u, _, r = min(found, key=lambda one: one[1])
     size = r * loaded_level(columns, j, u[:m], u[m : 2 * m]), _viscous(u, m, shape)
-    u, alpha = _with_temperature(R, z, _basis(m, r), u, size)
+    u, (alpha, thinner) = _with_temperature(R, z, _basis(m, r), u, size)
     named = dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3].tolist(), strict=True))
     return {
         "span": list(shape.spans),
@@ -122,6 +123,7 @@ def joint_law(
         "v0": shape.thinning,
         "fo": float(u[2 * m + 3] - u[2 * m + 4]),
         "rotor_time": ROTOR_TIME if shape.rotor else 0.0,
+        "viscous_slope": thinner - alpha,
     }, alpha
 
 
@@ -131,13 +133,13 @@ def _viscous(u: np.ndarray, m: int, shape: Shape) -> float:
 
 def _with_temperature(
     R: np.ndarray, z: np.ndarray, B: np.ndarray, u: np.ndarray, size: tuple[float, float]
-) -> tuple[np.ndarray, float]:
-    """u with one slope alpha [1/K] for the sliding level and the viscous friction, size [Nm, Nm s/rad]; and alpha."""
-    warm = R[:, -4:-2] @ np.array(size)
+) -> tuple[np.ndarray, list[float]]:
+    """u with a slope [1/K] of the sliding level and one of the viscous friction, size [Nm, Nm s/rad]; and both."""
+    warm = R[:, -4:-2] * np.array(size)
     cold = R @ (B[:, :-4] @ u[:-4])
-    alpha = float(np.clip(warm @ (z - cold) / max(float(warm @ warm), 1e-12), -STEEPEST, STEEPEST))
-    rest, _ = nnls(R @ B[:, :-4], z - alpha * warm)
-    return np.append(rest, np.zeros(4)), alpha
+    slopes = np.clip(np.linalg.lstsq(warm, z - cold, rcond=1e-6)[0], -STEEPEST, STEEPEST)
+    rest, _ = nnls(R @ B[:, :-4], z - warm @ slopes)
+    return np.append(rest, np.zeros(4)), slopes.tolist()
 
 
 def _basis(m: int, r: float) -> np.ndarray:

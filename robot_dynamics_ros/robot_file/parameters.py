@@ -154,6 +154,7 @@ HYSTERESIS: dict[str, dict[str, Parameter]] = {
         "fs": _optional("Nm", "Stribeck friction of speed alone, beside the elements", 0.0, 1e5),
         "eps": _optional("rad/s", "speed at which half of fs is reached; 0.002 without", 1e-9, 10.0),
         "rotor_time": _optional("s", "how long the integrated velocity drives the elements; 0: the position", 0.0, 1e6),
+        "viscous_slope": _optional("1/K", "of the viscous terms, beside the temperature factor of all", -1.0, 1.0),
     },
     "rate_state": {  # [Madsen2020 2.37-2.38, ch3 12-13]
         "k": Parameter("Nm/rad", "stiffness of each element", 0.0, 1e9, row=True),

@@ -178,7 +178,7 @@ def test_the_grade_is_that_of_most_joints_and_others_are_excepted(fits, misfit, 
         name: JointFit(name, "hysteresis", "egms", {"fc0": 1.0}, {"nrmse": float(fit), **numbers}, None)
         for name, fit in zip((PAN, LIFT), fits, strict=True)
     }
-    said = judged(JointsFound("hysteresis", found, {}, UR5E, ()), "x.yaml")
+    said = judged(JointsFound("hysteresis", found, {}, UR5E, ()), "x.yaml", "mine.yaml")
     assert said["level"] == level and any("3 Nm" in text for text in said["verdict"])
     assert (LIFT in said["verdict"][0]) == (fits == (98, 30))
 

@@ -134,6 +134,21 @@ def test_delay_gain_and_bias_of_the_reported_velocity(delay, gain, bias, missing
     assert np.abs(np.gradient(truth[50:-50], axis=0)[:, :2] * error[50:-50, :2]).mean() < 1e-5
 
 
+@pytest.mark.parametrize("speed", [0.993, 1.02])
+def test_one_gain_of_all_velocities_is_a_clock_and_one_of_each_is_not(speed):
+    """Stamps that count `speed` seconds per second of the controller."""
+    t = np.arange(0, 30, 0.002)
+    q, qd = moved(t)
+    log = Log(("a", "b", "c"), 10**9 + np.round(1e9 * speed * t).astype(np.int64), {"q": q, "qd": qd, "effort": q})
+    found, rec = velocity_signal([recording(log, "r")]), recording(log, "r")
+    assert found.clock == pytest.approx(speed, abs=1e-4) and found.block() is None
+    (said,) = found.statements(("a", "b", "c"))
+    assert "stamps" in said
+    np.testing.assert_allclose(np.diff(found.repaired(rec).pieces[0].t), 0.002, rtol=1e-4)
+    log.qd[:, 0] *= 1 + 2 * (speed - 1)
+    assert velocity_signal([recording(log, "r")]).clock == 1.0
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [11, 13])
 def test_a_robot_without_coupled_wrist_and_without_delay_gets_neither(seed):

@@ -24,7 +24,7 @@ def compare(
 ) -> None:
     """Identify each bag separately and compare the results: robots of a fleet, or one robot over months."""
     from robot_dynamics_ros.identification.arm.identify import Options
-    from robot_dynamics_ros.identification.fleet import compared, identify_each
+    from robot_dynamics_ros.identification.compare import compared, identify_each
 
     options = Options(effort=effort, topic=topic)
     with stderr.status(f"identifying {len(bags)} bags") as status:
@@ -36,11 +36,11 @@ def compare(
     result = compared(results, robot)
     write_json(out / "comparison.json", result | {"results": results})
     _show(result)
-    from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
+    from robot_dynamics_ros.identification.reports.compare import write_comparison
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        console.print(f"report: {write_fleet_report(result, out / REPORT)}")
+        console.print(f"report: {write_comparison(result, out / REPORT)}")
     except CapabilityError as error:  # the numbers do not depend on drawing
         console.print(f"no report: {error}")
     end_with(result)

@@ -157,4 +157,5 @@ def shape_of(robot: RobotFile, j: int) -> Shape:
     value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
     vs, v0, power, limit = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
-    return Shape(power, 1.0, vs, False, limit, float(value.get("rotor_time", 0.0)) > 0, spans, v0)
+    a, b = (float(x) for x in value.get("widening", (0.0, 0.0)))
+    return Shape(power, 1.0, vs, limit, float(value.get("rotor_time", 0.0)) > 0, spans, v0, (a, b))

@@ -122,6 +122,7 @@ def joint_law(
         **named,
         "v0": shape.thinning,
         "fo": float(u[2 * m + 3] - u[2 * m + 4]),
+        "widening": list(shape.widening),
         "rotor_time": ROTOR_TIME if shape.rotor else 0.0,
         "viscous_slope": thinner - alpha,
     }, alpha

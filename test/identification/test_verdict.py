@@ -160,6 +160,16 @@ def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result
     assert "wrist_3_joint 22 %" in said(mixed)[0] and "against" not in said(mixed)[0]
 
 
+def test_a_joint_of_which_the_live_nodes_leave_more_is_named(result):
+    live = copy.deepcopy(result)
+    v = live["validation"]
+    v["live_nodes"]["rmse"] = [2 * x if k == 2 else x for k, x in enumerate(v["rmse"])]
+    (words,) = [text for text in said(live) if "The live nodes" in text]
+    assert f"{ROBOT.joint_names[2]} {2 * v['rmse'][2]:.2g} instead of" in words and ROBOT.joint_names[1] not in words
+    v["live_nodes"]["rmse"] = v["rmse"]
+    assert not any("The live nodes" in text for text in said(live))
+
+
 def test_a_broken_model_is_no_comparison(result):
     broken = copy.deepcopy(result)
     other = broken["comparison"]["constant_coulomb"]

@@ -64,20 +64,26 @@ def thinning(v: np.ndarray, v0: float = THINNING_SPEED) -> np.ndarray:
     return v / (1 + np.abs(v) / v0)
 
 
+def simple_friction(v: np.ndarray) -> np.ndarray:
+    """Columns (N, 3) of the simple law beside a rigid body: Coulomb step, v, 1; v (N,) [rad/s]."""
+    return np.column_stack([np.tanh(v / STEP), v, np.ones_like(v)])
+
+
 @dataclass(frozen=True)
 class Shape:
-    """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with
-    fv2; largest load [Nm]; rotor: the rotor's positions drive the elements; spans [rad]; thinning: v0 [rad/s].
+    """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; largest
+    load [Nm]; rotor: the rotor's positions drive the elements; spans [rad]; thinning: v0 [rad/s];
+    widening: a, b of the spans.
     """
 
     power: float
     ratio: float
     velocity: float
-    quadratic: bool = False
     load_limit: float = np.inf
     rotor: bool = False
     spans: tuple[float, ...] = SPANS
     thinning: float = THINNING_SPEED
+    widening: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -147,7 +153,7 @@ class JointSignals:
         """H (N, k) of the law's spans."""
         driver = self.rotor if law.shape.rotor and self.rotor is not None else self.position
         driver = np.ascontiguousarray(self.q if driver is None else driver)
-        return _core.presliding_elements(driver, np.array(law.shape.spans)[law.spans], self.start)
+        return _core.presliding_elements(driver, np.array(law.shape.spans)[law.spans], self.start, law.shape.widening)
 
     def _weights(self, shape: Shape) -> dict[str, np.ndarray]:
         """Factor (N,) of H in the columns of elements, by their kind."""

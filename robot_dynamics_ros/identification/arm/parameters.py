@@ -65,7 +65,7 @@ def _fitter(state: Identification, structure: Structure, before: IdentifiedModel
     if state.options.known_rotor:
         known = known_rotors(state.robot, state.rigid, structure, state.rotor_included)
     if any(stretches := slow_stretches(motion)):
-        motion = replace(motion, weight=slow_weights(before, motion, stretches))
+        motion = replace(motion, weight=slow_weights(motion.effort - before.predict(motion), motion, stretches))
     return Fitter(state.rigid, structure, motion, prior, known, before.phi)
 
 

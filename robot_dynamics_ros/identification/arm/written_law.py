@@ -64,7 +64,7 @@ class WrittenLaw:
             return chosen
         p = self.presliding.parameters
         parts = {f"{name}@{k}": x for name, key in (("h", "level"), ("hl", "load")) for k, x in enumerate(p[key])}
-        parts |= {t: p[t] for t in ("fs", "fv0", "fv1", "fv2")}
+        parts |= {t: p[t] for t in ("fs", "fv0", "fv1")}
         kept = tuple(t for t in chosen.terms if t in ("fo", "ia") or t[0] == "c")
         return JointFriction((*kept, *(t for t, x in parts.items() if x > 0)), self.presliding.shape)
 

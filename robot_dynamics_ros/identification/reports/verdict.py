@@ -8,10 +8,12 @@ import numpy as np
 
 from robot_dynamics_ros.verdict import level_of, times, verdict, worst
 
-BOUNDS = (0.93, 0.5)  # mean R2 on held-out data, from which on a file is good, and fair
+BOUNDS = (0.93, 0.8)  # R2 on held-out data of what noise leaves explainable, from which on a file is good, and fair
+KNOWN = 0.5  # R2 below which nobody knows whether noise or the model is left
 LIMITED = 0.97  # share of what noise leaves explainable, from which on no other recording improves a joint
 SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its samples
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
+LIVE_MORE = 1.5  # times the error of the identification's filters, from which on that of the live nodes is said
 LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
 
@@ -41,7 +43,13 @@ def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
 
 def _reasons(result: dict[str, Any]) -> list[str]:
     v, names = result["validation"], result["joint_names"]
-    words = [*result["viscosity"], *_live(v), *_better(result), *_joints(v, names), *_rest(v, names)]
+    words = [
+        *result["viscosity"],
+        *_live(v, names, result["unit"]),
+        *_better(result),
+        *_joints(v, names),
+        *_rest(v, names),
+    ]
     if any("slow reversals" in w for w in result["warnings"]):
         words.append("Next time add slow reversals (0.02 to 0.1 rad/s) of every joint.")
     return words + _next_recording(result)
@@ -55,9 +63,9 @@ def explained(v: dict[str, Any]) -> np.ndarray:
 
 
 def _possible(v: dict[str, Any]) -> float:
-    """Mean R2, or where the file is usable the mean share of what noise leaves explainable, if that is more."""
+    """Mean R2, or where it is KNOWN the mean share of what noise leaves explainable, if that is more."""
     mean, shares = float(v["mean_r2"]), explained(v)
-    known = mean >= BOUNDS[1] and np.isfinite(shares).any()
+    known = mean >= KNOWN and np.isfinite(shares).any()
     return max(mean, float(np.nanmean(shares))) if known else mean
 
 
@@ -141,11 +149,15 @@ def _means(v: dict[str, Any], other: dict[str, Any]) -> tuple[float, float] | No
     return None if first is None or second is None else (first, second)
 
 
-def _live(v: dict[str, Any]) -> list[str]:
+def _live(v: dict[str, Any], names: list[str], unit: str) -> list[str]:
     """Where the causal filters of the live nodes cost much, a sentence about it."""
     live = v.get("live_nodes")
-    if not live or live["mean_r2"] is None or v["mean_r2"] is None or v["mean_r2"] - live["mean_r2"] < LIVE_LOSS:
+    if not live or live["mean_r2"] is None or v["mean_r2"] is None:
         return []
+    if v["mean_r2"] - live["mean_r2"] < LIVE_LOSS:
+        rows = zip(names, _floats(live["rmse"]), _floats(v["rmse"]), strict=True)
+        more = [f"{name} {ours:.2g} instead of {here:.2g}" for name, ours, here in rows if ours > LIVE_MORE * here]
+        return [f"The live nodes, whose filters are causal, leave more: {', '.join(more)} {unit}."] if more else []
     share = f"explains {100 * live['mean_r2']:.1f} %" if live["mean_r2"] > 0 else "explains nothing"
     return [
         f"With the causal filters of the live nodes it {share}: the recorded velocity "
@@ -164,7 +176,7 @@ def _joints(v: dict[str, Any], names: list[str]) -> list[str]:
             f"Lowest R2: {names[worst]} ({r2[worst]:.3f}); {100 * min(share, 1):.0f} % of its residual variance is "
             "above the frequencies of the motion (noise, torque ripple), where the model has no content."
         )
-    bad = [n for n, x in zip(names, r2, strict=True) if x < 0.5]
+    bad = [n for n, x in zip(names, r2, strict=True) if x < KNOWN]
     if bad:
         words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean.")
     return words

@@ -92,6 +92,7 @@ inline void write(ParameterWriter& text, const std::string& prefix, const Fricti
   text.numbers(prefix + "spans", held->spans());
   text.numbers(prefix + "levels", held->levels());
   text.numbers(prefix + "loads", held->loads());
+  text.numbers(prefix + "widening", held->widening());
   if (held->backlash()) write(text, prefix + "backlash", *held->backlash());
   if (law.kinematic_error()) write(text, prefix + "kinematic_error", *law.kinematic_error());
   std::vector<double> rows;
@@ -111,7 +112,8 @@ inline Friction read_friction(ParameterReader& text, const std::string& prefix, 
     return text.has(whole + ".points") ? std::optional(read_table(text, whole, n)) : std::nullopt;
   };
   const auto span = rows("spans"), level = rows("levels"), load = rows("loads");
-  const Elements elements(n, M, span.data(), level.data(), load.data(), table("backlash"), gap);
+  const Elements elements(n, M, span.data(), level.data(), load.data(), table("backlash"), gap,
+                          text.numbers(prefix + "widening", 2L * n).data());
   std::vector<SlidingJoint> joints;
   if (text.has(prefix + "parameters")) {
     const auto p = text.numbers(prefix + "parameters", 13 * n);

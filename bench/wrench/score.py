@@ -25,7 +25,7 @@ MERGED = 0.1  # s between two alarms that are one
 CLASSES = ((10, 20), (20, 50), (50, 100))  # N, of the peaks
 DURATIONS = ((2, 6), (6, 12), (12, 30), (30, 102))  # ms
 GOAL = (20, 12)  # N, ms: nothing from both on is to be missed
-THRESHOLDS = (*np.geomspace(2.0, 200.0, 25), np.inf)  # of |F| [N] or of the significance
+THRESHOLDS = (*np.geomspace(2.0, 200.0, 49), np.inf)  # of |F| [N] or of the significance
 STATES = ("moving", "rest", "contact", "contact_rest")
 
 
@@ -94,7 +94,7 @@ def figures(recordings: Iterable[dict[str, np.ndarray]], rate: float) -> dict[st
             if np.isfinite(one):
                 result |= {f"within_1_{name}": float(one / count / 2), f"within_2_{name}": float(two / count / 2)}
     judged = [alarms.figures() | {"threshold": float(t)} for t, alarms in zip(THRESHOLDS, roc, strict=True)]
-    shown = ("threshold", "missed", "false_per_hour")
+    shown = ("threshold", "missed", "missed_goal", "false_per_hour", "false_high")
     result["roc"] = [{k: f[k] for k in shown if k in f} for f in judged[:-1]]
     return result | (own.figures() if own.hours else next(f for f in judged if f["false_per_hour"] <= rate))
 

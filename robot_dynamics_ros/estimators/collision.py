@@ -25,6 +25,7 @@ ROWS = 200  # of a state of a joint that say something about it
 BLOCK = 1.0  # s; one with a distance above the threshold is a false alarm
 TAIL = 0.05  # share of the blocks, from whose excesses the tail beyond the recordings is continued
 ENOUGH = 10  # blocks above a threshold that need no tail
+SURE = 1.28  # deviations of the tail's mean excess by which it is taken longer: 90 %
 HELD = 0.1  # s for which a collision is reported
 LEAST = 30.0  # s of recordings
 SETTLED = 2.0  # s at the beginning of a log that say nothing: the filters of the pipeline settle
@@ -122,4 +123,5 @@ def _exceeded(largest: np.ndarray, share: float) -> float:
     if share * len(largest) >= ENOUGH:
         return float(np.quantile(largest, 1.0 - share))
     begin = float(np.quantile(largest, 1.0 - TAIL))
-    return begin + float((largest[largest > begin] - begin).mean()) * float(np.log(TAIL / share))
+    excess = largest[largest > begin] - begin
+    return begin + float(excess.mean() * (1.0 + SURE / np.sqrt(len(excess))) * np.log(TAIL / share))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.collision import BLOCK, TAIL, CollisionDetector, _exceeded
+from robot_dynamics_ros.estimators.collision import BLOCK, TAIL, CollisionDetector, _exceeded, _states
 from robot_dynamics_ros.signals import Log
 
 RATE, SECONDS = 500.0, 60.0
@@ -57,6 +57,14 @@ def test_beyond_the_recordings_the_threshold_follows_an_exponential_tail():
     largest = np.random.default_rng(0).exponential(2.0, 4000)
     for share in (0.2, TAIL, 1e-2, 1e-4, 1e-6):
         assert _exceeded(largest, share) == pytest.approx(-2.0 * np.log(share), rel=0.15)
+
+
+def test_a_joint_that_breaks_away_still_starts_for_a_tenth_of_a_second():
+    log = free(0, 4.0)
+    log.qd[:], log.qd[1000:, 0] = 0.0, 0.2
+    states = _states(log)
+    assert not states[:1000].any() and not states[:, 1:].any()
+    assert set(states[1000:1049, 0]) == {1} and set(states[1051:, 0]) == {2}
 
 
 def test_short_recordings_are_refused():

@@ -52,6 +52,11 @@ def test_the_deviation_of_a_delay_at_a_low_rate_is_that_of_its_errors():
     assert 0.3 < np.sqrt(np.mean((error / std) ** 2)) < 2.5
 
 
+def test_an_effort_that_seems_to_lead_by_far_is_not_compensated():
+    tuner = Tuner([late(-0.006, duration=12.0)], RigidModel(ROBOT), True)
+    assert tuner.run(GIVEN).delay == 0.0 and not tuner.notes
+
+
 def test_no_delay_is_found_where_there_is_none():
     tuner = Tuner([late(0.0, 125.0, seed=2)], RigidModel(ROBOT), True)
     assert tuner.run(GIVEN).delay == 0.0 and not tuner.notes

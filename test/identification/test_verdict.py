@@ -170,6 +170,16 @@ def test_a_joint_of_which_the_live_nodes_leave_more_is_named(result):
     assert not any("The live nodes" in text for text in said(live))
 
 
+@pytest.mark.parametrize(
+    ("explained", "bound", "word"), [(0.67, 0.99, "bad"), (0.85, 0.99, "fair"), (0.67, 0.69, "good")]
+)
+def test_a_file_that_leaves_a_third_of_what_can_be_explained_is_not_usable(result, explained, bound, word):
+    weak = copy.deepcopy(result)
+    v = weak["validation"]
+    v["r2"], v["above_cutoff_bound_r2"], v["mean_r2"] = [explained] * 6, [bound] * 6, explained
+    assert grade(weak) == word and judged(weak)["usable"] == (word != "bad")
+
+
 def test_a_broken_model_is_no_comparison(result):
     broken = copy.deepcopy(result)
     other = broken["comparison"]["constant_coulomb"]

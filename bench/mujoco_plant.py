@@ -90,7 +90,7 @@ class MujocoPlant:
         """At rest at q (n,), bristles relaxed."""
         d, n = self._data, self._n
         d.qpos[:], d.qvel[:], d.act[:] = q, 0.0, 0.0
-        self._integral, self._dahl, self._lost = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._integral, self._dahl = np.zeros(n), np.zeros(n)
         self._target = self._body.gravity(np.ascontiguousarray(q))
         d.ctrl[:n] = self._target
         self._mj.mj_forward(self._model, d)
@@ -128,7 +128,8 @@ class MujocoPlant:
             travel = np.abs(v) * h / DAHL
             self._dahl = (self._dahl + np.copysign(travel, v)) / (1.0 + travel)
             friction = viscous_scale * c["control.viscous"] * v + coulomb_scale * c["control.coulomb"] * self._dahl
-            return torque + self._target + friction + share * self._lost
+            lost = self._data.actuator_force[: self._n] - self._joint_torque()
+            return torque + self._target + friction + share * lost
 
         return self._cycle((zero, zero, zero), wanted, dt)
 
@@ -145,7 +146,6 @@ class MujocoPlant:
             d.ctrl[:n] = self._ratio * np.clip(torque, -limit, limit)
             self._mj.mj_step(self._model, d)
             average += d.actuator_force[:n] / steps
-            self._lost = d.actuator_force[:n] - self._joint_torque()
         self._command = command
         self._measure(average, dt)
         if not np.isfinite(d.qpos).all() or d.warning.number[self._mj.mjtWarning.mjWARN_BADQACC]:

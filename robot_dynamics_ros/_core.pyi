@@ -519,7 +519,14 @@ class Friction:
     def egms(map: FrictionMap, gms: Gms, fc0: Reals, fc1: Reals, kinematic_error: Reals) -> Friction:
         """E-GMS: level fc0 + fc1 tau^2 (n,) times H, and all but the Coulomb level of the map."""
     def __init__(
-        self, map: FrictionMap, span: Reals, level: Reals, load: Reals, parameters: Reals, max_gap: Real = 0.1
+        self,
+        map: FrictionMap,
+        span: Reals,
+        level: Reals,
+        load: Reals,
+        parameters: Reals,
+        max_gap: Real = 0.1,
+        widening: Reals | None = None,
     ) -> None: ...
     def reset(self) -> None:
         """Elements return to rest."""
@@ -1564,9 +1571,12 @@ def pass_temperature(
     """
 
 def presliding_elements(
-    theta: Reals, span: Reals, start: typing.Annotated[numpy.typing.ArrayLike, numpy.bool]
+    theta: Reals,
+    span: Reals,
+    start: typing.Annotated[numpy.typing.ArrayLike, numpy.bool],
+    widening: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(2)"] = [0.0, 0.0],
 ) -> RealArray:
-    """H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad]."""
+    """H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad] that widen by (a, b)."""
 
 def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:
     """

@@ -14,6 +14,7 @@ import numpy as np
 GRADES = {"good": "good", "fair": "fair", "bad": "not usable"}  # level, which has the colour -> word
 CLEAR = 4.0  # standard deviations of a significant difference
 DEVIATION = (10.0, 30.0)  # % relative deviation of a well and of a roughly known parameter
+FOLD, HUGE = 3.0, 100.0  # new over old, said in times, and not said: what is compared with is no comparison
 SHARE = 0.1  # of the size of a quantity, the least difference that is reported
 
 
@@ -41,6 +42,13 @@ def changed(difference: Any, std: Any, size: Any, share: float = SHARE) -> Any:
     """True where a difference is beyond CLEAR standard deviations and beyond `share` of the quantity's size."""
     apart = np.abs(difference)
     return (apart > CLEAR * np.asarray(std)) & (apart > share * np.abs(size))
+
+
+def times(ratio: float) -> str:
+    """New over old in words: "+35 %" or "-22 %"; "4.7 times" from FOLD on, where a percentage says nothing."""
+    if not np.isfinite(ratio) or ratio > HUGE:
+        return f"over {HUGE:.0f} times"
+    return f"{ratio:.2g} times" if abs(ratio) >= FOLD or ratio < 0 else f"{100 * (ratio - 1):+.0f} %"
 
 
 def cell(value: float | None, level: str) -> tuple[str, str]:

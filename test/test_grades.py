@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, level_of, matrix, verdict, worst
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, level_of, matrix, times, verdict, worst
 
 
 def test_the_headline_begins_with_grade_and_exceptions():
@@ -44,3 +44,11 @@ def test_the_matrix_holds_each_joint_once():
     table = matrix(["a", "b"], {"x": [("1", "good"), ("2", "bad")], "y": [("3", "fair"), ("–", "unknown")]})
     assert table["heads"] == ["x", "y"]
     assert [[c["text"] for c in row["cells"]] for row in table["rows"]] == [["1", "3"], ["2", "–"]]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [(1.35, "+35 %"), (0.78, "-22 %"), (4.71, "4.7 times"), (3310.0, "over 100 times"), (np.nan, "over 100 times")],
+)
+def test_a_ratio_that_is_no_percentage_is_said_in_times(ratio, words):
+    assert times(ratio) == words

@@ -36,4 +36,4 @@ def command(names: tuple[str, ...], gen3: Path | None, save: bool) -> None:
     show([HEAD, *rows])
     if save:
         shown = command_line() if gen3 is None else command_line().replace(str(gen3), gen3.name)
-        write("arms", "table", markdown_table(HEAD, rows, shown))
+        write("arms", " ".join(names) or "table", markdown_table(HEAD, rows, shown))

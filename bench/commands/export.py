@@ -50,4 +50,4 @@ def command(robot: str, seed: int, work: Path | None, json_file: Path | None, sa
     show(rows)
     write_json(json_file, {"robot": robot, "seed": seed, "models": [vars(r) for r in found_rollouts]})
     if save:
-        write("export", "rollouts", markdown_table(rows[0], rows[1:], command_line()))
+        write("export", f"rollouts {robot}", markdown_table(rows[0], rows[1:], command_line()))

@@ -59,7 +59,7 @@ def command(
     from bench.force import zoo
     from bench.learning import table
     from bench.learning.study import GROUPS, Setup, study
-    from robot_dynamics_ros.identification.fleet import executor
+    from robot_dynamics_ros.identification.compare import executor
     from robot_dynamics_ros.robot_file import load_robot
 
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))

@@ -10,7 +10,7 @@ from bench.page import json_option, markdown_table, save_option
 from bench.page import save as write
 from bench.running import command_line
 from bench.shown import show
-from bench.wrench import PLANTS
+from bench.wrench import NAMES, PLANTS
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, write_json
 
 
@@ -29,6 +29,9 @@ from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, w
 @click.option("--collisions", type=click.IntRange(0, 1000), default=1, show_default=True, help="Minutes with them.")
 @click.option("--free", type=click.IntRange(0, 1000), default=1, show_default=True, help="Minutes without contact.")
 @click.option("--rate", default=1.0, show_default=True, help="False alarms per hour that thresholds are chosen for.")
+@click.option(
+    "--entries", type=click.Choice(NAMES), multiple=True, default=NAMES, help="One that is entered; default: all."
+)
 @click.option("--out", type=NewPath(directory=True), default="wrench_benchmark", show_default=True, help="Directory.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Individuals at a time.")
 @json_option
@@ -43,6 +46,7 @@ def command(
     collisions: int,
     free: int,
     rate: float,
+    entries: tuple[str, ...],
     out: Path,
     jobs: int,
     json_file: Path | None,
@@ -58,13 +62,16 @@ def command(
     from robot_dynamics_ros.robot_file import load_robot
 
     drawn = run.people(load_robot(robot), plants.split(","), count, seed, named(families))
+    trials = {"pushes": pushes, "collisions": collisions, "free": free}
     with stderr.status(f"recording and estimating, {len(drawn)} individuals"):
-        run.enter_all(robot, drawn, {"pushes": pushes, "collisions": collisions, "free": free}, rate, out, jobs)
+        run.enter_all(robot, drawn, trials, rate, entries, out, jobs)
     scores = {path.name: score(out / "truth", path, rate) for path in sorted((out / "submissions").iterdir())}
     write_json(json_file, scores)
     for name, rows in table.tables(scores).items():
         show(rows)
         if save and "-" not in plants:
-            write("wrench", name, markdown_table(rows[0], rows[1:], command_line()))
+            shown = name if "," in plants else f"{name} {plants}"
+            write("wrench", shown, markdown_table(rows[0], rows[1:], command_line()))
         elif save and name == "wrench":
+            rows = [row for row in rows if row[0].endswith((": ours", "entry"))]
             write("wrench", "effects", markdown_table(rows[0], rows[1:], command_line()))

@@ -58,7 +58,7 @@ def compare(
 
     Raises CapabilityError without MuJoCo.
     """
-    torque = drive_torque(identified, held_out)
+    torque = motor_torque(identified, held_out)
     found = [roll_out(name, text, torque, held_out) for name, text in models(identified, given, training).items()]
     bare = mjcf_text(identified, "none")
     if identified.friction is not None:
@@ -104,6 +104,16 @@ def drive_torque(robot: RobotFile, log: Log) -> np.ndarray:
     if robot.drives.effort.includes_gravity:
         return effort
     return effort + RobotModel(robot.chain(), robot.joint_names).gravity(log.q)
+
+
+def motor_torque(robot: RobotFile, log: Log) -> np.ndarray:
+    """Torque of the motors (N, n) [Nm]: with a sensor behind the gears, what it senses and B qdd of the rotors."""
+    sensed = drive_torque(robot, log)
+    return (
+        sensed
+        if robot.drives.torque_side == "motor"
+        else sensed + robot.array("drives.rotor_inertia") * _acceleration(log)
+    )
 
 
 def roll_out(name: str, text: str, torque: np.ndarray, log: Log, friction: MujocoFriction | None = None) -> Rollouts:

@@ -49,7 +49,7 @@ def record(name: str, out: Path, seed: int = 0, minutes: float = MINUTES) -> Pat
     return write_bag(log, out, frame_id=robot.kinematics.base_frame)
 
 
-def day(robot: RobotFile, seed: int, rate: float, minutes: float) -> motions.Motion:
+def day(robot: RobotFile, seed: int, rate: float, minutes: float) -> motions.JointMotion:
     """A minute of excitation, then POSES visited in turn with stops, again and again; from SEEN on other poses."""
     home, draw = np.array(HOME[robot.n_joints]), np.random.default_rng(seed)
     lower, upper = robot.array("limits.position_lower") + 0.1, robot.array("limits.position_upper") - 0.1

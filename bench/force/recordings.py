@@ -114,7 +114,7 @@ def reported(log: Log) -> Log:
 
 def moves(
     robot: RobotFile, centre: np.ndarray, draw: np.random.Generator, near_singular: bool = False
-) -> motions.Motion:
+) -> motions.JointMotion:
     """60 s from point to point with rests, at several speeds; every fifth move creeps at 1 mrad/s."""
     lower, upper = limits(robot)
     parts, here, length, count = [motions.hold(centre, 1.0, RATE)], centre, 1.0, 0

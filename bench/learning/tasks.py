@@ -89,7 +89,7 @@ def quick(who: Individual) -> Individual:
 
 def cycle(
     robot: RobotFile, who: Individual, task: Task, today: np.random.Generator, seconds: float = DURATION
-) -> motions.Motion:
+) -> motions.JointMotion:
     """Some seconds of a task: q, qd, qdd (N, n)."""
     draw = who.draw(50 + TASKS.index(task))
     centre, (lower, upper), n = home(robot, who.draw(41)), limits(robot), robot.n_joints
@@ -97,7 +97,7 @@ def cycle(
     points = np.clip(centre + reach * draw.uniform(-1, 1, (task.points, n)), lower, upper)
     rests, share = draw.uniform(*task.rest, task.points), today.uniform(*OVERRIDE)
     place = int(today.integers(task.points))
-    parts: list[motions.Motion] = [motions.hold(points[place], 1.0, RATE)]
+    parts: list[motions.JointMotion] = [motions.hold(points[place], 1.0, RATE)]
     while sum(len(part[0]) for part in parts) < seconds * RATE:
         following = (place + 1) % task.points
         parts.append(

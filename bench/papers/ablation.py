@@ -19,7 +19,7 @@ from bench.papers.simoni import protocol, sensed
 from bench.papers.table import Row, beside
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import joint_records
-from robot_dynamics_ros.identification.joint.fits import JointOptions, hysteresis_fit
+from robot_dynamics_ros.identification.joint.fits import hysteresis_fit
 from robot_dynamics_ros.identification.joint.identify import with_fits
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.rehearsal import rehearse
@@ -73,7 +73,7 @@ def complete() -> RobotFile:
         plan = lab.planning.reversals(robot, joint, lab.START, turn=0.4, count=12, a=0.1)
         log = rehearse(lab.warm_robot(lab.ur5e(), joint, REST), plan.motion, rate=plan.rate)
         try:
-            fits[joint] = hysteresis_fit(joint_records(log, robot)[joint], robot, joint, JointOptions())
+            fits[joint] = hysteresis_fit(joint_records(log, robot)[joint], robot, joint)
         except DataError:
             continue
     found = with_fits(robot, fits, "slow reversals of the simulated robot")

@@ -43,10 +43,10 @@ def run(quick: bool = False) -> list[Row]:
     train = calibration_lab.excitation_run(robot)
     others = [calibration_lab.other_run(robot, k) for k in range(1 if quick else 3)]
     rigid = RigidModel(robot)
-    methods: dict[str, tuple[Law, str]] = {
-        "TFLS": (conventional, "ols"),
-        "MFLS": (modified, "ols"),
-        "MFWLS": (modified, "torque"),
+    methods: dict[str, tuple[Law, bool]] = {
+        "TFLS": (conventional, False),
+        "MFLS": (modified, False),
+        "MFWLS": (modified, True),
     }
     rmse = {name: errors(rigid, train, others, *method) for name, method in methods.items()}
     before, after = rmse["TFLS"], rmse["MFWLS"]
@@ -61,7 +61,7 @@ def run(quick: bool = False) -> list[Row]:
 
 
 def _with_unexplained(
-    rigid: RigidModel, train: Recording, others: Sequence[Recording], methods: dict[str, tuple[Law, str]]
+    rigid: RigidModel, train: Recording, others: Sequence[Recording], methods: dict[str, tuple[Law, bool]]
 ) -> Row:
     """The drop on joints 4-6 when joints 2 and 3 carry a torque of the source's size that no method explains."""
     drops = []
@@ -90,10 +90,11 @@ def unexplained(run: Recording, waves: float) -> Recording:
     return replace(run, pieces=pieces)
 
 
-def errors(rigid: RigidModel, train: Recording, others: Sequence[Recording], law: Law, method: str) -> np.ndarray:
-    """RMSE (n,) [Nm] on other motions of a model identified on `train`."""
+def errors(rigid: RigidModel, train: Recording, others: Sequence[Recording], law: Law, weighted: bool) -> np.ndarray:
+    """RMSE (n,) [Nm] on other motions of a model identified on `train`; weighted: by 1 / ||tau_j|| [Liu2020 23]."""
     rows = joint_rows(rigid, at_lower_rate(filtered(train, CUTOFF)), law)
-    x = solve(rows, 1 + max(int(r.index.max()) for r in rows), method).x
+    weights = [np.full(len(r.y), 1 / np.mean(r.y**2)) if weighted else np.ones(len(r.y)) for r in rows]
+    x = solve(rows, 1 + max(int(r.index.max()) for r in rows), iterations=0, row_weights=weights).x
     judged = stack([filtered(r, CUTOFF) for r in others])
     return np.array([np.sqrt(np.mean((r.y - r.A @ x[r.index]) ** 2)) for r in joint_rows(rigid, judged, law)])
 

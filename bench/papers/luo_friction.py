@@ -8,7 +8,7 @@ from bench.papers.labs import lab
 from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.joint.friction import FrictionData, FrictionFit, fit_friction
-from robot_dynamics_ros.identification.joint.sliding import sliding_friction
+from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.identification.metrics import rms
 
 SOURCE = "Luo2024"
@@ -47,7 +47,7 @@ def data(joint: int, payload: float, seed: int, step: int = 1) -> FrictionData:
     robot = lab.with_payload(lab.ur5e(), payload)
     plan = lab.sweeps(robot, joint, REACH, TRAVEL, SPEEDS[::step].tolist())
     machine = lab.warm_robot(robot, seed, 40.0)
-    return sliding_friction(lab.measured(plan, machine, robot, joint), width=0.1).data
+    return measured_sliding(lab.measured(plan, machine, robot, joint), width=0.1).data
 
 
 def fitted(data: FrictionData) -> FrictionFit:

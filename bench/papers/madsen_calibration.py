@@ -80,7 +80,7 @@ def cad_model(found: Identification) -> IdentifiedModel:
             A, rest = (chosen.apply(x, motion.rate, motion.start) for x in (A, rest))
         rows = JointRows(A, np.arange(A.shape[1]), motion.effort[:, j] - rest)
         own = np.array(structure.laws[j].non_negative)  # as of the identified model
-        friction.append(solve([rows], A.shape[1], "huber", non_negative=own).x)
+        friction.append(solve([rows], A.shape[1], non_negative=own).x)
     return found.consistent.with_inertia(phi, friction)
 
 

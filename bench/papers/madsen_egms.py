@@ -17,7 +17,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, reversals
 from robot_dynamics_ros.identification.joint.friction import FrictionFit, fit_friction
 from robot_dynamics_ros.identification.joint.hysteresis import HysteresisData, HysteresisFit, fit_hysteresis
-from robot_dynamics_ros.identification.joint.sliding import Sliding, sliding_friction
+from robot_dynamics_ros.identification.joint.sliding import Sliding, measured_sliding
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.trajectories import motions
 
@@ -82,7 +82,7 @@ def identified() -> LoadedJoint:
     """Law from sliding under load, hysteresis of friction over F(tau_J) from a slow reciprocating run."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     plan = lab.sweeps(robot, SHOULDER, UPRIGHT, 1.2, np.geomspace(0.02, 0.7, 8).tolist())
-    sliding = sliding_friction(lab.measured(plan, lab.warm_robot(robot, 0), robot, SHOULDER), width=0.1)
+    sliding = measured_sliding(lab.measured(plan, lab.warm_robot(robot, 0), robot, SHOULDER), width=0.1)
     law = fit_friction("madsen", sliding.data, temperature=False)
     slow = reversing(1, 20, 0.05)
     slow = slow.take(reversals(slow)[0])

@@ -24,7 +24,7 @@ from robot_dynamics_ros.identification.joint.hysteresis import (
     fit_hysteresis,
     kinematic_error_and_backlash,
 )
-from robot_dynamics_ros.identification.joint.sliding import sliding_friction
+from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.trajectories import motions
@@ -59,7 +59,7 @@ def velocity_row() -> Row:
 def _steps(seed: int, start: np.ndarray, **options: Any) -> FrictionData:
     robot = lab.ur5e()
     plan = lab.planning.velocity_steps(robot, 0, start, travel=4.0, **options)
-    return sliding_friction(lab.measured(plan, lab.warm_robot(robot, seed), robot, 0)).data
+    return measured_sliding(lab.measured(plan, lab.warm_robot(robot, seed), robot, 0)).data
 
 
 def load_row() -> Row:
@@ -74,7 +74,7 @@ def load_data(seed: int, speeds: int) -> FrictionData:
     """Sliding friction of the loaded shoulder at speeds between 0.02 and 0.7 rad/s."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     plan = lab.sweeps(robot, 1, UPRIGHT, 1.2, np.geomspace(0.02 + 0.01 * seed, 0.7, speeds).tolist())
-    return sliding_friction(lab.measured(plan, lab.warm_robot(robot, seed), robot, 1), width=0.1).data
+    return measured_sliding(lab.measured(plan, lab.warm_robot(robot, seed), robot, 1), width=0.1).data
 
 
 def temperature_row(minutes: float) -> Row:
@@ -109,7 +109,7 @@ def temperature_data(minutes: float) -> FrictionData:
     cycle = motions.join(*parts)
     rounds = max(2, round(60.0 * minutes * 500.0 / len(cycle[0])))
     plan = lab.planning.checked(robot, "temperature", [0], motions.join(*rounds * [cycle]), 500.0)
-    return sliding_friction(lab.measured(plan, machine, robot, 0, keep=4), width=1.0).data
+    return measured_sliding(lab.measured(plan, machine, robot, 0, keep=4), width=1.0).data
 
 
 def hysteresis_rows(elements: list[int], cycles: int) -> list[Row]:

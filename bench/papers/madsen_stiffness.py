@@ -19,7 +19,7 @@ from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.identification.dataset.segments import reversals
 from robot_dynamics_ros.identification.joint.friction import fit_friction, friction_updates
 from robot_dynamics_ros.identification.joint.hysteresis import at_angle, kinematic_error_and_backlash
-from robot_dynamics_ros.identification.joint.sliding import sliding_friction
+from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.identification.joint.stiffness import StiffnessFit, fit_stiffness
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.robot_model import RobotModel
@@ -69,7 +69,7 @@ def prepare(cycles: int) -> Bench:
     """Friction from velocity steps and kinematic error from one slow turn of the folded robot."""
     robot = lab.ur5e()
     steps = lab.planning.velocity_steps(robot, 0, lab.START, count=12, travel=4.0)
-    data = sliding_friction(lab.measured(steps, lab.warm_robot(robot, 0), robot, 0)).data
+    data = measured_sliding(lab.measured(steps, lab.warm_robot(robot, 0), robot, 0)).data
     law = fit_friction("madsen", data, fixed={"fl": 0.0}, temperature=False)
     turn = lab.planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)
     record = lab.measured(turn, lab.warm_robot(robot, 1), robot, 0, keep=5)

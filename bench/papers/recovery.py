@@ -106,7 +106,7 @@ def identified(k: int, full: bool) -> tuple[Identification, SimulatedRobot, np.n
     return found, machine, warm
 
 
-def _motion(seed: int, duration: float) -> motions.Motion:
+def _motion(seed: int, duration: float) -> motions.JointMotion:
     centre = lab.START + np.random.default_rng(1000 + seed).uniform(-0.5, 0.5, 6)
     return motions.fourier(centre, duration, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=1000 + seed)
 

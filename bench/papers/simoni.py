@@ -24,7 +24,7 @@ from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories.motions import Motion, part
+from robot_dynamics_ros.trajectories.motions import JointMotion, part
 
 SOURCE = "Simoni2017"
 TABLE_III = {1: (21.3078, 27.2322), 3: (21.7498, 27.4293), 5: (21.2590, 25.6366)}  # N, with and without temperature
@@ -117,7 +117,7 @@ def protocol(robot: RobotFile, free: float, cycles: int = CYCLES) -> Iterator[Ph
         yield _phase(machine, free_turn, free, False)
 
 
-def _phase(machine: SimulatedRobot, motion: Motion, duration: float, contact: bool, keep: int = KEEP) -> Phase:
+def _phase(machine: SimulatedRobot, motion: JointMotion, duration: float, contact: bool, keep: int = KEEP) -> Phase:
     repeats = max(1, round(duration * machine.rate / len(motion[0])))
     q, qd, qdd = (np.tile(x, (repeats, 1)) for x in motion)
     log, truth = machine.run(q, qd, qdd, keep=keep)

@@ -15,8 +15,8 @@ import numpy as np
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.arm.state import Options
-from robot_dynamics_ros.identification.fleet import compared, identify_each
-from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
+from robot_dynamics_ros.identification.compare import compared, identify_each
+from robot_dynamics_ros.identification.reports.compare import write_comparison
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -101,7 +101,7 @@ def _compare(robot: str, bags: Sequence[Path], recorded: float, client: Any, rep
     size, named = 0.0, set[int]()
     if len(bags) > 1:
         found = compared(results, robot)
-        size = 1e-3 * os.path.getsize(write_fleet_report(found, report))
+        size = 1e-3 * os.path.getsize(write_comparison(found, report))
         named = {k for k in range(len(found["bags"])) if found["friction_differs"][k][JOINT]}
     changed = {k for k in range(len(bags)) if worn(k)}
     return Run(

@@ -31,7 +31,7 @@ def real_time_factor(
 
 def machine_in_motion(
     robot: str, seconds: float, overrides: Mapping[str, Any] | None = None
-) -> tuple[SimulatedRobot, motions.Motion]:
+) -> tuple[SimulatedRobot, motions.JointMotion]:
     """A simulated robot and q, qd, qdd (N, n) of a motion of that length."""
     machine = SimulatedRobot(robot, overrides=overrides)
     motion = motions.fourier(

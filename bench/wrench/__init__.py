@@ -3,3 +3,11 @@
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 
 PLANTS = {ELASTIC: ELASTIC, "mujoco": "bench.mujoco_plant:MujocoPlant"}  # name in tables -> see load_plant
+NAMES = (
+    "ours",
+    "ours_collision",
+    "tanh_least_squares",
+    "momentum_observer_coulomb",
+    "joint_torque_formula",
+    "zero",
+)  # of the entries

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
 from bench.force import baseline
-from bench.wrench.score import SETTLED
 from robot_dynamics_ros.estimators.collision import CollisionDetector
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
@@ -15,33 +15,30 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
 Estimate = dict[str, np.ndarray]  # wrench (N, 6), perhaps std (N, 6), flagged (N,) and significance (N,)
-Entry = Callable[[Log], Estimate]
+Entry = Callable[[Log, Log], Estimate]  # of a log as it was reported, and after the live pipeline
 MOVING = 0.02  # rad/s beyond which Coulomb friction is fitted
 STEP = 1e-3  # rad/s over which its sign changes
 
 
-def entries(robot: RobotFile, training: Sequence[Log], ordinary: Sequence[Log], rate: float) -> dict[str, Entry]:
-    """Every entry by name; robot: as identified from the training recordings, without contact like the ordinary ones.
+def entries(
+    robot: RobotFile, training: Sequence[Log], ordinary: Iterable[Log], rate: float, names: Sequence[str]
+) -> dict[str, Entry]:
+    """Entries by name; robot: as identified from the training recordings, without contact like
+    the ordinary ones.
 
     rate: false alarms per hour for which the collision detector is fitted to both.
     """
     tanh, coulomb = baseline.fit(robot, training), _coulomb(robot, training)
-    detector = CollisionDetector.fitted([_settled(replayed(robot, log)) for log in (*training, *ordinary)], rate)
-    return {
-        "ours": lambda log: ours(replayed(robot, log)),
-        "ours_collision": lambda log: collision(detector, replayed(robot, log)),
-        "tanh_least_squares": lambda log: _named(baseline.estimate(robot, log, tanh)),
-        "momentum_observer_coulomb": lambda log: momentum(robot, log, coulomb),
-        "joint_torque_formula": lambda log: joint_torque(robot, log),
-        "zero": lambda log: {"wrench": np.zeros((len(log), 6))},
+    detector = CollisionDetector.fitted((replayed(robot, log) for log in chain(training, ordinary)), rate)
+    found: dict[str, Entry] = {
+        "ours": lambda _, done: ours(done),
+        "ours_collision": lambda _, done: ours(done) | collision(detector, done),
+        "tanh_least_squares": lambda log, _: _named(baseline.estimate(robot, log, tanh)),
+        "momentum_observer_coulomb": lambda log, _: momentum(robot, log, coulomb),
+        "joint_torque_formula": lambda log, _: joint_torque(robot, log),
+        "zero": lambda log, _: {"wrench": np.zeros((len(log), 6))},
     }
-
-
-def replayed(robot: RobotFile, log: Log) -> Log:
-    """A copy after the live pipeline."""
-    done = Log(log.joint_names, log.stamp_ns, {k: v.copy() for k, v in log.signals.items()})
-    Pipeline(robot).run(done)
-    return done
+    return {name: found[name] for name in names}
 
 
 def ours(done: Log) -> Estimate:
@@ -50,14 +47,16 @@ def ours(done: Log) -> Estimate:
 
 
 def collision(detector: CollisionDetector, done: Log) -> Estimate:
-    """The same wrench with the claims of the collision detector."""
-    return ours(done) | {"flagged": detector.collided(done), "significance": detector.distance(done)}
+    """Claims of the collision detector."""
+    distance = detector.distance(done)
+    return {"flagged": detector.collided(done, distance), "significance": distance}
 
 
-def _settled(log: Log) -> Log:
-    """Without the first SETTLED seconds, which are not scored either."""
-    rows = log.time - log.time[0] >= SETTLED
-    return Log(log.joint_names, log.stamp_ns[rows], {k: v[rows] for k, v in log.signals.items()})
+def replayed(robot: RobotFile, log: Log) -> Log:
+    """A copy after the live pipeline."""
+    done = Log(log.joint_names, log.stamp_ns, {k: v.copy() for k, v in log.signals.items()})
+    Pipeline(robot).run(done)
+    return done
 
 
 def momentum(robot: RobotFile, log: Log, law: baseline.Baseline) -> Estimate:

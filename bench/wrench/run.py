@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -15,7 +15,7 @@ from bench.force.judge import Verdict, identified_file
 from bench.force.recordings import Trial, collisions, pushes, recorded, touched
 from bench.force.zoo import Individual, individuals
 from bench.wrench import PLANTS
-from bench.wrench.entries import entries
+from bench.wrench.entries import entries, replayed
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import WITHOUT
@@ -26,7 +26,7 @@ KINDS = {
     "free": (lambda draw: 0.0 * pushes(draw), 1000),
     "ordinary": (lambda draw: 0.0 * pushes(draw), 2000),
 }  # and where their random numbers begin
-ORDINARY = 10  # minutes of moves without contact that every entry may be fitted to; one where nothing collides
+ORDINARY = 30  # minutes of moves without contact that every entry may be fitted to; one where nothing collides
 
 
 def people(robot: RobotFile, plants: list[str], count: int, seed: int, families: list[str]) -> list[Individual]:
@@ -45,36 +45,61 @@ def _on(who: Individual, text: str) -> Individual:
 
 
 def enter_all(
-    name: str, drawn: Sequence[Individual], trials: dict[str, int], rate: float, out: Path, jobs: int
+    name: str,
+    drawn: Sequence[Individual],
+    trials: dict[str, int],
+    rate: float,
+    names: Sequence[str],
+    out: Path,
+    jobs: int,
 ) -> None:
     """enter() for every individual, `jobs` at a time."""
-    rows = [(name, who, trials, rate, out) for who in drawn]
+    rows = [(name, who, trials, rate, names, out) for who in drawn]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         list(pool.map(enter, *zip(*rows, strict=True)))
 
 
-def enter(name: str, who: Individual, trials: dict[str, int], rate: float, out: Path) -> None:
-    """Record one individual, identify it, estimate with thresholds for `rate`; writes inputs, truth and submissions."""
+def enter(name: str, who: Individual, trials: dict[str, int], rate: float, names: Sequence[str], out: Path) -> None:
+    """Record one individual, but for what is there, identify it, estimate with thresholds for `rate`."""
     robot, plant = load_robot(name), who.laws["plant"]  # its name in files
-    label = f"{plant}{who.index}"
-    training = [recorded(robot, who, k)[0] for k in range(who.bags)]
-    draw, first = KINDS["ordinary"]
-    ordinary = [
-        touched(robot, who, "moves", first + k, draw).log for k in range(ORDINARY if trials["collisions"] else 1)
-    ]
-    for kind, logs in (("training", training), ("ordinary", ordinary)):
-        for k, log in enumerate(logs):
-            _write(out / "inputs" / f"{label}_{kind}_{k}.npz", _columns(log))
-    found = identified_file(robot, training, out / "robots" / label, Verdict(who.index, who.laws, []))
-    methods = entries(found, training, ordinary, rate)
-    for kind, count in trials.items():
+
+    def log(file: str, record: Callable[[], Log | Trial]) -> Log:
+        if not (out / "inputs" / f"{file}.npz").exists():
+            _record(out, file, record())
+        return _read(robot, out / "inputs" / f"{file}.npz")
+
+    def minute(kind: str, k: int) -> Log:
         draw, first = KINDS[kind]
+        return log(f"{plant}_{kind}_{who.index}{k:03d}", lambda: touched(robot, who, "moves", first + k, draw))
+
+    training = [
+        log(f"{plant}{who.index}_training_{k}", lambda: recorded(robot, who, k)[0])  # noqa: B023  called at once
+        for k in range(who.bags)
+    ]
+    found = identified_file(robot, training, out / "robots" / f"{plant}{who.index}", Verdict(who.index, who.laws, []))
+    minutes = ORDINARY if trials["collisions"] or trials["free"] else 1
+    methods = entries(found, training, (minute("ordinary", k) for k in range(minutes)), rate, names)
+    for kind, count in trials.items():
         for k in range(count):
-            trial, file = touched(robot, who, "moves", first + k, draw), f"{plant}_{kind}_{who.index}{k:03d}.npz"
-            _write(out / "inputs" / file, _columns(trial.log))
-            _write(out / "truth" / file, truth(trial))
+            taken = minute(kind, k)
+            done, file = replayed(found, taken), f"{plant}_{kind}_{who.index}{k:03d}.npz"
             for method, estimate in methods.items():
-                _write(out / "submissions" / method / file, estimate(trial.log))
+                _write(out / "submissions" / method / file, estimate(taken, done))
+
+
+def _record(out: Path, name: str, made: Log | Trial) -> None:
+    """Write an input; of a trial that is judged, its truth before."""
+    if isinstance(made, Trial) and "_ordinary_" not in name:
+        _write(out / "truth" / f"{name}.npz", truth(made))
+    log = made.log if isinstance(made, Trial) else made
+    _write(out / "inputs" / f"{name}.npz", {"time": log.time} | dict(log.signals))
+
+
+def _read(robot: RobotFile, path: Path) -> Log:
+    """An input as everyone gets it."""
+    held = dict(np.load(path))
+    stamps = np.round(1e9 * held.pop("time")).astype(np.int64)
+    return Log(robot.joint_names, stamps, {k: np.ascontiguousarray(v, float) for k, v in held.items()})
 
 
 def truth(trial: Trial) -> dict[str, np.ndarray]:
@@ -95,11 +120,10 @@ def events(time: np.ndarray, size: np.ndarray) -> np.ndarray:
     return np.array([(time[a], time[b - 1], size[a:b].max()) for a, b in edges.reshape(-1, 2)]).reshape(-1, 3)
 
 
-def _columns(log: Log) -> dict[str, np.ndarray]:
-    return {"time": log.time} | dict(log.signals)
-
-
 def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     kept: dict[str, Any] = {k: v.astype(np.float32) if v.ndim == 2 else v for k, v in arrays.items()}
-    np.savez_compressed(path, **kept)
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        np.savez(file, **kept)
+    part.replace(path)  # whole, or not at all: what is there is not recorded again

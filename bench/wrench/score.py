@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ MERGED = 0.1  # s between two alarms that are one
 CLASSES = ((10, 20), (20, 50), (50, 100))  # N, of the peaks
 DURATIONS = ((2, 6), (6, 12), (12, 30), (30, 102))  # ms
 GOAL = (20, 12)  # N, ms: nothing from both on is to be missed
+THRESHOLDS = (*np.geomspace(2.0, 200.0, 49), np.inf)  # of |F| [N] or of the significance
 STATES = ("moving", "rest", "contact", "contact_rest")
 
 
@@ -47,11 +48,16 @@ def main() -> None:
 
 
 def score(truth: Path, submission: Path, rate: float = 1.0) -> dict[str, dict[str, Any]]:
-    """Figures by PLANT_KIND. Raises SystemExit that names a file of the submission that is missing or does not fit."""
-    groups: dict[str, list[dict[str, np.ndarray]]] = {}
+    """Figures by PLANT_KIND, one recording in memory at a time. Raises SystemExit that names a file of the submission
+    that is missing or does not fit.
+    """
+    groups: dict[str, list[Path]] = {}
     for path in sorted(Path(truth).glob("*.npz")):
-        groups.setdefault(path.stem.rpartition("_")[0], []).append(recording(path, Path(submission) / path.name))
-    return {name: figures(recordings, rate) for name, recordings in groups.items()}
+        groups.setdefault(path.stem.rpartition("_")[0], []).append(path)
+    return {
+        name: figures((recording(path, Path(submission) / path.name) for path in paths), rate)
+        for name, paths in groups.items()
+    }
 
 
 def recording(truth: Path, estimate: Path) -> dict[str, np.ndarray]:
@@ -68,77 +74,95 @@ def recording(truth: Path, estimate: Path) -> dict[str, np.ndarray]:
     return rows | {"events": np.array([e for e in true["events"].reshape(-1, 3) if e[0] >= begin]).reshape(-1, 3)}
 
 
-def figures(recordings: Sequence[dict[str, np.ndarray]], rate: float) -> dict[str, Any]:
+def figures(recordings: Iterable[dict[str, np.ndarray]], rate: float) -> dict[str, Any]:
     """RMS of force [N] and moment [Nm] per axis, coverage, events, false alarms per hour, ROC."""
-    join = {k: np.concatenate([r[k] for r in recordings]) for k in recordings[0] if k != "events"}
-    error = join["our_wrench"] - join["wrench"]
+    sums: dict[str, np.ndarray] = {}
+    own, roc = Alarms(), [Alarms() for _ in THRESHOLDS]
+    for r in recordings:
+        moving, contact = r["moving"].astype(bool), r["contact"].astype(bool)
+        for name, mask in zip(STATES, (moving & ~contact, ~moving & ~contact, contact, contact & ~moving), strict=True):
+            sums[name] = sums.get(name, 0.0) + squares(r, mask)
+        size = r.get("our_significance", np.linalg.norm(r["our_wrench"][:, :3], axis=1))
+        for threshold, alarms in zip(THRESHOLDS, roc, strict=True):
+            alarms.add(r, size > threshold)
+        if "our_flagged" in r:
+            own.add(r, r["our_flagged"] > 0)
     result: dict[str, Any] = {}
-    moving, contact = join["moving"].astype(bool), join["contact"].astype(bool)
-    masks = (moving & ~contact, ~moving & ~contact, contact, contact & ~moving)
-    for name, mask in zip(STATES, masks, strict=True):
-        if mask.any():
-            result[f"force_{name}"] = float(np.sqrt((error[mask, :3] ** 2).mean()))
-            result[f"moment_{name}"] = float(np.sqrt((error[mask, 3:] ** 2).mean()))
-            for k in (1, 2) if "our_std" in join else ():
-                result[f"within_{k}_{name}"] = float((np.abs(error[mask]) <= k * join["our_std"][mask]).mean())
-    size = [np.linalg.norm(r["our_wrench"][:, :3], axis=1) for r in recordings]
-    result |= {"roc": roc(recordings, [r.get("our_significance", s) for r, s in zip(recordings, size, strict=True)])}
-    if "our_flagged" in join:
-        flags = [r["our_flagged"] > 0 for r in recordings]
-    else:
-        allowed = [row for row in result["roc"] if row["false_per_hour"] <= rate]
-        result["threshold"] = min((row["threshold"] for row in allowed), default=np.inf)
-        flags = [s > result["threshold"] for s in size]
-    return result | alarms(recordings, flags)
+    for name, (force, moment, one, two, count) in sums.items():
+        if count:
+            result |= {f"force_{name}": float(np.sqrt(force / count)), f"moment_{name}": float(np.sqrt(moment / count))}
+            if np.isfinite(one):
+                result |= {f"within_1_{name}": float(one / count / 2), f"within_2_{name}": float(two / count / 2)}
+    judged = [alarms.figures() | {"threshold": float(t)} for t, alarms in zip(THRESHOLDS, roc, strict=True)]
+    shown = ("threshold", "missed", "missed_goal", "false_per_hour", "false_high")
+    result["roc"] = [{k: f[k] for k in shown if k in f} for f in judged[:-1]]
+    return result | (own.figures() if own.hours else next(f for f in judged if f["false_per_hour"] <= rate))
 
 
-def roc(recordings: Sequence[dict[str, np.ndarray]], size: Sequence[np.ndarray]) -> list[dict[str, float]]:
-    """Missed share of the events against false alarms per hour, for thresholds of |F| [N]."""
-    rows = []
-    for threshold in np.geomspace(2.0, 200.0, 25):
-        found = alarms(recordings, [s > threshold for s in size])
-        rows.append({"threshold": float(threshold)} | {k: found[k] for k in ("missed", "false_per_hour") if k in found})
-    return rows
+def squares(r: dict[str, np.ndarray], mask: np.ndarray) -> np.ndarray:
+    """Over the rows of a mask, (5,): squares of force and of moment, how many of the six axes lie within one and two
+    deviations (NaN without any), number of values of three axes.
+    """
+    error = np.asarray(r["our_wrench"], float)[mask] - r["wrench"][mask]
+    within = [(np.abs(error) <= k * r["our_std"][mask]).sum() if "our_std" in r else np.nan for k in (1, 2)]
+    return np.array([(error[:, :3] ** 2).sum(), (error[:, 3:] ** 2).sum(), *within, 3 * len(error)])
 
 
-def alarms(recordings: Sequence[dict[str, np.ndarray]], flags: Sequence[np.ndarray]) -> dict[str, float]:
-    """Missed share of the events, of each class of peaks, delay [s], false alarms per hour of free time."""
-    lost: list[bool] = []
-    delays: list[float] = []
-    peaks: list[float] = []
-    lengths: list[float] = []
-    false, hours = 0, 0.0
-    for r, flagged in zip(recordings, flags, strict=True):
-        time, events = r["time"], r["events"]
+class Alarms:
+    """Claims of contact against events: missed share, delay [s], false alarms per hour of free time."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[bool, float, float]] = []  # missed, peak [N], length [ms]
+        self.delays: list[float] = []
+        self.false, self.hours = 0, 0.0
+
+    def add(self, r: dict[str, np.ndarray], flagged: np.ndarray) -> None:
+        """One more recording with its claims (N,)."""
+        time, period = r["time"], float(np.median(np.diff(r["time"])))
         claimed, rising = np.zeros(len(time), bool), flagged & ~np.concatenate([[False], flagged[:-1]])
-        for begin, end, peak in events:
+        for begin, end, peak in r["events"]:
             first, last = np.searchsorted(time, (begin, end + LATE))
-            hit = rising[first:last].any()  # a claim that was there before is none of this contact
-            lost.append(not hit)
-            peaks.append(peak)
-            lengths.append(1e3 * (end - begin + np.median(np.diff(time))))
-            delays += [time[first + int(rising[first:last].argmax())] - begin] if hit else []
+            hit = bool(rising[first:last].any())  # a claim that was there before is none of this contact
+            self.events.append((not hit, peak, 1e3 * (end - begin + period)))
+            self.delays += [time[first + int(rising[first:last].argmax())] - begin] if hit else []
             claimed[first : np.searchsorted(time, end + QUIET)] = True
         new = np.diff(time[flagged], prepend=-np.inf) > MERGED
-        false += int((new & ~claimed[flagged]).sum())
-        hours += (~claimed).sum() * np.median(np.diff(time)) / 3600.0
-    missed, peak_of, length = np.array(lost, float), np.array(peaks), np.array(lengths)
-    result = {"events": float(len(missed)), "free_hours": float(hours), "false_per_hour": float(false / hours)}
-    if len(missed):
-        result["missed"] = float(missed.mean())
-        for low, high in CLASSES:
-            kind = (peak_of >= low) & (peak_of < high)
-            result[f"missed_{low}_{high}"] = share(missed[kind])
-            for short, long in DURATIONS:
-                own = kind & (length >= short - 0.1) & (length < long - 0.1)
-                result |= {
-                    f"missed_{low}_{high}_{short}": share(missed[own]),
-                    f"events_{low}_{high}_{short}": float(own.sum()),
-                }
-        result["missed_goal"] = share(missed[(peak_of >= GOAL[0]) & (length >= GOAL[1] - 0.1)])
-    if delays:
-        result["delay_median"], result["delay_95"] = (float(np.percentile(delays, p)) for p in (50, 95))
-    return result
+        self.false += int((new & ~claimed[flagged]).sum())
+        self.hours += float((~claimed).sum()) * period / 3600.0
+
+    def figures(self) -> dict[str, float]:
+        """By name; of each class of peaks and durations too."""
+        low, high = poisson(self.false)
+        result = {"events": float(len(self.events)), "free_hours": self.hours, "false": float(self.false)}
+        result |= {
+            "false_per_hour": self.false / self.hours,
+            "false_low": low / self.hours,
+            "false_high": high / self.hours,
+        }
+        if self.events:
+            missed, peak_of, length = np.array(self.events, float).T
+            result |= {"missed": float(missed.mean())}
+            for low, high in CLASSES:
+                kind = (peak_of >= low) & (peak_of < high)
+                result[f"missed_{low}_{high}"] = share(missed[kind])
+                for short, long in DURATIONS:
+                    own = kind & (length >= short - 0.1) & (length < long - 0.1)
+                    result |= {
+                        f"missed_{low}_{high}_{short}": share(missed[own]),
+                        f"events_{low}_{high}_{short}": float(own.sum()),
+                    }
+            result["missed_goal"] = share(missed[(peak_of >= GOAL[0]) & (length >= GOAL[1] - 0.1)])
+        if self.delays:
+            result["delay_median"], result["delay_95"] = (float(np.percentile(self.delays, p)) for p in (50, 95))
+        return result
+
+
+def poisson(count: int) -> tuple[float, float]:
+    """95 % interval of the mean of a Poisson number, by Byar's approximation."""
+    ends = [
+        n * (1 - 1 / (9 * n) + z / (3 * np.sqrt(n))) ** 3 if n else 0.0 for n, z in ((count, -1.96), (count + 1, 1.96))
+    ]
+    return float(ends[0]), float(ends[1])
 
 
 def share(missed: np.ndarray) -> float:

@@ -23,7 +23,10 @@ ALARMS: dict[str, tuple[str, Callable[[float], str]]] = {
     "missed_goal": ("from 20 N and 12 ms [%]", SHARE),
     "delay_median": ("delay, median [ms]", lambda x: f"{1e3 * x:.0f}"),
     "delay_95": ("95 % [ms]", lambda x: f"{1e3 * x:.0f}"),
-    "false_per_hour": ("false alarms per hour", lambda x: f"{x:.0f}"),
+    "false": ("false alarms", lambda x: f"{x:.0f}"),
+    "false_per_hour": ("per hour", "{:.2g}".format),
+    "false_low": ("from (95 %)", "{:.2g}".format),
+    "false_high": ("to (95 %)", "{:.2g}".format),
     "free_hours": ("free time [h]", lambda x: f"{x:.2f}"),
     "threshold": ("threshold [N]", lambda x: f"{x:.0f}"),
 }
@@ -53,8 +56,10 @@ def _by_duration(scores: Scores) -> list[list[str]]:
 
 
 def _table(scores: Scores, columns: dict[str, tuple[str, Callable[[float], str]]], kind: str) -> list[list[str]]:
-    rows = [["plant, entry", *(words for words, _ in columns.values())]]
     groups = sorted({group for found in scores.values() for group in found if group.endswith(kind)})
+    known = {key for found in scores.values() for group in groups for key in found[group]}
+    columns = {key: column for key, column in columns.items() if key in known}
+    rows = [["plant, entry", *(words for words, _ in columns.values())]]
     for group in groups:
         for method, found in scores.items():
             figures = found[group]

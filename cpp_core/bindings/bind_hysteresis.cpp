@@ -93,17 +93,20 @@ void bind_gms(py::module_& m) {
           "identification.");
 }
 
-// parameters (n, 12): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
-// rotor_time
+// parameters (n, 13): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
+// rotor_time, viscous_slope
 Friction make_friction(const FrictionMap& map, const Array& span, const Array& level, const Array& load,
-                       const Array& parameters, double max_gap) {
+                       const Array& parameters, double max_gap, const Maybe& widening) {
   const py::ssize_t n = map.joints(), M = span.ndim() == 2 ? span.shape(1) : -1;
   const double *D = rows(span, "span", n, M), *c = rows(level, "level", n, M), *l = rows(load, "load", n, M);
-  const double* p = rows(parameters, "parameters", n, 12);
+  const double* p = rows(parameters, "parameters", n, 13);
   std::vector<SlidingJoint> joints;
-  for (py::ssize_t i = 0; i < n; ++i, p += 12)
-    joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11]});
-  return Friction(map, Elements(static_cast<int>(n), static_cast<int>(M), D, c, l, {}, max_gap), joints.data());
+  for (py::ssize_t i = 0; i < n; ++i, p += 13)
+    joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12]});
+  return Friction(map,
+                  Elements(static_cast<int>(n), static_cast<int>(M), D, c, l, {}, max_gap,
+                           widening ? rows(*widening, "widening", n, 2) : nullptr),
+                  joints.data());
 }
 
 Friction make_egms(const FrictionMap& map, const Elements& gms, const Array& Fc0, const Array& Fc1,
@@ -113,7 +116,8 @@ Friction make_egms(const FrictionMap& map, const Elements& gms, const Array& Fc0
 }
 
 // Elements of unit level: H_k (N, elements) in [-1, 1] of positions theta (N,), starting anew where `start` is true.
-Array unit_elements(const Array& theta, const Array& span, const py::array_t<bool>& start) {
+Array unit_elements(const Array& theta, const Array& span, const py::array_t<bool>& start,
+                    std::array<double, 2> widening) {
   const py::ssize_t N = theta.ndim() == 1 ? theta.shape(0) : -1, M = span.ndim() == 1 ? span.shape(0) : -1;
   const double *q = row(theta, "theta", N), *D = row(span, "span", M);
   if (start.ndim() != 1 || start.shape(0) != N) throw std::invalid_argument("start does not have one value per sample");
@@ -121,10 +125,13 @@ Array unit_elements(const Array& theta, const Array& span, const py::array_t<boo
     if (!(D[e] > 0)) throw std::invalid_argument("span = " + std::to_string(D[e]) + " is not > 0");
   Array H({N, M});
   double* h = H.mutable_data();
-  for (py::ssize_t k = 0; k < N; ++k)
+  const Widening wide(widening[0], widening[1]);
+  for (py::ssize_t k = 0; k < N; ++k) {
+    const bool anew = k == 0 || *start.data(k);
+    const double moved = anew ? 0.0 : (q[k] - q[k - 1]) * wide.inverse(q[k]);
     for (py::ssize_t e = 0; e < M; ++e)
-      h[k * M + e] =
-          k == 0 || *start.data(k) ? 0.0 : std::min(std::max(h[(k - 1) * M + e] + (q[k] - q[k - 1]) / D[e], -1.0), 1.0);
+      h[k * M + e] = anew ? 0.0 : std::min(std::max(h[(k - 1) * M + e] + moved / D[e], -1.0), 1.0);
+  }
   return H;
 }
 
@@ -157,11 +164,12 @@ void bind_friction(py::module_& m) {
         "Positions (N, n) [rad] of the rotors that drive `Friction` with rotor_time = time [s], from the link's theta "
         "[rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].",
         py::arg("t"), py::arg("theta"), py::arg("v"), py::arg("time"));
-  m.def("presliding_elements", &unit_elements, "H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad].",
-        py::arg("theta"), py::arg("span"), py::arg("start"));
+  m.def("presliding_elements", &unit_elements,
+        "H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad] that widen by (a, b).", py::arg("theta"),
+        py::arg("span"), py::arg("start"), py::arg("widening") = std::array<double, 2>{});
   py::class_<Friction>(m, "Friction", "Friction of n joints: sliding level, Maxwell-slip elements, viscous terms.")
       .def(py::init(&make_friction), py::arg("map"), py::arg("span"), py::arg("level"), py::arg("load"),
-           py::arg("parameters"), py::arg("max_gap") = 0.1)
+           py::arg("parameters"), py::arg("max_gap") = 0.1, py::arg("widening") = py::none())
       .def_static("egms", &make_egms, py::arg("map"), py::arg("gms"), py::arg("fc0"), py::arg("fc1"),
                   py::arg("kinematic_error"),
                   "E-GMS: level fc0 + fc1 tau^2 (n,) times H, and all but the Coulomb level of the map.")

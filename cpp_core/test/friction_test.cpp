@@ -101,6 +101,28 @@ void load_counts_up_to_its_limit() {
   }
 }
 
+// Only what grows with speed follows the viscous slope, and it never drives.
+void viscosity_falls_with_temperature() {
+  SlidingJoint joint;
+  joint.fv1 = 5.0, joint.fv0 = 2.0;
+  const auto at = [&](double slope, double T, double v) {
+    joint.viscous_slope = slope;
+    Friction model = one(joint);
+    const double theta[] = {0.0, 1.0};
+    double f = 0.0;
+    for (int k = 0; k < 2; ++k) model.step(k * ms, theta + k, &v, nullptr, &T, &f);
+    return f;
+  };
+  const double reference = one().map().reference(0), v = 0.5;
+  const double viscous = at(0.0, reference, v) - at(0.0, reference, 0.0);
+  for (const double warmer : {-10.0, 10.0}) {
+    const double T = reference + warmer, change = at(-0.015, T, v) - at(0.0, T, v);
+    CHECK(std::abs(change + 0.015 * warmer * viscous) < 1e-9);
+    CHECK(at(-0.015, T, 0.0) == at(0.0, T, 0.0));
+  }
+  CHECK(std::abs(at(-1.0, reference + 10.0, v) - at(0.0, reference + 10.0, 0.0)) < 1e-9);
+}
+
 // What is unknown shrinks with the range of motion and is zero beyond twice the largest span.
 void unknown_until_slipped() {
   Friction model = one();
@@ -129,8 +151,8 @@ void joints_side_by_side_equal_each_alone() {
       level.push_back(levels[e] * factor * present);
       load.push_back(loads[e] * factor * present);
     }
-    joints[i] = {30.0, i % 2 ? 2.0 : 1.0, 0.5 + 0.1 * i, 0.05 * factor, 2.0 + i,       0.1 * i,
-                 1.0,  0.3 * factor,      0.1 * i,       0.2 * i,       2e-3 * factor, i % 3 ? 0.0 : 0.02};
+    joints[i] = {30.0,    i % 2 ? 2.0 : 1.0, 0.5 + 0.1 * i, 0.05 * factor,      2.0 + i,  0.1 * i, 1.0, 0.3 * factor,
+                 0.1 * i, 0.2 * i,           2e-3 * factor, i % 3 ? 0.0 : 0.02, -0.01 * i};
   }
   const auto part = [&](int first, int count) {
     const int at = 3 * first;
@@ -200,6 +222,7 @@ int main() {
   closed_cycles_dissipate();
   creeping_keeps_the_level();
   load_counts_up_to_its_limit();
+  viscosity_falls_with_temperature();
   unknown_until_slipped();
   joints_side_by_side_equal_each_alone();
   a_stage_allocates_nothing();

@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.capabilities import capability_table
 from robot_dynamics_ros.robot_file.numbers import PerJointMarker, Source
-from robot_dynamics_ros.robot_file.parameters import MODELS, Parameter
+from robot_dynamics_ros.robot_file.parameters import MODELS, ModelParameter
 from robot_dynamics_ros.robot_file.schema import RobotFile
 from robot_dynamics_ros.robot_file.store import load_robot, shipped_robots
 
@@ -114,7 +114,7 @@ def _bounds(info: FieldInfo) -> str:
     return ", ".join(f"{sign} {value:g}" for sign, value in found)
 
 
-def _models(kind: str, models: dict[str, dict[str, Parameter]]) -> str:
+def _models(kind: str, models: dict[str, dict[str, ModelParameter]]) -> str:
     rows = ["| model | parameter | unit | bounds | meaning |", "|---|---|---|---|---|"]
     for model, parameters in models.items():
         for name, p in parameters.items():

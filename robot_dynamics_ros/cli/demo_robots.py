@@ -86,7 +86,7 @@ def parameter_file(name: str, out: Path) -> str:
     return str(path)
 
 
-def circles(robot: RobotFile, demo: DemoRobot, duration: float, rate: float) -> motions.Motion:
+def circles(robot: RobotFile, demo: DemoRobot, duration: float, rate: float) -> motions.JointMotion:
     """The motion of the demo: circles with rests, samples at `rate` [Hz]."""
     stands = [(begin + k * PERIOD, end + k * PERIOD) for k in range(int(duration / PERIOD) + 1) for begin, end in RESTS]
     return polishing(robot, demo.pose, (), duration, rate=rate, radius=demo.radius, turn=demo.turn, rests=stands).motion
@@ -115,7 +115,7 @@ RATE = 500.0  # Hz of the excitation
 SEEDS = {"identification": 11, "validation": 12}
 
 
-def excitation(robot: RobotFile, demo: DemoRobot, seed: int) -> motions.Motion:
+def excitation(robot: RobotFile, demo: DemoRobot, seed: int) -> motions.JointMotion:
     """Rest to rest between random points around a pose, inside the limits, every joint reversing."""
     random, pose = np.random.default_rng(seed), np.array(demo.pose)
     lower, upper = robot.array("limits.position_lower") + MARGIN, robot.array("limits.position_upper") - MARGIN

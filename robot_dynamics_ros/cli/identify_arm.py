@@ -101,7 +101,7 @@ def identify_arm(
         if rounded := rounded_angles(robot):
             found.statements.append(rounded)
         progress("validating")
-        result = summarise(found)
+        result = summarise(found, robot)
         result["files"] = write_outputs(found, out, [*bags, *validate])
         if carrying:
             status.update("payload")

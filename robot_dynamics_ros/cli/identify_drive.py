@@ -27,18 +27,18 @@ def identify_drive(
 
     with stderr.status("identifying drives"):
         options = Options(topic=topic)
-        found = identify_drives(any_robot(robot, None, bags), bags, validate, None, options)
+        found = identify_drives(any_robot(robot, None, bags), bags, validate, options)
     result = as_dict(found)
     try:
-        written, changed = identified_drives(found, False)
-        result["files"] = {"robot_file": _save(written, out, changed, bag_files([*bags, *validate]))}
+        written = identified_drives(found)
+        result["files"] = {"robot_file": _save(written, out, bag_files([*bags, *validate]))}
     except DataError as error:
         result["files"], result["warnings"] = {}, [*result["warnings"], str(error)]
     write_json(out / "drives.json", result)
     _show(result)
 
 
-def _save(robot: Any, out: Path, changed: list[str], inputs: list[Path]) -> str:
+def _save(robot: Any, out: Path, inputs: list[Path]) -> str:
     from robot_dynamics_ros.robot_file import save_robot
 
     try:
@@ -46,7 +46,7 @@ def _save(robot: Any, out: Path, changed: list[str], inputs: list[Path]) -> str:
     except OSError as error:
         raise DataError(f"{out}: cannot be created ({error.strerror})") from None
     path = out / f"{robot.name}_drives.yaml"
-    save_robot(robot, path, inputs=inputs, changed=changed)
+    save_robot(robot, path, inputs=inputs, changed=["drives"])
     return str(path)
 
 

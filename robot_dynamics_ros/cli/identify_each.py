@@ -9,6 +9,7 @@ from rich.table import Table
 
 from robot_dynamics_ros.cli.options import console, end_with, show_verdict, stderr, workers, write_json
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.verdict import times
 
 REPORT = "comparison.html"
 
@@ -23,7 +24,7 @@ def compare(
 ) -> None:
     """Identify each bag separately and compare the results: robots of a fleet, or one robot over months."""
     from robot_dynamics_ros.identification.arm.identify import Options
-    from robot_dynamics_ros.identification.fleet import compared, identify_each
+    from robot_dynamics_ros.identification.compare import compared, identify_each
 
     options = Options(effort=effort, topic=topic)
     with stderr.status(f"identifying {len(bags)} bags") as status:
@@ -35,11 +36,11 @@ def compare(
     result = compared(results, robot)
     write_json(out / "comparison.json", result | {"results": results})
     _show(result)
-    from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
+    from robot_dynamics_ros.identification.reports.compare import write_comparison
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        console.print(f"report: {write_fleet_report(result, out / REPORT)}")
+        console.print(f"report: {write_comparison(result, out / REPORT)}")
     except CapabilityError as error:  # the numbers do not depend on drawing
         console.print(f"no report: {error}")
     end_with(result)
@@ -52,7 +53,7 @@ def _show(result: dict[str, Any]) -> None:
         table.add_column(name, overflow="fold", justify="right")
     keys = ("bags", "mean_r2", "friction", "friction_std", "friction_change")
     for bag, r2, friction, std, change in zip(*(result[key] for key in keys), strict=True):
-        cells = [f"{f:.2f}\n±{s:.2f}\n{100 * c:+.0f} %" for f, s, c in zip(friction, std, change, strict=True)]
+        cells = [f"{f:.2f}\n±{s:.2f}\n{times(1 + c)}" for f, s, c in zip(friction, std, change, strict=True)]
         table.add_row(Path(bag).name, f"{r2:.4f}", *cells)
     console.print(table)
     console.print(f"friction [Nm] at {result['friction_speed']} rad/s without load, deviation, off the median")

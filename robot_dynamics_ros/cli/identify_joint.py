@@ -41,7 +41,7 @@ def identify_property(
     found = identify_joints(
         log, known, what, joints, source=names, wrap=lambda items: progress(items, what, len(items))
     )
-    said = write_joint_outputs(found, log, list(bags), out)
+    said = write_joint_outputs(found, log, list(bags), out, robot)
     write_json(out / f"{what}.json", found.as_dict() | said | {"bags": [str(b) for b in bags]})
     show_verdict(said)
     _show(found)

@@ -19,7 +19,7 @@ def command(states: tuple[Path, ...], out: Path, jobs: str) -> None:
 
     Example: robot-dynamics learn-fleet cells/* --out fleet.npz
     """
-    from robot_dynamics_ros.identification.fleet import executor
+    from robot_dynamics_ros.identification.compare import executor
     from robot_dynamics_ros.learning.fleet import learn_fleet, save_prior
     from robot_dynamics_ros.learning.update import file_prior
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from difflib import get_close_matches
 
 import click
@@ -86,6 +87,8 @@ def _complain(text: str) -> None:
 
 def run(group: click.Group) -> None:
     """Run a command line: user errors are one line and exit status 1, never a traceback."""
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore", RuntimeWarning)  # of numpy: results say themselves where nothing is defined
     try:
         group(prog_name=group.name)
     except RobotDynamicsError as error:

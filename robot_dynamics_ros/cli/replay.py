@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from robot_dynamics_ros.cli.options import (
 from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import calibration
+from robot_dynamics_ros.estimators.collision import CollisionDetector
 from robot_dynamics_ros.estimators.contact_limits import ContactPeak
 from robot_dynamics_ros.estimators.reference import compare
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
@@ -32,6 +34,8 @@ from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
+
+SHOWN = 10  # collisions that are printed; replay.json has all
 
 
 @click.command()
@@ -50,6 +54,12 @@ from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
 @view_file_option
 @reference_option("Compare with a force sensor: its WrenchStamped topic.")
 @click.option(
+    "--collisions",
+    type=(click.Path(exists=True, path_type=Path), click.FloatRange(min=0.0, min_open=True)),
+    metavar="FREE PER_HOUR",
+    help="Also list collisions, at PER_HOUR false alarms: FREE is a recording in which nothing touched the robot.",
+)
+@click.option(
     "--calibrate", type=NewPath(), help="With --reference: write noise, std and contact threshold as a parameter FILE."
 )
 def command(
@@ -63,6 +73,7 @@ def command(
     params: Path | None,
     view_file: Path | None,
     reference: Any,
+    collisions: tuple[Path, float] | None,
     calibrate: Path | None,
 ) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
@@ -77,20 +88,27 @@ def command(
         raise ConfigError("replay", "--calibrate", "needs the force sensor: --reference TOPIC")
     for name in ("estimates", "dataset"):
         refuse_bag(out / name, inputs=bags)
-    result = replay(
-        bags,
-        carrying(load_robot(robot), payload),
+    replayed = partial(
+        replay,
+        robot=carrying(load_robot(robot), payload),
         topic=topic,
         effort=effort,
         parameters=with_file(params, parse_settings(settings)),
         progress=progress,
     )
+    detector = collisions and CollisionDetector.fitted([replayed([collisions[0]]).log], collisions[1])
+    result = replayed(bags)
     against = None if reference is None else compare(result, bags, reference[0], **reference[1])
     written = write_replay(result, out, progress, inputs=bags)
     summary = result.summary()
     summary |= judged(result, summary, against, robot)
     show_verdict(summary)
     show(result)
+    if detector is not None and collisions is not None:
+        summary["collisions"] = detector.collisions(result.log)
+        begins = ", ".join(f"{c['begin']:.2f} s" for c in summary["collisions"][:SHOWN]) or "none"
+        more = f" and {len(summary['collisions']) - SHOWN} more" if len(summary["collisions"]) > SHOWN else ""
+        console.print(f"collisions, at {collisions[1]:g} false alarms per hour: {begins}{more}")
     if against is not None:
         written += draw_comparison(result, out / "reference.png", reference[0].topic)
         show_comparison(against)

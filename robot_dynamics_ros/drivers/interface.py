@@ -71,7 +71,7 @@ class DriverInfo:
 
 
 @dataclass(frozen=True)
-class Motion:
+class MotionState:
     """State of the last motion request: idle, starting, moving, done, stopped or failed, with the reason."""
 
     state: str = "idle"
@@ -240,7 +240,7 @@ class MotionDriver(Driver):
 
     @property
     @abstractmethod
-    def motion(self) -> Motion:
+    def motion(self) -> MotionState:
         """State of the present or last motion."""
 
 

@@ -8,22 +8,27 @@ threshold are those of recordings without contact (source: own).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.signals import Log
 
 FAST, SLOW = 400.0, 40.0  # rad/s
-STATES = (0.002, 0.05)  # rad/s: below the first a joint stands, up to the second it starts, where friction errs most
+STATES = (0.002, 0.05)  # rad/s: below the first a joint stands, up to the second it starts, where friction errs most,
+START = 0.1  # s for which it still does beyond it: a joint that breaks away is fast before the torque has settled
 ROWS = 200  # of a state of a joint that say something about it
 BLOCK = 1.0  # s; one with a distance above the threshold is a false alarm
 TAIL = 0.05  # share of the blocks, from whose excesses the tail beyond the recordings is continued
 ENOUGH = 10  # blocks above a threshold that need no tail
+SURE = 1.28  # deviations of the tail's mean excess by which it is taken longer: 90 %
 HELD = 0.1  # s for which a collision is reported
 LEAST = 30.0  # s of recordings
+SETTLED = 2.0  # s at the beginning of a log that say nothing: the filters of the pipeline settle
 
 
 @dataclass(frozen=True)
@@ -35,35 +40,48 @@ class CollisionDetector:
     threshold: float
 
     @classmethod
-    def fitted(cls, free: Sequence[Log], rate: float = 1.0) -> CollisionDetector:
-        """From logs of the pipeline in which nothing touched the robot: `rate` false alarms per hour.
+    def fitted(cls, free: Iterable[Log], rate: float = 1.0) -> CollisionDetector:
+        """From logs of the pipeline, read once, in which nothing touched the robot: `rate` false alarms per hour.
 
         Where that is rarer than the logs show, an exponential tail goes on. Raises DataError below LEAST.
         """
-        length = sum(float(log.time[-1] - log.time[0]) for log in free)
+        parts = [_settled(log) for log in free]
+        length = sum(float(time[-1] - time[0]) for time, _, _ in parts if len(time))
         if length < LEAST:
             raise DataError(f"{length:.0f} s without contact; needs {LEAST:.0f} to tell how often alarms are false")
-        rows, state = (np.concatenate([f(log) for log in free]) for f in (fast_changes, _states))
+        rows, state = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
         known = [(state == k) & ((state == k).sum(axis=0) >= ROWS) for k in range(len(STATES) + 1)]
         every = np.sqrt((rows**2).mean(axis=0))
         std = np.stack([np.where(mask.any(axis=0), _rms(rows, mask), every) for mask in known])
         scaled = rows / np.take_along_axis(std, state, axis=0)
         precision = np.linalg.inv(scaled.T @ scaled / len(scaled))
-        parts = np.split(_distance(scaled, precision), np.cumsum([len(log) for log in free])[:-1])
-        largest = np.concatenate([_blocks(log.time, part) for log, part in zip(free, parts, strict=True)])
+        distances = np.split(_distance(scaled, precision), np.cumsum([len(part[0]) for part in parts])[:-1])
+        largest = np.concatenate([_blocks(part[0], d) for part, d in zip(parts, distances, strict=True) if len(d)])
         return cls(std, precision, _exceeded(largest, rate * BLOCK / 3600.0))
 
     def distance(self, log: Log) -> np.ndarray:
         """D (N,) of a log of the pipeline."""
         return _distance(fast_changes(log) / np.take_along_axis(self.std, _states(log), axis=0), self.precision)
 
-    def collided(self, log: Log) -> np.ndarray:
-        """(N,) bool: the distance was above the threshold within HELD."""
-        over = np.flatnonzero(self.distance(log) > self.threshold)
+    def collided(self, log: Log, distance: np.ndarray | None = None) -> np.ndarray:
+        """(N,) bool: the distance (that of the log, where it is known already) was above the threshold within HELD."""
+        over = np.flatnonzero((self.distance(log) if distance is None else distance) > self.threshold)
         if not len(over):
             return np.zeros(len(log), bool)
         place = np.searchsorted(over, np.arange(len(log)), side="right") - 1
         return np.asarray((place >= 0) & (log.time - log.time[over[place]] < HELD))
+
+    def collisions(self, log: Log) -> list[dict[str, Any]]:
+        """Begin [s] and largest distance of every collision of a log after its first SETTLED seconds."""
+        distance = self.distance(log)
+        hit = self.collided(log, distance) & (log.time - log.time[0] >= SETTLED)
+        return [{"begin": float(log.time[a]), "distance": float(distance[a:b].max())} for a, b in runs(hit)]
+
+
+def _settled(log: Log) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Time, fast changes and states from SETTLED on."""
+    rows = log.time - log.time[0] >= SETTLED
+    return log.time[rows], fast_changes(log)[rows], _states(log)[rows]
 
 
 def fast_changes(log: Log) -> np.ndarray:
@@ -85,7 +103,9 @@ def _distance(r: np.ndarray, precision: np.ndarray) -> np.ndarray:
 
 def _states(log: Log) -> np.ndarray:
     """(N, n) int: 0 the joint stands, 1 it starts, 2 it moves."""
-    return np.asarray(np.searchsorted(STATES, np.abs(np.nan_to_num(log.qd))))
+    state = np.searchsorted(STATES, np.abs(np.nan_to_num(log.qd))).astype(np.int8)
+    slow = np.maximum.accumulate(np.where(state < len(STATES), log.time[:, None], -np.inf), axis=0)
+    return np.where(log.time[:, None] - slow <= START, np.minimum(state, 1), state)
 
 
 def _rms(rows: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -103,4 +123,5 @@ def _exceeded(largest: np.ndarray, share: float) -> float:
     if share * len(largest) >= ENOUGH:
         return float(np.quantile(largest, 1.0 - share))
     begin = float(np.quantile(largest, 1.0 - TAIL))
-    return begin + float((largest[largest > begin] - begin).mean()) * float(np.log(TAIL / share))
+    excess = largest[largest > begin] - begin
+    return begin + float(excess.mean() * (1.0 + SURE / np.sqrt(len(excess))) * np.log(TAIL / share))

@@ -20,7 +20,6 @@ PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
 DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin
 KEPT = 0.06  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
-SINGULAR = 0.08  # smallest singular value of the length-scaled Jacobian away from singular poses
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 
@@ -37,7 +36,7 @@ CONSTANTS = (
     Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
     # a singular value of the Jacobian needs one unit: moments are divided by a quarter of the arm
     Parameter("length", 0.0, "characteristic length of moments, 0: from the chain", "m", 0.0, 100.0),
-    Parameter("singular_value", SINGULAR, "scaled singular value below which a pose is singular", "", 1e-6, 10.0),
+    Parameter("singular_value", 0.08, "scaled singular value below which a pose is singular", "", 1e-6, 10.0),
     # far above what these arms exert in contact, so that the prior hardly changes what the joints show
     Parameter("expected_force", 200.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
     # second hypothesis: most contacts are at the TCP and bring no moment (bench/results/force.md)

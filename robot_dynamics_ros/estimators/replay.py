@@ -21,7 +21,6 @@ from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.effort.recording import adopted, contradictions, describe, recorded_meaning
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.contact_limits import contact_peaks
-from robot_dynamics_ros.estimators.force_arguments import SINGULAR
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
@@ -81,7 +80,7 @@ class Replay:
     def degraded(self) -> dict[str, int]:
         """Why estimates are degraded -> records; each record counts once."""
         degraded = self.status == int(Status.degraded)
-        singular = degraded & (self.log.singular_value.ravel() < SINGULAR)
+        singular = degraded & (self.log.singular_value.ravel() < self.pipeline.stage("force").singular_value)
         unknown = self.robot.friction is None and self.robot.drives.torque_side == "motor"
         other = "without friction in the robot file" if unknown else "late, or a joint's effort cannot be trusted"
         found = {"near singular poses": int(singular.sum()), other: int((degraded & ~singular).sum())}

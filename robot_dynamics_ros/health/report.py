@@ -14,7 +14,7 @@ from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend_of
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import GREY, MODEL, ORANGE, RED, concise_dates, grid
-from robot_dynamics_ros.verdict import matrix, verdict, worst
+from robot_dynamics_ros.verdict import matrix, times, verdict, worst
 
 QUANTITIES = {
     "coulomb": ("Coulomb level at equal load and temperature", "Nm"),
@@ -151,7 +151,7 @@ def _sentence(quantity: str, row: dict[str, Any]) -> str:
     if not alarm and not (watched and row["pattern"] != "none"):
         return ""
     title, unit = QUANTITIES[quantity]
-    size = f"{row['change_percent']:+.0f} % from first to last"
+    size = f"{times(1 + row['change_percent'] / 100)} from first to last"
     if row["pattern"] == "step":
         text = f"changed its level on {', '.join(row['changes'])} ({size})"
     elif row["pattern"] == "drift":

@@ -18,25 +18,17 @@ def nrmse(y: np.ndarray, estimate: np.ndarray) -> float:
     return 100.0 * (1.0 - float(np.linalg.norm(y - estimate)) / spread) if spread > 0 else float("nan")
 
 
-def information_criteria(error: np.ndarray, parameters: int) -> tuple[float, float]:
-    """AIC = N ln(RSS/N) + 2 k and BIC = N ln(RSS/N) + k ln N of error (N,) and k parameters; lower is better."""
-    N = max(len(error), 1)
-    fit = N * float(np.log(max(float(error @ error) / N, 1e-300)))
-    return fit + 2.0 * parameters, fit + parameters * float(np.log(N))
-
-
 def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
-    """RMSE, NRMSE %, R2, correlation, largest and mean error, NMSE of p (N, n) against y (N, n), each (n,).
+    """RMSE, NRMSE %, R2, correlation, largest and mean error of p (N, n) against y (N, n), each (n,).
 
-    R2 = 1 - |y-p|^2 / |y - mean y|^2; NRMSE% = 100 (1 - |y-p| / |y - mean y|) [Madsen2020 ch4];
-    NMSE = mean (y-p)^2 / mean |y| [Madsen2020 ch5 22]. NaN where there are fewer than two samples or the effort is
-    constant.
+    R2 = 1 - |y-p|^2 / |y - mean y|^2; NRMSE% = 100 (1 - |y-p| / |y - mean y|) [Madsen2020 ch4]. NaN where there are
+    fewer than two samples or the effort is constant.
     """
     e = y - p
     n = y.shape[1]
     if len(y) < 2:
         nan = np.full(n, np.nan)
-        return {k: nan for k in ("rmse", "nrmse", "r2", "correlation", "max", "mean", "nmse")}
+        return {k: nan for k in ("rmse", "nrmse", "r2", "correlation", "max", "mean")}
     spread = ((y - y.mean(0)) ** 2).sum(0)
     spread = np.where(spread > 1e-12 * len(y), spread, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -48,7 +40,6 @@ def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
             "correlation": correlation,
             "max": np.abs(e).max(0),
             "mean": e.mean(0),
-            "nmse": (e**2).mean(0) / np.maximum(np.abs(y).mean(0), 1e-12),
         }
 
 

@@ -4,7 +4,8 @@ What the model of the unloaded arm leaves of the loaded run's effort is linear i
 on the last link:
   effort - model = Y_n(q, qd, qdd) pi + W delta + (friction of this run, per joint: Coulomb, viscous, offset)
 where delta is the error of the unloaded base parameters, as uncertain as the unloaded run left it (its triangle is a
-prior). The model's friction is that under the load of arm and payload, so that the body is found twice.
+prior). The model's friction is that under the load of arm and payload, so that the body is found twice. Where a joint
+stands its friction holds any torque up to breakaway: a long rest counts as one sample with that deviation.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.cross_validation import state_folds
+from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.solvers.consistency import eliminate
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution, solve
+from robot_dynamics_ros.identification.arm.solvers.rest_weights import slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.models.inertia import about_com, is_consistent
 from robot_dynamics_ros.robot_file.blocks import Payload
-from robot_dynamics_ros.signals.speeds import STEP
 
 # How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
 # to three percent. Assumed where the torque constants have no deviation of their own (a known mass finds them): no
@@ -31,7 +34,8 @@ from robot_dynamics_ros.signals.speeds import STEP
 TORQUE_SCALE = 0.02
 MAX_RELATIVE_STD = 0.5  # relative standard deviation above which a number is called not observable
 LIGHT = 3.0  # masses below this many standard deviations are no payload
-ROUNDS = 2  # of payload and its load on the friction; a third moves the mass by 0.02 %
+ROUNDS = 3  # of payload, its load on the friction and the weights of rests
+REGIONS = 10  # of the state, each left out once
 
 
 @dataclass(frozen=True)
@@ -70,15 +74,16 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
     scaled = [found.as_identified(r) for r in loaded]
     motion = stack([at_lower_rate(found.filtered(r)) for r in scaled])
     columns, carried, size = _columns(found, motion), 0.0, 10 + found.rigid.base.size + 3 * motion.n
+    prior, stretches, left = _prior(found, size), slow_stretches(motion), np.ones_like(motion.q)
     for _ in range(ROUNDS):
         rest = motion.effort - found.consistent.predict(motion, carried)
         rows = _rows(found, motion, columns, rest)
-        solution = solve(rows, size, prior=_prior(found, size))
+        solution = solve(rows, size, prior=prior, row_weights=list(slow_weights(left, motion, stretches).T))
         carried = np.einsum("jtk,k->tj", columns, solution.x[:10])
-    pi, covariance = (
-        solution.x[:10],
-        _covariance(found, solution) + _scale_covariance(rows, solution, torque_scale(found)),
-    )
+        left = np.column_stack([r.y - r.A @ solution.x[r.index] for r in rows])
+    region = state_folds(motion.q, motion.qd, REGIONS)
+    scatter = _of_unloaded(found, solution, prior[0]) + _jackknife(rows, solution, region)
+    pi, covariance = solution.x[:10], scatter + _scale_covariance(rows, solution, torque_scale(found))
     mass, std = float(pi[9]), float(np.sqrt(covariance[9, 9]))
     if not mass > LIGHT * std:
         lighter = mass < -LIGHT * std
@@ -96,8 +101,7 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
         )
         if ok
     )
-    after = rest - np.column_stack([r.A @ solution.x[r.index] for r in rows])
-    before_r2, after_r2 = (_mean_r2(motion.effort, r) for r in (rest, after))
+    before_r2, after_r2 = (_mean_r2(motion.effort, r) for r in (rest, left))
     return IdentifiedPayload(
         mass, std, body.com, deviation[:3], body.inertia, deviation[3:], names, before_r2, after_r2
     )
@@ -114,18 +118,12 @@ def _rows(found: Identification, m: Motion, Y: np.ndarray, rest: np.ndarray) -> 
     W = found.consistent.rigid.base_regressor(m.q, m.qd, m.qdd)
     b, rows = W.shape[2], []
     for j in range(m.n):
-        A = np.column_stack([Y[j], W[j], _nuisance(found, m, j)])
+        A = np.column_stack([Y[j], W[j], simple_friction(m.qd[:, j])])  # warmer grease, another load
         chosen = found.structure.filters[j]
         A = A if chosen is None else chosen.apply(A, m.rate, m.start)
         own = range(10 + b + 3 * j, 13 + b + 3 * j)
         rows.append(JointRows(A, np.array([*range(10 + b), *own]), rest[:, j]))
     return rows
-
-
-def _nuisance(found: Identification, m: Motion, j: int) -> np.ndarray:
-    """Friction that differs between the runs: warmer grease, another load."""
-    v = m.qd[:, j]
-    return np.column_stack([np.tanh(v / STEP), v, np.ones_like(v)])
 
 
 def _prior(found: Identification, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -138,10 +136,28 @@ def _prior(found: Identification, size: int) -> tuple[np.ndarray, np.ndarray]:
     return rows, z - R @ base.from_standard(found.consistent.phi)
 
 
-def _covariance(found: Identification, solution: Solution) -> np.ndarray:
-    """Covariance (10, 10) of the body: both runs' noise, inflated for its correlation in time."""
+def _of_unloaded(found: Identification, solution: Solution, prior: np.ndarray) -> np.ndarray:
+    """Covariance (10, 10) of the body from the noise of the unloaded run, inflated for its correlation in time."""
     inverse = np.linalg.pinv(solution.R, rcond=1e-10)
-    return max(_inflation(found.solution), _inflation(solution)) ** 2 * (inverse @ inverse.T)[:10, :10]
+    seen = prior @ (inverse @ inverse.T)[:, :10]
+    return _inflation(found.solution) ** 2 * seen.T @ seen
+
+
+def _jackknife(rows: list[JointRows], solution: Solution, region: np.ndarray) -> np.ndarray:
+    """Covariance (10, 10) of the body from the loaded run: its regions of the state (N,) are left out once."""
+    inverse, size, moved = np.linalg.pinv(solution.R, rcond=1e-10), len(solution.x), []
+    for b in range(REGIONS):
+        H, score = np.zeros((size, size)), np.zeros(size)
+        for j, row in enumerate(rows):
+            mine = region == b
+            weight = np.sqrt(solution.weights[mine, j]) / solution.scale[j]
+            A, left = row.A[mine] * weight[:, None], (row.y[mine] - row.A[mine] @ solution.x[row.index]) * weight
+            H[np.ix_(row.index, row.index)] += A.T @ A
+            score[row.index] += A.T @ left
+        without = np.eye(size) - inverse.T @ H @ inverse
+        moved.append((inverse @ np.linalg.lstsq(without, inverse.T @ score, rcond=1e-10)[0])[:10])
+    D = np.array(moved)
+    return np.asarray((REGIONS - 1) / REGIONS * D.T @ D)
 
 
 def torque_scale(found: Identification) -> np.ndarray:

@@ -5,22 +5,25 @@ A hypothesis adds columns D: r = D theta + e. Its evidence is what chi2 = r' S^-
   payload   mass and first moments of the last link (mX, mY, mZ, m)
   gain      of joint j: its own predicted torque A x        (a re-calibrated current sensor, another torque constant)
   bias      of joint j: its offset column                   (a re-calibrated torque zero)
+  viscosity of all joints: their viscous friction           (a lubricant of another temperature); learned without it
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
 
+from robot_dynamics_ros.identification.arm.viscosity import described
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
+from robot_dynamics_ros.learning.written import parameters_of
 from robot_dynamics_ros.verdict import CLEAR, SHARE, changed
 
-PAYLOAD, GAIN = 0.2, 0.05  # kg, share of a joint's torque: smaller ones are no change point
+PAYLOAD, GAIN, VISCOSITY = 0.2, 0.05, 0.05  # kg, shares of a torque: smaller ones are no change point
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
 EXPLAINED = 0.3  # of what chi2 exceeds its rows by, that a hypothesis must explain
 
@@ -97,6 +100,8 @@ def _hypotheses(
     columns: Columns, recording: Triangle, A: np.ndarray, x: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray, Words, float]]:
     """(kind, D (m, k), words(theta, std), least theta[0] that matters)."""
+    if columns.motor_side:
+        yield "viscosity", _viscous(columns, A, x)[:, None], _viscosity, VISCOSITY
     P = columns.rigid.base.matrix()
     last = 10 * (columns.n - 1) + np.array([9, 6, 7, 8])
     yield "payload", A[:, : columns.base] @ P[:, last], _payload, PAYLOAD
@@ -107,6 +112,29 @@ def _hypotheses(
         yield "gain", np.where(mine, A @ x, 0.0)[:, None], _gain(name), GAIN
         size = float(np.sqrt(np.sum(recording.joints[j][:, -1] ** 2) / recording.count[j]))
         yield "bias", np.where(mine, A[:, columns.place(j, "fo")], 0.0)[:, None], _bias(name), SHARE * size
+
+
+def _viscous(columns: Columns, A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Viscous friction in rows A (m, p) of parameters x (p,)."""
+    places = [columns.place(j, term) for j in range(columns.n) for term in ("fv1", "fv2", "fv0")]
+    return np.asarray(A[:, places] @ np.maximum(x[places], 0.0))
+
+
+def without_viscosity(recording: Triangle, found: Change, state: Information, columns: Columns) -> Triangle:
+    """A recording as if its viscous friction had not changed against `state`."""
+    x, file = state.mean, parameters_of(columns, columns.robot)
+    joints = []
+    for T, index in zip(recording.joints, columns.index, strict=True):
+        A = np.zeros((len(T), columns.size))
+        A[:-1, index] = T[:-1, :-1]
+        joints.append(np.column_stack([T[:, :-1], T[:, -1] - found.size * _viscous(columns, A, x)]))
+    after = replace(recording, joints=joints)
+    ratio = after.squares(file, columns.index) / np.maximum(recording.squares(file, columns.index), 1e-12)
+    return replace(after, reference=recording.reference * ratio)
+
+
+def _viscosity(theta: np.ndarray, std: np.ndarray) -> str:
+    return described(float(theta[0]), float(std[0]))
 
 
 def _payload(theta: np.ndarray, std: np.ndarray) -> str:

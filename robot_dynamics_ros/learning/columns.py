@@ -12,52 +12,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.friction_columns import (
-    SPANS,
-    THINNING_SPEED,
-    stribeck_fall,
-    thinning,
-)
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
+from robot_dynamics_ros.identification.arm.model import signals_of
 from robot_dynamics_ros.identification.arm.presliding import clock, driven
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
-from robot_dynamics_ros.identification.arm.static_law import STRIBECK_VELOCITY
-from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion
+from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_motors
 from robot_dynamics_ros.robot_file import RobotFile
 
 POSES = 200
+STRIBECK_VELOCITY = 0.1  # rad/s, of a robot file without presliding
 LOAD_LIMIT = 1.5  # times the torque limit
-GROUPS = ("c", "d", "l", "e")  # level, its Stribeck part, load, its Stribeck part
+GROUPS = ("h", "hg", "hl", "hgl")  # level, its Stribeck part, load, its Stribeck part
 PLAIN = ("fv1", "fv2", "fv0", "tc", "tv", "fo", "ia")
 WARM = 35.0  # deg C, T0: of a joint at work
-LAYOUT = 3  # changes when the meaning of a column changes
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What the columns of one joint depend on: spans (m,) [rad], vs, v0 [rad/s], power p and limit [Nm] of the load,
-    rotor_time [s] (above 0: the integrated velocity drives the elements).
-    """
-
-    spans: tuple[float, ...]
-    stribeck_velocity: float
-    thinning_speed: float
-    load_power: float
-    load_limit: float
-    rotor_time: float = 0.0
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return (*(f"{g}{k}" for g in GROUPS for k in range(len(self.spans))), *PLAIN)
+LAYOUT = 4  # changes when the meaning of a column changes
 
 
 class Columns:
@@ -74,16 +50,22 @@ class Columns:
         self.body = RobotModel(robot.chain(), robot.joint_names).with_gravity(self.rigid.gravity)
         self.motor_side = robot.drives.torque_side == "motor"
         self.shapes = [shape_of(robot, j) for j in range(robot.n_joints)]
+        self.laws = [self._law(shape) for shape in self.shapes]
         self.n, self.base = robot.n_joints, self.rigid.base.size
 
     def __reduce__(self) -> tuple[type[Columns], tuple[RobotFile]]:
         """To another process goes the robot file: models of the core stay in theirs."""
         return Columns, (self.robot,)
 
-    @cached_property
+    def _law(self, shape: Shape) -> JointFriction:
+        """Columns of a joint; behind the gear there is no friction to see, only an offset."""
+        own = (*(f"{g}@{k}" for g in GROUPS for k in range(len(shape.spans))), *PLAIN)
+        return JointFriction(own if self.motor_side else ("fo",), shape)
+
+    @property
     def terms(self) -> list[tuple[str, ...]]:
-        """Names of every joint's own columns; behind the gear there is no friction to see, only an offset."""
-        return [shape.names if self.motor_side else ("fo",) for shape in self.shapes]
+        """Names of every joint's own columns."""
+        return [law.terms for law in self.laws]
 
     @cached_property
     def names(self) -> list[str]:
@@ -160,22 +142,10 @@ class Columns:
 
     def friction(self, motion: Motion, load: np.ndarray, warmer: np.ndarray | None = None) -> list[np.ndarray]:
         """Own columns (N, k_j) of every joint; load (N, n) [Nm], warmer (N, n): T - T0 [K]."""
-        warmer = np.zeros_like(load) if warmer is None else warmer
-        return [self._joint(j, motion, load[:, j], warmer[:, j]) for j in range(self.n)]
-
-    def _joint(self, j: int, motion: Motion, load: np.ndarray, warmer: np.ndarray) -> np.ndarray:
-        v, one = motion.qd[:, j], np.ones(len(motion))
-        if not self.motor_side:
-            return one[:, None]
-        shape = self.shapes[j]
-        driver = motion.position if motion.rotor is None or not shape.rotor_time else motion.rotor
-        position = np.ascontiguousarray(driver[:, j])
-        H = _core.presliding_elements(position, np.array(shape.spans), motion.start)
-        g = stribeck_fall(v, shape.stribeck_velocity)[:, None]
-        L = (np.minimum(np.abs(load), shape.load_limit) ** shape.load_power)[:, None]
-        viscous = [v, np.abs(v) * v, thinning(v, shape.thinning_speed)]
-        plain = np.column_stack([*viscous, warmer * np.median(H, axis=1), warmer * v, one, motion.qdd[:, j]])
-        return np.hstack([H, H * g, H * L, H * g * L, plain])
+        joints = signals_of(motion, load, {})
+        for j, signals in enumerate(joints):
+            signals.warmer = 0.0 if warmer is None else warmer[:, j]
+        return [signals.matrix(law) for signals, law in zip(joints, self.laws, strict=True)]
 
 
 def shape_of(robot: RobotFile, j: int) -> Shape:
@@ -183,8 +153,9 @@ def shape_of(robot: RobotFile, j: int) -> Shape:
     limit = LOAD_LIMIT * float(robot.array_or("limits.torque", 1e3)[j])
     block = robot.hysteresis
     if block is None or block.model != "presliding":
-        return Shape(SPANS, STRIBECK_VELOCITY, THINNING_SPEED, 1.0, limit, ROTOR_TIME)
+        return Shape(1.0, 1.0, STRIBECK_VELOCITY, load_limit=limit, rotor=True)
     value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
     vs, v0, power, limit = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
-    return Shape(spans, vs, v0, power, limit, float(value.get("rotor_time", 0.0)))
+    a, b = (float(x) for x in value.get("widening", (0.0, 0.0)))
+    return Shape(power, 1.0, vs, limit, float(value.get("rotor_time", 0.0)) > 0, spans, v0, (a, b))

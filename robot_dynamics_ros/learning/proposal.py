@@ -24,6 +24,7 @@ from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information
 from robot_dynamics_ros.learning.written import parameters_of, with_residuals, written
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.verdict import times
 
 FOLDS = 5
 CHANCE = 0.05  # of a joint that is alike to be found better (any of them) or worse (each)
@@ -122,7 +123,7 @@ def _judge(found: Proposal, ratio: np.ndarray, names: Sequence[str]) -> None:
     found.better, found.worse = (
         [n for n, is_so in zip(names, which, strict=True) if is_so] for which in verdict(ratio)
     )
-    change = ", ".join(f"{n} {100 * (np.exp(-m) - 1):+.0f} %" for n, m in zip(names, mean, strict=True))
+    change = ", ".join(f"{n} {times(np.exp(-m))}" for n, m in zip(names, mean, strict=True))
     found.reasons.append(f"error on held-out recordings: {change}")
     if found.worse:
         found.reasons.append(f"held-out recordings contradict the learned file: worse in {', '.join(found.worse)}")

@@ -24,7 +24,7 @@ def judged(
 ) -> dict[str, Any]:
     """Verdict and the matrix joint x (errors, what is left of the prior); robot: as the user has named it."""
     left_out = [line for line in session.lines if line.startswith(LEFT_OUT)]
-    again = [line for line in session.lines if line.startswith("left out")]
+    again = [line for line in session.lines if line.startswith(("left out", "warmed"))]
     seen = sum(k.left <= OPEN for k in known)
     state = session.store.directory
     if proposal.robot is None:

@@ -30,20 +30,19 @@ class Running:
     """
 
     prior: Prior
-    tau: float
     state: Information
     time: float = -np.inf
     seconds: float = 0.0
     recordings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, prior: Prior, triangles: Sequence[Triangle] = (), tau: float = TAU) -> Running:
+    def of(cls, prior: Prior, triangles: Sequence[Triangle] = ()) -> Running:
         """After recordings, in the order of their time."""
-        return cls(prior, tau, prior.information).with_all(triangles)
+        return cls(prior, prior.information).with_all(triangles)
 
     def at(self, time: float) -> Information:
         """The posterior at a time [s since 1970], friction having walked since the last recording."""
-        return walked(self.state, self.prior, time - self.time, self.tau) if self.recordings else self.state
+        return walked(self.state, self.prior, time - self.time) if self.recordings else self.state
 
     def with_all(self, triangles: Sequence[Triangle]) -> Running:
         """With further recordings, in the order of their time; one older than the last counts as of the last's time."""
@@ -57,9 +56,9 @@ class Running:
 
     @cached_property
     def key(self) -> str:
-        """What a kept posterior must have been made with: 16 hexadecimal digits of the prior and of tau."""
+        """What a kept posterior must have been made with: 16 hexadecimal digits of the prior and of TAU."""
         parts = (self.prior.columns.robot_id.encode(), self.prior.mean.tobytes(), self.prior.covariance.tobytes())
-        return hashlib.sha256(b"".join((*parts, repr(self.tau).encode()))).hexdigest()[:16]
+        return hashlib.sha256(b"".join((*parts, repr(TAU).encode()))).hexdigest()[:16]
 
     def save(self, path: Path) -> None:
         """Keep it. Raises OSError naming the path."""
@@ -70,7 +69,7 @@ class Running:
             temporary.write_bytes(body.getvalue())
 
     def kept(self, path: Path) -> Running | None:
-        """What is kept at `path` with this prior and tau; None where it is of others, damaged or not there."""
+        """What is kept at `path` with this prior; None where it is of others, damaged or not there."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 about, R, z = json.loads(file["about"].tobytes()), file["R"], file["z"]
@@ -90,9 +89,7 @@ class Running:
         )
 
 
-def posterior(
-    prior: Prior, recordings: Sequence[Triangle], tau: float = TAU, until: float | None = None
-) -> Information:
+def posterior(prior: Prior, recordings: Sequence[Triangle], until: float | None = None) -> Information:
     """All recordings in the order of time, friction walking in between and on to the time `until` [s since 1970]."""
-    found = Running.of(prior, recordings, tau)
+    found = Running.of(prior, recordings)
     return found.state if until is None else found.at(until)

@@ -14,13 +14,13 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, cut_in_time
-from robot_dynamics_ros.learning.changes import change_since
+from robot_dynamics_ros.learning.changes import change_since, without_viscosity
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
 from robot_dynamics_ros.learning.proposal import Proposal, propose
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import TAU, Prior, file_prior
+from robot_dynamics_ros.learning.update import Prior, file_prior
 
 
 @dataclass
@@ -30,16 +30,15 @@ class Session:
     store: Store
     prior: Prior
     options: Options = DEFAULTS
-    tau: float = TAU
     lines: list[str] = field(default_factory=list)
     recordings: list[Recording] = field(default_factory=list)  # of this run, in Nm, those that were learned
     bytes: int = 0
     _known: Running | None = None
 
     @classmethod
-    def of(cls, store: Store, prior: Prior | None = None, options: Options = DEFAULTS, tau: float = TAU) -> Session:
+    def of(cls, store: Store, prior: Prior | None = None, options: Options = DEFAULTS) -> Session:
         """With the prior of the first robot file where none is given."""
-        return cls(store, prior or file_prior(store.columns), options, tau)
+        return cls(store, prior or file_prior(store.columns), options)
 
     def learn(self, bags: Sequence[str | Path], progress: Callable[[str], None] = lambda text: None) -> None:
         """Fold in bags, in the order of their time; one that says nothing usable is left out with its reason."""
@@ -66,7 +65,10 @@ class Session:
         change = change_since(state, triangle, learned, columns) if before.recordings else None
         name, share = triangle.about["recording"], free.duration / max(rec.duration, 1e-9)
         left = f", {rec.duration - free.duration:.0f} s of contact left out" if share < 0.995 else ""
-        if change is not None:
+        if change is not None and change.kind == "viscosity":
+            triangle = without_viscosity(triangle, change, state, columns)
+            self._say("warmed", f"{name}: {change.text} than before; it is learned at the temperature of the others")
+        elif change is not None:
             self.bytes += self.store.add(triangle, "held")
             text = f"{name}: held back, {change.text} (chi2 per row {change.before:.1f}, with it {change.after:.1f})"
             self._say("held", text, True, recording=name, time=triangle.time, kind=change.kind)
@@ -84,7 +86,7 @@ class Session:
         """The robot file of everything learned, judged. Raises DataError where nothing is learned yet."""
         if not self.known().recordings:
             raise DataError(f"{self.store.directory}: no recording is learned yet")
-        seen = self.store.posterior(self.prior, self.tau, "seen")
+        seen = self.store.posterior(self.prior, "seen")
         unseen = [sha256[:16] for sha256 in self.known().recordings if sha256 not in seen.recordings]
         new = self.store.triangles(names=unseen)
         if len(new) == 1 and len(self.recordings) == 1:  # a single one is judged half by half
@@ -101,7 +103,7 @@ class Session:
     def known(self) -> Running:
         """The posterior of everything learned."""
         if self._known is None:
-            self._known = self.store.posterior(self.prior, self.tau)
+            self._known = self.store.posterior(self.prior)
         return self._known
 
     def apply(self, proposal: Proposal) -> Path:

@@ -71,18 +71,18 @@ class Store:
         found = [load(self._path(folder, name), self.columns.robot_id, sizes) for name in chosen]
         return sorted(found, key=lambda t: t.time)
 
-    def posterior(self, prior: Prior, tau: float, of: str = "posterior") -> Running:
+    def posterior(self, prior: Prior, of: str = "posterior") -> Running:
         """The posterior of everything learned, of: or of what the newest version has `seen`.
 
         Triangles are read only where they are not in the kept one, or where that no longer holds.
         """
         wanted = self.names() if of == "posterior" else [name for name in self.names() if name in self._seen()]
         path = self.directory / f"{of}.npz"
-        found = Running.of(prior, (), tau).kept(path) or Running.of(prior, (), tau)
+        found = Running.of(prior).kept(path) or Running.of(prior)
         inside = {sha256[:16] for sha256 in found.recordings}
         new = self.triangles(names=[name for name in wanted if name not in inside])
         if inside - set(wanted) or any(t.time < found.time for t in new):
-            found, new = Running.of(prior, (), tau), self.triangles(names=wanted)
+            found, new = Running.of(prior), self.triangles(names=wanted)
         if new:
             found = found.with_all(new)
             found.save(path)

@@ -28,10 +28,10 @@ MASS, CENTRE, INERTIA = 0.1, 0.01, 0.2  # prior deviations of a data sheet: shar
 ROTOR = 0.2  # share
 KNOWN = 0.3  # of these deviations, where the numbers were identified on the robot itself
 FRICTION = {
-    "c": 0.6,
-    "d": 0.5,
-    "l": 0.1,
-    "e": 0.05,
+    "h": 0.6,
+    "hg": 0.5,
+    "hl": 0.1,
+    "hgl": 0.05,
     "fv1": 0.6,
     "fv2": 0.3,
     "fv0": 0.6,
@@ -39,7 +39,7 @@ FRICTION = {
     "tv": 0.015,
     "fo": 0.2,
 }
-# of the Coulomb level (c, d, fo), of the viscous friction at 1 rad/s (fv..), per Nm of load (l, e), per K of both (t.)
+# of the Coulomb level (h, hg, fo), of the viscous friction at 1 rad/s (fv..), per Nm of load (hl, hgl), per K of both
 THINNER = -0.01  # 1/K, viscous friction of a robot file without a temperature law: grease
 TYPICAL, TYPICAL_LOAD = (
     0.5,
@@ -171,16 +171,16 @@ def _joint_prior(columns: Columns, j: int) -> tuple[np.ndarray, np.ndarray]:
     terms, robot = columns.terms[j], columns.robot
     known = file_terms(columns, j)
     limit = float(robot.array_or("limits.torque", 100.0)[j])
-    level = max(sum(known[t] + known[t.replace("c", "d", 1)] for t in terms if t[0] == "c"), 5e-3 * limit)
+    kinds = [t.partition("@")[0] for t in terms]
+    level = max(sum(known[t] for t, kind in zip(terms, kinds, strict=True) if kind in ("h", "hg")), 5e-3 * limit)
     viscous = max(known.get("fv1", 0.0) + known.get("fv2", 0.0) + known.get("fv0", 0.0), 0.3 * level)
     share = KNOWN if identified(robot.friction) and robot.hysteresis is not None else 1.0
-    size = {"c": level, "d": level, "l": 1.0, "e": 1.0, "fv1": viscous, "fv2": viscous, "fv0": viscous, "fo": level}
+    size = {"h": level, "hg": level, "hl": 1.0, "hgl": 1.0, "fv1": viscous, "fv2": viscous, "fv0": viscous, "fo": level}
     size |= {"tc": level, "tv": viscous}
-    if "tv" in known and warm_slope(robot, j) == 0.0:
+    if "tv" in known and warm_slopes(robot, j)[1] == 0.0:
         known["tv"] = THINNER * known["fv1"]
     std = np.zeros(len(terms))
-    for k, t in enumerate(terms):
-        kind = t if t in size else t[0]
+    for k, (t, kind) in enumerate(zip(terms, kinds, strict=True)):
         std[k] = ROTOR * max(known[t], 0.01) if t == "ia" else share * FRICTION[kind] * size[kind]
         std[k] /= np.sqrt(len(columns.shapes[j].spans)) if kind in GROUPS else 1.0  # of their sum
     return np.array([known[t] for t in terms]), np.diag(std**2)
@@ -196,7 +196,7 @@ def file_terms(columns: Columns, j: int, robot: RobotFile | None = None) -> dict
     out = dict.fromkeys(terms, 0.0)
     if "ia" in out:
         out["ia"] = float(robot.effort_inertia[j])
-    if robot.friction is None or "c0" not in out:
+    if robot.friction is None or "h@0" not in out:
         return out
     block, m = robot.hysteresis, len(shape.spans)
     value = {} if block is None else {k: robot.array(f"hysteresis.parameters.{k}")[j] for k in block.parameters}
@@ -204,16 +204,16 @@ def file_terms(columns: Columns, j: int, robot: RobotFile | None = None) -> dict
         r = float(value["sliding_ratio"])
         for k in range(m):
             c, load = float(value["level"][k]), float(value["load"][k])
-            out |= {f"c{k}": r * c, f"d{k}": (1 - r) * c, f"l{k}": r * load, f"e{k}": (1 - r) * load}
-        out["d0"] += float(value.get("fs", 0.0))  # Stribeck friction of speed alone: all but the same while sliding
+            out |= {f"h@{k}": r * c, f"hg@{k}": (1 - r) * c, f"hl@{k}": r * load, f"hgl@{k}": (1 - r) * load}
+        out["hg@0"] += float(value.get("fs", 0.0))  # Stribeck friction of speed alone: all but the same while sliding
         out |= {t: float(value.get(t, 0.0)) for t in ("fv1", "fv2", "fv0", "fo")}
-        slope = warm_slope(robot, j)  # per K, of the sliding level and of the viscous friction
+        softer, thinner = warm_slopes(robot, j)
         level = r * loaded_level(columns, j, value["level"], value["load"])
-        return out | {"tc": slope * level, "tv": slope * viscosity(out, shape.thinning_speed)}
+        return out | {"tc": softer * level, "tv": thinner * viscosity(out, shape.thinning)}
     law, v = FrictionModel.from_robot(robot), np.linspace(0.2, 1.0, 9)
     both = [law.torque(np.outer(s * v, np.ones(columns.n)))[:, j] for s in (1.0, -1.0)]
     slope, level = np.polyfit(v, (both[0] - both[1]) / 2, 1)
-    out |= {f"c{k}": max(level, 0.0) / m for k in range(m)}
+    out |= {f"h@{k}": max(level, 0.0) / m for k in range(m)}
     return out | {"fv1": max(slope, 0.0), "fo": float(np.mean((both[0] + both[1]) / 2))}
 
 
@@ -221,7 +221,7 @@ def loaded_level(columns: Columns, j: int, level: np.ndarray, load: np.ndarray) 
     """Breakaway level [Nm] of the elements (m,) of joint j at its typical load."""
     shape = columns.shapes[j]
     typical = min(float(columns.typical_load[j]), shape.load_limit)
-    return float(np.sum(level) + np.sum(load) * typical**shape.load_power)
+    return float(np.sum(level) + np.sum(load) * typical**shape.power)
 
 
 def viscosity(law: dict[str, float], v0: float) -> float:
@@ -229,11 +229,13 @@ def viscosity(law: dict[str, float], v0: float) -> float:
     return law["fv1"] + TYPICAL * law["fv2"] + law["fv0"] / (1 + TYPICAL / v0)
 
 
-def warm_slope(robot: RobotFile, j: int) -> float:
-    """alpha [1/K] of joint j about WARM; 0 where the robot file has none about that temperature."""
-    block = robot.friction
-    if block is None or "alpha" not in block.parameters or block.reference_temperature is None:
-        return 0.0
-    reference = np.broadcast_to(block.reference_temperature, robot.n_joints)[j]
-    slope = float(robot.array("friction.parameters.alpha")[j])
-    return slope / (1 + slope * (WARM - reference))
+def warm_slopes(robot: RobotFile, j: int) -> tuple[float, float]:
+    """Slopes [1/K] of joint j's sliding level and of its viscous friction about WARM; 0 where the file has none."""
+    block, memory = robot.friction, robot.hysteresis
+    if block is None or block.reference_temperature is None:
+        return 0.0, 0.0
+    off = WARM - np.broadcast_to(block.reference_temperature, robot.n_joints)[j]
+    level = float(robot.array_or("friction.parameters.alpha", 0.0)[j])
+    beside = 0.0 if memory is None else float(robot.array_or("hysteresis.parameters.viscous_slope", 0.0)[j])
+    about = [slope / (1 + slope * off) for slope in (level, level + beside)]
+    return about[0], about[1]

@@ -7,22 +7,21 @@ from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
-from scipy.optimize import lsq_linear, nnls
+from scipy.optimize import nnls
 
+from robot_dynamics_ros.identification.arm.friction_columns import LAW, Shape, static_table
 from robot_dynamics_ros.identification.arm.presliding import SLIDING_RATIOS
 from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.solvers.consistency import consistent
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
-from robot_dynamics_ros.identification.arm.static_law import LAW, friction_table, unit_column
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 from robot_dynamics_ros.identification.dataset.recording import Recording
-from robot_dynamics_ros.learning.columns import WARM, Columns, Shape
+from robot_dynamics_ros.learning.columns import WARM, Columns
 from robot_dynamics_ros.learning.update import Information, file_terms, loaded_level, viscosity
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import STEP
 
 STEEPEST, WITHIN = 0.025, 25.0  # 1/K of alpha; K about WARM within which it is used: friction stays positive
-STATIC = ("fc", "fs", "ft", "fv1", "fv2", "fb")
-SPEED, LOADS = np.linspace(0.02, 1.5, 30), (0.0, 0.3, 1.0)  # rad/s; shares of the typical load
 
 
 def written(columns: Columns, state: Information, source: str) -> RobotFile:
@@ -82,7 +81,7 @@ def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.n
     beta = columns.rigid.base.from_standard(phi)
     found = [joint_law(columns, j, state, beta, float(rotor[j])) for j in range(columns.n)]
     laws, alpha = [law for law, _ in found], [slope for _, slope in found]
-    static = friction_table([_static(columns, j, law) for j, law in enumerate(laws)])
+    static = static_table([_static(columns, j, law) for j, law in enumerate(laws)])
     ends = {"t_min": [WARM - WITHIN] * columns.n, "t_max": [WARM + WITHIN] * columns.n}
     static |= {"alpha": alpha, "gamma": alpha} | ends if any(alpha) else {}
     motors = () if columns.robot.hysteresis is None else columns.robot.hysteresis.motors
@@ -96,10 +95,11 @@ def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.n
 def joint_law(
     columns: Columns, j: int, state: Information, beta: np.ndarray, rotor: float
 ) -> tuple[dict[str, Any], float]:
-    """Joint j's presliding block nearest to the posterior, given base parameters beta (b,), and alpha [1/K] about WARM.
+    """Joint j's presliding block nearest to the posterior, given base parameters beta (b,), and alpha [1/K] about WARM
+    of its sliding level; that of its viscous friction is alpha + viscous_slope.
 
     Given the bodies, the frictions of the joints are independent. min |R u' - z|^2 over non-negative u for every
-    sliding ratio r, where level u_k counts r in c_k and 1 - r in d_k; then alpha of all friction by its own minimum.
+    sliding ratio r, where level u_k counts r in c_k and 1 - r in d_k; then both slopes by their own minimum.
     """
     shape, own, terms = columns.shapes[j], columns.own(j), columns.terms[j]
     m, ia = len(shape.spans), terms.index("ia")
@@ -109,36 +109,38 @@ def joint_law(
     found = [(*nnls(R @ _basis(m, r), z), r) for r in SLIDING_RATIOS]
     u, _, r = min(found, key=lambda one: one[1])
     size = r * loaded_level(columns, j, u[:m], u[m : 2 * m]), _viscous(u, m, shape)
-    u, alpha = _with_temperature(R, z, _basis(m, r), u, size)
+    u, (alpha, thinner) = _with_temperature(R, z, _basis(m, r), u, size)
     named = dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3].tolist(), strict=True))
     return {
         "span": list(shape.spans),
         "level": u[:m].tolist(),
         "load": u[m : 2 * m].tolist(),
         "load_limit": shape.load_limit,
-        "load_power": shape.load_power,
+        "load_power": shape.power,
         "sliding_ratio": r,
-        "stribeck_velocity": shape.stribeck_velocity,
+        "stribeck_velocity": shape.velocity,
         **named,
-        "v0": shape.thinning_speed,
+        "v0": shape.thinning,
         "fo": float(u[2 * m + 3] - u[2 * m + 4]),
-        "rotor_time": shape.rotor_time,
+        "widening": list(shape.widening),
+        "rotor_time": ROTOR_TIME if shape.rotor else 0.0,
+        "viscous_slope": thinner - alpha,
     }, alpha
 
 
 def _viscous(u: np.ndarray, m: int, shape: Shape) -> float:
-    return viscosity(dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3], strict=True)), shape.thinning_speed)
+    return viscosity(dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3], strict=True)), shape.thinning)
 
 
 def _with_temperature(
     R: np.ndarray, z: np.ndarray, B: np.ndarray, u: np.ndarray, size: tuple[float, float]
-) -> tuple[np.ndarray, float]:
-    """u with one slope alpha [1/K] for the sliding level and the viscous friction, size [Nm, Nm s/rad]; and alpha."""
-    warm = R[:, -4:-2] @ np.array(size)
+) -> tuple[np.ndarray, list[float]]:
+    """u with a slope [1/K] of the sliding level and one of the viscous friction, size [Nm, Nm s/rad]; and both."""
+    warm = R[:, -4:-2] * np.array(size)
     cold = R @ (B[:, :-4] @ u[:-4])
-    alpha = float(np.clip(warm @ (z - cold) / max(float(warm @ warm), 1e-12), -STEEPEST, STEEPEST))
-    rest, _ = nnls(R @ B[:, :-4], z - alpha * warm)
-    return np.append(rest, np.zeros(4)), alpha
+    slopes = np.clip(np.linalg.lstsq(warm, z - cold, rcond=1e-6)[0], -STEEPEST, STEEPEST)
+    rest, _ = nnls(R @ B[:, :-4], z - warm @ slopes)
+    return np.append(rest, np.zeros(4)), slopes.tolist()
 
 
 def _basis(m: int, r: float) -> np.ndarray:
@@ -154,15 +156,6 @@ def _basis(m: int, r: float) -> np.ndarray:
 
 
 def _static(columns: Columns, j: int, law: dict[str, Any]) -> dict[str, float]:
-    """Static law with about the same sliding friction, for the time before the presliding state is known."""
-    typical = 0.2 * law["load_limit"]
-    v, load = (x.ravel() for x in np.meshgrid([*-SPEED, *SPEED], [s * typical for s in LOADS]))
-    g = law["sliding_ratio"] + (1 - law["sliding_ratio"]) / (1 + (v / law["stribeck_velocity"]) ** 2)
-    level = sum(law["level"]) + sum(law["load"]) * np.minimum(load, law["load_limit"]) ** law["load_power"]
-    y = g * level * np.sign(v) + law["fv1"] * v + law["fv2"] * np.abs(v) * v + law["fo"]
-    y += law["fv0"] * v / (1 + np.abs(v) / law["v0"])
-    vs = law["stribeck_velocity"]
-    X = np.column_stack([unit_column(name, STEP, vs, v, load) for name in STATIC])
-    lower = [0.0 if name != "fb" else -np.inf for name in STATIC]
-    x = lsq_linear(X, y, bounds=(lower, np.inf)).x
-    return dict(zip(STATIC, x.tolist(), strict=True)) | {"eps": STEP, "fs1": vs, "fc1": 2e-3}
+    """Law without memory of about the same sliding friction, for the time before the presliding state is known."""
+    level = law["sliding_ratio"] * loaded_level(columns, j, law["level"], law["load"])
+    return {"fc": level, "fv": viscosity(law, law["v0"]), "fo": law["fo"], "eps": STEP}

@@ -101,7 +101,7 @@ def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = Non
 
 PRESLIDING = (
     *("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", "fv1", "fv2", "fv0", "v0", "fo"),
-    *("fs", "eps", "rotor_time"),
+    *("fs", "eps", "rotor_time", "viscous_slope"),
 )
 ABSENT = {"eps": 2e-3}  # of an optional parameter that the block lacks; 0 for the others
 
@@ -113,7 +113,8 @@ def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_
     columns = [
         np.broadcast_to(np.asarray(parameters.get(name, ABSENT.get(name, 0.0)), dtype=float), n) for name in PRESLIDING
     ]
-    return _core.Friction(friction.core, span, level, load, np.column_stack(columns), max_gap)
+    widening = np.array(parameters.get("widening", np.zeros((n, 2))), dtype=float)
+    return _core.Friction(friction.core, span, level, load, np.column_stack(columns), max_gap, widening)
 
 
 def friction_level(robot: RobotFile) -> np.ndarray:

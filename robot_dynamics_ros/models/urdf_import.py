@@ -22,13 +22,15 @@ from robot_dynamics_ros.robot_file.geometry import rpy_of
 from robot_dynamics_ros.robot_file.problems import validated
 
 MOUNT = "estimate_mount"
-PLACEHOLDER, REPAIRED = NOTES = "torque_limits", "estimate_inertia"  # sources that say what was not taken as it stands
+# sources that say what was not taken as it stands
+PLACEHOLDER, REPAIRED, TIP = NOTES = "torque_limits", "estimate_inertia", "estimate_tip"
 
 
 def robot_from_urdf(
     path: str | Path, *, torque_side: str, effort_unit: str, tip: str | None = None, name: str | None = None
 ) -> RobotFile:
-    """Robot file of the chain from the root of a URDF to link `tip`; joints turn about z, placements are turned so.
+    """Robot file of the chain from the root of a URDF to link `tip` (None: `last_link` of the last joint); joints turn
+    about z, placements are turned so.
 
     torque_side: motor | link, effort_unit: Nm | A; not contained in a URDF. Raises ConfigError naming
     file and element for a URDF that is no serial chain of revolute joints, CapabilityError without Pinocchio.
@@ -36,8 +38,14 @@ def robot_from_urdf(
     path = Path(path)
     chain, joints = read_urdf(path, tip)
     tree = ElementTree.parse(path).getroot()
+    behind: list[str] = []
+    if tip is None:
+        tip, behind = last_link(tree, joints[-1])
+        chain, joints = read_urdf(path, tip)
     title = tree.get("name") or path.stem
     links, sources = _links(chain, joints)
+    if behind:
+        sources[TIP] = f"TCP at {tip}, at which {' and '.join(behind)} are fixed: name the one that touches with --tip"
     raw = {
         "schema": 1,
         "name": name or re.sub(r"^[^a-z]+|[^a-z0-9_]", "", title.lower()) or "robot",
@@ -49,7 +57,7 @@ def robot_from_urdf(
             MOUNT: "Upright mounting and standard gravity assumed; edit for a wall or a ceiling",
             **sources,
         },
-        "kinematics": _kinematics(chain, joints, tree, tip) | {"urdf": str(path.resolve())},
+        "kinematics": _kinematics(chain, joints, tree, tip, bool(behind)) | {"urdf": str(path.resolve())},
         "links": links,
         "drives": {
             "source": "user",
@@ -84,20 +92,35 @@ def _frame(T: np.ndarray) -> dict[str, list[float]]:
 
 
 def _kinematics(
-    chain: _core.Chain, joints: Sequence[str], tree: ElementTree.Element, tip: str | None
+    chain: _core.Chain, joints: Sequence[str], tree: ElementTree.Element, tip: str, unsure: bool
 ) -> dict[str, Any]:
     placed = [{"name": joint, **_frame(T)} for joint, T in zip(joints, chain.placements, strict=True)]
     children = {child.get("link") for child in tree.iterfind("joint/child")}
     root = next(link.get("name") for link in tree.iterfind("link") if link.get("name") not in children)
-    last = next(j for j in tree.iterfind("joint") if j.get("name") == joints[-1]).find("child")
     return {
-        "source": {"*": "urdf", "gravity": MOUNT},
+        "source": {"*": "urdf", "gravity": MOUNT} | ({"tool": TIP} if unsure else {}),
         "convention": "placements",
         "joints": placed,
         "tool": _frame(chain.tool),
         "base_frame": root,
-        "tip_frame": tip or (last.get("link") if last is not None else "tool0"),
+        "tip_frame": tip,
     }
+
+
+def last_link(tree: ElementTree.Element, joint: str) -> tuple[str, list[str]]:
+    """The link at the end of what is fixed one behind the other behind a joint, and the links that are fixed to it
+    where these are several.
+    """
+    fixed: dict[str, list[str]] = {}
+    link = ""
+    for row in tree.iterfind("joint"):
+        parent, child = (end.get("link", "") if (end := row.find(k)) is not None else "" for k in ("parent", "child"))
+        if row.get("type") == "fixed":
+            fixed.setdefault(parent, []).append(child)
+        link = child if row.get("name") == joint else link
+    while len(behind := fixed.get(link, [])) == 1:
+        (link,) = behind
+    return link, behind
 
 
 def _links(chain: _core.Chain, joints: Sequence[str]) -> tuple[dict[str, Any] | None, dict[str, str]]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.numbers import PerJointMarker
-from robot_dynamics_ros.robot_file.parameters import MODELS, Parameter
+from robot_dynamics_ros.robot_file.parameters import MODELS, ModelParameter
 from robot_dynamics_ros.robot_file.problems import nearest, short
 
 Problem = tuple[tuple[Any, ...], str]
-Judge = Callable[[tuple[Any, ...], Any, Parameter], Iterator[Problem]]  # location, value or values, bounds
+Judge = Callable[[tuple[Any, ...], Any, ModelParameter], Iterator[Problem]]  # location, value or values, bounds
 _LARGEST = sys.float_info.max
 _NO_NUMBERS = {"source", "model", "convention", "base_frame", "tip_frame"}
 
@@ -164,20 +164,20 @@ def _parameters(where: tuple[Any, ...], model: str, given: dict[str, Any], judge
             yield (*where, name), f"is missing{hint}"
 
 
-def _values(loc: tuple[Any, ...], values: tuple[Any, ...], spec: Parameter, n: int) -> Iterator[Problem]:
+def _values(loc: tuple[Any, ...], values: tuple[Any, ...], spec: ModelParameter, n: int) -> Iterator[Problem]:
     if len(values) not in (1, n):
         yield loc, f"has {len(values)} entries for {n} joints"
     for i, value in enumerate(values):
         yield from _value((*loc, i), value, spec)
 
 
-def _known(loc: tuple[Any, ...], value: Any, spec: Parameter) -> Iterator[Problem]:
+def _known(loc: tuple[Any, ...], value: Any, spec: ModelParameter) -> Iterator[Problem]:
     if value is None or (isinstance(value, tuple) and None in value):
         yield loc, "must be known: leave out a motor with unknown numbers"
     yield from _value(loc, value, spec)
 
 
-def _value(loc: tuple[Any, ...], value: Any, spec: Parameter) -> Iterator[Problem]:
+def _value(loc: tuple[Any, ...], value: Any, spec: ModelParameter) -> Iterator[Problem]:
     if isinstance(value, tuple) != spec.row and value is not None:
         yield loc, "must be a list per joint" if spec.row else "must be one number per joint"
         return
@@ -185,7 +185,7 @@ def _value(loc: tuple[Any, ...], value: Any, spec: Parameter) -> Iterator[Proble
         yield from _number((*loc, j) if spec.row else loc, one, spec)
 
 
-def _number(loc: tuple[Any, ...], value: Any, spec: Parameter) -> Iterator[Problem]:
+def _number(loc: tuple[Any, ...], value: Any, spec: ModelParameter) -> Iterator[Problem]:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -11,7 +11,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories.motions import Motion, minimum_jerk, times
+from robot_dynamics_ros.trajectories.motions import JointMotion, minimum_jerk, times
 
 STOP = 0.6  # s in which the circle comes to rest, and begins again
 
@@ -20,7 +20,7 @@ STOP = 0.6  # s in which the circle comes to rest, and begins again
 class Polishing:
     """Desired motion (q, qd, qdd), the wall to set, and the normal force [N] (N,) that the desired path asks for."""
 
-    motion: Motion
+    motion: JointMotion
     wall: dict[str, Any]
     force: np.ndarray
 
@@ -71,7 +71,7 @@ def _pressed(t: np.ndarray, phases: Sequence[tuple[float, float]], ramp: float =
     return level
 
 
-def cartesian(robot: RobotFile, q: Any, offsets: np.ndarray, rate: float = 500.0) -> Motion:
+def cartesian(robot: RobotFile, q: Any, offsets: np.ndarray, rate: float = 500.0) -> JointMotion:
     """Joint motion whose TCP follows p(q) + offsets (N, 3) [m] with constant orientation.
 
     Damped Gauss-Newton on all samples at once: q += J' (J J' + 1e-8 I)^-1 e. Raises ValueError where it cannot follow.

@@ -11,7 +11,7 @@ from robot_dynamics_ros.bags import concatenate
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 from robot_dynamics_ros.trajectories.files import Points
-from robot_dynamics_ros.trajectories.motions import Motion
+from robot_dynamics_ros.trajectories.motions import JointMotion
 
 CHUNK = 10.0  # s of simulated time between two looks at the keyboard
 
@@ -30,7 +30,7 @@ class Push:
         return on[:, None] * np.array([*self.force, 0.0, 0.0, 0.0])
 
 
-def through(points: Points, rate: float) -> Motion:
+def through(points: Points, rate: float) -> JointMotion:
     """Positions, velocities, accelerations (N, n) of points at `rate` [Hz], from the sample after the first point on.
 
     Raises DataError as Points.spline.
@@ -41,7 +41,7 @@ def through(points: Points, rate: float) -> Motion:
 
 
 def rehearse(
-    robot: SimulatedRobot, motion: Motion, push: Push | None = None, rate: float | None = None, keep: int = 1
+    robot: SimulatedRobot, motion: JointMotion, push: Push | None = None, rate: float | None = None, keep: int = 1
 ) -> Log:
     """The log of every `keep`-th cycle of a motion at `rate` [Hz] (None: the robot's), faster than real time.
 
@@ -62,7 +62,7 @@ def rehearse(
     return concatenate(parts)
 
 
-def cycles(robot: SimulatedRobot, motion: Motion, push: Push | None = None) -> Iterator[Record]:
+def cycles(robot: SimulatedRobot, motion: JointMotion, push: Push | None = None) -> Iterator[Record]:
     """The same motion over and over, one control cycle at a time, forward and backward so that it never jumps."""
     robot.reset(motion[0][0])
     t = np.arange(1, len(motion[0]) + 1) / robot.rate

@@ -14,7 +14,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError, DataError
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 from robot_dynamics_ros.signals import joint_columns
-from robot_dynamics_ros.trajectories.motions import Motion
+from robot_dynamics_ros.trajectories.motions import JointMotion
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -107,7 +107,7 @@ def write_trajectory(path: Path, names: Sequence[str], points: Points) -> None:
         raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
 
 
-def few_points(motion: Motion, rate: float) -> Points:
+def few_points(motion: JointMotion, rate: float) -> Points:
     """Points of a motion (q, qd, qdd), each (N, n) at `rate` [Hz], whose cubics keep within NEAR [rad] of it.
 
     Steps of the acceleration are points, so that trapezoidal moves are met. Raises CapabilityError for more than

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Motion = tuple[np.ndarray, np.ndarray, np.ndarray]
+JointMotion = tuple[np.ndarray, np.ndarray, np.ndarray]
 TimedMotion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -18,20 +18,20 @@ def times(duration: float, rate: float = 500.0) -> np.ndarray:
     return np.arange(1, round(duration * rate) + 1) / rate
 
 
-def hold(q: Any, duration: float, rate: float = 500.0) -> Motion:
+def hold(q: Any, duration: float, rate: float = 500.0) -> JointMotion:
     """Stand at q (n,)."""
     q = np.asarray(q, dtype=float)
     still = np.zeros((len(times(duration, rate)), len(q)))
     return still + q, still.copy(), still.copy()
 
 
-def join(*motions: Motion) -> Motion:
+def join(*motions: JointMotion) -> JointMotion:
     """One motion after another."""
     q, qd, qdd = (np.concatenate(parts) for parts in zip(*motions, strict=True))
     return q, qd, qdd
 
 
-def part(motion: Motion, samples: slice) -> Motion:
+def part(motion: JointMotion, samples: slice) -> JointMotion:
     """Some samples of a motion."""
     q, qd, qdd = motion
     return q[samples], qd[samples], qdd[samples]
@@ -42,7 +42,7 @@ def minimum_jerk(x: Any) -> Any:
     return x**3 * (10 - 15 * x + 6 * x**2)
 
 
-def quintic(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> Motion:
+def quintic(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> JointMotion:
     """Rest to rest, all joints together, as fast as the limits allow: s = 10 x^3 - 15 x^4 + 6 x^5.
 
     Peaks: velocity 15/8 D/T, acceleration 10/sqrt(3) D/T^2, D the longest joint path [rad].
@@ -58,7 +58,9 @@ def quintic(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, ac
     return start + s * (end - start), ds * (end - start) / T, dds * (end - start) / T**2
 
 
-def trapezoid(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> Motion:
+def trapezoid(
+    start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0
+) -> JointMotion:
     """Rest to rest with trapezoidal velocity, all joints together [Clochiatti2024 2.2: 3 rad/s, 6 rad/s2]."""
     start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
     longest = np.abs(end - start).max()
@@ -119,7 +121,7 @@ def _unit_trapezoid(v: float, a: float, rate: float) -> tuple[np.ndarray, np.nda
     return s, speed, acc
 
 
-def path(points: Sequence[Any], rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> Motion:
+def path(points: Sequence[Any], rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> JointMotion:
     """Quintic from point to point."""
     pairs = zip(points[:-1], points[1:], strict=True)
     return join(*(quintic(a, b, rate, velocity, acceleration) for a, b in pairs))
@@ -133,7 +135,7 @@ def fourier(
     amplitude: float = 0.6,
     velocity: float = 1.5,
     seed: int = 0,
-) -> Motion:
+) -> JointMotion:
     """Finite Fourier series [Liu2020 24-25] of seeded coefficients, scaled to amplitude [rad] and velocity [rad/s].
 
     Starts and ends at rest at its own first point when the duration is a whole number of periods 2 pi/base: the
@@ -154,10 +156,10 @@ def fourier(
     return centre + scale * q, scale * qd, scale * qdd
 
 
-def _soft_ends(t: np.ndarray, duration: float, ramp: float) -> Motion:
+def _soft_ends(t: np.ndarray, duration: float, ramp: float) -> JointMotion:
     """A clock that starts and stops smoothly: rate 0 -> 1 over `ramp` seconds and back at the end."""
 
-    def rise(x: np.ndarray) -> Motion:  # integral, value and slope of 3x^2 - 2x^3
+    def rise(x: np.ndarray) -> JointMotion:  # integral, value and slope of 3x^2 - 2x^3
         x = np.clip(x, 0, 1)
         return x**3 - x**4 / 2, 3 * x**2 - 2 * x**3, 6 * x * (1 - x)
 
@@ -169,7 +171,7 @@ def _soft_ends(t: np.ndarray, duration: float, ramp: float) -> Motion:
 
 def reversals(
     q: Any, joint: int, count: int = 240, advance: float = np.deg2rad(3.0), a: float = 0.05, rate: float = 500.0
-) -> Motion:
+) -> JointMotion:
     """Slow reciprocating run: +a for t1, -a for t2 < t1 .. with net motion `advance` per cycle [Madsen2020 ch6 21].
 
     Each cycle goes forward by 2 advance and back by advance, rest to rest.
@@ -187,7 +189,7 @@ def reversals(
     return join(*parts)
 
 
-def duty_cycle(q: Any, amplitude: Any, period: float, duty: float, duration: float, rate: float = 500.0) -> Motion:
+def duty_cycle(q: Any, amplitude: Any, period: float, duty: float, duration: float, rate: float = 500.0) -> JointMotion:
     """Oscillation by `amplitude` (n,) [rad] for the share `duty` of every minute, else rest [Simoni2017 IV].
 
     q(t) = q + amplitude (1 - cos(2 pi t/period))/2: every period starts and ends at rest.

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from bench.wrench import score
+from bench.wrench import run, score
 from bench.wrench.run import events
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 SCRIPT = Path(score.__file__)
 TIME = np.arange(0, 20.0, 0.01)
@@ -45,6 +48,15 @@ def test_delay_missed_pushes_and_false_alarms_are_counted(tmp_path):
     free = (18.0 - 1.7 + 0.01) / 3600  # of 18 s scored: two pushes and the time behind them, an end that counts
     assert found["free_hours"] == pytest.approx(free, rel=0.01)
     assert found["false_per_hour"] == pytest.approx(1 / found["free_hours"])  # two claims 50 ms apart are one
+    assert found["false_low"] < found["false_per_hour"] < found["false_high"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 20, 400])
+def test_the_interval_of_a_number_of_alarms_is_that_of_a_poisson_number(count):
+    low, high = score.poisson(count)
+    assert high == pytest.approx(stats.chi2.ppf(0.975, 2 * count + 2) / 2, rel=0.01)
+    if count != 1:  # where its lower end is half of the exact one
+        assert low == pytest.approx(stats.chi2.ppf(0.025, 2 * count) / 2 if count else 0.0, rel=0.08)
 
 
 def test_a_claim_that_never_ends_finds_nothing(tmp_path):
@@ -80,6 +92,16 @@ def test_it_needs_numpy_alone_and_names_what_is_missing(tmp_path):
     (tmp_path / "entry" / "plant_pushes_0.npz").unlink()
     with pytest.raises(SystemExit, match=r"plant_pushes_0.npz: missing"):
         score.score(tmp_path / "truth", tmp_path / "entry")
+
+
+def test_an_input_is_read_as_it_was_written_and_a_training_one_has_no_truth(tmp_path):
+    robot, q = load_robot("ur5e"), np.random.default_rng(0).normal(size=(50, 6))
+    log = Log(robot.joint_names, np.arange(50) * 2_000_000, {"q": q, "qd": -q, "effort": 10 * q})
+    run._record(tmp_path, "plant0_training_0", log)
+    read = run._read(robot, tmp_path / "inputs" / "plant0_training_0.npz")
+    assert np.array_equal(read.stamp_ns, log.stamp_ns) and not (tmp_path / "truth").exists()
+    for name in ("q", "qd", "effort"):
+        np.testing.assert_allclose(read.get(name), log.get(name), rtol=1e-6)
 
 
 def test_events_are_the_stretches_with_force():

@@ -1,6 +1,8 @@
 """Odd numbers and names in options, and text of files that a terminal would obey: one line of printable characters."""
 
 import io
+import sys
+import warnings
 
 import click
 import pytest
@@ -8,7 +10,7 @@ from click.testing import CliRunner
 from robot_text import changed, write
 
 from robot_dynamics_ros.bringup import describe
-from robot_dynamics_ros.cli.main import COMMANDS, cli
+from robot_dynamics_ros.cli.main import COMMANDS, cli, run
 from robot_dynamics_ros.cli.options import PlainConsole
 from robot_dynamics_ros.errors import ConfigError, DataError, printable
 from robot_dynamics_ros.robot_file import load_robot
@@ -100,3 +102,16 @@ def test_a_terminal_breaks_sentences_between_words_and_a_file_breaks_none(monkey
     out = io.StringIO()
     PlainConsole(file=out, force_terminal=True).print("written: " + "path/" * 10)
     assert "path/" * 10 in out.getvalue()  # a path is copied from one line
+
+
+def test_warnings_of_numpy_do_not_reach_the_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["x"])
+
+    @click.command("x")
+    def command():
+        warnings.warn("invalid value encountered in divide", RuntimeWarning, stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as seen, pytest.raises(SystemExit):
+        warnings.simplefilter("always")
+        run(command)
+    assert seen == []

@@ -26,6 +26,7 @@ REASONS = {
     r" (up|play|record|simulate) ": "runs until it is interrupted; tests of nodes and simulation start it",
     r"--reference": "needs a recording with a force sensor (test/estimators/test_reference.py)",
     r"--vendor": "needs a recording with the vendor's estimate (test/cli/test_vendor.py)",
+    r"--collisions": "needs half a minute without contact (test/estimators/test_replay.py)",
     r"--effort current": "needs a recording of currents (test/test_examples.py)",
     r"ur-friction-scales": "needs identified friction (test/control/test_friction_scales.py)",
     r"--what (friction|drives)": "needs the motion of an experiment (test/identification/test_identify_joints.py)",

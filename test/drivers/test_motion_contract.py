@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.drivers.interface import Motion
+from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.ur import control_child
 from robot_dynamics_ros.drivers.ur.control_child import Child
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
@@ -100,7 +100,7 @@ SETTINGS = [lambda driver: driver.zero_ft(), lambda driver: driver.set_payload(1
 )
 def test_a_setting_is_refused_while_it_would_be_dropped_or_end_the_torque(setting, motion, running, why):
     driver = UrDriver(load_robot("ur5e"), "127.0.0.1")
-    driver._control._motion, driver.loop = Motion(motion), SimpleNamespace(running=running)
+    driver._control._motion, driver.loop = MotionState(motion), SimpleNamespace(running=running)
     with pytest.raises(CapabilityError, match=why):
         setting(driver)
     assert driver._control.pid is None  # no client was started for it

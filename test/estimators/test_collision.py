@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.collision import BLOCK, TAIL, CollisionDetector, _exceeded
+from robot_dynamics_ros.estimators.collision import BLOCK, TAIL, CollisionDetector, _exceeded, _states
 from robot_dynamics_ros.signals import Log
 
 RATE, SECONDS = 500.0, 60.0
@@ -39,6 +39,8 @@ def test_a_collision_is_found_and_held_and_a_slow_push_is_none():
     log.drive_torque[hit, 1] += 6.0
     claimed = log.time[detector.collided(log)]
     assert 10.0 < claimed[0] < 10.01 and 10.1 < claimed[-1] < 10.2
+    (found,) = detector.collisions(log)
+    assert found["begin"] == claimed[0] and found["distance"] == detector.distance(log).max()
     log.drive_torque[:, 1] += 6.0 * np.clip((log.time - 14.0) / 2.0, 0, 1) - 6.0 * hit
     assert not detector.collided(log).any()
 
@@ -57,6 +59,14 @@ def test_beyond_the_recordings_the_threshold_follows_an_exponential_tail():
         assert _exceeded(largest, share) == pytest.approx(-2.0 * np.log(share), rel=0.15)
 
 
+def test_a_joint_that_breaks_away_still_starts_for_a_tenth_of_a_second():
+    log = free(0, 4.0)
+    log.qd[:], log.qd[1000:, 0] = 0.0, 0.2
+    states = _states(log)
+    assert not states[:1000].any() and not states[:, 1:].any()
+    assert set(states[1000:1049, 0]) == {1} and set(states[1051:, 0]) == {2}
+
+
 def test_short_recordings_are_refused():
-    with pytest.raises(DataError, match="20 s without contact"):
+    with pytest.raises(DataError, match="16 s without contact"):
         CollisionDetector.fitted([free(0, 10.0), free(1, 10.0)])

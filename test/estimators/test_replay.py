@@ -46,6 +46,16 @@ def test_command_writes_bag_plot_and_numbers(tmp_path):
     assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png", "replay.json"]
 
 
+def test_collisions_are_listed_at_the_rate_that_was_asked_for(tmp_path):
+    hit = np.zeros((4000, 6))
+    hit[2500:2510, 0] = 60.0
+    free = bag(tmp_path / "free", measured(moving(34.0), noise=0.1, seed=1))
+    run_one = bag(tmp_path, measured(moving(8.0), hit, noise=0.1))
+    result = run(run_one, "-r", "ur5e", "--collisions", free, 2, "--out", tmp_path / "out")
+    (found,) = json.loads((tmp_path / "out" / "replay.json").read_text())["collisions"]
+    assert 5.0 <= found["begin"] < 5.02 and "collisions, at 2 false alarms per hour: 5.0" in result.output
+
+
 def test_replay_of_a_recorded_live_run_is_identical(tmp_path):
     """Step live, record measurements and estimates, replay the bag: not a bit differs."""
     source, pipeline, sample = measured(moving(1.0), WRENCH, noise=0.1), Pipeline(UR5E), Sample(UR5E.joint_names)
@@ -77,6 +87,8 @@ def test_why_estimates_are_degraded_is_counted_and_printed(tmp_path):
         found = result.degraded()
         assert sum(found.values()) == result.summary()["status"]["degraded"] and len(found) == 1 + others
         assert found["near singular poses"] == pytest.approx(1000 + 2 * 500 * 0.35, rel=0.3)
+    everywhere = replay([path], UR5E, parameters={"force": {"singular_value": 10.0}}).degraded()
+    assert set(everywhere) == {"near singular poses"}
     output = run(path, "--robot", "ur5e", "--out", tmp_path / "o").output
     assert re.search(r"degraded: \d\d % near singular poses \(of all samples\)", output)
 

@@ -1,11 +1,14 @@
 """Deviations of friction across recordings of several days."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from prepared import ROBOT, run, steps
 from synthetic import truth_of
 
-from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_friction
+from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, steady_friction
+from robot_dynamics_ros.identification.dataset.motion import Motion
 
 
 @pytest.mark.parametrize("scatter", [0.0, 0.6])
@@ -19,9 +22,31 @@ def test_deviations_of_friction_contain_the_scatter_between_recordings(scatter):
         days.append(run(seed + 1, truth=truth, duration=8.0))
     found = steps(days, until="fit_together", coupled=False)
     std = steady_friction(found.fit, np.array([0.5]))[1][:, 0]
-    expected = np.std(levels, ddof=1) * np.linspace(1, 0.2, 6) * np.sqrt(1 + 1 / 4)
+    expected = 1.2 * np.std(levels, ddof=1) * np.linspace(1, 0.2, 6) * np.sqrt(1 + 1 / 4)  # Student's t
     if scatter:
         assert np.all((std > 0.6 * expected) & (std < 1.6 * expected))
     else:
         assert std.max() < 0.06
     assert any("between the 4 recordings" in text for text in found.statements)
+
+
+class NoTorque:
+    """A model of 50 joints that predicts nothing."""
+
+    rigid = SimpleNamespace(n=50)
+
+    def predict(self, motion):
+        return np.zeros_like(motion.q)
+
+
+@pytest.mark.parametrize("days", [2, 3, 5])
+def test_two_of_three_further_days_lie_within_one_deviation(days):
+    rng, t = np.random.default_rng(days), np.arange(300) * 0.02
+    inside = []
+    for _ in range(20):
+        levels = rng.normal(size=(days + 1, 50))
+        qd = np.ones((len(t), 50))
+        motions = [Motion(t, qd, qd, 0 * qd, level * qd, t == 0, 50.0) for level in levels[:-1]]
+        std = np.sqrt(between_recordings(NoTorque(), motions))
+        inside.append(np.abs(levels[-1] - levels[:-1].mean(axis=0)) < std)
+    assert np.mean(inside) == pytest.approx(0.68, abs=0.05)

@@ -13,6 +13,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import _interval, command
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.contact import (
+    _stretches,
     contact_stretches,
     far_rotors,
     friction_lag,
@@ -30,7 +31,8 @@ from robot_dynamics_ros.identification.arm.identify import (
     slow_motion,
 )
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.dataset.recording import folded, recording
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.recording import Piece, folded, recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.gaps import identified as known
@@ -222,3 +224,14 @@ def test_the_lag_of_friction_is_the_same_in_every_kth_sample():
         found.append(friction_lag(part, gravity[:, 1], inertial[:, 1], 1))
         assert part.start.sum() == 1 and part.rate == pytest.approx(1 / np.median(np.diff(part.t)))
     assert found[0] == found[1] == pytest.approx(0.06, abs=0.02)
+
+
+@pytest.mark.parametrize(("moves", "found"), [(True, True), (False, False)])
+def test_a_joint_that_stands_beside_moving_ones_may_be_held_by_friction(moves, found):
+    """Twice the level that friction has while it slides: at rest breakaway holds it with either sign."""
+    t = np.arange(0.0, 6.0, 0.02)
+    speed = np.column_stack([np.full(len(t), 0.3), np.full(len(t), 0.3 if moves else 0.0)])
+    zero, start = np.zeros_like(speed), np.arange(len(t)) == 0
+    motion = Motion(t, np.cumsum(0.02 * speed, axis=0), speed, zero, zero, start, 50.0)
+    residual = np.where((t > 2.0) & (t < 4.0), 2.2, 0.0)[:, None] * [0.0, 1.0]
+    assert bool(_stretches(Piece(t, motion.q, None, zero), motion, residual, np.ones(2))) == found

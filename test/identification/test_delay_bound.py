@@ -34,7 +34,7 @@ def synthetic(rate, seed):
     rigid, rec = RigidModel(ROBOT), late(0.003, rate, seed)
     structure = Tuner([rec], rigid, True).run()
     motion = motion_of([rec], structure)
-    return structure.delay - 0.003, bound(Fitter(rigid, structure, motion).run("huber"), motion)
+    return structure.delay - 0.003, bound(Fitter(rigid, structure, motion).run(), motion)
 
 
 @pytest.mark.long

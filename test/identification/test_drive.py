@@ -59,24 +59,16 @@ def test_the_sources_own_law_comes_back(found):
 
 
 def test_only_sure_numbers_are_written_with_their_source(found):
-    robot, changed = identified_drives(found)
-    assert changed == ["drives"]
+    robot = identified_drives(found)
     source = robot.drives.source["torque_constant"]
     assert source.startswith("identified_drives_") and "identify --what drives on a" in robot.sources[source]
     np.testing.assert_allclose(robot.array("drives.rotor_inertia"), INERTIA, rtol=1e-6)
     assert robot.friction == UR5E.friction
     first = found.fits[0]
     unsure = replace(first, std=first.std | {"torque_constant": 1.0})
-    again = identified_drives(replace(found, fits=[unsure, *found.fits[1:]]))[0]
+    again = identified_drives(replace(found, fits=[unsure, *found.fits[1:]]))
     assert again.array("drives.torque_constant")[0] == UR5E.array("drives.torque_constant")[0]
     assert not CurrentFit(first.values | {"torque_constant": -5.0}, first.std, 0.01, first.x).well_known
-
-
-def test_friction_by_power_flow_can_be_written(found):
-    robot, changed = identified_drives(found, friction=True)
-    assert changed == ["drives", "friction"] and robot.friction.model == "clochiatti"
-    np.testing.assert_allclose(robot.array("friction.parameters.tc_dir"), LAW["tc_dir"], rtol=0.15)
-    FrictionModel.from_robot(robot)
 
 
 def test_energy_is_reported_both_ways(found):
@@ -111,7 +103,7 @@ def test_a_joint_that_rests_and_a_stale_side_topic_do_not_stop_the_others():
     one = identify_drive_recordings(UR5E, [recording(log, "a")], [recording(log, "a")])
     assert one.fits[5] is None and all(f is not None for f in one.fits[:5])
     assert any("moves in" in note for note in one.notes)
-    assert np.isfinite(identified_drives(one)[0].array("drives.torque_constant")).all()
+    assert np.isfinite(identified_drives(one).array("drives.torque_constant")).all()
 
 
 def test_effort_that_is_no_multiple_of_current_is_seen():

@@ -104,11 +104,6 @@ def test_basis_starts_and_ends_still():
     assert np.abs(basis.q).max() < 1e-9
 
 
-def test_an_unknown_criterion_is_refused():
-    with pytest.raises(DataError, match="criterion"):
-        design_fourier(ROBOT, criterion="luck")
-
-
 def test_command_writes_what_the_robot_plays(tmp_path):
     """A small arm: the default clearance of 0.1 m is more than its wrist can keep."""
     out, robot = tmp_path / "excitation.csv", load_robot("ur3")

@@ -145,8 +145,9 @@ def test_thermal_model_of_a_joint_that_warms():
 
 
 def test_mixed_laws_are_refused(steps):
+    law = {"source": "x", "model": "luo", "parameters": {"fv1": 1.0, "fv2": 0.0, "fv3": 0.0, "fc": 2.0}}
     with pytest.raises(DataError, match="identify all joints together"):
-        identify_joints(steps, UR5E, "friction", [PAN], law="simoni")
+        identify_joints(steps, UR5E.with_updates({"friction": law}, {"x": "test"}), "friction", [PAN])
 
 
 def test_the_command_writes_robot_file_and_report(steps, tmp_path):
@@ -178,7 +179,7 @@ def test_the_grade_is_that_of_most_joints_and_others_are_excepted(fits, misfit, 
         name: JointFit(name, "hysteresis", "egms", {"fc0": 1.0}, {"nrmse": float(fit), **numbers}, None)
         for name, fit in zip((PAN, LIFT), fits, strict=True)
     }
-    said = judged(JointsFound("hysteresis", found, {}, UR5E, ()), "x.yaml")
+    said = judged(JointsFound("hysteresis", found, {}, UR5E, ()), "x.yaml", "mine.yaml")
     assert said["level"] == level and any("3 Nm" in text for text in said["verdict"])
     assert (LIFT in said["verdict"][0]) == (fits == (98, 30))
 
@@ -219,11 +220,6 @@ def test_wrong_motions_of_a_joint_are_one_line(arguments, words, tmp_path):
     line = ["excite", "velocity-steps", "-r", "ur5e", "--out", str(tmp_path / "x.csv"), *arguments]
     done = CliRunner().invoke(cli, line)
     assert done.exception is not None and words in str(done.exception) and not list(tmp_path.iterdir())
-
-
-def test_ambient_counts_and_nonsense_is_refused(steps):
-    with pytest.raises(DataError, match="ambient"):
-        identify_joints(steps, UR5E, "thermal", [PAN], ambient=float("nan"))
 
 
 def test_a_law_with_fixed_parameters_goes_into_a_file_that_has_none_of_them(steps):

@@ -119,3 +119,20 @@ def test_the_command_reads_the_topic(tmp_path):
         command, [str(plain), "--robot", "ur5e", "--out", str(tmp_path / "o"), "--wrench", "/ft,frame=tool"]
     )
     assert "no WrenchStamped messages on '/ft'" in str(done.exception)
+
+
+def test_the_meaning_of_the_effort_is_judged_without_the_torque_of_the_wrench():
+    """A hand that pulls along the motion makes friction seem to create energy."""
+    log = synthetic_log(UR5E, TRUTH, 1, 20.0)
+    J = MODEL.jacobian(log.q)
+    w = 400.0 * np.einsum("kij,kj->ki", J, log.qd) * np.array([1, 1, 1, 0, 0, 0])
+    log.effort = log.effort - np.einsum("kij,ki->kj", J, w)
+    log.measured_wrench = w
+    states = [
+        Identification(UR5E, Options(contact=contact, wrench=wrench), [recording(log, "run")], [], "")
+        for contact, wrench in (("ignore", None), ("auto", SensorOptions(TOPIC)))
+    ]
+    with pytest.raises(DataError, match="create energy"):
+        recognise_effort(states[0])
+    recognise_effort(states[1])
+    assert states[1].effort.kind == "torque" and (states[1].effort.scale > 0).all()

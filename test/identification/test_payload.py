@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from prepared import ROBOT, identified, run
-from synthetic import truth_of
+from synthetic import torque, truth_of
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.payload import identify_payload
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.trajectories import motions
 
 MASS, COM, INERTIA = 2.0, (0.03, -0.01, 0.08), (0.01, 0.0, 0.0, 0.012, 0.0, 0.006)
 
@@ -27,6 +30,28 @@ def test_payload_within_three_standard_deviations(friction):
     assert payload.mass_std < 0.05 and {"mass", "com"} <= set(payload.observable)
     assert payload.r2_after > 0.99 > payload.r2_before
     assert payload.block().mass == pytest.approx(MASS, abs=0.1)
+
+
+def stations(body):
+    """From pose to pose with rests of 3 s, in which stiction holds every joint with either sign."""
+    truth, rng, rate = truth_of(ROBOT), np.random.default_rng(3), 125.0
+    here, parts = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4]), []
+    for _ in range(6):
+        there = here + rng.uniform(-0.7, 0.7, 6)
+        parts += [motions.quintic(here, there, rate, 1.0, 3.0), motions.hold(there, 3.0, rate)]
+        here = there
+    q, qd, qdd = motions.join(*parts)
+    number = np.cumsum(np.diff(np.abs(qd).max(axis=1) > 1e-9, prepend=False))
+    held = rng.choice([-1.0, 1.0], (number.max() + 1, 6))[number] * (np.abs(qd) < 1e-9)
+    tau = torque(ROBOT, truth, q, qd, qdd, payload=body) + 0.9 * truth.fc * held
+    stamps = np.round(np.arange(len(q)) * 1e9 / rate).astype(np.int64)
+    return recording(Log(ROBOT.joint_names, stamps, {"q": q, "qd": qd, "effort": tau}), "stations")
+
+
+def test_stiction_in_long_rests_is_no_payload():
+    payload = identify_payload(identified(), [stations(inertia_about_origin(MASS, COM, INERTIA))])
+    assert payload.mass == pytest.approx(MASS, abs=0.05) and abs(payload.mass - MASS) < 3 * payload.mass_std
+    assert np.all(np.abs(payload.com - COM) < 3 * payload.com_std)
 
 
 def test_no_payload_is_reported():

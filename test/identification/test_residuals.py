@@ -74,6 +74,20 @@ def test_a_stand_before_the_first_motion_says_nothing_about_presliding():
     assert (residuals(UR5E, [recording(still, "bag")], 2.0 * ONE)["rest"] > 5.0).all()
 
 
+def test_a_joint_that_breaks_away_says_nothing_about_motion():
+    """20 Nm that hold each joint and 8 mrad beyond: they are friction at rest."""
+    t = np.arange(12_000) / 500.0
+    speed = np.where(t % 3.0 < 1.0, 0.0, np.where(t % 6.0 < 3.0, 0.05, -0.05))
+    q = excitation(6, 4.0, 500.0, 2)[1][0] + np.cumsum(speed)[:, None] / 500.0 * ONE
+    stuck = (t % 3.0 < 1.0 + 0.008 / 0.05)[:, None] * 20.0
+    gravity, stamps = RobotModel(UR5E.chain()).gravity(q), (2_000_000 * np.arange(len(t))).astype(np.int64)
+    signals = {"q": q, "qd": np.tile(speed[:, None], (1, 6))}
+    logs = [Log(UR5E.joint_names, stamps, signals | {"effort": gravity + held}) for held in (0.0 * stuck, stuck)]
+    free, held = (residuals(UR5E, [recording(log, "bag")], ZERO) for log in logs)
+    assert (held["rest"] > free["rest"] + 10.0).all()
+    np.testing.assert_allclose(held["moving"], free["moving"], rtol=0.1)
+
+
 @pytest.mark.parametrize("deviation", [0.1, 0.3])
 def test_gravity_elsewhere_follows_the_covariance_of_the_parameters(deviation):
     rigid = RigidModel(UR5E)

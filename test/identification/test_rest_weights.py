@@ -35,7 +35,7 @@ def test_a_stand_counts_the_same_however_long_it_is():
     totals = []
     for seconds in (1.0, 10.0):
         motion = stop_and_go(seconds)
-        weight = slow_weights(NoTorque(), motion, slow_stretches(motion))
+        weight = slow_weights(motion.effort, motion, slow_stretches(motion))
         moving = motion.qd[:, 0] > SLOW
         assert (weight[:, 1] == 1).all() and (weight[moving, 0] == 1).all()
         totals.append(weight[~moving, 0].sum())

@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.dataset.segments import (
     reversals,
     turning_points,
 )
-from robot_dynamics_ros.identification.joint.sliding import sliding_friction
+from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.trajectories import motions
 
 RATE = 500.0
@@ -63,7 +63,7 @@ def test_a_gap_splits_a_stretch():
 
 
 def test_pairs_cancel_what_the_gravity_model_gets_wrong():
-    s = sliding_friction(record(*steps([0.05, 0.1, 0.4]), noise=0.2, gravity=4.0))
+    s = measured_sliding(record(*steps([0.05, 0.1, 0.4]), noise=0.2, gravity=4.0))
     true = 5 * np.sign(s.data.v) + 3 * s.data.v
     assert s.paired == len(s.data) and np.abs(s.data.torque - true).max() < 0.15
     q = np.linspace(0.1, 0.9, 5)
@@ -73,14 +73,14 @@ def test_pairs_cancel_what_the_gravity_model_gets_wrong():
 def test_one_direction_leaves_values_without_partner():
     q, v = steps([0.3])
     half = slice(None, len(q) // 2)
-    s = sliding_friction(record(q[half], v[half]))
+    s = measured_sliding(record(q[half], v[half]))
     assert s.paired == 0 and len(s.data) and np.all(s.data.v > 0)
 
 
 def test_no_constant_velocity_is_refused_with_what_to_record():
     t = np.arange(0, 10, 1 / RATE)
     with pytest.raises(DataError, match="velocity-steps"):
-        sliding_friction(record(np.sin(2 * t), 2 * np.cos(2 * t)))
+        measured_sliding(record(np.sin(2 * t), 2 * np.cos(2 * t)))
 
 
 def test_turning_points_ignore_jitter():

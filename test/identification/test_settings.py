@@ -52,6 +52,11 @@ def test_the_deviation_of_a_delay_at_a_low_rate_is_that_of_its_errors():
     assert 0.3 < np.sqrt(np.mean((error / std) ** 2)) < 2.5
 
 
+def test_an_effort_that_seems_to_lead_by_far_is_not_compensated():
+    tuner = Tuner([late(-0.006, duration=12.0)], RigidModel(ROBOT), True)
+    assert tuner.run(GIVEN).delay == 0.0 and not tuner.notes
+
+
 def test_no_delay_is_found_where_there_is_none():
     tuner = Tuner([late(0.0, 125.0, seed=2)], RigidModel(ROBOT), True)
     assert tuner.run(GIVEN).delay == 0.0 and not tuner.notes
@@ -132,6 +137,21 @@ def test_delay_gain_and_bias_of_the_reported_velocity(delay, gain, bias, missing
     error = found.repaired(rec).pieces[0].qd - truth
     assert np.abs(error[50:-50].mean(0)).max() < 1e-3
     assert np.abs(np.gradient(truth[50:-50], axis=0)[:, :2] * error[50:-50, :2]).mean() < 1e-5
+
+
+@pytest.mark.parametrize("speed", [0.993, 1.02])
+def test_one_gain_of_all_velocities_is_a_clock_and_one_of_each_is_not(speed):
+    """Stamps that count `speed` seconds per second of the controller."""
+    t = np.arange(0, 30, 0.002)
+    q, qd = moved(t)
+    log = Log(("a", "b", "c"), 10**9 + np.round(1e9 * speed * t).astype(np.int64), {"q": q, "qd": qd, "effort": q})
+    found, rec = velocity_signal([recording(log, "r")]), recording(log, "r")
+    assert found.clock == pytest.approx(speed, abs=1e-4) and found.block() is None
+    (said,) = found.statements(("a", "b", "c"))
+    assert "stamps" in said
+    np.testing.assert_allclose(np.diff(found.repaired(rec).pieces[0].t), 0.002, rtol=1e-4)
+    log.qd[:, 0] *= 1 + 2 * (speed - 1)
+    assert velocity_signal([recording(log, "r")]).clock == 1.0
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from prepared import ROBOT, TRUTH, identified, run, steps, structure
+from presliding_joint import JOINT
 from rich.console import Console
 from synthetic import Truth, synthetic_log
 
@@ -23,10 +24,18 @@ from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.reports import figures
 from robot_dynamics_ros.identification.reports.arm import _friction, write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
-from robot_dynamics_ros.identification.reports.verdict import level, sentences
+from robot_dynamics_ros.identification.reports.verdict import judged
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
+
+
+def said(result):
+    return judged(result)["verdict"]
+
+
+def grade(result):
+    return judged(result)["level"]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +63,7 @@ def test_figures_are_those_of_the_written_file(found, result):
 def test_the_live_law_is_drawn_without_load(found, monkeypatch):
     monkeypatch.setattr(figures, "friction_curves", lambda *given: given)
     m, loaded = found.judged(found.validation[0]), copy.copy(found)
-    loaded.live = replace(found.live, friction={**found.live.friction, "ft": [0.3] * m.n}, hysteresis=None)
+    loaded.live = replace(found.live, hysteresis={name: [value] * m.n for name, value in JOINT.items()})
     load = found.consistent.load(m)
     (_, one, _, live, *_), (_, other, _, same, *_) = (_friction(loaded, m, k * load, []) for k in (1.0, 3.0))
     assert np.array_equal(live, same) and not np.allclose(one, other)
@@ -64,7 +73,7 @@ def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
     """Half the friction of one joint in the written file must show in its figures and in front of the verdict."""
     worse = copy.copy(found)
     friction = {k: list(v) for k, v in found.live.friction.items()}
-    for name in ("fc", "fv1", "fs"):
+    for name in ("fc", "fv"):
         friction[name][2] *= 0.3
     worse.live = replace(found.live, friction=friction, hysteresis=None)
     r = summarise(worse)
@@ -84,8 +93,11 @@ def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
 def test_a_mean_below_zero_is_put_in_words(result):
     bad = copy.deepcopy(result)
     bad["validation"]["mean_r2"] = -51.72
-    assert "-5172" not in " ".join(sentences(bad))
-    assert level(bad) == "bad" and level(result) == "good"
+    assert "-5172" not in " ".join(said(bad))
+    live = copy.deepcopy(result)
+    live["validation"]["live_nodes"]["mean_r2"] = -117.89
+    assert "explains nothing" in " ".join(said(live)) and "-11789" not in " ".join(said(live))
+    assert grade(bad) == "bad" and grade(result) == "good"
 
 
 @pytest.mark.parametrize(
@@ -103,8 +115,8 @@ def test_the_recording_of_another_robot_is_recognised(recorded, given, other):
 
 def test_the_recording_of_another_robot_is_not_usable(result):
     other = result | {"other_robot": "gravity torque is 0.46 times that of ur5e"}
-    assert level(other) == "bad"
-    (only,) = sentences(other)
+    assert grade(other) == "bad"
+    (only,) = said(other)
     assert other["other_robot"] in only
 
 
@@ -115,18 +127,24 @@ def test_after_another_robots_recording_comes_the_same_recording_for_its_own_arm
     assert f"identify {names} --robot " in summarise(there)["next"]
 
 
+def test_after_a_file_that_is_not_usable_comes_a_recording_for_the_robot_as_it_was_named(found):
+    bad = copy.copy(found)
+    bad.live = replace(found.live, phi=-found.live.phi)
+    assert "excite --robot robots/mine.yaml " in summarise(bad, "robots/mine.yaml")["next"]
+
+
 def test_the_grade_is_against_what_noise_leaves_explainable_and_advice_names_the_joints_it_would_help(result):
     noisy = copy.deepcopy(result)
     v = noisy["validation"]
     v["r2"], v["above_cutoff_bound_r2"] = [0.99] * 5 + [0.7226], [0.995] * 5 + [0.7321]
     v["mean_r2"] = float(np.mean(v["r2"]))
     noisy["warnings"] = ["weak excitation: condition number 900 (good below 100)"]
-    words = " ".join(sentences(noisy))
-    assert level(noisy) == "good" and "99.4 % of what noise leaves" in words
+    words = " ".join(said(noisy))
+    assert grade(noisy) == "good" and "99.4 % of what noise leaves" in words
     assert "faster, larger" not in words and " Hz" not in words
     v["r2"][1] = 0.9
     noisy["training"]["bags"][0]["rate"] = 29.0
-    words = " ".join(sentences(noisy))
+    words = " ".join(said(noisy))
     assert f"larger excitation of {ROBOT.joint_names[1]} (" in words and "recorded at 29 Hz" in words
 
 
@@ -135,11 +153,40 @@ def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result
     v, other = mixed["validation"], mixed["comparison"]["constant_coulomb"]
     v["rmse"] = [0.8, 0.8, 0.8, 0.8, 0.8, 1.22]
     other["rmse"], other["mean_r2"], v["mean_r2"] = [1.0] * 6, 0.96, 0.95
-    first, *rest = sentences(mixed)
+    first, *rest = said(mixed)
     assert "wrist_3_joint 22 %" in first and "0.950 against 0.960" in first
     assert any("lower than with constant Coulomb" in text for text in rest)
     v["mean_r2"] = 0.97
-    assert "wrist_3_joint 22 %" in sentences(mixed)[0] and "against" not in sentences(mixed)[0]
+    assert "wrist_3_joint 22 %" in said(mixed)[0] and "against" not in said(mixed)[0]
+
+
+def test_a_joint_of_which_the_live_nodes_leave_more_is_named(result):
+    live = copy.deepcopy(result)
+    v = live["validation"]
+    v["live_nodes"]["rmse"] = [2 * x if k == 2 else x for k, x in enumerate(v["rmse"])]
+    (words,) = [text for text in said(live) if "The live nodes" in text]
+    assert f"{ROBOT.joint_names[2]} {2 * v['rmse'][2]:.2g} instead of" in words and ROBOT.joint_names[1] not in words
+    v["live_nodes"]["rmse"] = v["rmse"]
+    assert not any("The live nodes" in text for text in said(live))
+
+
+@pytest.mark.parametrize(
+    ("explained", "bound", "word"), [(0.67, 0.99, "bad"), (0.85, 0.99, "fair"), (0.67, 0.69, "good")]
+)
+def test_a_file_that_leaves_a_third_of_what_can_be_explained_is_not_usable(result, explained, bound, word):
+    weak = copy.deepcopy(result)
+    v = weak["validation"]
+    v["r2"], v["above_cutoff_bound_r2"], v["mean_r2"] = [explained] * 6, [bound] * 6, explained
+    assert grade(weak) == word and judged(weak)["usable"] == (word != "bad")
+
+
+def test_a_broken_model_is_no_comparison(result):
+    broken = copy.deepcopy(result)
+    other = broken["comparison"]["constant_coulomb"]
+    other["rmse"], other["mean_r2"] = [1e4] * 6, -1e6
+    assert not any("lower than with constant Coulomb" in text for text in said(broken))
+    other["rmse"], other["mean_r2"] = [1e-5] * 6, 0.9
+    assert "over 100 times worse" in said(broken)[0]
 
 
 def test_the_initial_model_is_judged_as_its_file_says(found):

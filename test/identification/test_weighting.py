@@ -31,30 +31,35 @@ def stacked(rows, size, weights):
     return np.linalg.lstsq(A, y, rcond=None)[0]
 
 
-def deviations(rows, x):
-    return [np.linalg.norm(r.y - r.A @ x[r.index]) / np.sqrt(len(r.y) - len(r.index)) for r in rows]
-
-
-def by_hand(rows, size, method):
-    if method == "torque":
-        return stacked(rows, size, [np.linalg.norm(r.y) / np.sqrt(len(r.y)) for r in rows])
-    x = stacked(rows, size, np.ones(len(rows)))
-    for _ in range(0 if method == "ols" else 2):
-        x = stacked(rows, size, deviations(rows, x))
-    return x
-
-
-@pytest.mark.parametrize("method", ["ols", "torque", "wls"])
-def test_solution_is_that_of_the_stacked_problem(method):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_solution_is_that_of_the_stacked_problem(weighted):
     rows, x = three_joints()
-    found = solve(rows, len(x), method)
-    np.testing.assert_allclose(found.x, by_hand(rows, len(x), method), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.sigma, deviations(rows, found.x), rtol=1e-9)
+    size = [np.sqrt(np.mean(r.y**2)) if weighted else 1.0 for r in rows]
+    weights = [np.full(len(r.y), 1 / s**2) for r, s in zip(rows, size, strict=True)]
+    found = solve(rows, len(x), iterations=0, row_weights=weights)
+    np.testing.assert_allclose(found.x, stacked(rows, len(x), size), rtol=1e-9, atol=1e-12)
+
+
+def test_known_parameters_are_those_of_a_smaller_problem():
+    rows, x = three_joints()
+    known = {1: 0.7, len(x) - 1: -2.0}
+    found = solve(rows, len(x), iterations=0, known=known)
+    rest = np.setdiff1d(np.arange(len(x)), list(known))
+    offset = np.zeros(len(x))
+    offset[list(known)] = list(known.values())
+    A, y = np.zeros((0, len(x))), np.zeros(0)
+    for r in rows:
+        full = np.zeros((len(r.y), len(x)))
+        full[:, r.index] = r.A
+        A, y = np.vstack([A, full]), np.append(y, r.y)
+    expected = np.linalg.lstsq(A[:, rest], y - A @ offset, rcond=None)[0]
+    np.testing.assert_allclose(found.x[rest], expected, rtol=1e-3)
+    np.testing.assert_allclose(found.x[list(known)], list(known.values()), rtol=1e-3)
 
 
 def test_relative_deviation_is_percent_of_the_value():
     rows, x = three_joints()
-    found = solve(rows, len(x), "wls")
+    found = solve(rows, len(x))
     np.testing.assert_allclose(found.relative_std, 100 * found.std / abs(found.x))  # [Madsen2020 ch5, Table 4]
 
 

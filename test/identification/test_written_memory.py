@@ -138,7 +138,7 @@ def test_joints_without_memory_keep_their_law():
     found = identified()
     block = found.live.hysteresis
     assert block is None or not np.all(np.sum(block["level"], axis=1) + np.sum(block["load"], axis=1))
-    assert identified_robot(found).friction.model == "luo_load"
+    assert identified_robot(found).friction.model == "viscous_coulomb"
 
 
 def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
@@ -149,7 +149,7 @@ def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
     signals = signals_of(motion, load, {})
     for j in range(6):
         p = {name: values[j] for name, values in block.items()}
-        shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"], False, p["load_limit"])
+        shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"], p["load_limit"])
         fit = PreslidingFit(p, np.zeros(0), replace(shape, rotor=p["rotor_time"] > 0))
         law = WrittenLaw({}, fit).columns(JointFriction(terms=("fo", "ia")))
         size = p | {"h": p["level"], "hl": p["load"], "ia": 0.0}

@@ -46,7 +46,7 @@ def test_a_cluster_gives_the_same(cells):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
     options |= {"host": "127.0.0.1", "dashboard_address": None}
-    from robot_dynamics_ros.identification.fleet import executor
+    from robot_dynamics_ros.identification.compare import executor
 
     here, _ = learn_fleet(cells)
     with (

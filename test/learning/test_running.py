@@ -8,7 +8,7 @@ from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.learning.running import Running, posterior
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
-from robot_dynamics_ros.learning.update import DAY, TAU, Prior
+from robot_dynamics_ros.learning.update import Prior
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def same(a, b):
 
 
 def test_the_kept_posterior_is_that_of_all_recordings(worker, store):
-    first = store.posterior(worker.prior, TAU)
+    first = store.posterior(worker.prior)
     store.add(worker.triangles[3])
-    after = store.posterior(worker.prior, TAU)
+    after = store.posterior(worker.prior)
     assert same(first.state, posterior(worker.prior, worker.triangles[:3]))
     assert same(after.state, posterior(worker.prior, worker.triangles))
     assert list(after.recordings.values()) == ["day0", "day1", "day2", "day3"]
@@ -34,7 +34,7 @@ def test_the_kept_posterior_is_that_of_all_recordings(worker, store):
 
 
 def test_only_new_recordings_are_read(worker, store, monkeypatch):
-    store.posterior(worker.prior, TAU)
+    store.posterior(worker.prior)
     store.add(worker.triangles[3])
     read = []
     original = Store.triangles
@@ -44,7 +44,7 @@ def test_only_new_recordings_are_read(worker, store, monkeypatch):
         return original(self, folder, names)
 
     monkeypatch.setattr(Store, "triangles", triangles)
-    store.posterior(worker.prior, TAU)
+    store.posterior(worker.prior)
     assert read == [worker.triangles[3].about["sha256"][:16]]
 
 
@@ -62,9 +62,9 @@ def test_a_session_reads_no_old_recording_for_a_new_one(worker, store, monkeypat
 def test_forgetting_a_bad_day_is_exact(worker, store):
     """The posterior without the day is that of the others, bit for bit."""
     store.add(worker.triangles[3])
-    store.posterior(worker.prior, TAU)
+    store.posterior(worker.prior)
     store.move("day1", "recordings", None)
-    after = store.posterior(worker.prior, TAU).state
+    after = store.posterior(worker.prior).state
     never = posterior(worker.prior, [T for k, T in enumerate(worker.triangles) if k != 1])
     assert np.array_equal(after.R, never.R) and np.array_equal(after.z, never.z)
 
@@ -73,31 +73,29 @@ def test_a_recording_that_comes_late_is_taken_in_at_its_time(worker, tmp_path):
     store = Store(tmp_path, worker.robot)
     for T in (worker.triangles[0], worker.triangles[3], worker.triangles[1]):
         store.add(T)
-        found = store.posterior(worker.prior, TAU)
+        found = store.posterior(worker.prior)
     expected = posterior(worker.prior, [worker.triangles[k] for k in (0, 1, 3)])
     assert same(found.state, expected)
 
 
-@pytest.mark.parametrize("what", ["prior", "wear", "damage", "foreign"])
+@pytest.mark.parametrize("what", ["prior", "damage", "foreign"])
 def test_a_kept_posterior_of_something_else_is_not_used(worker, store, what):
-    store.posterior(worker.prior, TAU)
-    path, prior, tau = store.directory / "posterior.npz", worker.prior, TAU
+    store.posterior(worker.prior)
+    path, prior = store.directory / "posterior.npz", worker.prior
     if what == "prior":
         prior = Prior(prior.columns, prior.mean + 1e-3, prior.covariance)
-    elif what == "wear":
-        tau = 10 * DAY
     elif what == "damage":
         raw = bytearray(path.read_bytes())
         raw[len(raw) // 2] ^= 1
         path.write_bytes(raw)
     else:
         path.write_bytes(b"no archive")
-    assert Running.of(prior, (), tau).kept(path) is None
-    assert same(store.posterior(prior, tau).state, posterior(prior, worker.triangles[:3], tau))
+    assert Running.of(prior).kept(path) is None
+    assert same(store.posterior(prior).state, posterior(prior, worker.triangles[:3]))
 
 
 def test_a_damaged_triangle_is_named_when_it_is_needed(worker, store):
     path = next((store.directory / "recordings").glob("*.triangle"))
     path.write_bytes(b"x" * 100)
     with pytest.raises(DataError, match=f"{path.name}.*damaged"):
-        store.posterior(worker.prior, TAU)
+        store.posterior(worker.prior)

@@ -93,7 +93,7 @@ def test_bytes_that_are_no_archive_are_refused_whatever_the_checksum_says(column
 def test_a_kept_posterior_that_cannot_be_one_is_computed_again(prior, tmp_path):
     path, good = tmp_path / "posterior.npz", Running.of(prior)
     for state in (good.state.R * np.nan, good.state.R[:3], np.zeros_like(good.state.R)):
-        Running(prior, good.tau, type(good.state)(state, good.state.z), 1.0, 1.0, {"a": "b"}).save(path)
+        Running(prior, type(good.state)(state, good.state.z), 1.0, 1.0, {"a": "b"}).save(path)
         assert good.kept(path) is None
 
 

@@ -1,14 +1,17 @@
 """Temperature: a column of the triangles, one slope per joint in the robot file, and back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.identification.arm.written_file import file_effort
+from robot_dynamics_ros.learning.changes import change_of, without_viscosity
 from robot_dynamics_ros.learning.columns import WARM
 from robot_dynamics_ros.learning.intake import Work, triangles_of, warmer_than, working_motion
 from robot_dynamics_ros.learning.running import posterior
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import Information, rows_of, warm_slope
+from robot_dynamics_ros.learning.update import Information, rows_of, warm_slopes
 from robot_dynamics_ros.learning.written import STEEPEST, parameters_of, written
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
 
@@ -24,11 +27,12 @@ def test_the_temperatures_of_a_recording_are_those_at_its_rows(worker):
     assert warmer[k] + WARM == pytest.approx(piece.extra["temperature"][nearest], abs=0.2)
 
 
-def test_a_slope_in_the_data_is_found_and_written(worker):
-    """Oracle: effort made with friction that falls by 1.2 % per K, seen at three temperatures."""
+@pytest.mark.parametrize(("softer", "thinner"), [(-0.012, -0.012), (0.0, -0.015)])
+def test_slopes_in_the_data_are_found_and_written(worker, softer, thinner):
+    """Oracle: effort made with a level and viscous friction that fall with temperature, seen at three temperatures."""
     c, prior = worker.prior.columns, worker.prior
     base = parameters_of(c, written(c, posterior(prior, worker.triangles), "test"))
-    slope, state = -0.012, prior.information
+    state = prior.information
     for day, warmer in enumerate((-8.0, 0.0, 8.0)):
         m = working_motion(worker.recordings[day])
         own = [F @ base[c.own(j)] for j, F in enumerate(c.friction(m, c.load(m)))]
@@ -36,15 +40,35 @@ def test_a_slope_in_the_data_is_found_and_written(worker):
         inertia = np.column_stack([m.qdd[:, j] * base[c.place(j, "ia")] for j in range(c.n)])
         offset = np.array([base[c.place(j, "fo")] for j in range(c.n)])
         friction = np.column_stack(own) - inertia - offset
-        m.effort = links + inertia + offset + (1 + slope * warmer) * friction
+        terms = [[c.place(j, t) - c.own(j).start for t in ("fv1", "fv2", "fv0")] for j in range(c.n)]
+        F = c.friction(m, c.load(m))
+        viscous = np.column_stack([F[j][:, k] @ base[c.own(j)][k] for j, k in enumerate(terms)])
+        level = friction - viscous
+        m.effort = links + inertia + offset + (1 + softer * warmer) * level + (1 + thinner * warmer) * viscous
         ones = np.ones(m.q.shape)
         joints = triangles_of(prior, Work(m, warmer * ones), ones)
         count = ones.sum(axis=0)
         state = state.with_rows(rows_of(Triangle(joints, count, np.ones(c.n), count), c))
     found = written(c, state, "test")
-    alpha = found.array("friction.parameters.alpha")
-    assert alpha == pytest.approx(slope * np.ones(c.n), abs=0.003)
+    alpha, beside = found.array("friction.parameters.alpha"), found.array("hysteresis.parameters.viscous_slope")
+    assert alpha == pytest.approx(softer * np.ones(c.n), abs=0.005)
+    assert alpha + beside == pytest.approx(thinner * np.ones(c.n), abs=0.006)
     assert created_energy(found) == {}
+
+
+def test_a_warmer_lubricant_is_recognised_and_learned_at_the_temperature_of_the_others(worker):
+    """A recording that the model of the days before explains but for 30 % of the viscous friction."""
+    c, state, day = worker.prior.columns, posterior(worker.prior, worker.triangles[:3]), worker.triangles[3]
+    x = state.mean.copy()
+    x[[c.place(j, t) for j in range(c.n) for t in ("fv1", "fv2", "fv0")]] *= 0.7
+    joints = [np.column_stack([T[:, :-1], T[:, :-1] @ x[i]]) for T, i in zip(day.joints, c.index, strict=True)]
+    for made, T in zip(joints, day.joints, strict=True):
+        made[-1, -1] = T[-1, -1]
+    warm = replace(day, joints=joints)
+    found = change_of(state, warm, c)
+    assert found is not None and found.kind == "viscosity" and found.size == pytest.approx(-0.3, abs=0.03)
+    assert "lower (+2" in found.text
+    assert change_of(state, without_viscosity(warm, found, state, c), c) is None
 
 
 def test_a_written_slope_comes_back_as_parameters(worker):
@@ -61,10 +85,10 @@ def test_a_warm_joint_rubs_less_by_the_written_slope(worker):
     c = worker.prior.columns
     robot = written(c, posterior(worker.prior, worker.triangles), "test")
     alpha = robot.array("friction.parameters.alpha")
-    assert (np.abs(alpha) <= STEEPEST).all() and [warm_slope(robot, j) for j in range(c.n)] == pytest.approx(alpha)
+    assert (np.abs(alpha) <= STEEPEST).all() and [warm_slopes(robot, j)[0] for j in range(c.n)] == pytest.approx(alpha)
     law, v = FrictionModel.from_robot(robot), np.full((1, c.n), 0.5)
     cold, warm = (law.torque(v, None, np.full((1, c.n), T)) for T in (WARM, WARM + 10.0))
-    offset = robot.array_or("friction.parameters.fb", 0.0)
+    offset = robot.array_or("friction.parameters.fo", 0.0)
     assert (warm - offset) == pytest.approx((1 + 10 * alpha) * (cold - offset), rel=1e-6)
 
 

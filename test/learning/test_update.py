@@ -73,7 +73,7 @@ def test_the_prior_is_the_robot_file(worker):
     c = worker.prior.columns
     assert worker.prior.mean[: c.base] == pytest.approx(c.rigid.base.from_standard(worker.robot.inertial_parameters))
     assert worker.prior.mean[[c.place(j, "ia") for j in range(c.n)]] == pytest.approx(worker.robot.effort_inertia)
-    levels = [sum(worker.prior.mean[c.place(j, f"c{k}")] for k in range(len(SPANS))) for j in range(c.n)]
+    levels = [sum(worker.prior.mean[c.place(j, f"h@{k}")] for k in range(len(SPANS))) for j in range(c.n)]
     assert levels == pytest.approx(worker.robot.array("friction.parameters.fc"), rel=1e-6)
 
 

@@ -47,6 +47,25 @@ def test_axes_of_any_direction_keep_their_dynamics(tmp_path):
     np.testing.assert_allclose(model.fk(q)[:, -1], expected.fk(q)[:, -1], atol=1e-12)
 
 
+FOOT = """<link name="{0}"/><joint name="f{0}" type="fixed"><parent link="shin"/><child link="{0}"/>
+ <origin xyz="{1} 0 0"/></joint>"""
+
+
+@pytest.mark.parametrize(("feet", "tip"), [({"foot": 0.2}, "foot"), ({"heel": -0.1, "toe": 0.3}, "shin")])
+def test_what_is_fixed_behind_the_last_joint_is_the_tcp_unless_there_are_several(tmp_path, feet, tip):
+    file, out = urdf(tmp_path), tmp_path / "leg.yaml"
+    text = file.read_text().split('<joint name="grip"')[0].replace('<link name="finger"/><link name="hand"/>', "")
+    text += '<joint name="ankle" type="fixed"><parent link="b"/><child link="shin"/><origin xyz="0.3 0 0"/></joint>'
+    text += '<link name="shin"/>' + "".join(FOOT.format(*foot) for foot in feet.items())
+    file.write_text(text + "</robot>")
+    printed = CliRunner().invoke(cli, ["new", str(file), "--effort-from", "current", "--out", str(out)]).output
+    robot = load_robot(out)
+    assert robot.kinematics.tip_frame == tip
+    reach = np.linalg.norm(np.array(robot.chain().tool)[:3, 3])
+    assert reach == pytest.approx(0.3 + (feet["foot"] if tip == "foot" else 0.0))
+    assert ("heel and toe are fixed" in printed and "--tip" in printed) == (len(feet) > 1)
+
+
 def test_what_a_urdf_does_not_say_is_unknown(tmp_path):
     robot = imported(urdf(tmp_path, inertial=""), tip="hand")
     assert robot.links is None and not robot.has("limits.velocity") and not robot.has("drives.rotor_inertia")

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from robot_dynamics_ros._core import GuardReason, GuardState
-from robot_dynamics_ros.drivers.interface import Motion
+from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.nodes.claims import claim
 
@@ -50,9 +50,9 @@ def test_stop_ends_torque_and_says_so(stand):
 
 def test_stop_ends_a_motion_or_answers_false_with_the_reason(stand, monkeypatch):
     node, driver = stand
-    driver._motion = Motion("moving")
+    driver._motion = MotionState("moving")
     assert node.call("stop") == (True, "motion ended")
-    driver._motion, driver.deaf = Motion("moving"), True
+    driver._motion, driver.deaf = MotionState("moving"), True
     monkeypatch.setattr("robot_dynamics_ros.nodes.robot.motion_interface.STOP_TIMEOUT", 0.0)
     success, text = node.call("stop")
     assert not success and "goes on" in text

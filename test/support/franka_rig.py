@@ -16,7 +16,7 @@ from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.drivers.franka import child, driver, process
 from robot_dynamics_ros.drivers.franka.child import Child
 from robot_dynamics_ros.drivers.franka.rows import SLOTS, VECTORS, WIDTH
-from robot_dynamics_ros.drivers.interface import Motion
+from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.franka.controller import RATE, START, PlantPhysics
@@ -166,6 +166,6 @@ class Rig:
         """A report of the client, as the driver's listening thread takes it."""
         report = {k: v for k, v in json.loads(data).items() if k not in ("rows", "columns")}
         if report.pop("event") == "motion":
-            self.process.motion = Motion(**report)
+            self.process.motion = MotionState(**report)
         else:
             self.process._answer = report

@@ -9,7 +9,7 @@ from collections import deque
 import numpy as np
 
 from robot_dynamics_ros._core import StreamState
-from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Statistics, TorqueDriver
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
@@ -42,7 +42,7 @@ class SteppedDriver(TorqueDriver):
         self.now, self.clock, self.loop, self.run = BEGIN, self, None, False
         self.late, self.silent, self.deaf, self.stopped, self.failure, self.during = 0, *[False] * 3, "", lambda: None
         self.condition = self.latched = StreamState.ok
-        self.status, self.last_error, self._motion = GOOD, "", Motion()
+        self.status, self.last_error, self._motion = GOOD, "", MotionState()
         topics = [name for name, need in DRIVER_TOPICS.items() if need in self.capabilities]
         signals = {signal for name in ("joint_states", *topics) for signal in TOPICS[name].fields.values()}
         self._signals = [name for name in signals - {"effort"} if name in self.state.MEASURED]
@@ -86,20 +86,20 @@ class SteppedDriver(TorqueDriver):
 
     def _move(self):
         if self._path and self.failure:
-            self._motion, self.failure = Motion("failed", self.failure), ""
+            self._motion, self.failure = MotionState("failed", self.failure), ""
             self._path.clear()
         elif self._path:
             self.held = self._path.popleft()
-            self._motion = Motion("moving") if self._path else Motion("done")
+            self._motion = MotionState("moving") if self._path else MotionState("done")
         elif self.ending > 0:
             self.ending -= 1
             if not self.ending:
-                self._motion = Motion("stopped", "stop was requested")
+                self._motion = MotionState("stopped", "stop was requested")
 
     # -- motion and torque --------------------------------------------------------------------------------------------
     def servo(self, positions, rate=500.0):
         self.refuse_busy("motion")
-        self._motion, self._path, self.ending = Motion("starting"), deque(np.array(positions)), 0
+        self._motion, self._path, self.ending = MotionState("starting"), deque(np.array(positions)), 0
         self.streams.append(np.array(positions))
 
     def play(self, approach, positions, rate=500.0, speed=0.5):

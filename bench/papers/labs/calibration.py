@@ -42,7 +42,7 @@ def other_run(robot: RobotFile, seed: int, overrides: Deviation = None) -> Recor
     return run(robot, motion, seed, f"trajectory {seed + 1}", overrides)
 
 
-def run(robot: RobotFile, motion: motions.Motion, seed: int, name: str, overrides: Deviation = None) -> Recording:
+def run(robot: RobotFile, motion: motions.JointMotion, seed: int, name: str, overrides: Deviation = None) -> Recording:
     """A motion on the simulated robot as a recording."""
     machine = lab.warm_robot(robot, seed, TEMPERATURE, overrides)
     machine.reset(motion[0][0])

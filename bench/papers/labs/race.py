@@ -84,7 +84,7 @@ def hybrid_until(
     """
     start = time.thread_time()
     found: list[Quality | None] = [None] * len(wanted)
-    plan = phases("hybrid", effort)
+    plan = phases(effort)
 
     def watch(y: np.ndarray) -> None:
         now = quality(search, y, time.thread_time() - start, between=False)

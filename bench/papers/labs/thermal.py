@@ -12,7 +12,7 @@ from bench.papers.labs import lab
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, joint_records
 from robot_dynamics_ros.identification.joint.friction import FrictionData, FrictionFit, fit_friction, friction_updates
-from robot_dynamics_ros.identification.joint.sliding import Sliding, sliding_friction
+from robot_dynamics_ros.identification.joint.sliding import Sliding, measured_sliding
 from robot_dynamics_ros.identification.joint.thermal import ThermalFit, ThermalRun, fit_thermal
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -141,7 +141,7 @@ def stepped(joint: int, temperature: float, pose: tuple[float, ...], name: str =
     robot = lab.subject_file(name)
     plan = lab.planning.velocity_steps(robot, joint, pose, count=9, slowest=0.02, travel=subject(robot).travel[joint])
     machine = lab.warm_robot(robot, joint, temperature)
-    return sliding_friction(lab.measured(plan, machine, robot, joint))
+    return measured_sliding(lab.measured(plan, machine, robot, joint))
 
 
 def friction_at(robot: RobotFile, joint: int, law: str, temperature: float) -> FrictionFit:

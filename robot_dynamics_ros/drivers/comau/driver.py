@@ -11,7 +11,7 @@ from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
-from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, MotionDriver, RobotStatus, Statistics
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, MotionState, RobotStatus, Statistics
 from robot_dynamics_ros.drivers.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
@@ -203,6 +203,6 @@ class ComauDriver(StreamDriver, MotionDriver):
         self._move.stop()
 
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> MotionState:
         """State of the present or last motion."""
         return self._move.state

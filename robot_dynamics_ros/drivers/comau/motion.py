@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.drivers.comau.states import DEGREE, STEP_SPEED
-from robot_dynamics_ros.drivers.interface import Motion, position_rows
+from robot_dynamics_ros.drivers.interface import MotionState, position_rows
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.trajectories.playback import Playback
 
@@ -36,7 +36,7 @@ class ComauMotion:
         self._n, self._rate, self._send = n_joints, rate, send
         self.enabled = enabled
         self._lock = threading.RLock()
-        self.state = Motion()
+        self.state = MotionState()
         self._playback: Playback | None = None
         self._sent: np.ndarray | None = None
         self._ignored = 0
@@ -49,14 +49,14 @@ class ComauMotion:
         with self._lock:
             start = DEGREE * np.array(last.target[: self._n])
             playback = Playback(start, path, positions, self._rate, speed, acceleration)
-            self._playback, self.state = playback, Motion("moving")
+            self._playback, self.state = playback, MotionState("moving")
             self._sent, self._ignored = None, 0
 
     def end(self, reason: str) -> None:
         """End a running motion with this reason, because the connection is closed."""
         with self._lock:
             if self.state.active:
-                self.state, self._playback = Motion("stopped", reason), None
+                self.state, self._playback = MotionState("stopped", reason), None
 
     def stop(self) -> None:
         """Slow down along the path; does nothing when nothing moves."""
@@ -81,7 +81,7 @@ class ComauMotion:
                 return
             reason = self.ready_text(state)
             if reason:
-                self._playback, self.state = None, Motion("failed", reason)
+                self._playback, self.state = None, MotionState("failed", reason)
                 return
             playback = self._playback
             following = playback.next()
@@ -89,16 +89,16 @@ class ComauMotion:
             if away and self._ignored > REJECTED:
                 self._playback, self.state = (
                     None,
-                    Motion("failed", "the LPC does not follow: it rejects the positions"),
+                    MotionState("failed", "the LPC does not follow: it rejects the positions"),
                 )
                 return
             sent = self._sent if following is None else following / DEGREE
             if sent is None or (following is None and not away):
                 done = ("stopped", "stop was requested") if playback.stopped else ("done", "")
-                self._playback, self.state = None, Motion(*done, progress=playback.progress)
+                self._playback, self.state = None, MotionState(*done, progress=playback.progress)
                 return
             if state.sequence % REPORT == 0:
-                self.state = Motion("moving", progress=playback.progress)
+                self.state = MotionState("moving", progress=playback.progress)
             self._sent = sent
             degrees = tuple(sent.tolist()) + (0.0,) * (wire.AXES - self._n)
             mask = (1 << self._n) - 1

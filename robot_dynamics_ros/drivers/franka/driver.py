@@ -13,7 +13,7 @@ from robot_dynamics_ros.drivers.franka.process import FrankaProcess
 from robot_dynamics_ros.drivers.franka.rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
 from robot_dynamics_ros.drivers.interface import (
     DriverInfo,
-    Motion,
+    MotionState,
     RobotStatus,
     Statistics,
     TorqueDriver,
@@ -231,7 +231,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         self._process.stop()
 
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> MotionState:
         """State of the present or last motion."""
         return self._process.motion
 

@@ -16,7 +16,7 @@ import numpy as np
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
 from robot_dynamics_ros.drivers.child_process import Outbox, connected, end, ending, hang_up, receive, send, spawn
 from robot_dynamics_ros.drivers.franka.rows import SLOTS, WIDTH
-from robot_dynamics_ros.drivers.interface import Motion
+from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.drivers.stream import Stream
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
@@ -52,7 +52,7 @@ class FrankaProcess:
         self._kept: dict[str, dict[str, Any]] = {}
         self._wanted = False
         self._lost_rows = self._unsent = 0
-        self.motion, self.version, self.error = Motion(), "", ""
+        self.motion, self.version, self.error = MotionState(), "", ""
 
     # -- life ---------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
@@ -157,7 +157,7 @@ class FrankaProcess:
                 report, _ = receive(pipe)
                 event = report.pop("event")
                 if event == "motion":
-                    self.motion = Motion(**report)
+                    self.motion = MotionState(**report)
                 elif event == "fatal":
                     reason = report["reason"]
                 elif event == "answer":
@@ -168,7 +168,7 @@ class FrankaProcess:
         if self._wanted:
             self.error = f"{self.host}: {reason or f'the process ended ({ending(code)})'}"
         if self.motion.active:
-            self.motion = Motion("failed", self.error or "disconnected")
+            self.motion = MotionState("failed", self.error or "disconnected")
 
     # -- states -------------------------------------------------------------------------------------------------------
     def take(self, row: np.ndarray, until: float) -> tuple[int, int, int] | None:
@@ -192,7 +192,7 @@ class FrankaProcess:
             self._stop_asked = None
         elif time.monotonic() - self._stop_asked > STOP_TIMEOUT:
             self._stop_asked, process = None, self._process
-            self.motion = Motion("failed", "the driver process did not answer a stop and was ended")
+            self.motion = MotionState("failed", "the driver process did not answer a stop and was ended")
             if process is not None:
                 process.kill()
 
@@ -233,11 +233,11 @@ class FrankaProcess:
         with self._lock:
             if self.motion.active:
                 raise CapabilityError("a motion is running: stop it first")
-            self.motion = Motion("starting")
+            self.motion = MotionState("starting")
             try:
                 self._send(request, array)
             except ConnectionFailed as error:
-                self.motion = Motion("failed", str(error))
+                self.motion = MotionState("failed", str(error))
                 raise
 
     def stop(self) -> None:

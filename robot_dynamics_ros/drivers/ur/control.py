@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.drivers.child_process import Outbox, end, ending, hang_up, receive, spawn
-from robot_dynamics_ros.drivers.interface import Motion, position_rows
+from robot_dynamics_ros.drivers.interface import MotionState, position_rows
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.trajectories.playback import refuse_start
 
@@ -35,7 +35,7 @@ class UrControl:
         self._stop_asked: float | None = None  # steady time
         self._begin_asked: tuple[np.ndarray, int] | None = None  # first row (6,) [rad] of a stream, system time [ns]
         self._lock = threading.RLock()
-        self._motion = Motion()
+        self._motion = MotionState()
         self.answer: str | None = None  # to the last setting: why not, empty when it was done, None: not answered yet
 
     # -- requests -----------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class UrControl:
                     self._request({"do": "stop"})
 
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> MotionState:
         """State of the present or last motion."""
         return self._motion
 
@@ -141,7 +141,7 @@ class UrControl:
         with self._lock:
             process, self._process, self._pipe, self._outbox = self._process, None, None, None
             if self._motion.active:
-                self._motion = Motion("failed", reason)
+                self._motion = MotionState("failed", reason)
             self._stop_asked = None
         if process is not None:
             process.kill()  # the listening thread waits for its end
@@ -150,12 +150,12 @@ class UrControl:
         with self._lock:
             if self._motion.active:
                 raise CapabilityError("a motion is running: stop it first")
-            self._motion, self._stop_asked = Motion("starting"), None  # a stop belongs to the motion before
+            self._motion, self._stop_asked = MotionState("starting"), None  # a stop belongs to the motion before
             self._begin_asked = None
             try:
                 self._request(message, array)
             except ConnectionFailed as error:
-                self._motion = Motion("failed", str(error))
+                self._motion = MotionState("failed", str(error))
                 raise
 
     def _request(self, message: dict[str, Any], array: np.ndarray | None = None) -> None:
@@ -200,7 +200,7 @@ class UrControl:
             why = reason or f"the control process ended ({ending(process.returncode)})"
             self.answer = why if self.answer is None else self.answer
             if self._process is None and self._motion.active:
-                self._motion = Motion("failed", why)
+                self._motion = MotionState("failed", why)
 
 
 def _finite(name: str, values: ArrayLike, count: int) -> list[float]:

@@ -20,7 +20,7 @@ from robot_dynamics_ros._core import (
     TorqueRecord,
     fill_signals,
 )
-from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Statistics, TorqueDriver
 from robot_dynamics_ros.drivers.stream import SampleRate
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.drivers.ur.status import RUNNING, status_of
@@ -255,7 +255,7 @@ class UrDriver(TorqueDriver):
             raise CapabilityError(self._control.answer)
 
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> MotionState:
         """State of the present or last motion."""
         return self._control.motion
 

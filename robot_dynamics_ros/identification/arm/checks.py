@@ -102,7 +102,7 @@ def check_extrapolation(found: Identification) -> list[str]:
                 f"the time or more"
             )
         ratio = uncertainty(found.fit, m) / np.maximum(m.effort.std(0), 1e-9)
-        which = [f"{names[j]} {ratio[j]:.0%}" for j in range(len(names)) if ratio[j] > 0.2]
+        which = [f"{names[j]} {min(ratio[j], 1):.0%}" for j in range(len(names)) if ratio[j] > 0.2]
         if which:
             words.append(f"{rec.name}: parameter uncertainty alone is a large part of the effort: {', '.join(which)}")
     return words

@@ -17,17 +17,18 @@ from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
+from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, pieces_of
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals.speeds import SLOW, STEP
+from robot_dynamics_ros.signals.speeds import SLOW
 
 CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked at
 BLOCK = 0.3  # s
 CORE, EDGE = 1.8, 0.8  # of the level; free motion of simulated and public real robots stays below 1.6
-REST = 1.5  # times the level at rest, where friction may hold a joint with either sign
+REST = 1.5  # times the level of a joint that stands, where friction may hold it with either sign
 STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 ROUNDS, FITTED = 8, 10_000  # of the robust fit; at most this many rows, evenly thinned
@@ -105,7 +106,7 @@ def friction_lag(motion: Motion, gravity: np.ndarray, inertial: np.ndarray, j: i
     errors = []
     for lag in LAGS:
         late = _shifted(motion, v, lag)
-        A = np.column_stack([gravity, inertial, motion.qdd[:, j], np.tanh(late / STEP), late, np.ones_like(v)])
+        A = np.column_stack([gravity, inertial, motion.qdd[:, j], simple_friction(late)])
         errors.append(float(((y - A @ np.linalg.lstsq(A, y, rcond=1e-8)[0]) ** 2).sum()))
     return float(LAGS[int(np.argmin(errors))])
 
@@ -191,15 +192,15 @@ def _residual(rigid: RigidModel, motions: list[Motion], use: np.ndarray) -> tupl
     fitted = fitted[:: max(len(fitted) // FITTED, 1)]
     residual, level = np.empty_like(effort), np.empty(effort.shape[1])
     for j, (A, v, y) in enumerate(zip(W, qd.T, effort.T, strict=True)):
-        step, b = np.tanh(v / STEP), A.shape[1]
-        columns = np.column_stack([A, qdd[:, j], step, v, np.ones_like(v)])
+        friction, b = simple_friction(v), A.shape[1]
+        columns = np.column_stack([A, qdd[:, j], friction])
         load = A @ _robust(columns[fitted], y[fitted])[:b]
-        columns = np.column_stack([columns, step * np.abs(load)])
+        columns = np.column_stack([columns, friction[:, 0] * np.abs(load)])
         x = _robust(columns[fitted], y[fitted])
         residual[:, j] = y - columns @ x
-        friction = abs(x[b + 1]) + abs(x[-1]) * float(np.abs(load).mean())
+        size = abs(x[b + 1]) + abs(x[-1]) * float(np.abs(load).mean())
         noise = float(np.median(np.abs(np.diff(residual[:, j])))) if len(v) > 1 else 0.0
-        level[j] = max(friction, LOAD * float(np.sqrt((load**2).mean()))) + noise
+        level[j] = max(size, LOAD * float(np.sqrt((load**2).mean()))) + noise
     return residual, level
 
 
@@ -220,7 +221,7 @@ def _stretches(
     piece: Piece, motion: Motion, residual: np.ndarray, level: np.ndarray
 ) -> list[tuple[float, float, float]]:
     """Begin and end [s since the first sample of the recording], and size of the contacts of one piece."""
-    still = in_blocks(np.abs(motion.qd), motion.rate).max(axis=1) < SLOW
+    still = in_blocks(np.abs(motion.qd), motion.rate).mean(axis=1) < SLOW
     mean = in_blocks(residual, motion.rate).mean(axis=1)
     size = (np.abs(mean) / (CORE * level * np.where(still, REST, 1.0))).max(axis=1)
     found, block = [], max(round(BLOCK * motion.rate), 1) / motion.rate

@@ -17,6 +17,7 @@ from robot_dynamics_ros.effort.meaning import CURRENT_GRAVITY_FREE, WORDS, Meani
 from robot_dynamics_ros.effort.recording import recorded_meaning
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
@@ -204,7 +205,7 @@ def dissipation_signs(robot: RobotFile, motion: Motion) -> np.ndarray:
     effort = np.empty_like(motion.effort)
     for j in range(motion.n):
         v = motion.qd[:, j]
-        X = np.column_stack([W[j], motion.qdd[:, j], np.tanh(v / 0.03), v, np.ones_like(v)])
+        X = np.column_stack([W[j], motion.qdd[:, j], simple_friction(v)])
         x = np.linalg.lstsq(X, motion.effort[:, j], rcond=1e-8)[0]
         effort[:, j] = motion.effort[:, j] - W[j] @ x[: W[j].shape[1]]
     evidence, nothing = EffortEvidence(stuck_friction(robot)), np.zeros_like(effort)
@@ -247,7 +248,7 @@ def _fit(robot: Any, motion: Motion, sign: float, axes: np.ndarray) -> tuple[np.
     H, h, power = np.zeros((k, k)), np.zeros(k), 0.0
     for j in range(n):
         v = qd[:, j]
-        own = np.column_stack([dynamic[:, j], qdd[:, j], np.tanh(v / 0.03), v, np.ones_like(v)])
+        own = np.column_stack([dynamic[:, j], qdd[:, j], simple_friction(v)])
         Q = np.linalg.qr(own + 1e-12)[0]
         G = np.column_stack([c[:, j] for c in columns])
         y = sign * motion.effort[:, j]

@@ -11,8 +11,8 @@ import numpy as np
 
 from robot_dynamics_ros.effort.decision import OVERRULE
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.friction_columns import LAW
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.arm.static_law import LAW
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import RobotFile, save_robot

@@ -3,19 +3,24 @@
 f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fs b(v) + fc tanh(v/STEP)
     + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo                              [Madsen2020 ch4 35-37; Luo2024 11]
 s(v) = r + (1 - r) g(v)   b(v) = g(v) v / (|v| + e)   g(v) = 1 / (1 + (v/vs)^2)
-"h@k" and "hl@k" are s(v) H_k and s(v) |tau|^p H_k of the Maxwell-slip element of span SPANS[k], tau the torque without
-friction. `SIMPLE` is the law of the first solution, `REMEMBERING` what a delay is judged beside. Further columns: "ia"
-the acceleration (rotor inertia); "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity, acceleration and Coulomb friction of a
-motor that turns with this joint and joint k, forwards or backwards (coupled wrist).
+"h@k" and "hl@k" are s(v) H_k and s(v) |tau|^p H_k of the Maxwell-slip element of span k, tau the torque without
+friction; "hg@k" and "hgl@k" the same with g(v), from which a sliding ratio is found later. `SIMPLE` is the law of the
+first solution, `REMEMBERING` what a delay is judged beside. Further columns: "ia" the acceleration (rotor inertia);
+"tc", "tv" the median H and v times how much warmer the joint is; "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity,
+acceleration and Coulomb friction of a motor that turns with this joint and joint k, forwards or backwards.
+
+Where a recording cannot show memory, a robot file holds f = fv v + fc step(v/eps) + fo (`LAW`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.signals.speeds import STEP
 
 Coupled = dict[int, tuple[int, ...]]  # joint -> joints whose motors turn with it
@@ -25,12 +30,23 @@ THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 SIMPLE = ("fv1", "fo", "ia", "fc")
 REMEMBERING = tuple(f"h@{k}" for k in range(len(SPANS)))
 LOADED = (*(f"hl@{k}" for k in range(len(SPANS))), "fs", "fv0")
+LAW = "viscous_coulomb"  # without memory
 UNITS = {  # of coefficients, by kind of column; "hl" depends on the power of the load
     **dict.fromkeys(("fo", "fc", "cc", "h", "fs"), "Nm"),
     **dict.fromkeys(("fv1", "cv", "fv0"), "Nm s/rad"),
     **dict.fromkeys(("ia", "ca"), "kg m²"),
     "fv2": "Nm s²/rad²",
 }
+
+
+def coulomb_step(v: np.ndarray, eps: float) -> np.ndarray:
+    """step(v/eps) (N,) of LAW; v, eps [rad/s]."""
+    return FrictionModel(LAW, {"fc": 1.0, "fv": 0.0, "eps": eps}, 1).torque(v[:, None])[:, 0]
+
+
+def static_table(laws: Sequence[dict[str, float]]) -> dict[str, list[float]]:
+    """Parameters of LAW by name, one number per joint, as a robot file holds them."""
+    return {name: [law[name] for law in laws] for name in ("fc", "fv", "fo", "eps")}
 
 
 def stribeck_fall(v: np.ndarray, velocity: float) -> np.ndarray:
@@ -48,18 +64,26 @@ def thinning(v: np.ndarray, v0: float = THINNING_SPEED) -> np.ndarray:
     return v / (1 + np.abs(v) / v0)
 
 
+def simple_friction(v: np.ndarray) -> np.ndarray:
+    """Columns (N, 3) of the simple law beside a rigid body: Coulomb step, v, 1; v (N,) [rad/s]."""
+    return np.column_stack([np.tanh(v / STEP), v, np.ones_like(v)])
+
+
 @dataclass(frozen=True)
 class Shape:
-    """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with
-    fv2; largest load [Nm]; rotor: the rotor's positions drive the elements.
+    """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; largest
+    load [Nm]; rotor: the rotor's positions drive the elements; spans [rad]; thinning: v0 [rad/s];
+    widening: a, b of the spans.
     """
 
     power: float
     ratio: float
     velocity: float
-    quadratic: bool = False
     load_limit: float = np.inf
     rotor: bool = False
+    spans: tuple[float, ...] = SPANS
+    thinning: float = THINNING_SPEED
+    widening: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -75,7 +99,7 @@ class JointFriction:
 
     @property
     def spans(self) -> list[int]:
-        """Numbers in SPANS of its elements."""
+        """Numbers of its elements among the spans of its shape."""
         return sorted({int(term.partition("@")[2]) for term in self.terms if term[0] == "h"})
 
     @property
@@ -95,7 +119,7 @@ class JointSignals:
 
     `others` holds the velocity and acceleration of coupled joints by number; `start` marks the first sample of each
     segment. `position`, `rotor`: measured position and the rotor's (None: there is none), which drive the elements;
-    `elements` (N, k): H of the law's spans where they are known.
+    `elements` (N, k): H of the law's spans where they are known; `warmer` [K]: than the law's temperature.
     """
 
     q: np.ndarray
@@ -107,30 +131,35 @@ class JointSignals:
     position: np.ndarray | None = None
     rotor: np.ndarray | None = None
     elements: np.ndarray | None = None
+    warmer: np.ndarray | float = 0.0
 
     def matrix(self, law: JointFriction, out: np.ndarray | None = None) -> np.ndarray:
         """Columns (N, k) of a law, in the order of its terms; out: an array that they are written into."""
         out = np.empty((len(self.q), len(law.terms))) if out is None else out
-        elements = self._elements(law)
+        H, weights = np.empty((len(self.q), 0)), dict[str, np.ndarray]()
+        if law.spans:
+            H, weights = self.slipped(law) if self.elements is None else self.elements, self._weights(law.shape)
         for k, term in enumerate(law.terms):
-            out[:, k] = elements[term] if term in elements else self._column(term, law)
+            kind, _, of = term.partition("@")
+            if kind in weights:
+                np.multiply(weights[kind], H[:, law.spans.index(int(of))], out=out[:, k])
+            elif kind == "tc":
+                out[:, k] = self.warmer * np.median(H, axis=1)
+            else:
+                out[:, k] = self._column(term, law)
         return out
 
     def slipped(self, law: JointFriction) -> np.ndarray:
         """H (N, k) of the law's spans."""
         driver = self.rotor if law.shape.rotor and self.rotor is not None else self.position
         driver = np.ascontiguousarray(self.q if driver is None else driver)
-        return _core.presliding_elements(driver, np.array(SPANS)[law.spans], self.start)
+        return _core.presliding_elements(driver, np.array(law.shape.spans)[law.spans], self.start, law.shape.widening)
 
-    def _elements(self, law: JointFriction) -> dict[str, np.ndarray]:
-        """Columns of the elements of a law by name."""
-        if not law.spans:
-            return {}
-        shape, H = law.shape, self.slipped(law) if self.elements is None else self.elements
-        strength = shape.ratio + (1 - shape.ratio) * stribeck_fall(self.v, shape.velocity)
-        level, load = strength, strength * np.minimum(np.abs(self.load), shape.load_limit) ** shape.power
-        pairs = zip(law.spans, H.T, strict=True)
-        return {name: x for k, h in pairs for name, x in ((f"h@{k}", level * h), (f"hl@{k}", load * h))}
+    def _weights(self, shape: Shape) -> dict[str, np.ndarray]:
+        """Factor (N,) of H in the columns of elements, by their kind."""
+        fall, load = stribeck_fall(self.v, shape.velocity), np.minimum(np.abs(self.load), shape.load_limit)
+        level, load = shape.ratio + (1 - shape.ratio) * fall, load**shape.power
+        return {"h": level, "hl": level * load, "hg": fall, "hgl": fall * load}
 
     def _column(self, term: str, law: JointFriction) -> np.ndarray:
         """A column (N,) of a law without elements."""
@@ -140,7 +169,9 @@ class JointSignals:
         if term == "fs":
             return stribeck_step(v, law.shape.velocity)
         if term == "fv0":
-            return thinning(v)
+            return thinning(v, law.shape.thinning)
+        if term == "tv":
+            return self.warmer * v
         known = {"fv1": v, "fv2": np.abs(v) * v, "fo": np.ones_like(v), "ia": self.a}
         kind, _, motor = term.partition("@")
         return known[term] if term in known else self._coupled(kind, motor)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.checks import (
     check_excitation,
@@ -30,6 +31,7 @@ from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravit
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
 from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
+from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
 from robot_dynamics_ros.identification.arm.written_file import choose_acceleration_cutoff
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.hold_out import other_motion
@@ -122,12 +124,13 @@ def recognise_effort(state: Identification) -> None:
 
     Raises DataError for an effort whose meaning is ambiguous, or an arm guided by hand.
     """
-    options, slow, mount = state.options, slow_motion(state.training), ""
+    options, seen, mount = state.options, untouched(state), ""
+    slow = slow_motion(seen)
     if options.effort in ("auto", "torque"):
         state.robot, mount = mounted(state.robot, slow)
     if options.contact == "auto" and has_masses(state.robot):
-        motions = {rec.name: slow_motion([rec]) for rec in state.training} if len(state.training) > 1 else {}
-        for name, motion in (motions or {state.training[0].name: slow}).items():
+        motions = {rec.name: slow_motion([rec]) for rec in seen} if len(seen) > 1 else {}
+        for name, motion in (motions or {seen[0].name: slow}).items():
             refuse_guided(state.robot, motion, name)
         if motions:  # what one recording shows is not sure, all of them may be
             refuse_guided(state.robot, stack(list(motions.values())), ", ".join(motions))
@@ -138,6 +141,24 @@ def recognise_effort(state: Identification) -> None:
     state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
     note(state.statements, *effort.statements, mount, state.split)
     note(state.warnings, *effort.warnings, mount)
+
+
+def untouched(state: Identification) -> list[Recording]:
+    """The recordings as if nobody had touched the arm, by the effort that its file declares and the measured wrench:
+    the meaning of the effort is judged on them. As they are without a wrench, or where it does not fit that effort.
+    """
+    robot, given = state.robot, declared(state.robot)
+    if state.options.wrench is None or (given.unit == "A" and not robot.has("drives.torque_constant")):
+        return state.training
+    gain = given.sign * given.gain(robot.array("drives.torque_constant") if given.unit == "A" else None)
+    rigid = RigidModel(robot, None if given.includes_gravity else np.zeros(3))
+    model = RobotModel(robot.kinematic_chain(), robot.joint_names)
+    torques = [rec.with_effort(lambda e: e / gain) for rec in state.training]
+    try:
+        known = known_wrench(rigid, model, torques, state.options.wrench_sign)
+    except DataError:
+        return state.training
+    return [with_wrench(model, rec, known).with_effort(lambda e: e * gain) for rec in torques]
 
 
 def use_wrench(state: Identification) -> None:
@@ -239,6 +260,7 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("choosing filters and friction laws", choose_structure),
     ("solving", fit_parameters),
     ("friction laws of the robot file", fit_together),
+    ("temperatures of the recordings", compare_viscosity),
     ("checking rotor inertias", check_rotors),
     ("acceleration of the live nodes", choose_acceleration_cutoff),
     ("residuals of the live pipeline", measure_residuals),

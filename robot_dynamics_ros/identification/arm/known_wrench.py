@@ -15,11 +15,11 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.contact import SIGNIFICANCE, looked_at
+from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.signals.speeds import STEP
 
 OFFSETS = np.arange(-0.2, 0.2001, 0.005)  # s
 PARTS = 12  # stretches of time, each left out once: the spread is the deviation of the share
@@ -110,8 +110,7 @@ def _torque(J: np.ndarray, looked: Sequence[tuple[Piece, Motion]], offset: float
 def _columns(rigid: RigidModel, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> list[np.ndarray]:
     """Rigid body, then rotor inertia, Coulomb, viscous friction and offset of every joint: n times (N, b + 4)."""
     W = rigid.base_regressor(q, qd, qdd)
-    one = np.ones(len(q))
-    found = [np.column_stack([W[j], qdd[:, j], np.tanh(v / STEP), v, one]) for j, v in enumerate(qd.T)]
+    found = [np.column_stack([W[j], qdd[:, j], simple_friction(v)]) for j, v in enumerate(qd.T)]
     return [A[:, np.linalg.norm(A, axis=0) > 1e-9] for A in found]
 
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.cross_validation import fold_sets
+from robot_dynamics_ros.identification.arm.friction_columns import LAW
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.presliding import (
+    FrictionSamples,
     PreslidingProblem,
     clock,
     driven,
@@ -19,7 +21,6 @@ from robot_dynamics_ros.identification.arm.presliding import (
 )
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
-from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples
 from robot_dynamics_ros.identification.arm.written_law import (
     MotorLaw,
     WrittenLaw,
@@ -65,8 +66,8 @@ class LiveModel:
 
     def breakaway(self, motion: Motion) -> np.ndarray:
         """Level of friction at breakaway (n,) [Nm] under the mean load of a motion."""
-        block, n = self.hysteresis, motion.n
-        static = np.asarray(self.friction["fc"]) + np.asarray(self.friction.get("fs", np.zeros(n)))
+        block = self.hysteresis
+        static = np.asarray(self.friction["fc"])
         if block is None:
             return static
         load = np.abs(self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)).mean(axis=0)

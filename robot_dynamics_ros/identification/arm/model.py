@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -158,26 +158,20 @@ def joint_rows(motion: Motion, W: np.ndarray, load: np.ndarray, structure: Struc
 
 @dataclass(frozen=True)
 class IdentifiedModel:
-    """Rigid body (standard parameters phi (10 n,)), friction coefficients per joint, structure; predicts the effort.
-
-    held: parameters that were known beforehand, number -> value.
-    """
+    """Rigid body (standard parameters phi (10 n,)), friction coefficients per joint, structure; predicts the effort."""
 
     rigid: RigidModel
     structure: Structure
     phi: np.ndarray
     friction: tuple[np.ndarray, ...]
     solution: Solution
-    held: Mapping[int, float] = field(default_factory=dict)
 
     @classmethod
-    def from_solution(
-        cls, rigid: RigidModel, structure: Structure, solution: Solution, held: Mapping[int, float] | None = None
-    ) -> IdentifiedModel:
+    def from_solution(cls, rigid: RigidModel, structure: Structure, solution: Solution) -> IdentifiedModel:
         """Model of a least-squares solution over base and friction parameters."""
         b = rigid.base.size
         friction = tuple(solution.x[i[b:]] for i in structure.index(b))
-        return cls(rigid, structure, rigid.base.to_standard(solution.x[:b]), friction, solution, held or {})
+        return cls(rigid, structure, rigid.base.to_standard(solution.x[:b]), friction, solution)
 
     def with_inertia(self, phi: np.ndarray, friction: Sequence[np.ndarray]) -> IdentifiedModel:
         """The same structure with other numbers, e.g. physically consistent ones."""

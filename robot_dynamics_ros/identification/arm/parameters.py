@@ -56,17 +56,17 @@ def fit_together(state: Identification) -> None:
 
 def _fitter(state: Identification, structure: Structure, before: IdentifiedModel | LiveModel | None = None) -> Fitter:
     """Solver of a structure; before: a model whose links load friction, and whose errors give samples less weight where
-    joints stand; rotor inertias that are not sought are held then.
+    joints stand; rotor inertias that are not sought are known then.
     """
     prior = prior_of(state.robot, state.rigid, structure, state.options.prior)
     if before is None:
         return Fitter(state.rigid, structure, state.motion, prior)
-    held, motion = {}, state.motion
+    known, motion = None, state.motion
     if state.options.known_rotor:
-        held = known_rotors(state.robot, state.rigid, structure, state.rotor_included)
+        known = known_rotors(state.robot, state.rigid, structure, state.rotor_included)
     if any(stretches := slow_stretches(motion)):
-        motion = replace(motion, weight=slow_weights(before, motion, stretches))
-    return Fitter(state.rigid, structure, motion, prior, held, before.phi)
+        motion = replace(motion, weight=slow_weights(motion.effort - before.predict(motion), motion, stretches))
+    return Fitter(state.rigid, structure, motion, prior, known, before.phi)
 
 
 def _widen(state: Identification) -> str:

@@ -23,28 +23,54 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
     STRIBECK_RISE,
     THINNING_SPEED,
     Shape,
+    coulomb_step,
     stribeck_fall,
     stribeck_step,
     thinning,
 )
+from robot_dynamics_ros.identification.arm.model import EffortFilter
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
-from robot_dynamics_ros.identification.arm.static_law import (
-    COULOMB_RISE,
-    EPS_GRID,
-    STRIBECK_VELOCITY,
-    FrictionSamples,
-    unit_column,
-)
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
 from robot_dynamics_ros.identification.dataset.stretches import cells
 
 POWERS = (1.0, 2.0)  # p of the load
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
-QUADRATIC = 0.05  # relative held-out error that fv2 must save: beyond the recorded speeds it is far off
+WIDER, RING, WIDEST = 0.3, 8, 0.45  # amplitude and number of the widenings that are tried; the largest of all
+WIDENING = 0.03  # relative held-out error that a widening must save
+TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
+EPS_GRID = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rad/s, of the law without memory
 STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
+
+
+@dataclass(frozen=True)
+class FrictionSamples:
+    """What the rigid body leaves of one joint's effort: y (N,) friction [Nm] against velocity v (N,) [rad/s], torque
+    without friction `load` (N,) [Nm] and measured position (N,) [rad].
+
+    weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
+    partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz]. t (N,):
+    stamps [s] within each piece. rotor (N,): position of the rotor from the reported velocity [rad], None where there
+    is none.
+    """
+
+    y: np.ndarray
+    v: np.ndarray
+    load: np.ndarray
+    position: np.ndarray
+    weight: np.ndarray
+    start: np.ndarray
+    folds: Sequence[np.ndarray]
+    effort_filter: EffortFilter | None
+    rate: float
+    t: np.ndarray
+    rotor: np.ndarray | None = None
+
+    def as_recorded(self, x: np.ndarray) -> np.ndarray:
+        """Columns (N, k) as the recorded effort shows them: through the same low-pass."""
+        return x if self.effort_filter is None else self.effort_filter.apply(x, self.rate, self.start)
 
 
 @dataclass(frozen=True)
@@ -81,8 +107,8 @@ def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> Pr
 
 
 def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
-    """The shape with the smallest held-out error, and its error in every fold; the power of the load after the rest,
-    quadratic only where it saves more.
+    """The shape with the smallest held-out error, and its error in every fold; the power of the load and the widening
+    after the rest.
     """
     shapes = [Shape(1.0, *row) for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)]
     errors = {shape: problem.held_out(shape) for shape in shapes}
@@ -90,11 +116,29 @@ def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
     shapes = [replace(best, power=p) for p in problem.powers[1:]]
     errors |= {shape: problem.held_out(shape) for shape in shapes}
     best = min(errors, key=lambda shape: errors[shape].sum())
-    curved = replace(best, quadratic=True)
-    errors[curved] = problem.held_out(curved)
-    if errors[curved].sum() < (1 - QUADRATIC) * errors[best].sum():
-        best = curved
+    if np.ptp(problem.driver[problem.rows]) >= TURN:
+        best = _widened(best, problem, errors)
     return best, errors[best]
+
+
+def _widened(best: Shape, problem: PreslidingProblem, errors: dict[Shape, np.ndarray]) -> Shape:
+    """The shape with the widening of the smallest held-out error: none, one of RING, or where a paraboloid through
+    their errors is smallest. `errors` holds those of all tried.
+    """
+    ring = [(WIDER * np.cos(x), WIDER * np.sin(x)) for x in np.arange(RING) * 2 * np.pi / RING]
+    tried = [best, *(replace(best, widening=(float(a), float(b))) for a, b in ring)]
+    errors |= {shape: problem.held_out(shape) for shape in tried[1:]}
+    at = np.array([shape.widening for shape in tried])
+    columns = np.column_stack([np.ones(len(at)), at, at**2, at[:, 0] * at[:, 1]])
+    _, x, y, xx, yy, xy = np.linalg.lstsq(columns, [errors[shape].sum() for shape in tried], rcond=None)[0]
+    curvature = np.array([[2 * xx, xy], [xy, 2 * yy]])
+    if np.linalg.eigvalsh(curvature)[0] > 0:
+        lowest = np.linalg.solve(curvature, [-x, -y])
+        a, b = lowest * min(1.0, WIDEST / max(float(np.hypot(*lowest)), 1e-9))
+        tried.append(replace(best, widening=(float(a), float(b))))
+        errors[tried[-1]] = problem.held_out(tried[-1])
+    found = min(tried, key=lambda shape: errors[shape].sum())
+    return found if errors[found].sum() < (1 - WIDENING) * errors[best].sum() else best
 
 
 def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
@@ -106,7 +150,9 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
     if any(data.rotor is None for data in joints):
         return measured
     rotor = [PreslidingProblem(data) for data in joints]
-    change = sum(np.log(a.level_error() / b.level_error()) for a, b in zip(rotor, measured, strict=True))
+    constant = Shape(1.0, 1.0, STRIBECK_VELOCITIES[-1])  # a level that does not fall with speed
+    errors = [[problem.held_out(constant).sum() for problem in problems] for problems in (rotor, measured)]
+    change = np.log(errors[0]).sum() - np.log(errors[1]).sum()
     return rotor if change < 0.0 else measured
 
 
@@ -127,36 +173,42 @@ def driven(
 
 
 class PreslidingProblem:
-    """Columns of one joint: a level and a load per span, viscous, quadratic, thinning, +offset, -offset, fs; then y."""
+    """Columns of one joint: a level and a load per span, viscous, thinning, +offset, -offset, fs; then y."""
 
     def __init__(self, data: FrictionSamples) -> None:
         self.data = data
-        driver = data.position if data.rotor is None else data.rotor
+        self.driver = driver = np.ascontiguousarray(data.position if data.rotor is None else data.rotor)
         known = _travelled(data, 2 * SPANS[-1])
         step = max(len(data.y) // ROWS, 1)
         self.rows = np.flatnonzero(known)[::step]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
-        self.H = _core.presliding_elements(np.ascontiguousarray(driver), np.array(SPANS), data.start)[self.read]
-        self.H[:, np.array(SPANS) < STEPS * _noise(data.t, driver, data.start)] = 0.0
+        self.shown = np.array(SPANS) >= STEPS * _noise(data.t, driver, data.start)
+        self.H = self._elements((0.0, 0.0))
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
         self.powers = POWERS if loaded else (1.0,)
         self.loaded = loaded
         v = data.v[self.read]
         one = np.ones_like(v)
-        fixed = np.column_stack([v, np.abs(v) * v, thinning(v), one, -one])
+        fixed = np.column_stack([v, thinning(v), one, -one])
         self.fixed = fixed if data.effort_filter is None else data.as_recorded(fixed)[self.rows]
         self.order, self.edges, self.parts = cells([fold[self.rows] for fold in data.folds])
         self.partitions = len(data.folds)
-        self._cache: dict[float, np.ndarray] = {}
+        self._cache: dict[tuple[float, tuple[float, float]], np.ndarray] = {}
 
-    def columns(self, velocity: float) -> np.ndarray:
-        """(rows, blocks of spans + 5 + 1 + 1) weighted, without a ratio and a power: elements, elements times g(v),
+    def _elements(self, widening: tuple[float, float]) -> np.ndarray:
+        """H (rows that are read, spans); 0 of spans below the noise."""
+        H = _core.presliding_elements(self.driver, np.array(SPANS), self.data.start, widening)
+        return np.asarray(H[self.read] * self.shown)
+
+    def columns(self, velocity: float, widening: tuple[float, float]) -> np.ndarray:
+        """(rows, blocks of spans + 4 + 1 + 1) weighted, without a ratio and a power: elements, elements times g(v),
         both for every power of the load; fixed columns; speed; y.
         """
         d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
-        H, fall = self.H, stribeck_fall(v, velocity)[:, None]
+        H = self._elements(widening) if any(widening) else self.H
+        fall = stribeck_fall(v, velocity)[:, None]
         relative = (np.abs(load) / self.scale)[:, None]
         loads = [relative**power for power in self.powers] if self.loaded else []
         level = [H, H * fall]
@@ -170,9 +222,10 @@ class PreslidingProblem:
         """Gram matrices (F, k, k) of every part of every set of folds: T' G T of the columns that all ratios and powers
         share.
         """
-        if shape.velocity not in self._cache:
-            self._cache[shape.velocity] = self._grams(self.columns(shape.velocity))
-        grams = self._cache[shape.velocity]
+        key = shape.velocity, shape.widening
+        if key not in self._cache:
+            self._cache[key] = self._grams(self.columns(*key))
+        grams = self._cache[key]
         T = self.mixed(shape, grams.shape[1])
         return T.T @ grams @ T
 
@@ -182,33 +235,17 @@ class PreslidingProblem:
         found = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
         return np.array([found[own].sum(0) for own in self.parts])
 
-    def level_error(self) -> float:
-        """Sum of `held_out` over STRIBECK_VELOCITIES of a level and a load that do not fall with speed (r = p = 1):
-        they share their Gram matrices.
-        """
-        d, v, m = self.data, self.data.v[self.read], 2 * len(SPANS) + 5
-        relative = np.abs(d.load[self.read])[:, None] / self.scale * self.loaded
-        speeds = [stribeck_step(v, velocity) for velocity in STRIBECK_VELOCITIES]
-        own = np.column_stack([self.H, self.H * relative, *speeds])
-        if d.effort_filter is not None:
-            own = d.as_recorded(own)[self.rows]
-        fixed = self.fixed * np.array([1.0, 0.0, 1.0, 1.0, 1.0])
-        A = np.column_stack([own[:, : m - 5], fixed, own[:, m - 5 :], d.y[self.rows]]) * self.root[:, None]
-        grams = self._grams(A)
-        chosen = [np.r_[0:m, m + k, m + len(speeds)] for k in range(len(speeds))]
-        return sum(float(self._left_out(grams[:, c[:, None], c]).sum()) for c in chosen)
-
     def mixed(self, shape: Shape, size: int) -> np.ndarray:
-        """T (size, 2 spans + 7): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
+        """T (size, 2 spans + 6): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
         m = len(SPANS)
-        T = np.zeros((size, 2 * m + 7))
+        T = np.zeros((size, 2 * m + 6))
         one = np.eye(m)
         factor = np.vstack([shape.ratio * one, (1 - shape.ratio) * one])
         T[: 2 * m, :m] = factor
         if self.loaded:
             first = 2 * m * (1 + self.powers.index(shape.power))
             T[first : first + 2 * m, m : 2 * m] = factor
-        T[-7:, -7:] = np.diag([1.0, shape.quadratic, 1.0, 1.0, 1.0, 1.0, 1.0])
+        T[-6:, -6:] = np.eye(6)
         return T
 
     def gram(self, shape: Shape) -> np.ndarray:
@@ -224,28 +261,25 @@ class PreslidingProblem:
         return _squares(grams, self.solve(grams.sum(0) / self.partitions - grams))
 
     def static(self) -> tuple[dict[str, float], np.ndarray]:
-        """Parameters of the law without memory, fv1 v + fc step(v / eps) + fb, with the smallest error, and its squared
+        """Parameters of the law without memory, fv v + fc step(v / eps) + fo, with the smallest error, and its squared
         error in every fold. Steps wider than the fastest motion do not show a level.
         """
-        d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
+        d, v = self.data, self.data.v[self.read]
         widths = [eps for eps in EPS_GRID if eps <= np.abs(v).max()] or [EPS_GRID[0]]
-        steps = [unit_column("fc", eps, STRIBECK_VELOCITY, v, load) for eps in widths]
-        own = np.column_stack(steps)
+        own = np.column_stack([coulomb_step(v, eps) for eps in widths])
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]
-        A = np.column_stack([own, self.fixed[:, [0, 3, 4]], d.y[self.rows]]) * self.root[:, None]
+        A = np.column_stack([own, self.fixed[:, [0, 2, 3]], d.y[self.rows]]) * self.root[:, None]
         grams, m = self._grams(A), len(widths)
         tried = [grams[:, c[:, None], c] for c in (np.r_[k, m : m + 4] for k in range(m))]
         found = [self.solve(gram.sum(0, keepdims=True))[0] for gram in tried]
         errors = [_squares(gram, x[None]) for gram, x in zip(tried, found, strict=True)]
         k = min(range(m), key=lambda k: errors[k].sum())
-        x = found[k]
-        names = {"fc": x[0], "fv1": x[1], "fb": x[2] - x[3]}
-        fixed = {"eps": widths[k], "fs1": STRIBECK_VELOCITY, "fc1": COULOMB_RISE}
-        return {name: float(value) for name, value in (names | fixed).items()}, errors[k]
+        fc, fv, positive, negative = found[k].tolist()
+        return {"fc": fc, "fv": fv, "fo": positive - negative, "eps": widths[k]}, errors[k]
 
     def solve(self, grams: np.ndarray) -> np.ndarray:
-        """Non-negative coefficients (F, 2 spans + 6) from Gram matrices (F, k, k) of columns and y."""
+        """Non-negative coefficients (F, 2 spans + 5) from Gram matrices (F, k, k) of columns and y."""
         d = np.sqrt(np.diagonal(grams, axis1=1, axis2=2))
         d = np.where(d > 1e-9 * d.max(axis=1, keepdims=True), d, np.inf)
         g = grams / d[:, None] / d[:, :, None]
@@ -267,12 +301,13 @@ class PreslidingProblem:
             "sliding_ratio": shape.ratio,
             "stribeck_velocity": shape.velocity,
             "fv1": float(x[2 * m]),
-            "fv2": float(x[2 * m + 1]),
-            "fv0": float(x[2 * m + 2]),
+            "fv2": 0.0,
+            "fv0": float(x[2 * m + 1]),
             "v0": THINNING_SPEED,
-            "fo": float(x[2 * m + 3] - x[2 * m + 4]),
-            "fs": float(x[2 * m + 5]),
+            "fo": float(x[2 * m + 2] - x[2 * m + 3]),
+            "fs": float(x[2 * m + 4]),
             "eps": STRIBECK_RISE,
+            "widening": list(shape.widening),
             "rotor_time": 0.0 if self.data.rotor is None else ROTOR_TIME,
         }
 
@@ -312,9 +347,8 @@ def hysteresis_block(found: Sequence[PreslidingFit | None], kept: PreslidingFit 
     """
     if kept is None:
         return None
-    empty = {
-        name: [0.0] * len(value) if name in ("level", "load") else value for name, value in kept.parameters.items()
-    }
+    rows = "level", "load", "widening"
+    empty = {name: [0.0] * len(value) if name in rows else value for name, value in kept.parameters.items()}
     empty |= dict.fromkeys(("fv1", "fv2", "fv0", "fo", "fs", "rotor_time"), 0.0)
     chosen = [empty if fit is None else fit.parameters for fit in found]
     return {name: [values[name] for values in chosen] for name in kept.parameters}

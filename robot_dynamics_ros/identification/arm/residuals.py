@@ -34,6 +34,7 @@ FALSE_SHARE = 1e-3  # of the time of the recordings
 WIDER = 1.3, 1.0, 0.9
 FLOORS = {"moving": 0.01, "rest": 0.06}  # of the breakaway level: what no recording shows of other days and places
 UNSEEN = 0.15  # of it: deviation at rest of a joint whose presliding the recordings do not show
+BREAKAWAY = 0.012  # rad from where a joint stood: the live deviation is that at rest (rest_span of friction_stage.hpp)
 FASTEST = 0.999  # share of the samples below what counts as the largest speed: single samples may be wrong
 POSES = 300
 
@@ -80,10 +81,19 @@ def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
 
 
 def _seen(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-    """External torque and speed (N, n) of a piece; NaN until they are `settled`."""
+    """External torque and speed (N, n) of a piece; NaN until they are `settled`, and while a joint breaks away: a stuck
+    joint's friction is what balances, and turns round before the joint moves.
+    """
     kept = [[getattr(log, name).copy() for name in NAMES] for log in replayed(robot, piece, STAGES)]
     torque, speed = (np.concatenate([values[k] for values in kept]) for k in range(len(NAMES)))
-    return np.where(settled(robot, piece), torque, np.nan), speed
+    breaks_away = (np.abs(speed) >= SLOW) & (_way(piece.q, speed) < BREAKAWAY)
+    return np.where(settled(robot, piece) & ~breaks_away, torque, np.nan), speed
+
+
+def _way(q: np.ndarray, speed: np.ndarray) -> np.ndarray:
+    """How far (N, n) [rad] each joint is from where it last stood; inf before it did."""
+    stood = np.maximum.accumulate(np.where(np.abs(speed) < SLOW, np.arange(len(q))[:, None], -1), axis=0)
+    return np.where(stood >= 0, np.abs(q - np.take_along_axis(q, np.maximum(stood, 0), axis=0)), np.inf)
 
 
 def settled(robot: RobotFile, piece: Piece) -> np.ndarray:

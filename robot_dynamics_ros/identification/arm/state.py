@@ -62,6 +62,7 @@ class Identification:
     - acceleration_cutoff: low-pass of the live acceleration [rad/s]; None where the recordings do not show what is best
     - friction_invalid_reason: why friction is not called identified; empty where it is
     - other_robot: why the recordings are of another robot than the file; empty where nothing shows that
+    - viscosity: by how much recordings of several temperatures differ in it, in sentences
     - residuals: external torque (n,) [Nm] that the live pipeline sees with it in the training recordings, by state;
       None where it sees none; significance: their threshold of contact
     - statements, warnings: one sentence each, from all steps
@@ -87,6 +88,7 @@ class Identification:
     repeated: bool = False  # validated on a repeat of the motion it was identified on
     friction_invalid_reason: str = ""
     other_robot: str = ""
+    viscosity: list[str] = field(default_factory=list)
     residuals: dict[str, Any] | None = None
     baselines: dict[str, Callable[[Motion], np.ndarray]] | None = None  # other models it is compared with, once made
     statements: list[str] = field(default_factory=list)

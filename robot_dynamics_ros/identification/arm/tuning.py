@@ -128,7 +128,11 @@ class Tuner:
                 k, best = len(rows) - 1, lower
 
     def _late(self, structure: Structure, errors: np.ndarray, margin: float, lags: np.ndarray) -> Structure | None:
-        """The structure with the delay that shows beyond SIGNIFICANCE deviations, or None; errors (n, D): its own."""
+        """The structure with the delay that shows beyond SIGNIFICANCE deviations, or None; errors (n, D): its own.
+
+        Effort that leads by more than SHORTEST_DELAY and a sample is none: a controller reports state and effort of one
+        cycle, and friction or elasticity that the laws lack looks like that.
+        """
         if len(lags) == 1:
             return None
         tables = errors, self._errors(structure.remembering(), lags, margin)
@@ -142,7 +146,8 @@ class Tuner:
         delay = lags[k] / self.rate + place * step
         if not abs(delay) > SIGNIFICANCE * std * step:
             return None
-        return self._refined(replace(structure, delay=delay, delay_std=std * step))
+        found = self._refined(replace(structure, delay=delay, delay_std=std * step))
+        return found if found.delay > -max(SHORTEST_DELAY, 1 / self.rate) else None
 
     def _gains(self, late: Structure, chosen: Structure) -> bool:
         """Whether a delay saves MIN_GAIN of the held-out error, and lowers that of AGREED of the joints: filters or

@@ -1,7 +1,7 @@
 """The friction law of a joint as a robot file holds it: the one place where it is chosen and judged.
 
 `choose_law` takes the friction that the identified bodies leave of one joint's effort (`FrictionSamples`) and returns
-the law that nodes will evaluate (`WrittenLaw`): a static law [Luo2024 8], and presliding (hysteretic) friction
+the law that nodes will evaluate (`WrittenLaw`): a static law, and presliding (hysteretic) friction
 [Madsen2020 ch4 35-37] where that predicts held-out motion no worse. Another kind of law is added as a candidate there.
 
 A motor that turns with two joints (coupled wrists) has the same law at its own angle, without load, beside the joints'
@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import clearly_better
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
+from robot_dynamics_ros.identification.arm.friction_columns import LAW, JointFriction, Shape, static_table
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import (
+    FrictionSamples,
     PreslidingFit,
     PreslidingProblem,
     clock,
     fit_presliding,
     hysteresis_block,
 )
-from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples, friction_table
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core
@@ -37,7 +37,7 @@ from robot_dynamics_ros.signals.speeds import STEP
 MARGIN = 0.01
 MOTOR_GAIN = 0.01  # relative held-out error that a motor's friction must save: else the joints have theirs alone
 ROUNDS = 3  # of the motor's friction beside the joints' own and these beside it
-NOTHING = {"fc": 0.0, "fv1": 0.0}
+NOTHING = {"fc": 0.0, "fv": 0.0}
 Place = tuple[int, int, int]  # of a motor: joint, other joint, sign
 
 
@@ -64,7 +64,7 @@ class WrittenLaw:
             return chosen
         p = self.presliding.parameters
         parts = {f"{name}@{k}": x for name, key in (("h", "level"), ("hl", "load")) for k, x in enumerate(p[key])}
-        parts |= {t: p[t] for t in ("fs", "fv0", "fv1", "fv2")}
+        parts |= {t: p[t] for t in ("fs", "fv0", "fv1")}
         kept = tuple(t for t in chosen.terms if t in ("fo", "ia") or t[0] == "c")
         return JointFriction((*kept, *(t for t, x in parts.items() if x > 0)), self.presliding.shape)
 
@@ -91,7 +91,7 @@ def written_blocks(
     """Parameters of the robot file's friction block and of its hysteresis block (None: nothing is presliding)."""
     found = [law.presliding for law in laws]
     kept = next((fit for fit in (*found, *(motor.presliding for motor in motors)) if fit is not None), None)
-    return friction_table([law.static for law in laws]), hysteresis_block(found, kept)
+    return static_table([law.static for law in laws]), hysteresis_block(found, kept)
 
 
 @dataclass(frozen=True)

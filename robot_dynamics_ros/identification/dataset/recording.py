@@ -111,6 +111,13 @@ def recording(log: Log, name: str) -> Recording:
     return Recording(name, log.joint_names, pieces, counts, folded(notes), int(log.stamp_ns[0]))
 
 
+def temperature_of(rec: Recording) -> np.ndarray | None:
+    """Mean temperature (n,) [deg C] of the joints while they were recorded; None where it was not recorded."""
+    recorded = [p.extra["temperature"] for p in rec.pieces if "temperature" in p.extra]
+    values = np.concatenate(recorded) if recorded else np.full((1, rec.n), np.nan)
+    return np.nanmean(values, axis=0) if np.isfinite(values).any(axis=0).all() else None
+
+
 def folded(notes: Sequence[str], subjects: Sequence[str] | None = None) -> list[str]:
     """Notes that differ only in their numbers as one with a count; subjects: what each is about, named before it."""
     groups: dict[str, list[int]] = {}

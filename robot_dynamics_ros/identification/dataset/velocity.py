@@ -1,4 +1,7 @@
-"""The reported velocity against the derivative of the position: delay, gain and bias of its signal, and the repair."""
+"""The reported velocity against the derivative of the position: delay, gain and bias of its signal, and the repair.
+
+One gain of all joints is no gain: the stamps count other seconds than the controller, and are scaled.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ BAND = 20.0  # Hz, in which the two are compared
 BLOCKS = 12  # of time, each left out once: the spread is the deviation
 SIGNIFICANCE = 5.0  # standard deviations beyond which a signal is repaired,
 DELAY, GAIN, BIAS = 5e-4, 5e-3, 2e-3  # and at least s, share, rad/s; less changes no result
+CLOCK, ALIKE = 0.05, 0.2  # largest error of a clock; share of it by which gains of one clock differ
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,25 @@ class VelocitySignal:
         return abs(self.delay) > max(DELAY, SIGNIFICANCE * self.delay_std)
 
     @property
+    def clock(self) -> float:
+        """Seconds of the stamps per second of the controller: the gain that all joints share; 1 where they do not."""
+        moved = self.gain_std > 0
+        if moved.sum() < 2:
+            return 1.0
+        common = float(np.average(self.gain[moved], weights=self.gain_std[moved] ** -2.0))
+        off = np.abs(self.gain - common)[moved]
+        alike = off < np.maximum(ALIKE * abs(common - 1), SIGNIFICANCE * self.gain_std[moved])
+        return common if alike.all() and GAIN < abs(common - 1) < CLOCK else 1.0
+
+    @property
+    def _own(self) -> np.ndarray:
+        """Gains (n,) beside the clock; 1 of a joint that stands."""
+        return np.where(self.gain_std > 0, self.gain / self.clock, 1.0)
+
+    @property
     def scaled(self) -> np.ndarray:
         """Joints (n,) whose gain or bias is certain and large enough to matter."""
-        gain = np.abs(self.gain - 1) > np.maximum(GAIN, SIGNIFICANCE * self.gain_std)
+        gain = np.abs(self._own - 1) > np.maximum(GAIN, SIGNIFICANCE * self.gain_std)
         return gain | (np.abs(self.bias) > np.maximum(BIAS, SIGNIFICANCE * self.bias_std))
 
     def statements(self, joint_names: Sequence[str]) -> list[str]:
@@ -47,6 +67,11 @@ class VelocitySignal:
             found.append(
                 f"the reported velocity is {1e3 * abs(self.delay):.3g} +- {1e3 * self.delay_std:.1g} ms {what} than "
                 "the positions: shifted"
+            )
+        if self.clock != 1.0:
+            found.append(
+                f"the reported velocity of all joints is {self.clock:.4g} times dq/dt: the stamps count other seconds "
+                "than the controller, and are scaled"
             )
         for j in np.flatnonzero(self.scaled).tolist():
             found.append(
@@ -71,22 +96,22 @@ class VelocitySignal:
 
     def _repair(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Delay [s], gain and bias [rad/s] (n,) that are taken out: what is not certain stays."""
-        gain, bias = np.where(self.scaled, self.gain, 1.0), np.where(self.scaled, self.bias, 0.0)
+        gain, bias = np.where(self.scaled, self._own, 1.0), np.where(self.scaled, self.bias, 0.0)
         return (self.delay if self.late else 0.0), gain, bias
 
     def repaired(self, rec: Recording) -> Recording:
         """The recording with the velocity that its positions have; what is not certain stays."""
         delay, gain, bias = self._repair()
-        if not (delay or self.scaled.any()):
+        if not (delay or self.scaled.any() or self.clock != 1.0):
             return rec
         return replace(rec, pieces=[self._piece(p, delay, gain, bias) for p in rec.pieces])
 
-    @staticmethod
-    def _piece(p: Piece, delay: float, gain: np.ndarray, bias: np.ndarray) -> Piece:
+    def _piece(self, p: Piece, delay: float, gain: np.ndarray, bias: np.ndarray) -> Piece:
         if p.qd is None:
             return p
         columns = p.qd.T if delay == 0 else [np.interp(p.t + delay, p.t, x) for x in p.qd.T]
-        return replace(p, qd=(np.column_stack(list(columns)) - bias) / gain)
+        qd = (np.column_stack(list(columns)) - bias) / gain
+        return replace(p, t=p.t / self.clock, begin=p.begin / self.clock, qd=qd)
 
 
 def velocity_signal(recordings: Sequence[Recording]) -> VelocitySignal | None:

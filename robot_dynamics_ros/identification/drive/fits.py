@@ -3,9 +3,8 @@
 Two regressions per joint [Clochiatti2024, 3.2, 4]:
   tau_d - f_link(q_d, qd_d, qdd_d) = B qdd_d                                       B: motor and reducer inertia [8-9]
   i = (tau + kv w + tanh(w / eps) (Tdir where w tau > 0, Trev where w tau < 0)) / K_tau + i_0             [17-18]
-All reflected to the output side: B = r^2 (J_m + J_r), K_tau = r k_t. tau is the frictionless torque of the model, and,
-for comparison, the controller's own tau_d. Signals are low-passed without phase; only moving samples count: at rest
-stiction holds a joint at any torque.
+All reflected to the output side: B = r^2 (J_m + J_r), K_tau = r k_t. tau is the frictionless torque of the model.
+Signals are low-passed without phase; only moving samples count: at rest stiction holds a joint at any torque.
 """
 
 from __future__ import annotations
@@ -58,9 +57,9 @@ class DriveData:
         return np.abs(self.qd[:, joint]) > SLOW
 
 
-def drive_data(recordings: Sequence[Recording], cutoff: float | None = None) -> DriveData:
+def drive_data(recordings: Sequence[Recording]) -> DriveData:
     """Currents and motion of recordings. Raises DataError naming one without currents."""
-    parts = [_data(rec, cutoff) for rec in recordings]
+    parts = [_data(rec) for rec in recordings]
     names = set.intersection(*(set(p.desired) for p in parts))
     blocks = {k: np.concatenate([getattr(p, k) for p in parts]) for k in ("q", "qd", "qdd", "current", "raw")}
     desired = {k: np.concatenate([p.desired[k] for p in parts]) for k in names}
@@ -74,8 +73,8 @@ def _clock(stamp_ns: np.ndarray) -> np.ndarray:
     return np.concatenate([stamp_ns[:1], stamp_ns[0] + np.cumsum(np.where(step > 0, step, 1_000_000_000))])
 
 
-def _data(rec: Recording, cutoff: float | None) -> DriveData:
-    cutoff = min(CUTOFF, 0.2 * rec.rate) if cutoff is None else cutoff
+def _data(rec: Recording) -> DriveData:
+    cutoff = min(CUTOFF, 0.2 * rec.rate)
     n = rec.n
     names = [k for k in DESIRED if all(k in p.extra for p in rec.pieces)]
     names = names if len(names) == len(DESIRED) else []

@@ -40,7 +40,6 @@ class DrivesFound:
     rotor: RotorInertia | None
     inertia: np.ndarray
     fits: list[CurrentFit | None]
-    from_controller: list[CurrentFit | None]
     recorded_constant: np.ndarray
     training: dict[str, Any]
     validation: dict[str, Any]
@@ -64,7 +63,6 @@ def identify_drives(
     robot: RobotFile,
     bags: Sequence[str | Path],
     validate: Sequence[str | Path] = (),
-    cutoff: float | None = None,
     options: Options = DEFAULTS,
 ) -> DrivesFound:
     """Rotor inertia, torque constants and friction of the drives from bags with currents [Clochiatti2024, 3.2, 4, 5].
@@ -74,12 +72,10 @@ def identify_drives(
     """
     training = [_with_current(robot, read(robot, bag, options)) for bag in bags]
     validation = [_with_current(robot, read(robot, bag, options)) for bag in validate]
-    return identify_drive_recordings(robot, training, validation, cutoff)
+    return identify_drive_recordings(robot, training, validation)
 
 
-def identify_drive_recordings(
-    robot: RobotFile, training: list[Recording], validation: list[Recording], cutoff: float | None = None
-) -> DrivesFound:
+def identify_drive_recordings(robot: RobotFile, training: list[Recording], validation: list[Recording]) -> DrivesFound:
     """`identify_drives` on recordings with `current` among their extra signals.
 
     Raises CapabilityError for torque measured behind the gear.
@@ -89,18 +85,15 @@ def identify_drive_recordings(
     whole, bags = training, [r.name for r in training]
     given = validation
     training, validation, split = set_apart(training, validation)
-    data, other = drive_data(training, cutoff), drive_data(validation, cutoff)
+    data, other = drive_data(training), drive_data(validation)
     recorded = effort_constant(whole)
     notes = [text for r in (*whole, *given) for text in dropped_rows(r.name, r.counts)]
     rotor = _rotor(robot, data, notes)
     inertia = _inertia(robot, rotor, notes)
     loads = [model_load(robot, d, inertia) for d in (data, other)]
     fits = _fits(robot, data, loads[0], notes)
-    controller: list[CurrentFit | None] = [None] * robot.n_joints
-    if data.desired:
-        controller = _fits(robot, data, data.desired["tau_d"], [])
     first, second = (_summary(robot, d, load, fits, rotor) for d, load in zip((data, other), loads, strict=True))
-    found = DrivesFound(robot, rotor, inertia, fits, controller, recorded, first, second, split, bags, notes)
+    found = DrivesFound(robot, rotor, inertia, fits, recorded, first, second, split, bags, notes)
     found.warnings = _warnings(found)
     return found
 
@@ -190,7 +183,6 @@ def as_dict(found: DrivesFound) -> dict[str, Any]:
         "joint_names": list(found.robot.joint_names),
         "rotor_inertia": rotor,
         "drives": described(found.fits),
-        "drives_from_controller_model": described(found.from_controller),
         "recorded_torque_constant": found.recorded_constant,
         "torque_constant": found.torque_constant,
         "training": found.training,
@@ -201,8 +193,8 @@ def as_dict(found: DrivesFound) -> dict[str, Any]:
     return dict(plain(result))
 
 
-def identified_drives(found: DrivesFound, friction: bool = False) -> tuple[RobotFile, list[str]]:
-    """Robot file with the certain numbers of the drives (and, if wanted, the friction law), and which blocks changed.
+def identified_drives(found: DrivesFound) -> RobotFile:
+    """Robot file with the certain numbers of the drives.
 
     Raises DataError when every number is too uncertain to be written.
     """
@@ -221,20 +213,7 @@ def identified_drives(found: DrivesFound, friction: bool = False) -> tuple[Robot
         source = robot.drives.source
         base = dict(source) if not isinstance(source, str) else {"*": source}
         updates["drives.source"] = base | dict.fromkeys(fields, key)
-    if friction:
-        updates |= _friction(found, key)
     if not updates:
         raise DataError("every number of the drives is too uncertain to be written; see the warnings")
     text = f"robot-dynamics identify --what drives on {', '.join(Path(b).name for b in found.bags)}; {found.split}"
-    changed = [name for name, there in (("drives", fields), ("friction", friction)) if there]
-    return robot.with_updates(updates, {key: text}), changed
-
-
-def _friction(found: DrivesFound, key: str) -> dict[str, Any]:
-    """Static friction by power flow [Clochiatti2024, eq. 11-13]; DataError for a joint without a fit."""
-    fits = [f for f in found.fits if f is not None]
-    if len(fits) < found.robot.n_joints:
-        raise DataError("friction of every joint is needed; one could not be identified")
-    values = {k: [max(f.values[k], 0.0) for f in fits] for k in ("kv", "tc_dir", "tc_rev")}
-    block = {"source": key, "model": "clochiatti", "parameters": values | {"eps": [f.eps for f in fits]}}
-    return {"friction": block, "hysteresis": None}
+    return robot.with_updates(updates, {key: text})

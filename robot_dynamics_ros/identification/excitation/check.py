@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, USE
-from robot_dynamics_ros.identification.excitation.motion import Motion
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.search import FourierSearch
 from robot_dynamics_ros.identification.excitation.space import PER_METRE
+from robot_dynamics_ros.trajectories.motions import JointMotion
 
 FINER = 10  # samples of the check per sample of the search
 CHUNK = 20_000  # samples that are looked at together
@@ -30,7 +30,7 @@ TEXT = {  # limit: what it is called, unit of an excess, factor of it, what to d
 IN_SPACE = ("room", "obstacles", "collision")
 SHARES = (1.0, 1.0, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5, 0.3, 0.1)  # of the amplitude that mend() tries in turn
 
-Path = Callable[[np.ndarray], Motion]  # q, qd, qdd (N, n) at times (N,) [s]
+Path = Callable[[np.ndarray], JointMotion]  # q, qd, qdd (N, n) at times (N,) [s]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Breach:
         return TEXT[self.limit][3]
 
 
-def excess(criteria: Criteria, motion: Motion) -> dict[str, np.ndarray]:
+def excess(criteria: Criteria, motion: JointMotion) -> dict[str, np.ndarray]:
     """Excess (N,) over every limit in full, by limit: share of the limit, rad or m; negative where it is kept."""
     lim, (q, qd, qdd) = criteria.limits, motion
     found = {

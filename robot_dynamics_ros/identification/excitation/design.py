@@ -15,7 +15,6 @@ from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.search import FourierSearch, State, phases
 
-CHOICES = ("hybrid", "condition", "logdet", "hadamard")
 Progress = Callable[[int, int, str], None]
 
 
@@ -40,7 +39,6 @@ def design_fourier(
     base: float = 0.1 * np.pi,
     duration: float = 20.0,
     rate: float = 125.0,
-    criterion: str = "hybrid",
     starts: int = 3,
     effort: int = 40,
     seed: int = 0,
@@ -50,24 +48,22 @@ def design_fourier(
     """Best of `starts` Fourier motions [Liu2020: 5 harmonics, 0.1 pi rad/s, 20 s] of about 5 `effort` steps each.
 
     columns: numbers of the standard parameters that it is to show; None: all base parameters.
-    It keeps every limit within TOLERANCE, between samples too. Raises DataError for a choice that cannot be, or when no
+    It keeps every limit within TOLERANCE, between samples too. Raises DataError for numbers that cannot be, or when no
     motion found keeps the limits: by how much the best one breaks which.
     """
-    if criterion not in CHOICES:
-        raise DataError(f"criterion = {criterion!r} is none of {', '.join(CHOICES)}")
     if not 2 <= harmonics <= 20 or not 0 < base < 50 or not 1 <= duration <= 3600 or not 1 <= starts <= 1000:
         raise DataError("harmonics must be 2..20, base 0..50 rad/s, duration 1..3600 s, starts 1..1000")
     criteria = Criteria(robot, limits or Limits.of(robot), columns)
     search = FourierSearch(criteria, harmonics, base, duration)
-    x = _best_of(search, criterion, starts, effort, np.random.default_rng(seed), progress)
+    x = _best_of(search, starts, effort, np.random.default_rng(seed), progress)
     t = np.arange(0, duration, 1 / rate)
     return excitation(criteria, t, search.at(x, t))
 
 
 def _best_of(
-    search: FourierSearch, criterion: str, starts: int, effort: int, rng: np.random.Generator, progress: Progress
+    search: FourierSearch, starts: int, effort: int, rng: np.random.Generator, progress: Progress
 ) -> np.ndarray:
-    judged, plan = "logdet" if criterion == "logdet" else "condition", phases(criterion, effort)
+    plan = phases(effort)
     best: tuple[float, np.ndarray] | None = None
     nearest: list[Breach] = []
     for k in range(starts):
@@ -79,7 +75,7 @@ def _best_of(
         if left:
             nearest = min(nearest or left, left, key=lambda found: found[0].excess)
             continue
-        score = search.problem.values(x, judged)[0]
+        score = search.problem.values(x, "condition")[0]
         if best is None or score < best[0]:
             best = (score, x)
     if best is None:

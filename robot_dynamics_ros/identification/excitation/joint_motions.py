@@ -15,13 +15,13 @@ from robot_dynamics_ros.identification.excitation.design import Excitation
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.joint.friction import least_samples
-from robot_dynamics_ros.identification.joint.sliding import sliding_friction
+from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.models.friction import FrictionModel, law_named
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.signals.speeds import MOVING
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits
-from robot_dynamics_ros.trajectories.motions import Motion
+from robot_dynamics_ros.trajectories.motions import JointMotion
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -41,7 +41,7 @@ class Plan:
 
     name: str
     joints: tuple[str, ...]
-    motion: Motion
+    motion: JointMotion
     rate: float
     torque: np.ndarray
 
@@ -179,7 +179,7 @@ def joined(plans: Sequence[Plan]) -> Plan:
     return Plan(plans[0].name, joints, motions.join(*parts), rate, torque)
 
 
-def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: Motion, rate: float) -> Plan:
+def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: JointMotion, rate: float) -> Plan:
     """The motion as a plan; raises CapabilityError naming joint, value and bound where it leaves the robot's limits.
 
     Torque: |M qdd + C qd + g| with rotor inertia plus friction, 30 % of the limit where friction is unknown.
@@ -219,7 +219,7 @@ def check_steps(plan: Plan, joint: int, law: str = "madsen") -> None:
     stamps = (np.arange(len(q)) * (1e9 * every / plan.rate)).astype(np.int64)
     nothing, name = np.zeros(len(q)), plan.joints[0]
     try:
-        v = sliding_friction(JointRecord(name, stamps, q[:, joint], qd[:, joint], nothing, nothing)).data.v
+        v = measured_sliding(JointRecord(name, stamps, q[:, joint], qd[:, joint], nothing, nothing)).data.v
     except DataError:
         v = np.zeros(0)
     if (count := int((np.abs(v) >= MOVING).sum())) < need:
@@ -252,7 +252,7 @@ def check_space(robot: RobotFile, limits: Limits, plan: Plan) -> None:
         raise DataError(f"{plan.name}: {max(broken, key=lambda b: b.excess)}: choose another start (--start)")
 
 
-def _torque(robot: RobotFile, motion: Motion, limits: JointLimits) -> np.ndarray:
+def _torque(robot: RobotFile, motion: JointMotion, limits: JointLimits) -> np.ndarray:
     """Largest torque (n,) of the motion [Nm], friction included; zeros where the links are unknown."""
     n = robot.n_joints
     if robot.links is None:

@@ -9,6 +9,7 @@ from scipy.linalg import null_space
 
 from robot_dynamics_ros.identification.excitation.limits import USE, Limits
 from robot_dynamics_ros.identification.excitation.soft import column_max, column_max_size, power_max
+from robot_dynamics_ros.trajectories.motions import JointMotion
 
 POWER = 16.0  # of the norms that stand for a maximum of a few numbers
 NEAR, FAR = 0.05, 0.95  # share of a joint's free room below and above which its motion is not placed
@@ -49,11 +50,11 @@ class FourierBasis:
 
 
 @dataclass
-class Shape:
+class FourierShape:
     """A motion and what its slopes need; (N, n) and (n,) arrays."""
 
-    unit: Motion  # q, qd, qdd before they are scaled
-    motion: Motion
+    unit: JointMotion  # q, qd, qdd before they are scaled
+    motion: JointMotion
     scale: np.ndarray  # of the unit motion, size times fit
     size: np.ndarray  # below 1, grows with the length of the coefficients
     fit: np.ndarray  # largest scale that keeps the limits
@@ -76,7 +77,7 @@ class FourierMotion:
         self.mean = basis.q.mean(axis=0)
         self.room = limits.upper - limits.lower
 
-    def shape(self, x: np.ndarray) -> Shape:
+    def shape(self, x: np.ndarray) -> FourierShape:
         """The motion of x at the times of the basis."""
         x = x.reshape(self.n, -1)
         z, lim = x[:, :-1].T, self.limits
@@ -91,7 +92,7 @@ class FourierMotion:
         scale = size / need
         centre = lim.lower + scale * low + (self.room - scale * (high + low)) * place
         motion = centre + scale * unit[0], scale * unit[1], scale * unit[2]
-        return Shape(
+        return FourierShape(
             unit,
             motion,
             scale,
@@ -103,14 +104,14 @@ class FourierMotion:
             place,
         )
 
-    def at(self, x: np.ndarray, basis: FourierBasis) -> Motion:
+    def at(self, x: np.ndarray, basis: FourierBasis) -> JointMotion:
         """The same motion at other times."""
         s = self.shape(x)
         z = x.reshape(self.n, -1)[:, :-1].T
         centre = s.motion[0][0] - s.scale * s.unit[0][0]
         return centre + s.scale * ((basis.q - self.mean) @ z), s.scale * (basis.qd @ z), s.scale * (basis.qdd @ z)
 
-    def slopes(self, x: np.ndarray, s: Shape, q_: np.ndarray, qd_: np.ndarray, qdd_: np.ndarray) -> np.ndarray:
+    def slopes(self, x: np.ndarray, s: FourierShape, q_: np.ndarray, qd_: np.ndarray, qdd_: np.ndarray) -> np.ndarray:
         """Slopes (n (m + 1),) by x of a function with slopes q_, qd_, qdd_ (N, n) by the motion."""
         z, lim = x.reshape(self.n, -1)[:, :-1].T, self.limits
         (high, low, _, _), free = s.bounds, s.scale * (1 - s.place)

@@ -11,9 +11,8 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation.check import Breach, breaches
 from robot_dynamics_ros.identification.excitation.design import Excitation, Progress, excitation, refusal
 from robot_dynamics_ros.identification.excitation.limits import USE, Limits
-from robot_dynamics_ros.identification.excitation.motion import Motion
 from robot_dynamics_ros.identification.excitation.problem import Criteria
-from robot_dynamics_ros.trajectories.motions import trapezoids
+from robot_dynamics_ros.trajectories.motions import JointMotion, trapezoids
 
 SAMPLES = 200  # of a tour while it is judged
 
@@ -58,7 +57,7 @@ def design_points(
 def _broken(criteria: Criteria, t: np.ndarray, motion: Sequence[np.ndarray]) -> list[Breach]:
     """Limits that a tour breaks; between samples it is a straight line of the joints."""
 
-    def path(times: np.ndarray) -> Motion:
+    def path(times: np.ndarray) -> JointMotion:
         k = np.minimum(np.searchsorted(t, times, side="right"), len(t) - 1)
         share = ((times - t[k - 1]) / (t[k] - t[k - 1]))[:, None]
         q, qd, qdd = ((1 - share) * x[k - 1] + share * x[k] for x in motion)

@@ -14,8 +14,9 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.excitation import space
 from robot_dynamics_ros.identification.excitation.criteria import CRITERIA
 from robot_dynamics_ros.identification.excitation.limits import Limits
-from robot_dynamics_ros.identification.excitation.motion import FourierMotion, Motion, Shape
+from robot_dynamics_ros.identification.excitation.motion import FourierMotion, FourierShape
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.trajectories.motions import JointMotion
 
 
 class Criteria:
@@ -55,7 +56,7 @@ class Criteria:
         """-sum log |w_k|^2 / N."""
         return float(-np.log(np.maximum((R**2).sum(0), 1e-24)).sum())
 
-    def excess(self, motion: Motion) -> dict[str, space.Excess]:
+    def excess(self, motion: JointMotion) -> dict[str, space.Excess]:
         """Excess over each limit that motions do not keep by themselves, at most zero where it holds."""
         found: dict[str, space.Excess] = {}
         q, qd, qdd = (np.ascontiguousarray(x) for x in motion)
@@ -105,13 +106,13 @@ class Point:
     """What is known at one x: each is found when it is first asked for."""
 
     x: np.ndarray
-    shape: Shape
+    shape: FourierShape
     G: np.ndarray | None = None
     excess: dict[str, space.Excess] | None = None
     criteria: dict[str, tuple[float, np.ndarray]] = field(default_factory=dict)
 
 
-class Problem:
+class ExcitationProblem:
     """Criteria and limits as functions of the free numbers x (m,) of a Fourier motion: values with slopes (m,)."""
 
     def __init__(self, criteria: Criteria, motion: FourierMotion) -> None:

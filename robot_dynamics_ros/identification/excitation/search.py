@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import minimize
 
-from robot_dynamics_ros.identification.excitation.motion import FourierBasis, FourierMotion, Motion
-from robot_dynamics_ros.identification.excitation.problem import Criteria, Problem
+from robot_dynamics_ros.identification.excitation.motion import FourierBasis, FourierMotion
+from robot_dynamics_ros.identification.excitation.problem import Criteria, ExcitationProblem
+from robot_dynamics_ros.trajectories.motions import JointMotion
 
 SAMPLES = 200  # of a motion during the search, for up to a quarter hertz in 20 s
 TRIES = 60  # random motions of which the first that keeps the limits is taken, else the best
@@ -46,15 +47,12 @@ class State:
     criterion: str = ""
 
 
-def phases(criterion: str, effort: int) -> list[Phase]:
-    """Rounds of a search, about 5 `effort` steps.
-
-    hybrid [Luo2024 20]: a few on hadamard for the guess, then the condition number, logdet not above the guess's.
+def phases(effort: int) -> list[Phase]:
+    """Rounds of a search, about 5 `effort` steps [Luo2024 20]: a few on hadamard for the guess, then the condition
+    number, logdet not above the guess's.
     """
-    if criterion == "hybrid":
-        first = [Phase("hadamard", effort // 2), Phase("blunt_condition", effort, True)]
-        return first + [Phase("condition", effort, True) for _ in range(4)]
-    return [Phase(criterion, effort) for _ in range(5)]
+    first = [Phase("hadamard", effort // 2), Phase("blunt_condition", effort, True)]
+    return first + [Phase("condition", effort, True) for _ in range(4)]
 
 
 class FourierSearch:
@@ -65,7 +63,7 @@ class FourierSearch:
         basis = FourierBasis.build(harmonics, base, np.linspace(0, duration, samples, endpoint=False))
         self.harmonics, self.base, self.duration = harmonics, base, duration
         self.criteria, self.motions = criteria, FourierMotion(criteria.limits, basis)
-        self.problem = Problem(criteria, self.motions)
+        self.problem = ExcitationProblem(criteria, self.motions)
 
     def start(self, rng: np.random.Generator) -> np.ndarray:
         """Random free numbers of a small motion that keeps the limits, or the one nearest to it after some steps."""
@@ -149,6 +147,6 @@ class FourierSearch:
         y[:, :-1] *= (share * size / (np.linalg.norm(y[:, :-1], axis=1) + 1e-12))[:, None]
         return y.ravel()
 
-    def at(self, x: np.ndarray, t: np.ndarray) -> Motion:
+    def at(self, x: np.ndarray, t: np.ndarray) -> JointMotion:
         """q, qd, qdd (N, n) of free numbers x at times t (N,) [s]."""
         return self.motions.at(x, FourierBasis.build(self.harmonics, self.base, t))

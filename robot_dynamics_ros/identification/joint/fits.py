@@ -22,7 +22,7 @@ from robot_dynamics_ros.identification.joint.hysteresis import (
     fit_hysteresis,
     kinematic_error_and_backlash,
 )
-from robot_dynamics_ros.identification.joint.sliding import sliding_friction
+from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew
 from robot_dynamics_ros.identification.joint.thermal import ThermalRun, fit_thermal
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -31,18 +31,11 @@ from robot_dynamics_ros.signals.speeds import SLIDING
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
+LAW = "madsen"
 _ELEMENTS = 4  # of the hysteresis [Madsen2020, ch4 4.4.5]
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal
 _ROOM = 25.0  # deg C, where nothing is reported
 RARE = 0.01  # of the samples, which no misfit is judged by
-
-
-@dataclass(frozen=True)
-class JointOptions:
-    """What the user chooses: the friction law; temperature [deg C] of a rested joint, None: of the first sample."""
-
-    law: str = "madsen"
-    ambient: float | None = None
 
 
 @dataclass(frozen=True)
@@ -76,40 +69,35 @@ class JointFit:
     std: dict[str, Any] = field(default_factory=dict)
 
 
-def fit_velocity(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
+def fit_velocity(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     """Friction over velocity, and over load where the joint carries any [Madsen2020, ch4 25, 27]."""
-    sliding = sliding_friction(record)
-    fit = fit_friction(o.law, sliding.data, temperature=False)
+    sliding = measured_sliding(record)
+    fit = fit_friction(LAW, sliding.data, temperature=False)
     return _friction(fit, sliding.data, _pairs(sliding.paired, len(sliding.data)))
 
 
-def fit_load(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
-    """Friction over velocity and load; refuses a joint without load [Madsen2020, ch4 27].
-
-    Raises DataError for a law without load, or loads too narrow.
-    """
-    if o.law not in ("madsen", "luo_load", "clochiatti"):
-        raise DataError(f"{o.law} does not depend on load: madsen, luo_load and clochiatti do")
-    sliding = sliding_friction(record)
+def fit_load(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
+    """Friction over velocity and load [Madsen2020, ch4 27]. Raises DataError for loads too narrow."""
+    sliding = measured_sliding(record)
     span = float(np.ptp(np.abs(sliding.data.load))) if sliding.data.load is not None else 0.0
     if not span >= SPAN_LOAD:
         raise DataError(
             f"{record.joint}: load spans {span:.1f} Nm, the fit needs {SPAN_LOAD:g} Nm: record the joint against "
             "gravity in several poses, best with a payload"
         )
-    fit = fit_friction(o.law, sliding.data, temperature=False)
+    fit = fit_friction(LAW, sliding.data, temperature=False)
     return _friction(fit, sliding.data, _pairs(sliding.paired, len(sliding.data)), over_load=True)
 
 
-def fit_temperature(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
+def fit_temperature(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     """Friction over velocity and temperature; refuses data without a span of temperature [Madsen2020, ch4 28].
 
     Raises DataError without temperatures.
     """
     if record.temperature is None or not np.isfinite(record.temperature).all():
         raise DataError(f"{record.joint}: no temperature was recorded: record joint_temperatures, from a cold start")
-    data = _thinned(sliding_friction(record, width=1.0).data)
-    fit = fit_friction(o.law, data, temperature=True)
+    data = _thinned(measured_sliding(record, width=1.0).data)
+    fit = fit_friction(LAW, data, temperature=True)
     return _friction(fit, data, ())
 
 
@@ -140,7 +128,7 @@ def _misfit(y: np.ndarray, model: np.ndarray) -> dict[str, float]:
     return {"misfit": misfit, "misfit_share": 100 * misfit / max(peak, 1e-12)}
 
 
-def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
+def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     """E-GMS hysteresis from slow reversals: spans, stiffnesses, backlash, Coulomb level [Madsen2020, ch4 4.4.4]."""
     part = record.take(_longest(reversals(record), record, "reversals"))
     theta = part.angle - _table(robot, "kinematic_error", joint, part.angle)
@@ -162,7 +150,7 @@ def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOp
     return JointFit(record.joint, "hysteresis", "egms", parameters, numbers, curve, notes=notes)
 
 
-def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
+def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     """Kinematic error and backlash over one turn, from both encoders [Madsen2020, ch4 29-32].
 
     Raises DataError without rotor angle.
@@ -189,7 +177,7 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Jo
     return JointFit(record.joint, "hysteresis", "egms", {"kinematic_error": error.tolist()}, numbers, curve)
 
 
-def thermal_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
+def thermal_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     """Heat balance and temperature factors from duty cycles [Simoni2017, IV]; needs friction of the joint first.
 
     Raises DataError where no run is long enough.
@@ -200,7 +188,7 @@ def thermal_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptio
             f"{record.joint}: no run of two minutes without gaps: record duty cycles of 25..100 % motion from a cold "
             "start (duty-cycles)"
         )
-    fit = fit_thermal([_thermal_run(record, r.rows, o.ambient) for r in runs], _one(robot, joint), joint=record.joint)
+    fit = fit_thermal([_thermal_run(record, r.rows) for r in runs], _one(robot, joint), joint=record.joint)
     numbers = {
         "nrmse": fit.nrmse,
         "nrmse_without": fit.nrmse_without,
@@ -217,18 +205,17 @@ def thermal_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptio
     return JointFit(record.joint, "thermal", fit.model, fit.updates(), numbers, curve, notes=notes, std=fit.std)
 
 
-def _thermal_run(record: JointRecord, rows: slice, ambient: float | None) -> ThermalRun:
+def _thermal_run(record: JointRecord, rows: slice) -> ThermalRun:
     """A rested joint, electronics included, is as warm as what the heat balance calls its surroundings."""
     part = record.take(rows)
     T = part.temperature
     if T is None or not np.isfinite(T).any():
-        around = _ROOM if ambient is None else ambient
-        return ThermalRun(part.stamp_ns, part.v, part.friction, around, load=part.load)
+        return ThermalRun(part.stamp_ns, part.v, part.friction, _ROOM, load=part.load)
     first = float(np.nanmean(T[:50]))
-    return ThermalRun(part.stamp_ns, part.v, part.friction, first if ambient is None else ambient, first, T, part.load)
+    return ThermalRun(part.stamp_ns, part.v, part.friction, first, first, T, part.load)
 
 
-def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
+def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     """Elastic torque over deflection, encoder skew removed, from free motion [Madsen2020, ch3 17, ch4 12-22].
 
     Raises DataError without rotor angle.
@@ -261,7 +248,7 @@ def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int, o: JointOpt
     return JointFit(record.joint, "stiffness", "odd_polynomial", {"a": fit.a.tolist()}, numbers, curve, std=std)
 
 
-Fit = Callable[[JointRecord, "RobotFile", int, JointOptions], JointFit]
+Fit = Callable[[JointRecord, "RobotFile", int], JointFit]
 FITS: dict[str, Fit] = {
     "friction": fit_velocity,
     "load": fit_load,

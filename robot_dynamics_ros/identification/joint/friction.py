@@ -17,7 +17,7 @@ from robot_dynamics_ros.identification.joint.friction_fit import (
     polish,
     spread,
 )
-from robot_dynamics_ros.identification.metrics import information_criteria, nrmse, rms
+from robot_dynamics_ros.identification.metrics import nrmse, rms
 from robot_dynamics_ros.models.friction import FACTORS, FrictionLaw, law_named
 from robot_dynamics_ros.signals.speeds import MOVING
 
@@ -124,7 +124,6 @@ def _judge(
     error = problem.predict(p, data) - data.torque
     std = dict(zip(problem.names, np.sqrt(np.maximum(np.diag(covariance), 0.0)).tolist(), strict=True))
     values = dict(zip(problem.law.names, p.tolist(), strict=True))
-    aic, bic = information_criteria(error[moving], len(problem.free))
     T = data.temperature
     loose = [k for k, s in std.items() if s > abs(values[k]) and abs(values[k]) > 0]
     notes = (f"poorly determined: {', '.join(loose)}",) if loose else ()
@@ -138,10 +137,7 @@ def _judge(
         samples=len(problem.data),
         rmse=rms(error),
         rmse_moving=rms(error[moving]),
-        rmse_rest=rms(error[~moving]),
         nrmse=nrmse(data.torque[moving], data.torque[moving] + error[moving]),
-        aic=aic,
-        bic=bic,
         notes=notes,
     )
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from scipy.optimize import differential_evolution
+from scipy.optimize import differential_evolution, least_squares
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.models.friction import FrictionLaw, FrictionModel
@@ -63,10 +64,7 @@ class FrictionFit:
     samples: int
     rmse: float
     rmse_moving: float
-    rmse_rest: float
     nrmse: float
-    aic: float
-    bic: float
     notes: tuple[str, ...] = field(default=())
 
     def model(self) -> FrictionModel:
@@ -217,62 +215,37 @@ def polish(problem: FrictionProblem, starts: Sequence[np.ndarray]) -> tuple[np.n
     """Bounded robust least squares over all free parameters from each start (k,); best p (k,), covariance (m, m) of
     the m free ones.
     """
-    lower, upper = problem.bounds()
-    found = [_descend(problem, start, lower, upper) for start in starts]
-    p = min(found, key=lambda f: f[1])[0]
+    found = [_descended(problem, start) for start in starts]
+    best = min(found, key=lambda f: f.cost)
+    p = starts[0].copy()
+    p[problem.free] = best.x
     r = problem.predict(p) - problem.data.torque
-    J = _jacobian(problem, p)
+    J = least_squares(lambda x: _residual(problem, p, x), best.x, "3-point", bounds=problem.bounds(), max_nfev=1).jac
     size = np.linalg.norm(J, axis=0)
     size[size == 0] = 1.0
     dof = max(len(r) - len(problem.free), 1)
     return p, np.linalg.pinv((J / size).T @ (J / size)) / np.outer(size, size) * float(r @ r) / dof
 
 
-def _descend(
-    problem: FrictionProblem, start: np.ndarray, lower: np.ndarray, upper: np.ndarray
-) -> tuple[np.ndarray, float]:
-    """Levenberg-Marquardt on sum 2 s^2 (sqrt(1 + (r/s)^2) - 1) inside a box, s twice the spread of the residuals."""
-    p = start.copy()
-    p[problem.free] = np.clip(p[problem.free], lower, upper)
-    r = problem.predict(p) - problem.data.torque
-    s = 2 * 1.4826 * float(np.median(np.abs(r))) + 1e-6
-
-    def cost(r: np.ndarray) -> float:
-        return float(np.sum(2 * s**2 * (np.sqrt(1 + (r / s) ** 2) - 1)))
-
-    now, damping = cost(r), 1e-3
-    for _ in range(60):
-        x = p[problem.free]
-        J = _jacobian(problem, p)
-        size = np.linalg.norm(J, axis=0)
-        size[size == 0] = 1.0
-        weight = 1 / np.sqrt(1 + (r / s) ** 2)
-        A, g = (J / size).T @ (weight[:, None] * (J / size)), (J / size).T @ (weight * r)
-        go = np.flatnonzero(~((x <= lower) & (g > 0) | (x >= upper) & (g < 0)))
-        before = now
-        for _ in range(10):
-            step = np.zeros(len(x))
-            damped = A[np.ix_(go, go)] + damping * np.diag(np.diag(A)[go] + 1e-12)
-            step[go] = -np.linalg.solve(damped, g[go])
-            trial = p.copy()
-            trial[problem.free] = np.clip(x + step / size, lower, upper)
-            left = problem.predict(trial) - problem.data.torque
-            if cost(left) < now:
-                p, r, now, damping = trial, left, cost(left), max(damping / 5, 1e-9)
-                break
-            damping *= 5
-        if not now < before * (1 - 1e-8):
-            break
-    return p, now
+def _residual(problem: FrictionProblem, p: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Error (N,) [Nm] with the free parameters x (m,) in p (k,)."""
+    full = p.copy()
+    full[problem.free] = x
+    return problem.predict(full) - problem.data.torque
 
 
-def _jacobian(problem: FrictionProblem, p: np.ndarray) -> np.ndarray:
+def _descended(problem: FrictionProblem, start: np.ndarray) -> Any:
+    """Soft L1 of twice the spread of the residuals at the start."""
     lower, upper = problem.bounds()
-    J = np.empty((len(problem.data), len(problem.free)))
-    for column, k in enumerate(problem.free):
-        h = 1e-5 * max(abs(p[k]), 1e-3)
-        ends = [p.copy(), p.copy()]
-        ends[0][k] = max(p[k] - h, lower[column])
-        ends[1][k] = min(p[k] + h, upper[column])
-        J[:, column] = (problem.predict(ends[1]) - problem.predict(ends[0])) / (ends[1][k] - ends[0][k])
-    return J
+    x = np.clip(start[problem.free], lower, upper)
+    spread = 2 * 1.4826 * float(np.median(np.abs(_residual(problem, start, x)))) + 1e-6
+    return least_squares(
+        lambda x: _residual(problem, start, x),
+        x,
+        "3-point",
+        bounds=(lower, upper),
+        loss="soft_l1",
+        f_scale=spread,
+        x_scale="jac",
+        max_nfev=60,
+    )

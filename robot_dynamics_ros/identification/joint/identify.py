@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.segments import joint_records
-from robot_dynamics_ros.identification.joint.fits import FITS, JointFit, JointOptions
+from robot_dynamics_ros.identification.joint.fits import FITS, JointFit
 from robot_dynamics_ros.models.friction import LAWS, created_energy
 from robot_dynamics_ros.models.hysteresis import DEFAULT_BACKLASH, spacing
 from robot_dynamics_ros.signals import Log
@@ -52,30 +52,24 @@ def identify_joints(
     robot: RobotFile,
     what: str,
     joints: Sequence[str] = (),
-    law: str = "madsen",
     source: str = "recording",
-    ambient: float | None = None,
     wrap: Any = iter,
 ) -> JointsFound:
     """Fit `what` to every joint (or those named) of a log and put the results into a copy of the robot file.
 
-    Joints whose data cannot support the fit are refused with the reason and keep what the file says. law, ambient: see
-    JointOptions. wrap: wraps the joints, e.g. in a progress bar. Raises DataError when a named joint is refused, when
-    every one is, or when a fitted friction law creates energy.
+    Joints whose data cannot support the fit are refused with the reason and keep what the file says. wrap: wraps the
+    joints, e.g. in a progress bar. Raises DataError when a named joint is refused, when every one is, or when a fitted
+    friction law creates energy.
     """
     if what not in FITS:
         raise DataError(f"'{what}' is none of {', '.join(FITS)}")
-    if law not in LAWS:
-        raise DataError(f"law '{law}' is none of {', '.join(LAWS)}")
-    if ambient is not None and not -60 <= ambient <= 100:
-        raise DataError(f"ambient {ambient} is outside -60..100 deg C")
     indices = [_index(robot, name) for name in joints] or list(range(robot.n_joints))
     records = joint_records(log, robot)
     fits: dict[int, JointFit] = {}
     refused: dict[str, str] = {}
     for j in wrap(indices):
         try:
-            fits[j] = FITS[what](records[j], robot, j, JointOptions(law, ambient))
+            fits[j] = FITS[what](records[j], robot, j)
         except DataError as error:
             refused[robot.joint_names[j]] = str(error)
     if joints and refused:

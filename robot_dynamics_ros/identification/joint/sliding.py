@@ -58,7 +58,7 @@ class _Bin:
     time: float
 
 
-def sliding_friction(record: JointRecord, width: float = _BIN) -> Sliding:
+def measured_sliding(record: JointRecord, width: float = _BIN) -> Sliding:
     """Means of every stretch of constant velocity in bins of position, paired forward with backward.
 
     Raises DataError where the joint never slides at a constant velocity.

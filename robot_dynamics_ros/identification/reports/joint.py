@@ -78,13 +78,16 @@ def write_report(found: JointsFound, said: dict[str, Any], log: Log, inputs: Seq
     )
 
 
-def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out: Path) -> dict[str, Any]:
-    """Robot file with provenance and report in `out`; returns verdict and files. Raises DataError, ConfigError."""
+def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out: Path, robot: str) -> dict[str, Any]:
+    """Robot file with provenance and report in `out`; returns verdict and files. robot: as the user has named it.
+
+    Raises DataError, ConfigError.
+    """
     try:
         out.mkdir(parents=True, exist_ok=True)
         path, page = out / f"{found.robot.name}_{found.what}.yaml", out / f"{found.what}.html"
         save_robot(found.robot, path, inputs=[b for b in bags if b.is_file()], changed=list(found.changed))
-        said = judged(found, str(path))
+        said = judged(found, str(path), robot)
         write_report(found, said, log, [b.name for b in bags], page)
     except OSError as error:
         raise DataError(f"{out}: cannot be written ({error.strerror or error})") from None

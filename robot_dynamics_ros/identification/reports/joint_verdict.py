@@ -53,8 +53,11 @@ def parameters(fit: JointFit) -> list[dict[str, Any]]:
     ]
 
 
-def judged(found: JointsFound, robot_file: str) -> dict[str, Any]:
-    """Verdict of what was found, and the matrix joint x (fit, largest misfit, parameters)."""
+def judged(found: JointsFound, robot_file: str, robot: str) -> dict[str, Any]:
+    """Verdict of what was found, and the matrix joint x (fit, largest misfit, parameters).
+
+    robot: as the user has named it.
+    """
     fits = {n: level_of(f.numbers.get("nrmse"), *FIT) for n, f in found.fits.items()}
     if found.what == "kinematic-error":
         fits = {n: level_of(_left(f), *LEFT) for n, f in found.fits.items()}
@@ -63,7 +66,7 @@ def judged(found: JointsFound, robot_file: str) -> dict[str, Any]:
     joints = {n: "fair" if (level, misfits[n]) == ("good", "bad") else level for n, level in fits.items()}
     level = _usual(list(joints.values()))
     below = [n for n, one in joints.items() if worst((one, level)) != level]
-    again = f"robot-dynamics excite {EXPERIMENTS.get(found.what, 'velocity-steps')} --robot {found.robot.name}"
+    again = f"robot-dynamics excite {EXPERIMENTS.get(found.what, 'velocity-steps')} --robot {robot}"
     said = verdict(
         level,
         f"{found.what} of {len(fits)} of {found.robot.n_joints} joints, {_range(found)}.",

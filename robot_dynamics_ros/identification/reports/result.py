@@ -21,12 +21,12 @@ from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.written_file import file_effort, live_torques
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass
+from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
 from robot_dynamics_ros.identification.reports.matrix import arm_matrix
-from robot_dynamics_ros.identification.reports.verdict import level, sentences
+from robot_dynamics_ros.identification.reports.verdict import judged
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.verdict import GRADES
 
 FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
@@ -49,14 +49,17 @@ def _figures(y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
 
 
 @one_thread()
-def summarise(found: Identification) -> dict[str, Any]:
-    """Everything in the report, as plain lists and numbers; `validation` judges the robot file that is written."""
+def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
+    """Everything in the report, as plain lists and numbers; `validation` judges the robot file that is written.
+
+    robot: as the user has named it, for the next command.
+    """
     motions = validation_motion(found)
     written = identified_robot(found)
     predict = file_effort(written, found.rigid.gravity, found.structure.filters)
     pairs = [(found.as_recorded(m.effort), found.as_recorded(predict(m))) for m in motions]
     y, p = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
-    judged = _figures(y, p)
+    written_file = _figures(y, p)
     moving = np.concatenate([m.moving for m in motions])
     smooth = np.concatenate(
         [found.as_recorded(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions]
@@ -65,7 +68,7 @@ def summarise(found: Identification) -> dict[str, Any]:
     others = {
         "consistent": compare(found, motions, found.consistent.predict),
         "unconstrained": compare(found, motions, found.fit.predict),
-        "robot_file": judged,
+        "robot_file": written_file,
         **{name: compare(found, motions, model) for name, model in baselines(found).items()},
     }
     per_bag = [{"bag": r.name, **_figures(*pair)} for r, pair in zip(found.validation, pairs, strict=True)]
@@ -75,7 +78,7 @@ def summarise(found: Identification) -> dict[str, Any]:
             "joint_names": list(found.robot.joint_names),
             "unit": found.effort.unit,
             "validation": {
-                **judged,
+                **written_file,
                 "samples": len(y),
                 "split": found.split,
                 "repeats_training": found.repeated,
@@ -96,23 +99,21 @@ def summarise(found: Identification) -> dict[str, Any]:
             "structure": _structure(found),
             "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
             "other_robot": found.other_robot,
+            "viscosity": found.viscosity,
             "statements": [text for text in dict.fromkeys(found.statements) if text not in found.warnings],
             "warnings": [*dict.fromkeys(found.warnings), *_inconsistent(others)],
         }
     )
-    said, colour = sentences(result), level(result)
-    statements = [text for text in result["statements"] if f"({text})" not in " ".join(said)]
-    usable = colour != "bad"
-    then = "" if usable else f"robot-dynamics {_remedy(found)}"
-    judged = {"verdict": said, "grade": GRADES[colour], "level": colour, "usable": usable, "next": then}
-    return result | {"statements": statements, "matrix": arm_matrix(result)} | judged
+    said = judged(result, _remedy(found, robot or found.robot.name))
+    statements = [text for text in result["statements"] if f"({text})" not in " ".join(said["verdict"])]
+    return result | {"statements": statements, "matrix": arm_matrix(result)} | said
 
 
-def _remedy(found: Identification) -> str:
+def _remedy(found: Identification, robot: str) -> str:
     """Command after a verdict "not usable": the same recordings for the arm they are of, or another recording."""
     bags = " ".join(r.name for r in found.training)
     again = f"identify {bags} --robot ROBOT --out identified"
-    return again if found.other_robot else f"excite --robot {found.robot.name} --out motion.csv"
+    return f"robot-dynamics {again if found.other_robot else f'excite --robot {robot} --out motion.csv'}"
 
 
 def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:
@@ -144,7 +145,7 @@ def _bag(rec: Any) -> dict[str, Any]:
         "dropped": rec.counts,
         "notes": rec.notes,
         "begun": _date(rec.start_ns),
-        "temperature": _temperature(rec),
+        "temperature": temperature_of(rec),
     }
 
 
@@ -153,13 +154,6 @@ def _date(stamp_ns: int) -> str | None:
     if stamp_ns < FIRST_DATE_NS:
         return None
     return datetime.fromtimestamp(stamp_ns * 1e-9, timezone.utc).isoformat(timespec="seconds")
-
-
-def _temperature(rec: Any) -> np.ndarray | None:
-    """Mean temperature (n,) [deg C] of the joints while they were recorded; None where it was not recorded."""
-    recorded = [p.extra["temperature"] for p in rec.pieces if "temperature" in p.extra]
-    values = np.concatenate(recorded) if recorded else np.full((1, rec.n), np.nan)
-    return np.nanmean(values, axis=0) if np.isfinite(values).any(axis=0).all() else None
 
 
 def _conditioning(found: Identification) -> dict[str, Any]:
@@ -243,4 +237,4 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     law = JointFriction(SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia"))
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
-    return Fitter(found.rigid, structure, motion_of(found.training, structure)).run("wls").predict
+    return Fitter(found.rigid, structure, motion_of(found.training, structure)).run(rough=True).predict

@@ -1,4 +1,4 @@
-"""The verdict of an identification: a level, and plain sentences that begin with its grade."""
+"""The verdict of an identification: its level, plain sentences about the robot file, and the next command."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.verdict import GRADES, level_of, worst
+from robot_dynamics_ros.verdict import level_of, times, verdict, worst
 
-BOUNDS = (0.93, 0.5)  # mean R2 on held-out data, from which on a file is good, and fair
+BOUNDS = (0.93, 0.8)  # R2 on held-out data of what noise leaves explainable, from which on a file is good, and fair
+KNOWN = 0.5  # R2 below which nobody knows whether noise or the model is left
 LIMITED = 0.97  # share of what noise leaves explainable, from which on no other recording improves a joint
 SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its samples
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
+LIVE_MORE = 1.5  # times the error of the identification's filters, from which on that of the live nodes is said
 LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
 
@@ -25,15 +27,29 @@ def level(result: dict[str, Any]) -> str:
     return worst((found, "fair")) if v.get("repeats_training") else found
 
 
-def sentences(result: dict[str, Any]) -> list[str]:
-    """Sentences about the written robot file for terminal, JSON and page; the first one holds grade and exceptions."""
-    v, names = result["validation"], result["joint_names"]
+def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
+    """The verdict on the written robot file, and whether it is `usable`; remedy: the next command where it is not."""
+    colour = level(result)
+    then, usable = (remedy if colour == "bad" else ""), {"usable": colour != "bad"}
     if result.get("other_robot"):
-        return [
-            f"Not usable: this is a recording of another robot than {result['robot']} ({result['other_robot']}). "
+        text = (
+            f"this is a recording of another robot than {result['robot']} ({result['other_robot']}). "
             "Give --robot the arm that was recorded."
-        ]
-    words = [_headline(result), *_live(v), *_better(result), *_joints(v, names), *_rest(v, names)]
+        )
+        return verdict(colour, text, then=then) | usable
+    but = "" if result["validation"].get("repeats_training") else _except(result)
+    return verdict(colour, _headline(result), *_reasons(result), exceptions=but, then=then) | usable
+
+
+def _reasons(result: dict[str, Any]) -> list[str]:
+    v, names = result["validation"], result["joint_names"]
+    words = [
+        *result["viscosity"],
+        *_live(v, names, result["unit"]),
+        *_better(result),
+        *_joints(v, names),
+        *_rest(v, names),
+    ]
     if any("slow reversals" in w for w in result["warnings"]):
         words.append("Next time add slow reversals (0.02 to 0.1 rad/s) of every joint.")
     return words + _next_recording(result)
@@ -47,9 +63,9 @@ def explained(v: dict[str, Any]) -> np.ndarray:
 
 
 def _possible(v: dict[str, Any]) -> float:
-    """Mean R2, or where the file is usable the mean share of what noise leaves explainable, if that is more."""
+    """Mean R2, or where it is KNOWN the mean share of what noise leaves explainable, if that is more."""
     mean, shares = float(v["mean_r2"]), explained(v)
-    known = mean >= BOUNDS[1] and np.isfinite(shares).any()
+    known = mean >= KNOWN and np.isfinite(shares).any()
     return max(mean, float(np.nanmean(shares))) if known else mean
 
 
@@ -72,10 +88,10 @@ def _headline(result: dict[str, Any]) -> str:
     v = result["validation"]
     mean = v["mean_r2"]
     if mean is None:
-        return "Not usable: nothing could be validated, the effort does not vary."
+        return "nothing could be validated, the effort does not vary."
     if v.get("repeats_training"):
         return (
-            "The written robot file cannot be judged: the data repeat one motion; on a repeat of it "
+            "the written robot file cannot be judged: the data repeat one motion; on a repeat of it "
             f"{100 * mean:.1f} % of the measured effort's variance are explained. Record a second motion "
             "(robot-dynamics excite --seed 2) for --validate."
         )
@@ -84,7 +100,7 @@ def _headline(result: dict[str, Any]) -> str:
         share += f", {100 * possible:.1f} % of what noise leaves explainable"
     if mean < 0:
         share = "predicts the effort on held-out data worse than the mean of the effort does"
-    return f"{GRADES[level(result)].capitalize()}{_except(result)}: the written robot file {share} ({v['split']})."
+    return f"the written robot file {share} ({v['split']})."
 
 
 def _except(result: dict[str, Any]) -> str:
@@ -95,21 +111,24 @@ def _except(result: dict[str, Any]) -> str:
         if not other:
             continue
         ratios = zip(result["joint_names"], _ratio(v, other), strict=True)
-        worse = [f"{n} {100 * (x - 1):.0f} %" for n, x in ratios if x > WORSE]
+        worse = [f"{n} {times(x).lstrip('+')}" for n, x in ratios if x > WORSE]
         means = _means(v, other)
         if means and means[0] < means[1] - 1e-3:
             worse.append(f"mean R2 ({means[0]:.3f} against {means[1]:.3f})")
         if worse:
             found.append(f"{' and '.join(worse)} worse than with {text}")
-    return f", except {'; '.join(found)}" if found else ""
+    return "; ".join(found)
 
 
 def _better(result: dict[str, Any]) -> list[str]:
-    """How much lower the errors are than those of the other models, the joints' geometric mean, where they are."""
+    """How much lower the errors are than those of the other models, the joints' geometric mean, where they are; of
+    another model that explains nothing there is nothing to say.
+    """
     words = []
     for name, text in OTHERS.items():
         other = result["comparison"].get(name)
-        gain = 100 * (1 - _typical(_ratio(result["validation"], other))) if other else 0.0
+        says = other and (other["mean_r2"] or 0.0) > 0.0
+        gain = 100 * (1 - _typical(_ratio(result["validation"], other))) if says else 0.0
         if gain >= 1:
             words.append(f"Its errors are {gain:.0f} % lower than with {text}, in the mean over the joints.")
     return words
@@ -130,13 +149,18 @@ def _means(v: dict[str, Any], other: dict[str, Any]) -> tuple[float, float] | No
     return None if first is None or second is None else (first, second)
 
 
-def _live(v: dict[str, Any]) -> list[str]:
+def _live(v: dict[str, Any], names: list[str], unit: str) -> list[str]:
     """Where the causal filters of the live nodes cost much, a sentence about it."""
     live = v.get("live_nodes")
-    if not live or live["mean_r2"] is None or v["mean_r2"] is None or v["mean_r2"] - live["mean_r2"] < LIVE_LOSS:
+    if not live or live["mean_r2"] is None or v["mean_r2"] is None:
         return []
+    if v["mean_r2"] - live["mean_r2"] < LIVE_LOSS:
+        rows = zip(names, _floats(live["rmse"]), _floats(v["rmse"]), strict=True)
+        more = [f"{name} {ours:.2g} instead of {here:.2g}" for name, ours, here in rows if ours > LIVE_MORE * here]
+        return [f"The live nodes, whose filters are causal, leave more: {', '.join(more)} {unit}."] if more else []
+    share = f"explains {100 * live['mean_r2']:.1f} %" if live["mean_r2"] > 0 else "explains nothing"
     return [
-        f"With the causal filters of the live nodes it explains {100 * live['mean_r2']:.1f} %: the recorded velocity "
+        f"With the causal filters of the live nodes it {share}: the recorded velocity "
         "is noisy or late, or the effort was filtered or delayed before it was recorded."
     ]
 
@@ -152,7 +176,7 @@ def _joints(v: dict[str, Any], names: list[str]) -> list[str]:
             f"Lowest R2: {names[worst]} ({r2[worst]:.3f}); {100 * min(share, 1):.0f} % of its residual variance is "
             "above the frequencies of the motion (noise, torque ripple), where the model has no content."
         )
-    bad = [n for n, x in zip(names, r2, strict=True) if x < 0.5]
+    bad = [n for n, x in zip(names, r2, strict=True) if x < KNOWN]
     if bad:
         words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean.")
     return words

@@ -11,7 +11,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.drivers.interface import Motion
+from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.topics.encoding import to_time
@@ -35,7 +35,7 @@ class Follower(Protocol):
     """What the action needs of MotionInterface."""
 
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> MotionState:
         """State of the last motion."""
 
     def plan(self, message: JointTrajectory) -> NDArray[np.float64]:
@@ -123,7 +123,7 @@ class FollowAction(NodePart):
             self._done.set_result((code, text, how))
         self._goal = self._done = None
 
-    def on_sample(self, sample: Sample, state: Motion) -> None:
+    def on_sample(self, sample: Sample, state: MotionState) -> None:
         """Feedback, tolerances and the end of the goal."""
         if self._goal is None:
             return

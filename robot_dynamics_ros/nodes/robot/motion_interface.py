@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.drivers.interface import Motion, MotionDriver
+from robot_dynamics_ros.drivers.interface import MotionDriver, MotionState
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.robot.command_source import refuse_other_commanders
@@ -145,7 +145,7 @@ class MotionInterface(NodePart):
 
     # -- as joint_trajectory_controller -------------------------------------------------------------------------------
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> MotionState:
         """State of the last motion."""
         return self._driver.motion
 
@@ -235,5 +235,5 @@ class MotionInterface(NodePart):
             self._state.publish(String(data=text))
 
 
-def _state_text(motion: Motion) -> str:
+def _state_text(motion: MotionState) -> str:
     return motion.state + (f": {motion.reason}" if motion.reason else "")

@@ -42,7 +42,14 @@ WITHOUT: dict[str, dict[str, float]] = {
     "backlash": {"transmission.backlash": 0.0},
     "kinematic_error": {"transmission.error_amplitude": 0.0},
     "hardening": {"transmission.hardening": 0.0},
-    "elasticity": {"transmission.stiffness": 1e8, "transmission.hardening": 0.0, "transmission.backlash": 0.0},
+    "elasticity": {
+        "transmission.stiffness": 1e8,
+        "transmission.hardening": 0.0,
+        "transmission.backlash": 0.0,
+        "control.transmission_stiffness": 1e8,
+    },
+    "presliding_variation": {"transmission.backlash_variation": 0.0},
+    "additive_stribeck": {"friction.additive_stribeck": 0.0},
     "ripple": {"drive.ripple_amplitude": 0.0, "sensing.current_ripple": 0.0},
     "noise": {
         "sensing.current_noise": 0.0,

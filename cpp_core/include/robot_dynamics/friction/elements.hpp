@@ -4,6 +4,9 @@
 // c_k, l_k: level of each element and what a load x adds to it. Free spans D [rad] have no B; the spacing rules of GMS
 // tie D and c together (sum c = 1), and B is the backlash. The input is POSITION, so the result does not depend on
 // rate.
+//
+// The teeth of a gear mesh more or less tightly along a turn of the output, so free spans widen there (Widening):
+//   d_k <- clip(d_k + dtheta / w(theta), D_k)
 #pragma once
 
 #include <algorithm>
@@ -26,6 +29,27 @@ struct LevelPart {
   double torque = 0.0, level = 0.0;
 };
 
+// How much wider spans are at a position than in the mean: w = 1 + a cos theta + b sin theta, in cells of a turn.
+class Widening {
+ public:
+  Widening(double a, double b) : widest_(1.0 + std::hypot(a, b)) {
+    for (int k = 0; k < cells; ++k) {
+      const double theta = (k + 0.5) * two_pi / cells;
+      inverse_[k] = 1.0 / (1.0 + a * std::cos(theta) + b * std::sin(theta));
+    }
+  }
+  double widest() const noexcept { return widest_; }
+  double inverse(double theta) const noexcept {
+    const double turn = theta / two_pi;
+    return inverse_[static_cast<int>((turn - std::floor(turn)) * cells) & (cells - 1)];
+  }
+
+ private:
+  static constexpr int cells = 64;
+  std::array<double, cells> inverse_{};
+  double widest_;
+};
+
 // Numbers of the joints, two side by side.
 struct alignas(sizeof(portable::Vec)) Joints : std::array<double, max_joints> {
   portable::Vec at(int i) const noexcept { return reinterpret_cast<const portable::StoredVec&>((*this)[i]); }
@@ -34,15 +58,17 @@ struct alignas(sizeof(portable::Vec)) Joints : std::array<double, max_joints> {
 
 class Elements {
  public:
-  // span D, level c, load l: (n, elements), spans rising. Throws std::invalid_argument.
+  // span D, level c, load l: (n, elements), spans rising; widening (n, 2): a, b. Throws std::invalid_argument.
   Elements(int n, int elements, const double* span, const double* level, const double* load,
-           std::optional<PeriodicTable> backlash = {}, double max_gap = 0.1)
+           std::optional<PeriodicTable> backlash = {}, double max_gap = 0.1, const double* widening = nullptr)
       : n_(n),
         M_(elements),
         span_(span, span + n * elements),
         level_(level, level + n * elements),
         load_(load, load + n * elements),
+        widening_(2 * n),
         backlash_(std::move(backlash)) {
+    if (widening) std::copy_n(widening, 2 * n, widening_.begin());
     if (!(1 <= n && n <= max_joints))
       throw std::invalid_argument("joints = " + std::to_string(n) + " is outside 1..16");
     if (!(1 <= M_ && M_ <= max_elements))
@@ -53,13 +79,15 @@ class Elements {
     state_.resize(portable::padded(n) / portable::lanes * M_);
     full_range_.fill(-1.0);  // a joint that only pads a vector, or carries nothing, is always known
     for (int i = 0; i < n; ++i) check(i);
+    for (const double x : widening_) widens_ = widens_ || x != 0.0;
   }
 
   int joints() const noexcept { return n_; }
   int elements() const noexcept { return M_; }
-  const std::vector<double>& spans() const noexcept { return span_; }    // (n, elements)
-  const std::vector<double>& levels() const noexcept { return level_; }  // (n, elements)
-  const std::vector<double>& loads() const noexcept { return load_; }    // (n, elements)
+  const std::vector<double>& spans() const noexcept { return span_; }         // (n, elements)
+  const std::vector<double>& levels() const noexcept { return level_; }       // (n, elements)
+  const std::vector<double>& loads() const noexcept { return load_; }         // (n, elements)
+  const std::vector<double>& widening() const noexcept { return widening_; }  // (n, 2)
   const std::optional<PeriodicTable>& backlash() const noexcept { return backlash_; }
   double max_gap() const noexcept { return clock_.max_gap; }
   bool carries(int i) const noexcept { return full_range_[i] > 0.0; }
@@ -82,7 +110,7 @@ class Elements {
   // Level of the elements whose deflection is still unknown: their H lies within +- it.
   double unknown(int i, double x) const noexcept {
     if (!carries(i) || valid(i)) return 0.0;
-    const double widest = backlash_ ? backlash_->largest(i) : 1.0;
+    const double widest = wide_[i].widest() * (backlash_ ? backlash_->largest(i) : 1.0);
     double sum = 0.0;
     for (int e = i * M_; e < (i + 1) * M_; ++e)
       if (!(range(i) > 2 * widest * span_[e])) sum += level_[e] + load_[e] * x;
@@ -120,8 +148,8 @@ class Elements {
   RD_INLINE portable::Vec advance(int i, portable::Vec x, portable::Vec load, portable::Ints& unknown) noexcept {
     using namespace portable;
     if (varies_) approach(i, x);
-    const Vec dtheta = x - last_.at(i);
-    Vec sum{};
+    Vec dtheta = x - last_.at(i), sum{};
+    for (int l = 0; widens_ && l < lanes && i + l < n_; ++l) dtheta[l] *= wide_[i + l].inverse(x[l]);
     for (Element *e = of(i), *end = e + M_; e != end; ++e) {  // the clip is sgn(d) min(|d|, D)
       e->deflection = least(greatest(e->deflection + dtheta, e->least), e->most);
       sum += (e->level_per_span + e->load_per_span * load) * e->deflection;
@@ -162,7 +190,10 @@ class Elements {
       if (level_[e] + load_[e] > 0.0) largest = span_[e];
     }
     if (backlash_ && !(backlash_->smallest(i) > 0.0)) fail("backlash", backlash_->smallest(i), "> 0");
-    if (largest > 0.0) full_range_[i] = 2 * largest * (backlash_ ? backlash_->largest(i) : 1.0);
+    const double a = widening_[2 * i], b = widening_[2 * i + 1];
+    if (!(std::hypot(a, b) <= 0.9)) fail("widening", std::hypot(a, b), "at most 0.9");
+    wide_.emplace_back(a, b);
+    if (largest > 0.0) full_range_[i] = 2 * largest * wide_[i].widest() * (backlash_ ? backlash_->largest(i) : 1.0);
     widen(i, backlash_ ? backlash_->value(i, 0.0) : 1.0);
     if (backlash_ && !backlash_->constant()) varies_ = true;
   }
@@ -201,9 +232,10 @@ class Elements {
   }
 
   int n_, M_;
-  std::vector<double> span_, level_, load_;  // (n, elements)
+  std::vector<double> span_, level_, load_, widening_;  // (n, elements), (n, 2)
+  std::vector<Widening> wide_;
   std::optional<PeriodicTable> backlash_;
-  bool varies_ = false;
+  bool varies_ = false, widens_ = false;
   std::vector<Element> state_;  // (padded n / lanes, elements)
   Joints last_{}, low_{}, high_{}, full_range_{};
   SampleClock clock_;

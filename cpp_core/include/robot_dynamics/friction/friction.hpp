@@ -1,9 +1,11 @@
 // Friction of n joints: a sliding level S, a memory H of Maxwell-slip elements, viscous terms, temperature.
-//   f = h(T) (s(v) sum_k (c_k + l_k |tau|^p) H_k(theta) + fs b(v) + fv1 v + fv2 |v| v + fv0 v / (1 + |v| / v0)) + fo
+//   f = h(T) (s(v) sum_k (c_k + l_k |tau|^p) H_k(theta) + fs b(v))
+//       + (h(T) + a (T - T0)) (fv1 v + fv2 |v| v + fv0 v / (1 + |v| / v0)) + fo
 //   s(v) = r + (1 - r) g(v),  g(v) = 1 / (1 + (v / vs)^2)               breakaway 1, sliding r = f_C / f_S
 //   b(v) = g(v) v / (|v| + eps)                                         Stribeck friction of speed alone
 // Levels c, l >= 0, fs and viscous terms >= 0 (so the law dissipates at every speed; fv0 is shear thinning). h(T) is
-// the temperature factor of the static map's Coulomb level. tau is the torque through the gear: model and external.
+// the temperature factor of the static map's Coulomb level, a what viscosity changes by beside it; the factor of the
+// viscous terms is 0 at least. tau is the torque through the gear: model and external.
 //   GMS and E-GMS [Madsen2020 ch6 3-5, 20]: f = h(T) (Fc0 + Fc1 tau^2) H(theta) + F_v(v, T), all but the Coulomb level
 //   of the static map in place of the terms above, and a position without kinematic error.
 //   A joint whose elements carry nothing, and every joint without a position: the static map.
@@ -34,6 +36,7 @@ struct SlidingJoint {
   double offset = 0.0;             // fo [Nm]
   double fs = 0.0, eps = 2e-3;     // Nm, rad/s: Stribeck friction of speed alone
   double rotor_time = 0.0;         // T [s]: how long the integrated velocity drives the elements; 0: the position
+  double viscous_slope = 0.0;      // a [1/K] of the viscous terms
 };
 
 // theta_r of the header after dt.
@@ -98,7 +101,7 @@ class Friction {
     if (rest_of_map_ || !(known && follows(i))) return map_.viscous(i, v, T) - map_.offset(i);
     const SlidingJoint& p = joints_[i];
     const double a = std::abs(v);
-    return heat(i, v, T) * v * (p.fv1 + a * p.fv2 + p.fv0 * p.v0 / (p.v0 + a));
+    return thinned(i, heat(i, v, T), T) * v * (p.fv1 + a * p.fv2 + p.fv0 * p.v0 / (p.v0 + a));
   }
 
   void reset() noexcept {
@@ -176,14 +179,14 @@ class Friction {
     return select((Ints)(T > 0.0), rotor_after(dt, elements_->last().at(i), theta, v, T), theta);
   }
 
-  // Torque of joints whose elements have this level, before heat and offset [Nm].
-  portable::Vec torque(int i, portable::Vec v, portable::Vec level) const noexcept {
+  // Torque of joints whose elements have this level, before offset [Nm]; warm, thin: factors of it and of viscosity.
+  portable::Vec torque(int i, portable::Vec v, portable::Vec level, portable::Vec warm,
+                       portable::Vec thin) const noexcept {
     using namespace portable;
     const Vec x = v * per_stribeck_.at(i), a = magnitude(v), r = sliding_.at(i);
     const Vec g = 1.0 / (1.0 + x * x), stribeck = fs_.at(i) / (a + eps_.at(i)) * g;
-    const Vec thinning = thinning_.at(i) / (v0_.at(i) + a);
-    const Vec viscous = fv1_.at(i) + a * fv2_.at(i) + thinning + stribeck;
-    return (r + (1.0 - r) * g) * level + v * viscous;
+    const Vec viscous = fv1_.at(i) + a * fv2_.at(i) + thinning_.at(i) / (v0_.at(i) + a);
+    return warm * ((r + (1.0 - r) * g) * level + v * stribeck) + thin * (v * viscous);
   }
 
   // Friction of joints i, i + 1, ...
@@ -194,9 +197,12 @@ class Friction {
     const Vec speed = load_first(v + i, count), x = rotor(i, load_first(theta + i, count), speed, dt);
     const Vec loaded = powers(i, tau ? load_first(tau + i, count) : Vec{});
     const Vec level = elements_->advance(i, x, loaded, unknown);
-    Vec warm = fill<Vec>(1.0);
-    for (int l = 0; l < count && T != nullptr; ++l) warm[l] = heat(i + l, v[i + l], T[i + l]);
-    store_first(friction + i, warm * torque(i, speed, level) + offset_.at(i), count);
+    Vec warm = fill<Vec>(1.0), thin = warm;
+    for (int l = 0; l < count && T != nullptr; ++l) {
+      warm[l] = heat(i + l, v[i + l], T[i + l]);
+      thin[l] = thinned(i + l, warm[l], T[i + l]);
+    }
+    store_first(friction + i, torque(i, speed, level, warm, thin) + offset_.at(i), count);
     slides |= (Ints)(magnitude(speed) > slides_at);
   }
 
@@ -204,6 +210,12 @@ class Friction {
     if (!(std::isfinite(T) && T != map_.reference(i))) return 1.0;
     const double cold = (v < 0 ? cold_backward_ : cold_forward_)[i];
     return cold > 0.0 ? map_.coulomb(i, v, T) / cold : 1.0;
+  }
+
+  // Factor of the viscous terms beside that of the rest, `warm`.
+  double thinned(int i, double warm, double T) const noexcept {
+    const double slope = joints_[i].viscous_slope;
+    return slope == 0.0 ? warm : std::max(warm + slope * (map_.used_temperature(i, T) - map_.reference(i)), 0.0);
   }
 
   // The numbers of a joint as vectors read them.
@@ -220,6 +232,7 @@ class Friction {
     if (!(p.v0 > 0.0)) fail("v0", p.v0, "> 0");
     if (!(p.eps > 0.0)) fail("eps", p.eps, "> 0");
     if (!(p.rotor_time >= 0.0 && p.rotor_time <= 1e6)) fail("rotor_time", p.rotor_time, "in 0..1e6");
+    if (!(std::abs(p.viscous_slope) <= 1.0)) fail("viscous_slope", p.viscous_slope, "in -1..1");
     if (!(p.fs >= 0.0 && p.fs <= 1e5)) fail("fs", p.fs, "in 0..1e5");
     for (const double x : {p.fv0, p.fv1, p.fv2})
       if (!(x >= 0.0 && x <= 1e5)) fail("viscous coefficient", x, "in 0..1e5");

@@ -31,7 +31,7 @@ LEAST_ROTOR = 0.1  # kg m2, from which an unknown rotor inertia starts where the
 
 
 @dataclass(frozen=True)
-class Problem:
+class ConsistencyProblem:
     """Triangle R (m, b + r), z (m,) on base parameters and r rotor inertias; P (b, 10 n); phi0 (10 n,); rotor0 (r,) and
     what a deviation of 100 % from it costs, pull (r,).
     """
@@ -86,14 +86,14 @@ def consistent(
     unknown = np.isnan(rotor0)
     start = np.where(unknown, np.maximum(solution.x[rotor], LEAST_ROTOR), rotor0)
     pull = np.where(unknown | (not rotor_positive), PULL, ROTOR_PULL)
-    phi, B = _solve(Problem(R[k:, k:], z[k:], P, phi0, start, pull, rotor_positive))
+    phi, B = _solve(ConsistencyProblem(R[k:, k:], z[k:], P, phi0, start, pull, rotor_positive))
     x = np.zeros(len(solution.x))
     x[keep] = np.concatenate([P @ phi, B])
     x[rest] = np.linalg.lstsq(R[:k, :k], z[:k] - R[:k, k:] @ x[keep], rcond=1e-10)[0]
     return Consistent(phi, B, x)
 
 
-def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+def _solve(problem: ConsistencyProblem) -> tuple[np.ndarray, np.ndarray]:
     """phi (10 n,), rotor inertias (r,) of the semidefinite problem, in parameters of order one: (phi / s, rotor)."""
     links, rotors = len(problem.phi0) // 10, len(problem.rotor0)
     scale = link_scales(problem.phi0)
@@ -227,15 +227,11 @@ def make_consistent(
     structure, b = model.structure, model.rigid.base.size
     index = structure.index(b)
     places = structure.places("ia", b)
-    joints = [j for j, k in places.items() if k not in model.held]
-    rotor = np.array([places[j] for j in joints], dtype=int)
+    joints, rotor = list(places), np.array(list(places.values()), dtype=int)
     phi0 = initial_links(robot)
     known = robot.array_or("drives.rotor_inertia", np.nan)
     P = model.rigid.base.matrix()
     result: Consistent = consistent(model.solution, P, rotor, phi0, known[joints], rotor_positive)
     inertia = np.full(robot.n_joints, np.nan)
-    inertia[list(places)] = [model.held.get(k, 0.0) for k in places.values()]
     inertia[joints] = result.rotor
-    x = result.x.copy()
-    x[list(model.held)] = list(model.held.values())
-    return model.with_inertia(result.phi, [x[i[b:]] for i in index]), inertia
+    return model.with_inertia(result.phi, [result.x[i[b:]] for i in index]), inertia

@@ -10,7 +10,7 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
-from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, HeldRows
+from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution, solve
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.stretches import thinned
@@ -43,7 +43,7 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
 
 
 def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, included: bool = True) -> dict[int, float]:
-    """Rotor inertias of the robot file as parameters that are not sought, tau_J = effort - B qdd [Madsen2020 ch5 14].
+    """Rotor inertias of the robot file as known parameters [Madsen2020 ch5 14].
 
     included: the effort holds the rotors' torque; else B = 0. Friction stays in the same regression [15-16].
     Raises CapabilityError where the file does not know them.
@@ -70,40 +70,34 @@ class Fitter:
         structure: Structure,
         motion: Motion,
         prior: Prior | None = None,
-        held: Mapping[int, float] | None = None,
+        known: Mapping[int, float] | None = None,
         load: np.ndarray | None = None,
     ) -> None:
         self.rigid, self.structure, self.motion, self.prior = rigid, structure, motion, prior
-        self.held, self.load = dict(held or {}), load
+        self.known, self.load = known, load
         self.base = rigid.base.size
         self.size = int(structure.index(self.base)[-1][-1]) + 1
 
-    def run(self, method: str = "huber", rough: bool = False) -> IdentifiedModel:
-        """The model by a method of `solve`; rough: from FIRST_ROWS alone, in ROUGH rounds."""
-        return IdentifiedModel.from_solution(self.rigid, self.structure, self._solution(method, rough), self.held)
+    def run(self, rough: bool = False) -> IdentifiedModel:
+        """The model; rough: from FIRST_ROWS alone, in ROUGH rounds."""
+        return IdentifiedModel.from_solution(self.rigid, self.structure, self._solution(rough))
 
-    def _solution(self, method: str, rough: bool) -> Solution:
+    def _solution(self, rough: bool) -> Solution:
         """Weighted least squares; robust weights of a long motion are found on some of its stretches first."""
-        short = method == "huber" and len(self.motion) > 2 * FIRST_ROWS
+        short = len(self.motion) > 2 * FIRST_ROWS
         motion = thinned(self.motion, FIRST_ROWS) if short else self.motion
         rows = FusedRows(self.rigid, self.structure, motion, self.load)
-        solution = self._solved(rows, method, ROUGH if rough else 6)
+        solution = self._solved(rows, ROUGH if rough else 6)
         if not short or rough:
             return solution
         rows = FusedRows(self.rigid, self.structure, self.motion, self.load)
-        return self._solved(rows, method, LAST, solution.x)
+        return self._solved(rows, LAST, solution.x)
 
-    def _solved(self, rows: FusedRows, method: str, iterations: int, start: np.ndarray | None = None) -> Solution:
+    def _solved(self, rows: FusedRows, iterations: int, start: np.ndarray | None = None) -> Solution:
         weight, prior = rows.motion.weight, self.prior
         if prior is not None:  # as strong beside some of the samples as beside all
             share = np.sqrt(len(rows.motion) / len(self.motion))
             prior = share * prior[0], share * prior[1]
         weights = None if weight is None else list(weight.T)
         limited = self.structure.non_negative(self.base)
-        if not self.held:
-            return solve(rows, self.size, method, prior, iterations, weights, start, limited)
-        rest = HeldRows(rows, self.held, self.size)
-        start = None if start is None else start[rest.rest]
-        prior = None if prior is None else rest.prior(prior)
-        limited = limited[rest.rest]
-        return rest.solution(solve(rest, len(rest.rest), method, prior, iterations, weights, start, limited))
+        return solve(rows, self.size, prior, iterations, weights, start, limited, self.known)

@@ -8,16 +8,14 @@ block by block as well, with as much of the neighbours as the filter remembers.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, signals_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.solvers.least_squares import Rows, Solution
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
 
 KEPT_ROWS = 16_384  # of a motion whose friction columns stay in memory between the passes
@@ -70,11 +68,6 @@ class FusedRows:
                     folded = worker.submit(qr.update, q, qd, qdd, effort, friction, root, plain)
             folded.result()
         return [qr.triangle(j) for j in range(self.rigid.n)]
-
-    def matrices(self) -> Iterator[tuple[int, int, np.ndarray]]:
-        """(joint, number of the first row, A (m, k_j)) of every joint's rows, block by block."""
-        for *_, ready in self._blocks(set(range(self.rigid.n))):
-            yield from ready
 
     def _blocks(
         self, wanted: set[int]
@@ -159,72 +152,3 @@ class Window:
             self._done = ready
         drop = max(self._done - self.reach, 0)
         self._kept, self._done = (None, 0) if ends else (kept[drop:], self._done - drop)
-
-
-@dataclass(frozen=True)
-class HeldRows:
-    """`Rows` without the parameters `held` (number -> value): y - A_held x_held = A_rest x_rest [Madsen2020 ch5 14].
-
-    The rest is numbered in its old order; `whole` gives all parameters back. index (k,): numbers of parameters.
-    """
-
-    rows: Rows
-    held: Mapping[int, float]
-    size: int
-
-    @property
-    def rest(self) -> np.ndarray:
-        """Numbers of the parameters that are not held."""
-        return np.setdiff1d(np.arange(self.size), list(self.held))
-
-    @property
-    def y(self) -> Sequence[np.ndarray]:
-        """Targets as measured."""
-        return self.rows.y
-
-    @property
-    def index(self) -> list[np.ndarray]:
-        """Numbers of every joint's parameters among the rest."""
-        return [np.searchsorted(self.rest, i[self._free(i)]) for i in self.rows.index]
-
-    def moved(self, index: np.ndarray) -> np.ndarray:
-        """M (k + 1, k' + 1): columns [A, y] of parameters `index` times M are [A_rest, y - A_held x_held]."""
-        k, free = len(index), np.flatnonzero(self._free(index))
-        M = np.zeros((k + 1, len(free) + 1))
-        M[free, np.arange(len(free))] = 1.0
-        M[:k, -1] = [-self.held.get(int(i), 0.0) for i in index]
-        M[k, -1] = 1.0
-        return M
-
-    def triangles(self, weights: Sequence[np.ndarray] | None = None) -> list[np.ndarray]:
-        """Triangles with the held columns moved into the target."""
-        return [T @ self.moved(i) for T, i in zip(self.rows.triangles(weights), self.rows.index, strict=True)]
-
-    def residuals(self, x: np.ndarray) -> list[np.ndarray]:
-        """Residuals with the held parameters at their values."""
-        return self.rows.residuals(self.whole(x))
-
-    def prior(self, prior: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Prior rows (P, z) of all parameters as rows of the rest."""
-        rows = np.column_stack(prior) @ self.moved(np.arange(self.size))
-        return rows[:, :-1], rows[:, -1]
-
-    def whole(self, x: np.ndarray) -> np.ndarray:
-        """All parameters (size,) of the rest x."""
-        out = np.empty(self.size)
-        out[self.rest] = x
-        out[list(self.held)] = list(self.held.values())
-        return out
-
-    def solution(self, found: Solution) -> Solution:
-        """A solution of the rest as one of all: held parameters have no deviation and no entries in R."""
-        rest = self.rest
-        R, rhs = np.zeros((self.size, self.size)), np.zeros(self.size)
-        R[np.ix_(rest, rest)], rhs[rest] = found.R, found.rhs
-        std, separable = np.zeros(self.size), np.ones(self.size, bool)
-        std[rest], separable[rest] = found.std, found.separable
-        rank = found.rank + len(self.held)
-        return replace(found, x=self.whole(found.x), std=std, R=R, rhs=rhs, rank=rank, separable=separable)
-
-    def _free(self, index: np.ndarray) -> np.ndarray:
-        return ~np.isin(index, list(self.held))

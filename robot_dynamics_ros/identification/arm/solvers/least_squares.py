@@ -8,7 +8,7 @@ whose rows exist only block by block (`fused_rows.FusedRows`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ HUBER = 2.5  # residuals beyond this many robust deviations lose weight; 98.8 % 
 MEDIAN_ROWS = 20_000  # samples of which the robust deviation is taken
 RANK = 1e-10  # singular values of the unit-column system below this share of the largest are no information
 SHRINKAGE = 1e-4  # relative ridge of non-negative coefficients: alike columns share what the data do not separate
+KNOWN = 1e5  # of a known rotor inertia [1/(kg m2)]: far above what a recording says, near enough for a solver
 DEPENDENT = 1e-6  # the same for rank and condition: such directions are groups (a rotor and the ZZ of its link)
 
 
@@ -133,20 +134,20 @@ class StoredRows:
 def solve(
     joint_rows: Rows | Sequence[JointRows],
     size: int,
-    method: str = "huber",
     prior: tuple[np.ndarray, np.ndarray] | None = None,
     iterations: int = 6,
     row_weights: Sequence[np.ndarray] | None = None,
     start: np.ndarray | None = None,
     non_negative: np.ndarray | None = None,
+    known: Mapping[int, float] | None = None,
 ) -> Solution:
     """Parameters x (size,) of all joints' rows; x >= 0 where non_negative (size,) says so.
 
-    method: "ols"; "wls", rows of joint j times 1 / sigma_j of the OLS residuals [Madsen2020 ch5 19-20]; "torque", times
-    1 / ||tau_j|| [Liu2020 23]; "huber", WLS with iteratively re-weighted samples. prior: rows (P, z) added to the
-    weighted problem, e.g. CAD values with a stated strength. row_weights (N,) per joint: inverse variances of the
-    samples relative to each other; robust weights come on top. start (size,): what the first robust weights come from
-    instead of a solution without any.
+    Rows of joint j count 1 / sigma_j of their residuals [Madsen2020 ch5 19-20], with iteratively re-weighted samples;
+    iterations = 0: ordinary least squares. prior: rows (P, z) added to the weighted problem, e.g. CAD values with a
+    stated strength. row_weights (N,) per joint: inverse variances of the samples relative to each other; robust weights
+    come on top. start (size,): what the first robust weights come from instead of a solution without any. known:
+    parameters by number that are measured with the deviation 1/KNOWN [Madsen2020 ch5 14].
     """
     rows: Rows = StoredRows(joint_rows) if isinstance(joint_rows, Sequence) else joint_rows
     n = len(rows.y)
@@ -154,20 +155,16 @@ def solve(
     weights, triangles, sigma, x = given, [], np.ones(n), start
     if x is None:
         triangles = rows.triangles(row_weights)
-        if method == "torque":
-            sigma = np.array([np.sqrt(np.mean(y**2)) for y in rows.y])
-        x = combined(triangles, rows.index, sigma, size, prior, non_negative)[0]
-    rounds = {"ols": 0, "torque": 0, "wls": 2, "huber": iterations}[method]
+        x = combined(triangles, rows.index, sigma, size, prior, non_negative, known)[0]
     residuals = rows.residuals(x)
-    for _ in range(rounds):
-        if method == "huber":
-            weights = [huber(r, g) for r, g in zip(residuals, given, strict=True)]
-            triangles = rows.triangles(weights)
+    for _ in range(iterations):
+        weights = [huber(r, g) for r, g in zip(residuals, given, strict=True)]
+        triangles = rows.triangles(weights)
         sigma = deviations(residuals, weights, rows.index)
-        x = combined(triangles, rows.index, sigma, size, prior, non_negative)[0]
+        x = combined(triangles, rows.index, sigma, size, prior, non_negative, known)[0]
         residuals = rows.residuals(x)
     final = deviations(residuals, weights, rows.index)
-    _, R, rhs, rank, condition, separable = combined(triangles, rows.index, sigma, size, prior, non_negative)
+    _, R, rhs, rank, condition, separable = combined(triangles, rows.index, sigma, size, prior, non_negative, known)
     std = _parameter_deviations(triangles, rows.index, sigma, final, residuals, R)
     kept = np.column_stack(weights) if len({len(w) for w in weights}) == 1 else np.zeros((0, n))
     return Solution(x, std, final, R, rhs, rank, condition, kept, separable, sigma)
@@ -207,6 +204,7 @@ def combined(
     size: int,
     prior: tuple[np.ndarray, np.ndarray] | None,
     non_negative: np.ndarray | None,
+    known: Mapping[int, float] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, float, np.ndarray]:
     """x (p,), R (p, p), rhs (p,), rank, condition, separable (p,) of the triangles stacked with weights 1 / sigma.
 
@@ -220,6 +218,9 @@ def combined(
         full[:, own] = T[:, :-1] / s
         full[:, -1] = T[:, -1] / s
         rows.append(full)
+    for k, value in (known or {}).items():
+        rows.append(np.zeros((1, size + 1)))
+        rows[-1][0, [k, -1]] = KNOWN, KNOWN * value
     data = np.vstack(rows)
     scale = np.linalg.norm(data[:, :-1], axis=0)
     scale[scale == 0] = 1.0

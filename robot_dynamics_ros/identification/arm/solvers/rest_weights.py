@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from robot_dynamics_ros.estimators.wrench_metrics import runs
-from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
 from robot_dynamics_ros.signals.speeds import SLOW
@@ -31,16 +30,14 @@ def slow_stretches(motion: Motion) -> list[list[tuple[int, int]]]:
     ]
 
 
-def slow_weights(
-    model: IdentifiedModel | LiveModel, motion: Motion, stretches: list[list[tuple[int, int]]]
-) -> np.ndarray:
+def slow_weights(rest: np.ndarray, motion: Motion, stretches: list[list[tuple[int, int]]]) -> np.ndarray:
     """Weights (N, n): those of the motion, in its slow stretches of d samples times min(1, s^2_fast/s^2_slow) d_0/d.
 
-    s^2: mean square of what the model leaves of the joint's effort in its other samples and in these; d_0: samples in
-    STAND seconds.
+    s^2: mean square of what a model leaves of the joint's effort, `rest` (N, n) [Nm], in its other samples and in
+    these; d_0: samples in STAND seconds.
     """
     weight = np.ones_like(motion.q) if motion.weight is None else motion.weight.copy()
-    square = (motion.effort - model.predict(motion)) ** 2
+    square = rest**2
     for j, found in enumerate(stretches):
         slow = np.zeros(len(motion), bool)
         for first, end in found:

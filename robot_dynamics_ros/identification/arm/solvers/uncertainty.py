@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student_t
 
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.friction_columns import sliding
@@ -92,7 +94,8 @@ def _chunks(model: IdentifiedModel, motion: Motion, stride: int) -> Iterator[tup
 
 
 def between_recordings(model: IdentifiedModel, motions: Sequence[Motion]) -> np.ndarray:
-    """Variance (n,) [Nm^2] of the level of sliding friction between recordings, for a further one: s^2 (1 + 1/R).
+    """Variance (n,) [Nm^2] of the level of sliding friction between recordings, for a further one: t^2 s^2 (1 + 1/R), t
+    the 84 % quantile of Student's t with R - 1 degrees of freedom: within its root lie 68 % of further levels.
 
     The level of a recording is the robust mean of what the model leaves of the effort along the motion, r sign(v),
     where the joint moves; the scatter of a level within its recording is taken off.
@@ -110,7 +113,7 @@ def between_recordings(model: IdentifiedModel, motions: Sequence[Motion]) -> np.
     if R < 2:
         return np.zeros(model.rigid.n)
     scatter = np.var(levels, axis=0, ddof=1) - np.mean(noise, axis=0)
-    return np.asarray(np.maximum(scatter, 0.0) * (1 + 1 / R))
+    return np.asarray(np.maximum(scatter, 0.0) * (1 + 1 / R) * student_t.ppf(norm.cdf(1.0), R - 1) ** 2)
 
 
 def widened(model: IdentifiedModel, variance: np.ndarray) -> IdentifiedModel:

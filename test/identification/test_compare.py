@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification import fleet
+from robot_dynamics_ros.identification import compare
 from robot_dynamics_ros.identification.arm.identify import Options
 
 
@@ -33,25 +33,26 @@ def result(bag, fc, beta=1.0):
 
 
 def test_what_differs_is_named():
-    found = fleet.compared([result("a", 5.0), result("b", 5.0), result("c", 8.0, beta=1.5)], "ur5e")
+    found = compare.compared([result("a", 5.0), result("b", 5.0), result("c", 8.0, beta=1.5)], "ur5e")
     assert np.allclose(np.array(found["friction"])[:, 1], found["friction"][0][1])
     assert any("c: friction of one" in text for text in found["differences"])
     assert any("c: ZZ1" in text for text in found["differences"])
-    assert found["level"] == "fair" and fleet.compared([result("a", 5.0), result("b", 5.0)], "ur5e")["level"] == "good"
+    alike = compare.compared([result("a", 5.0), result("b", 5.0)], "ur5e")
+    assert found["level"] == "fair" and alike["level"] == "good"
     assert not any(text.startswith(("a:", "b:")) for text in found["differences"])
 
 
 def test_failed_bags_are_kept_apart_and_two_are_needed():
-    found = fleet.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}, result("b", 5.0)], "ur5e")
+    found = compare.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}, result("b", 5.0)], "ur5e")
     assert found["failed"] == {"x": "robot at rest"} and found["differences"] == []
     with pytest.raises(DataError, match="robot at rest"):
-        fleet.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}], "ur5e")
+        compare.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}], "ur5e")
 
 
 def test_a_cluster_needs_dask(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(CapabilityError, match="dask"):
-        fleet.identify_each("ur5e", ["a"], Options(), dask="tcp://127.0.0.1:1")
+        compare.identify_each("ur5e", ["a"], Options(), dask="tcp://127.0.0.1:1")
 
 
 def test_the_client_of_a_cluster_is_closed(monkeypatch):
@@ -72,17 +73,17 @@ def test_the_client_of_a_cluster_is_closed(monkeypatch):
             return ThreadPoolExecutor(1)
 
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
-    (found,) = fleet.identify_each("ur5e", ["nothing.bag"], Options(), dask="tcp://there")
+    (found,) = compare.identify_each("ur5e", ["nothing.bag"], Options(), dask="tcp://there")
     assert "error" in found and events == ["tcp://there", "closed"]
 
 
 def test_the_command_writes_table_numbers_and_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
     """An unreadable bag is one line; page and JSON name the bags."""
     (tmp_path / "broken.bag").write_bytes(b"nothing")
-    found = fleet.identify_one(("ur5e", str(tmp_path / "broken.bag"), Options()))
+    found = compare.identify_one(("ur5e", str(tmp_path / "broken.bag"), Options()))
     assert "error" in found and "\n" not in found["error"]
     made = [result("a", 5.0), result("b", 5.0), result("c", 8.0), {"bag": "broken", "error": "robot at rest"}]
-    monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: made)
+    monkeypatch.setattr(compare, "identify_each", lambda *a, **k: made)
     line = f"identify --what compare a b c broken --robot ur5e --out {tmp_path / 'out'}"
     done = CliRunner().invoke(cli, line.split())
     assert done.exit_code == 0 and "next: robot-dynamics health a b c" in done.output
@@ -100,14 +101,14 @@ def test_results_are_in_the_order_of_the_bags_whichever_ends_first(monkeypatch):
         second.set()
         return {"bag": task[1]}
 
-    monkeypatch.setattr(fleet, "identify_one", identify_one)
-    monkeypatch.setattr(fleet, "executor", lambda processes, dask: ThreadPoolExecutor(processes))
-    results = fleet.identify_each("ur5e", ["x.bag", "y.bag"], Options())
+    monkeypatch.setattr(compare, "identify_one", identify_one)
+    monkeypatch.setattr(compare, "executor", lambda processes, dask: ThreadPoolExecutor(processes))
+    results = compare.identify_each("ur5e", ["x.bag", "y.bag"], Options())
     assert [r["bag"].rsplit("/", 1)[-1] for r in results] == ["x.bag", "y.bag"]
 
 
 def test_a_cluster_that_does_not_answer_is_one_line(monkeypatch):
     pytest.importorskip("distributed", reason="needs the extra dask")
-    monkeypatch.setattr(fleet, "CLUSTER_TIMEOUT", "1s")
+    monkeypatch.setattr(compare, "CLUSTER_TIMEOUT", "1s")
     with pytest.raises(DataError, match="no cluster answers at tcp://127.0.0.1:9"):
-        fleet.identify_each("ur5e", ["a"], Options(), dask="tcp://127.0.0.1:9")
+        compare.identify_each("ur5e", ["a"], Options(), dask="tcp://127.0.0.1:9")

@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
 from robot_dynamics_ros.identification.reports.result import summarise
-from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, verdict
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times, verdict
 
 SPEED = 0.5  # rad/s, at which friction is compared
 WARM = 2.0  # K off the median of all bags that are stated beside a difference of friction
@@ -30,7 +30,7 @@ def identify_one(task: Task) -> dict[str, Any]:
     """One bag identified on its first 70 %, judged on the rest; `error` in one line where it cannot be."""
     robot, bag, options = task
     try:
-        return {"bag": bag, **summarise(identify(any_robot(robot, None, [bag]), [bag], (), options))}
+        return {"bag": bag, **summarise(identify(any_robot(robot, None, [bag]), [bag], (), options), robot)}
     except RobotDynamicsError as error:
         return {"bag": bag, "error": str(error)}
 
@@ -182,7 +182,7 @@ def _differences(
                 warm = f"; it was {abs(apart):.0f} K {'warmer' if apart > 0 else 'colder'}" if abs(apart) > WARM else ""
                 name = Path(r["bag"]).name
                 sentences.append(
-                    f"{name}: friction of {joints[j]} at {SPEED} rad/s {100 * share[j]:+.0f} % off the median{warm}"
+                    f"{name}: friction of {joints[j]} at {SPEED} rad/s {times(1 + share[j])} off the median{warm}"
                 )
     if base is None:
         return sentences

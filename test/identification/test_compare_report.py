@@ -5,7 +5,7 @@ import pytest
 from prepared import laws
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.identification import fleet
+from robot_dynamics_ros.identification import compare
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -45,11 +45,11 @@ def bags(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(bags):
-    return fleet.identify_each("ur5e", bags, GIVEN)
+    return compare.identify_each("ur5e", bags, GIVEN)
 
 
 def test_wear_and_a_tool_are_distinguished(results):
-    found = fleet.compared(results, "ur5e")
+    found = compare.compared(results, "ur5e")
     friction = [text for text in found["differences"] if "friction" in text]
     assert friction and all(text.startswith("worn: friction of elbow_joint") for text in friction)
     assert any(text.startswith("tool: m") for text in found["differences"])
@@ -63,7 +63,7 @@ def test_a_cluster_gives_the_same(results, bags, tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
     options = {"n_workers": 1, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster:
-        there = fleet.identify_each("ur5e", bags[:2], GIVEN, dask=cluster.scheduler_address)
+        there = compare.identify_each("ur5e", bags[:2], GIVEN, dask=cluster.scheduler_address)
     for here, far in zip(results[:2], there, strict=True):
         assert far["bag"] == here["bag"]
         assert np.allclose(far["parameters"]["base"]["values"], here["parameters"]["base"]["values"], atol=1e-9)

@@ -10,13 +10,13 @@ import numpy as np
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, figure, svg
 
-TEMPLATE = "fleet_report.html.j2"
+TEMPLATE = "compare_report.html.j2"
 NAMED = 20  # bags whose names have room below a picture; of more, every k-th is named
 WIDEST = 20.0  # inches of a picture
 LARGEST = 8.0  # standard deviations at the end of the colours
 
 
-def write_fleet_report(result: dict[str, Any], path: Path) -> Path:
+def write_comparison(result: dict[str, Any], path: Path) -> Path:
     """Write what `fleet.compared` found. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot
     be written.
     """

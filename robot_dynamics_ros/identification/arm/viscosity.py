@@ -1,0 +1,130 @@
+"""Recordings of several temperatures: by how much viscous friction differs between them, and its slope.
+
+What the model of the robot file leaves of the effort is regressed, joint by joint, on a common error of its friction
+and, for every recording r but the first, on friction of its own:
+  rest = a0 S(v) + a1 sgn v + a2 + [r > 0] (d_r S(v) + e_r sgn v)      S: viscous friction of the model
+The share d_r / (1 + a0) of all joints is their mean by inverse variances: a lubricant's temperature changes them alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.live_model import LiveModel
+from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.recording import Recording, temperature_of
+from robot_dynamics_ros.signals.speeds import SLIDING
+
+BLOCKS = 6  # of every recording, one of each left out at a time: the spread is the deviation
+CATALOGUE = 0.015  # 1/K by which viscous friction of greased gears falls
+JOINT = 0.03  # deviation of a joint whose law is wrong
+LEAST = 0.05  # of viscous friction, the least difference that is said
+MIN_ROWS = 200  # in motion, of a joint in every recording
+SIGNIFICANCE = 3.0  # standard deviations of a difference that is said
+APART = 3.0  # K between recordings, from which on they show a slope
+STEEPEST = 0.05  # 1/K
+LEARNED = "the file holds their mean, and the live nodes learn the difference in some seconds of free motion"
+
+
+def compare_viscosity(state: Identification) -> None:
+    """Fill `viscosity` where the recordings differ in it, and the law's slope where they hold temperatures."""
+    if len(state.training) < 2 or state.robot.drives.torque_side != "motor":
+        return
+    motions = [state.motion.block(a, b) for a, b in itertools.pairwise(state.edges)]
+    share, std = viscosity_shares(state.live, motions)
+    clear = np.flatnonzero(np.abs(share) > np.maximum(SIGNIFICANCE * std, LEAST)).tolist()
+    if not clear:
+        return
+    first, *_ = names = [Path(rec.name).name for rec in state.training]
+    slope, slope_std = _slope(share, std, state.training)
+    shown = f"temperatures do not explain that: {LEARNED}"
+    if not np.isfinite(slope):
+        shown = f"temperatures were not recorded: {LEARNED}"
+    elif SIGNIFICANCE * slope_std < -slope < STEEPEST:
+        shown = f"by the recorded temperatures it changes by {100 * slope:.2g} +- {100 * slope_std:.1g} %/K: "
+        shown += LEARNED if state.live.hysteresis is None else "the file holds that"
+        slopes = {"viscous_slope": [slope] * state.robot.n_joints}
+        state.live = replace(state.live, hysteresis=state.live.hysteresis and state.live.hysteresis | slopes)
+    state.viscosity = [*(f"{names[r]}: {described(share[r], std[r])} than in {first}." for r in clear), f"{shown}."]
+    state.viscosity[-1] = state.viscosity[-1][0].upper() + state.viscosity[-1][1:]
+
+
+def described(share: float, std: float) -> str:
+    """A share of viscous friction, and the temperature that it means."""
+    warmer = -np.log(max(1 + share, 0.01)) / CATALOGUE
+    word = "lower" if share < 0 else "higher"
+    size = f"viscous friction is {100 * abs(share):.0f} +- {100 * std:.0f} % {word}"
+    return f"{size} ({warmer:+.0f} K at the usual {100 * CATALOGUE:.1f} %/K)"
+
+
+def _slope(share: np.ndarray, std: np.ndarray, recordings: Sequence[Recording]) -> tuple[float, float]:
+    """Viscous friction over temperature [1/K] and its deviation; NaN without temperatures that are APART."""
+    temperatures = [temperature_of(rec) for rec in recordings]
+    known = [T for T in temperatures if T is not None]
+    if len(known) < len(recordings):
+        return np.nan, np.nan
+    T = np.mean(known, axis=1)
+    warmer, weight = T - T[0], 1 / std**2
+    if np.ptp(T) < APART:
+        return np.nan, np.nan
+    total = float(weight @ warmer**2)
+    return float(weight @ (warmer * share)) / total, total**-0.5
+
+
+def viscous_torque(live: LiveModel, v: np.ndarray) -> np.ndarray:
+    """Viscous friction (N, n) [Nm] of a model at velocities v (N, n) [rad/s]."""
+    block, static = live.hysteresis, np.asarray(live.friction["fv"]) * v
+    if block is None:
+        return static
+    fv1, fv2, fv0, v0 = (np.asarray(block[k]) for k in ("fv1", "fv2", "fv0", "v0"))
+    own = v * (fv1 + fv2 * np.abs(v) + fv0 / (1 + np.abs(v) / v0))
+    return np.where(np.sum(block["level"], axis=1) > 0, own, static)
+
+
+def viscosity_shares(live: LiveModel, motions: Sequence[Motion]) -> tuple[np.ndarray, np.ndarray]:
+    """Viscous friction of every recording over that of the first, less 1, (R,), and deviations; NaN where no joint
+    shows it in all of them.
+    """
+    rest = [m.effort - live.predict(m) for m in motions]
+    viscous = [viscous_torque(live, m.qd) for m in motions]
+    found = [
+        _of_joint([r[:, j] for r in rest], [S[:, j] for S in viscous], [m.qd[:, j] for m in motions])
+        for j in range(live.rigid.n)
+    ]
+    value, std = (np.array([pair[k] for pair in found]) for k in (0, 1))
+    weight = np.where(np.isfinite(std), 1 / (std**2 + JOINT**2), 0.0)
+    total, seen = weight.sum(axis=0), np.maximum((weight > 0).sum(axis=0) - 1, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = (weight * value).sum(axis=0) / total
+        spread = (weight * (value - mean) ** 2).sum(axis=0) / total / seen
+        return mean, np.sqrt(np.maximum(spread, 1 / total))
+
+
+def _of_joint(
+    rest: Sequence[np.ndarray], viscous: Sequence[np.ndarray], v: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    R, parts = len(rest), []
+    for r, (y, S, speed) in enumerate(zip(rest, viscous, v, strict=True)):
+        rows = np.abs(speed) > SLIDING
+        step, own = np.sign(speed), np.zeros((len(y), 2 * R - 2))
+        if r:
+            own[:, 2 * r - 2], own[:, 2 * r - 1] = S, step
+        A = np.column_stack([S, step, np.ones_like(y), own, y])[rows]
+        if len(A) < MIN_ROWS or not S.any():
+            return np.zeros(R), np.full(R, np.inf)
+        parts.append([B.T @ B for B in np.array_split(A, BLOCKS)])
+    grams = np.array(parts).sum(axis=0)  # (BLOCKS, k, k)
+    left = np.array([_solved(grams.sum(axis=0) - gram) for gram in grams])
+    return _solved(grams.sum(axis=0)), np.sqrt((BLOCKS - 1) * left.var(axis=0))
+
+
+def _solved(gram: np.ndarray) -> np.ndarray:
+    """Shares (R,) of a joint from the Gram matrix of columns and y."""
+    x = np.linalg.lstsq(gram[:-1, :-1], gram[:-1, -1], rcond=1e-10)[0]
+    return np.append(0.0, x[3::2] / max(1 + x[0], 0.5))

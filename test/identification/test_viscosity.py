@@ -1,0 +1,57 @@
+"""Recordings of two temperatures: what is said of their viscous friction, and what the file holds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from prepared import TRUTH, run, steps
+
+from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.viscosity import CATALOGUE, compare_viscosity, described
+
+T0, SLOPE = 25.0, -0.015  # deg C, 1/K
+
+
+def recorded(seed, warmer, known):
+    """A recording whose viscous friction is that of a lubricant warmer by that [K]."""
+    rec = run(seed, truth=replace(TRUTH, fv=TRUTH.fv * (1 + SLOPE * warmer)))
+    for piece in rec.pieces if known else ():
+        piece.extra["temperature"] = np.full_like(piece.q, T0 + warmer)
+    return rec
+
+
+def compared(warmer, known):
+    return steps([recorded(1, 0.0, known), recorded(2, warmer, known)], until="compare_viscosity", coupled=False)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_cold_and_a_warm_recording_are_told_apart(known):
+    state = compared(15.0, known)
+    said, meaning = state.viscosity
+    assert said.startswith("2: viscous friction is 22 ") or said.startswith("2: viscous friction is 23 ")
+    assert "lower (+17 K" in said or "lower (+16 K" in said  # exp(-0.015 x 16.5) is 0.78
+    assert ("were not recorded" in meaning) == (not known)
+
+
+def test_the_slope_over_recorded_temperatures_is_written():
+    """A law with a memory that slides as the static one does."""
+    state = compared(15.0, True)
+    static = state.live.friction
+    one = {"load_limit": 1e3, "load_power": 1.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1, "fv2": 0.0, "fv0": 0.0}
+    block = {name: [x] * 6 for name, x in (one | {"span": [1e-3], "load": [0.0], "v0": 0.3}).items()}
+    block |= {"level": [[x] for x in static["fc"]], "fv1": static["fv"], "fo": static["fo"]}
+    state.live = replace(state.live, hysteresis=block)
+    compare_viscosity(state)
+    assert "the file holds that" in state.viscosity[1]
+    written = identified_robot(state).hysteresis.parameters["viscous_slope"]
+    assert written == pytest.approx([SLOPE] * 6, abs=0.002)
+
+
+def test_recordings_of_one_temperature_are_not():
+    assert compared(0.0, True).viscosity == []
+
+
+@pytest.mark.parametrize("share", [-0.5, 0.3])
+def test_the_temperature_that_is_said_is_the_catalogues(share):
+    kelvin = float(described(share, 0.01).split("(")[1].split(" K")[0])
+    assert np.exp(-CATALOGUE * kelvin) == pytest.approx(1 + share, abs=0.01)

@@ -17,7 +17,7 @@ LARGEST = 8.0  # standard deviations at the end of the colours
 
 
 def write_comparison(result: dict[str, Any], path: Path) -> Path:
-    """Write what `fleet.compared` found. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot
+    """Write what `compared` found. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot
     be written.
     """
     short = result | {"bags": [Path(bag).name for bag in result["bags"]]}

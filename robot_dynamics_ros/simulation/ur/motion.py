@@ -21,7 +21,7 @@ class MotionError(Exception):
     """A motion cannot be continued (non-finite, out of range); the controller stops protectively."""
 
 
-class Motion(Protocol):
+class ControllerMotion(Protocol):
     """A running motion; `finished` turns True when the target state will not change any more."""
 
     finished: bool
@@ -91,7 +91,7 @@ class MoveJ:
 class Chained:
     """A motion, then one that is built from the position where the first has ended."""
 
-    def __init__(self, first: Motion, build: Callable[[Vector], Motion]) -> None:
+    def __init__(self, first: ControllerMotion, build: Callable[[Vector], ControllerMotion]) -> None:
         self._motion, self._build, self._q = first, build, np.zeros(0)
         self._second = self.finished = False
 

@@ -20,7 +20,7 @@ class MotionControl:
 
     def __init__(self, arm: Arm) -> None:
         self.arm: Arm = arm
-        self.motion: motion.Motion = motion.Hold(arm.q)
+        self.motion: motion.ControllerMotion = motion.Hold(arm.q)
         self.target: motion.Target = self.motion.step(DT)
         self._torque: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._torque_mode = False
@@ -54,7 +54,7 @@ class MotionControl:
         self.arm.step_position(*self.target)
 
     # -- commands -------------------------------------------------------------------------------------------------
-    def start(self, build: Callable[[np.ndarray], motion.Motion]) -> motion.Motion:
+    def start(self, build: Callable[[np.ndarray], motion.ControllerMotion]) -> motion.ControllerMotion:
         """Begin a motion from the present target; a moving robot is brought to rest first."""
         q, qd = self.target[0], self.target[1]
         if float(np.max(np.abs(qd))) > motion.STILL:
@@ -63,18 +63,18 @@ class MotionControl:
             self.motion = build(q)
         return self.motion
 
-    def wait_for(self, running: motion.Motion) -> Iterator[None]:
+    def wait_for(self, running: motion.ControllerMotion) -> Iterator[None]:
         """Cycles until a motion has finished or been replaced."""
         while self.motion is running and not running.finished:
             yield
 
-    def stop_joints(self, deceleration: float) -> motion.Motion:
+    def stop_joints(self, deceleration: float) -> motion.ControllerMotion:
         """stopj: decelerate the fastest joint with the given rate [rad/s2]."""
         q, qd = (self.arm.q, self.arm.qd) if self._torque_mode else self.target[:2]
         self.motion = motion.Stop(q, qd, deceleration)
         return self.motion
 
-    def stop_tool(self, deceleration: float) -> motion.Motion:
+    def stop_tool(self, deceleration: float) -> motion.ControllerMotion:
         """stopl: decelerate so that the tool slows with the given rate [m/s2]."""
         q, qd = self.target[:2]
         speed = float(np.linalg.norm((self.arm.jacobian(q) @ qd)[:3]))

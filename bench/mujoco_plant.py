@@ -1,7 +1,7 @@
-"""MuJoCo as the plant: rigid joints with rotors, LuGre friction, and a ball at the tool that touches a box.
+"""MuJoCo as the plant: rigid joints with rotors, LuGre friction, and a tool that touches a box.
 
-Masses, rotors, friction levels and torque constants are those of the individual that the elastic plant would be. Links,
-friction and contact are MuJoCo's. Ours are the inner controller and what the sensors add (quantum, low-pass, noise).
+Masses, rotors, friction levels and torque constants are those of the individual that the elastic plant would be, or of
+an MJCF. Links, friction, contact are MuJoCo's; ours: inner controller, what sensors add (quantum, low-pass, noise).
 """
 
 from __future__ import annotations
@@ -13,14 +13,20 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import Status
+from robot_dynamics_ros._core import Chain, Status
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.lugre import LuGre, micro_damping
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
 from robot_dynamics_ros.robot_file import RobotFile
 
 STEP = 5e-4  # s, longest step of MuJoCo
-TIP, PLATE = 0.01, (0.5, 0.5, 0.05)  # m: radius of the ball at the tool, half sides of the box
+BOX = (0.5, 0.5, 0.05)  # m, half sides
+TOOLS = {
+    "ball": ("SPHERE", (0.01, 0, 0), 0.0),
+    "plate": ("BOX", (0.03, 0.03, 0.005), 0.005),
+    "peg": ("CYLINDER", (0.01, 0.05, 0), 0.05),
+}  # type, size [m], how far along the tool axis its centre lies [m]
+SAME = 0.01  # m, within which the TCP of an MJCF must be that of the robot file
 SOLIMP = 0.5  # share d of the contact in the acceleration
 AWAY = (0.0, 0.0, -1e3)  # m, of the box while there is none
 DAHL = 1e-4  # rad over which compensated stiction builds up, as in plant/control.hpp
@@ -30,18 +36,28 @@ class MujocoPlant:
     """A plant (see simulation/plant/interface.py) whose mechanics are MuJoCo's.
 
     robot: names and kinematics; chain, nominal: true links and those of the controller; true: numbers by name.
-    Raises CapabilityError without MuJoCo 3.7 or later, ConfigError for links that are no bodies.
+    mjcf: a file whose mechanics replace those of the chain and `true`: joints named as in the robot file, the last site
+    is the TCP; its servos and motors become motors of torque. Raises CapabilityError without MuJoCo 3.7 or later,
+    ConfigError for links that are no bodies, ValueError for an MJCF of another arm.
     """
 
     def __init__(
-        self, robot: RobotFile, chain: _core.Chain, nominal: _core.Chain, true: Mapping[str, np.ndarray], seed: int = 0
+        self, robot: RobotFile, chain: Chain, nominal: Chain, true: Mapping[str, Any], seed: int = 0, mjcf: str = ""
     ) -> None:
         self._mj, self._robot, self._chain, self._nominal = _mujoco(), robot, chain, nominal
+        self._mjcf, self._tool = mjcf, "ball"
+        if mjcf:
+            true = {**true, "drive.torque_constant": true["control.torque_constant"]}
         self._true, self._n, self._random = true, robot.n_joints, np.random.default_rng([seed, 3])
         self._ratio = true["drive.torque_constant"] / true["control.torque_constant"]
         self._wrench, self._arm, self._temperatures = np.zeros(6), np.zeros(3), np.full((2, self._n), 25.0)
         self._model, self._data = self._compiled(chain)
         self._body = _core.RigidBody(nominal)
+        self._data.qpos[:] = 1.0
+        self._mj.mj_kinematics(self._model, self._data)
+        gap = np.linalg.norm(self._data.site_xpos[-1] - self._body.fk(np.ones(self._n))[-1][:3, 3])
+        if mjcf and not gap < SAME:
+            raise ValueError(f"{mjcf}: with joints at 1 rad its last site is {gap:.3f} m from the TCP of {robot.name}")
         self.reset(np.zeros(self._n))
 
     # --- surroundings ---------------------------------------------------------------------------------------------
@@ -56,26 +72,37 @@ class MujocoPlant:
         """Wrench (6,) at the TCP, base axes."""
         self._wrench = np.array(wrench)
 
+    def set_tool(self, name: str) -> None:
+        """Stand with one of TOOLS at the TCP, joints at 0, no wall, no payload."""
+        self._tool = name
+        self._model, self._data = self._compiled(self._chain)
+        self.reset(np.zeros(self._n))
+
     def set_wall(
         self, point: Sequence[float], normal: Sequence[float], stiffness: float, damping: float, friction: float
     ) -> None:
-        """A face of the box through a point.
+        """A face of the box that the tool, turned as now, reaches with its TCP at a point.
 
-        MuJoCo's force is (k depth + b speed) / ((1 - SOLIMP) w), w: the inverse weight of the body.
+        MuJoCo's force per point of contact: (k depth + b speed) / ((1 - SOLIMP) w), w: inverse weight of the body.
         """
         n = np.array(normal) / np.linalg.norm(normal)
-        model, geom, w = self._model, self._model.ngeom - 1, self._model.body_invweight0[self._model.nbody - 2, 0]
+        model, d, geom, w = self._model, self._data, self._model.ngeom - 1, self._model.body_invweight0[self._tip, 0]
         model.geom_solref[geom] = -stiffness * (1 - SOLIMP) * w, -damping * (1 - SOLIMP) * w
         model.geom_friction[geom, 0] = friction
-        self._data.mocap_pos[0] = np.array(point) - n * (PLATE[2] + TIP)
-        self._mj.mju_quatZ2Vec(self._data.mocap_quat[0], n)
+        d.mocap_pos[-1] = np.array(point) - n * (BOX[2] + 1.0)
+        self._mj.mju_quatZ2Vec(d.mocap_quat[-1], n)
+        self._mj.mj_kinematics(model, d)
+        away = self._mj.mj_geomDistance(model, d, self._touching, geom, 10.0, None)
+        d.mocap_pos[-1] += n * (away - n @ (d.site_xpos[-1] - point))
 
     def clear_wall(self) -> None:
         """The box far away."""
-        self._data.mocap_pos[0] = AWAY
+        self._data.mocap_pos[-1] = AWAY
 
     def set_payload(self, mass: float, com: Sequence[float], inertia: Sequence[float]) -> None:
-        """Payload on the arm."""
+        """Payload on the arm. Raises ValueError for one on an MJCF, which must hold it itself."""
+        if self._mjcf and mass:
+            raise ValueError(f"mass = {mass} kg must be 0: {self._mjcf} must hold its payload")
         old = self._data
         self._model, self._data = self._compiled(self._chain.with_payload(mass, list(com), list(inertia)))
         for name in ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat"):
@@ -92,11 +119,11 @@ class MujocoPlant:
         d.qpos[:], d.qvel[:], d.act[:] = q, 0.0, 0.0
         self._integral, self._dahl = np.zeros(n), np.zeros(n)
         self._target = self._body.gravity(np.ascontiguousarray(q))
-        d.ctrl[:n] = self._target
+        d.ctrl[-n:] = self._target
         self._mj.mj_forward(self._model, d)
         self._speed, self._angle = np.zeros(n), np.array(q, float)
         self._command = (np.array(q, float), np.zeros(n), np.zeros(n))
-        self._measure(d.actuator_force[:n].copy(), 0.0)
+        self._measure(d.actuator_force[-n:].copy(), 0.0)
 
     def cycle_position(self, q_d: np.ndarray, qd_d: np.ndarray, qdd_d: np.ndarray, dt: float) -> Status:
         """PD with integral about the desired motion, model torque fed forward, as in plant/control.hpp."""
@@ -128,7 +155,7 @@ class MujocoPlant:
             travel = np.abs(v) * h / DAHL
             self._dahl = (self._dahl + np.copysign(travel, v)) / (1.0 + travel)
             friction = viscous_scale * c["control.viscous"] * v + coulomb_scale * c["control.coulomb"] * self._dahl
-            lost = self._data.actuator_force[: self._n] - self._joint_torque()
+            lost = self._data.actuator_force[-self._n :] - self._joint_torque()
             return torque + self._target + friction + share * lost
 
         return self._cycle((zero, zero, zero), wanted, dt)
@@ -143,9 +170,9 @@ class MujocoPlant:
         for k in range(steps):
             torque = wanted(dt - k * h, h)
             saturated |= bool((np.abs(torque) > limit).any())
-            d.ctrl[:n] = self._ratio * np.clip(torque, -limit, limit)
+            d.ctrl[-n:] = self._ratio * np.clip(torque, -limit, limit)
             self._mj.mj_step(self._model, d)
-            average += d.actuator_force[:n] / steps
+            average += d.actuator_force[-n:] / steps
         self._command = command
         self._measure(average, dt)
         if not np.isfinite(d.qpos).all() or d.warning.number[self._mj.mjtWarning.mjWARN_BADQACC]:
@@ -179,7 +206,7 @@ class MujocoPlant:
         return np.array(self._signals[name], float)
 
     # --- MuJoCo ---------------------------------------------------------------------------------------------------
-    def _compiled(self, chain: _core.Chain) -> tuple[Any, Any]:
+    def _compiled(self, chain: Chain) -> tuple[Any, Any]:
         true = self._true
         links = {"source": "true", "parameters": chain.inertial_parameters.reshape(self._n, 10)}
         known = self._robot.with_updates(
@@ -192,35 +219,47 @@ class MujocoPlant:
             micro_damping(stiffness, true["drive.rotor_inertia"]),
             *(true[f"friction.{name}"] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")),
         )
-        model = _with_contact(self._mj, mjcf_text(known, law))
+        spec = self._mj.MjSpec
+        arm = spec.from_file(self._mjcf) if self._mjcf else spec.from_string(mjcf_text(known, law))
+        model = _with_contact(self._mj, arm, self._robot, self._mjcf, self._tool)
+        self._tip = model.site_bodyid[-1]
+        self._touching = model.body_geomadr[self._tip] + model.body_geomnum[self._tip] - 1
         return model, self._mj.MjData(model)
 
     def _push(self) -> None:
         """The commanded wrench on the last body, about its centre of mass."""
-        d, body = self._data, self._model.nbody - 2
-        self._mj.mju_cross(self._arm, d.site_xpos[0] - d.xipos[body], self._wrench[:3])
+        d, body = self._data, self._tip
+        self._mj.mju_cross(self._arm, d.site_xpos[-1] - d.xipos[body], self._wrench[:3])
         d.xfrc_applied[body, :3], d.xfrc_applied[body, 3:] = self._wrench[:3], self._wrench[3:] + self._arm
 
     def _touched(self) -> np.ndarray:
-        """Wrench (6,) of the box on the ball, at the TCP."""
+        """Wrench (6,) of the box on the arm, at the TCP."""
         d, wrench, force = self._data, np.zeros(6), np.zeros(6)
         for k in range(d.ncon):
-            contact = d.contact[k]
+            contact, box = d.contact[k], self._model.ngeom - 1
+            if box not in contact.geom:
+                continue
             self._mj.mj_contactForce(self._model, d, k, force)
-            sign = 1.0 if self._model.geom_bodyid[contact.geom2] == self._model.nbody - 2 else -1.0
+            sign = 1.0 if contact.geom[0] == box else -1.0
             push = sign * contact.frame.reshape(3, 3).T @ force[:3]
-            wrench += np.concatenate([push, np.cross(contact.pos - d.site_xpos[0], push)])
+            wrench += np.concatenate([push, np.cross(contact.pos - d.site_xpos[-1], push)])
         return wrench
 
     def _jacobian(self) -> np.ndarray:
         J = np.zeros((6, self._model.nv))
-        self._mj.mj_jacSite(self._model, self._data, J[:3], J[3:], 0)
+        self._mj.mj_jacSite(self._model, self._data, J[:3], J[3:], self._model.nsite - 1)
         return J
 
     def _joint_torque(self) -> np.ndarray:
-        """Torque (n,) behind rotor and friction: qfrc_actuator holds motor and friction, qfrc_passive damping."""
-        d = self._data
-        return d.qfrc_actuator + d.qfrc_passive - self._true["drive.rotor_inertia"] * d.qacc
+        """Torque (n,) behind rotor and friction."""
+        return self._driven() - self._model.dof_armature * self._data.qacc
+
+    def _driven(self) -> np.ndarray:
+        """Torque (n,) of motor less friction: qfrc_actuator holds bristles, qfrc_passive damping, efc frictionloss."""
+        d, driven = self._data, self._data.qfrc_actuator + self._data.qfrc_passive
+        dry = d.efc_type == self._mj.mjtConstraint.mjCNSTR_FRICTION_DOF
+        driven[d.efc_id[dry]] += d.efc_force[dry]
+        return driven
 
     # --- signals --------------------------------------------------------------------------------------------------
     def _measure(self, motor: np.ndarray, dt: float) -> None:
@@ -232,7 +271,7 @@ class MujocoPlant:
         self._angle = angle
         current = motor / x["drive.torque_constant"] + x["sensing.current_noise"] * self._random.standard_normal(n)
         joint, touch = self._joint_torque(), self._wrench + self._touched()
-        friction = d.actuator_force[:n] - d.qfrc_actuator - d.qfrc_passive
+        friction = d.actuator_force[-n:] - self._driven()
         position, q = d.qpos.copy(), _quantised(d.qpos + x["sensing.link_offset"], x["sensing.link_quantum"])
         zero, nominal = np.zeros(n), x["control.torque_constant"]
         sensed = x["sensing.torque_gain"] * joint + x["sensing.torque_offset"]
@@ -260,8 +299,8 @@ class MujocoPlant:
             "true_lubricant_temperature": self._temperatures[0],
             "true_housing_temperature": self._temperatures[1],
             "true_penetration": np.array([max((-d.contact[k].dist for k in range(d.ncon)), default=0.0)]),
-            "true_tcp_position": d.site_xpos[0].copy(),
-            "true_tcp_rotation": d.site_xmat[0].copy(),
+            "true_tcp_position": d.site_xpos[-1].copy(),
+            "true_tcp_rotation": d.site_xmat[-1].copy(),
         }
 
 
@@ -270,13 +309,24 @@ def _quantised(value: np.ndarray, quantum: np.ndarray) -> np.ndarray:
     return np.where(quantum > 0, np.round(value / step) * step, value)
 
 
-def _with_contact(mj: Any, text: str) -> Any:
-    """The exported model, compiled, with a ball at its TCP and a box that can be placed."""
-    spec, geom = mj.MjSpec.from_string(text), mj.mjtGeom
+def _with_contact(mj: Any, spec: Any, robot: RobotFile, file: str, tool: str) -> Any:
+    """An arm, compiled, with motors of torque as its last actuators, a tool at its TCP and a box that can be placed."""
+    names = [joint.name for joint in spec.joints]
+    if names != list(robot.joint_names) or not spec.sites:
+        wanted = f"must be {', '.join(robot.joint_names)}, and one site or more"
+        raise ValueError(f"{file}: joints {', '.join(names) or 'none'}, {len(spec.sites)} sites: {wanted}")
+    driving = [a for a in spec.actuators if a.gainprm[0] and a.biastype != mj.mjtBias.mjBIAS_DCMOTOR]
+    for element in (*driving, *spec.keys):
+        spec.delete(element)
+    for name in names:
+        spec.add_actuator(target=name, trntype=mj.mjtTrn.mjTRN_JOINT).set_to_motor()
     spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
-    spec.bodies[-1].add_geom(type=geom.mjGEOM_SPHERE, size=[TIP, 0, 0], pos=spec.sites[0].pos, mass=0)
-    plate = spec.worldbody.add_body(name="plate", mocap=True, pos=AWAY)
-    plate.add_geom(type=geom.mjGEOM_BOX, size=PLATE, priority=1, solimp=[SOLIMP, SOLIMP, 1, 0.5, 2])
+    (kind, size, ahead), site, centre = TOOLS[tool], spec.sites[-1], np.zeros(3)
+    mj.mju_rotVecQuat(centre, np.array([0, 0, ahead]), site.quat)
+    kind = getattr(mj.mjtGeom, f"mjGEOM_{kind}")
+    site.parent.add_geom(type=kind, size=size, pos=site.pos + centre, quat=site.quat, mass=0)
+    box = spec.worldbody.add_body(mocap=True, pos=AWAY)
+    box.add_geom(type=mj.mjtGeom.mjGEOM_BOX, size=BOX, priority=1, solimp=[SOLIMP, SOLIMP, 1, 0.5, 2])
     return spec.compile()
 
 

@@ -28,6 +28,8 @@ from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, w
 @click.option("--pushes", type=click.IntRange(0, 1000), default=2, show_default=True, help="Minutes with pushes, each.")
 @click.option("--collisions", type=click.IntRange(0, 1000), default=1, show_default=True, help="Minutes with them.")
 @click.option("--free", type=click.IntRange(0, 1000), default=1, show_default=True, help="Minutes without contact.")
+@click.option("--presses", type=click.IntRange(0, 1000), default=0, help="Presses of ball, plate, peg (MuJoCo), each.")
+@click.option("--mjcf", type=click.Path(exists=True, path_type=Path), help="Mechanics of `mujoco` for an individual's.")
 @click.option("--rate", default=1.0, show_default=True, help="False alarms per hour that thresholds are chosen for.")
 @click.option(
     "--entries", type=click.Choice(NAMES), multiple=True, default=NAMES, help="One that is entered; default: all."
@@ -45,6 +47,8 @@ def command(
     pushes: int,
     collisions: int,
     free: int,
+    presses: int,
+    mjcf: Path | None,
     rate: float,
     entries: tuple[str, ...],
     out: Path,
@@ -57,12 +61,16 @@ def command(
     Example: python -m bench wrench --pushes 1 --out wrench_benchmark
     """
     from bench.force.zoo import families as named
+    from bench.mujoco_plant import TOOLS
     from bench.wrench import run, table
     from bench.wrench.score import score
     from robot_dynamics_ros.robot_file import load_robot
 
-    drawn = run.people(load_robot(robot), plants.split(","), count, seed, named(families))
+    if presses and plants != "mujoco":
+        raise click.UsageError("--presses: only --plants mujoco has tools")
+    drawn = run.people(load_robot(robot), plants.split(","), count, seed, named(families), mjcf)
     trials = {"pushes": pushes, "collisions": collisions, "free": free}
+    trials |= {f"{tool}_presses": presses for tool in TOOLS}
     with stderr.status(f"recording and estimating, {len(drawn)} individuals"):
         run.enter_all(robot, drawn, trials, rate, entries, out, jobs)
     scores = {path.name: score(out / "truth", path, rate) for path in sorted((out / "submissions").iterdir())}

@@ -7,18 +7,22 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from bench.force.judge import Verdict, identified_file
-from bench.force.recordings import Trial, collisions, pushes, recorded, touched
+from bench.force.recordings import Trial, collisions, pushes, recorded, reported, simulated, touched
 from bench.force.zoo import Individual, individuals
+from bench.mujoco_plant import MujocoPlant
 from bench.wrench import PLANTS
 from bench.wrench.entries import entries, replayed
+from robot_dynamics_ros.cli.demo_robots import demo_robot
+from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import WITHOUT
+from robot_dynamics_ros.simulation.polishing import polishing
 
 KINDS = {
     "pushes": (pushes, 200),
@@ -26,22 +30,26 @@ KINDS = {
     "free": (lambda draw: 0.0 * pushes(draw), 1000),
     "ordinary": (lambda draw: 0.0 * pushes(draw), 2000),
 }  # and where their random numbers begin
+PRESS, TILT = 20.0, 0.2  # N, rad between tool axis and face: it touches with an edge
 ORDINARY = 30  # minutes of moves without contact that every entry may be fitted to; one where nothing collides
 
 
-def people(robot: RobotFile, plants: list[str], count: int, seed: int, families: list[str]) -> list[Individual]:
-    """`count` individuals on every plant; MuJoCo's has one kind of friction, the levels are the individual's.
+def people(
+    robot: RobotFile, plants: list[str], count: int, seed: int, families: list[str], mjcf: Path | None = None
+) -> list[Individual]:
+    """`count` individuals on every plant; MuJoCo's has one kind of friction, the levels are its, or `mjcf`'s.
 
     A plant is a name of PLANTS, and effects of the elastic plant that are left out: elastic-load_friction-ripple.
     """
     drawn = individuals(robot, count, seed, families)
-    return [_on(who, text) for text in plants for who in drawn]
+    return [_on(who, text, mjcf) for text in plants for who in drawn]
 
 
-def _on(who: Individual, text: str) -> Individual:
+def _on(who: Individual, text: str, mjcf: Path | None) -> Individual:
     plant, *effects = text.split("-")
     given = who.overrides | {name: value for effect in effects for name, value in WITHOUT[effect].items()}
-    return replace(who, plant=PLANTS[plant], laws=who.laws | {"plant": text}, overrides=given)
+    file = f":{mjcf}" if mjcf and plant == "mujoco" else ""
+    return replace(who, plant=PLANTS[plant] + file, laws=who.laws | {"plant": text}, overrides=given)
 
 
 def enter_all(
@@ -69,15 +77,18 @@ def enter(name: str, who: Individual, trials: dict[str, int], rate: float, names
         return _read(robot, out / "inputs" / f"{file}.npz")
 
     def minute(kind: str, k: int) -> Log:
+        file = f"{plant}_{kind}_{who.index}{k:03d}"
+        if kind not in KINDS:
+            return log(file, lambda: pressed(robot, who, kind, k))
         draw, first = KINDS[kind]
-        return log(f"{plant}_{kind}_{who.index}{k:03d}", lambda: touched(robot, who, "moves", first + k, draw))
+        return log(file, lambda: touched(robot, who, "moves", first + k, draw))
 
     training = [
         log(f"{plant}{who.index}_training_{k}", lambda: recorded(robot, who, k)[0])  # noqa: B023  called at once
         for k in range(who.bags)
     ]
     found = identified_file(robot, training, out / "robots" / f"{plant}{who.index}", Verdict(who.index, who.laws, []))
-    minutes = ORDINARY if trials["collisions"] or trials["free"] else 1
+    minutes = ORDINARY if trials["collisions"] or trials["free"] else min(1, trials["pushes"])
     methods = entries(found, training, (minute("ordinary", k) for k in range(minutes)), rate, names)
     for kind, count in trials.items():
         for k in range(count):
@@ -85,6 +96,19 @@ def enter(name: str, who: Individual, trials: dict[str, int], rate: float, names
             done, file = replayed(found, taken), f"{plant}_{kind}_{who.index}{k:03d}.npz"
             for method, estimate in methods.items():
                 _write(out / "submissions" / method / file, estimate(taken, done))
+
+
+def pressed(robot: RobotFile, who: Individual, kind: str, k: int) -> Trial:
+    """12 s in which a standing arm presses TOOL, of kind TOOL_presses, on a tilted box for 6 s with ramps of 1 s."""
+    motion = polishing(robot, np.array(demo_robot(robot.name).pose), ((4.0, 10.0),), 12.0, force=PRESS, radius=0.0)
+    side = who.draw(3000 + k).uniform(0, 2 * np.pi)
+    motion.wall["normal"] = (np.sin(TILT) * np.cos(side), np.sin(TILT) * np.sin(side), np.cos(TILT))
+    machine = simulated(robot, who, 3000 + k)
+    cast(MujocoPlant, machine.core).set_tool(kind.split("_")[0])
+    motion.start(machine)
+    log, truth = machine.run(*motion.motion)
+    touching = (truth["external_wrench"] != 0).any(axis=1)
+    return Trial(kind, reported(log), truth, moving_mask(motion.motion[1], log.time), touching)
 
 
 def _record(out: Path, name: str, made: Log | Trial) -> None:

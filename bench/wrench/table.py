@@ -14,6 +14,11 @@ WRENCH: dict[str, tuple[str, Callable[[float], str]]] = {
     **{f"force_{state}": (f"{words} [N]", NEWTON) for state, words in STATES.items()},
     **{f"within_2_{state}": (f"within 2 std, {words} [%]", SHARE) for state, words in STATES.items()},
 }
+PRESSES: dict[str, tuple[str, Callable[[float], str]]] = {
+    "force_contact_rest": ("force [N]", "{:.2f}".format),
+    "moment_contact_rest": ("moment [Nm]", "{:.2f}".format),
+    "within_2_contact_rest": ("within 2 std [%]", SHARE),
+}
 ALARMS: dict[str, tuple[str, Callable[[float], str]]] = {
     "events": ("contacts", lambda x: f"{x:.0f}"),
     "missed": ("missed [%]", SHARE),
@@ -37,6 +42,7 @@ def tables(scores: Scores) -> dict[str, list[list[str]]]:
     found = {"wrench": _table(scores, WRENCH, "pushes")}
     for kind in ("pushes", "collisions", "free"):
         found[f"alarms {kind}"] = _table(scores, ALARMS, kind)
+    found["presses"] = _table(scores, PRESSES, "presses")
     found["missed by force and duration"] = _by_duration(scores)
     return {name: rows for name, rows in found.items() if len(rows) > 1}
 

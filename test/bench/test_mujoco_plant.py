@@ -8,11 +8,12 @@ from bench import mujoco_plant
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.cli.demo_robots import demo_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.models.mjcf_writer import mjcf_text
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
-pytest.importorskip("mujoco", minversion="3.7")
+mujoco = pytest.importorskip("mujoco", minversion="3.7")
 PLANT = "bench.mujoco_plant:MujocoPlant"
 Q = np.array(demo_robot("ur5e").pose)
 WRENCH = np.array([10.0, -5.0, 20.0, 1.0, -2.0, 0.5])
@@ -27,6 +28,13 @@ def held(robot, seconds=0.6):
     for _ in range(round(seconds * robot.rate)):
         robot.step_position(q)
     return robot.truth()
+
+
+def turned(robot, speed, cycles):
+    """Truth while joint 0 turns."""
+    q, qd = np.tile(Q, (cycles, 1)), np.zeros((cycles, 6))
+    q[:, 0], qd[:, 0] = Q[0] + speed * np.arange(1, cycles + 1) / robot.rate, speed
+    return robot.run(q, qd, np.zeros_like(q))[1]
 
 
 @pytest.mark.parametrize("name", ["ur5e", "fr3", "comau_ns16"])
@@ -47,10 +55,7 @@ def test_at_rest_the_joints_carry_gravity_and_the_wrench(name):
 @pytest.mark.parametrize("speed", [0.05, 0.5])
 def test_friction_of_a_turning_joint_is_that_of_the_individual(speed):
     robot, true = machine(), machine().machine.true
-    t = np.arange(1, 401) / robot.rate
-    q, qd = np.tile(Q, (400, 1)), np.zeros((400, 6))
-    q[:, 0], qd[:, 0] = Q[0] + speed * t, speed
-    _, truth = robot.run(q, qd, np.zeros_like(q))
+    truth = turned(robot, speed, 400)
     coulomb, static, stribeck, viscous = (
         true[f"friction.{name}"][0] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")
     )
@@ -74,6 +79,48 @@ def test_the_box_pushes_with_stiffness_times_depth_and_drags():
     assert np.all(drag <= 0.2001 * force[on, 2]) and drag.mean() > 0.15 * force[on, 2].mean()
     robot.clear_wall()
     assert not held(robot, 0.1)["external_wrench"].any()
+
+
+@pytest.mark.parametrize(("tool", "lever"), [("ball", 0.0), ("plate", 0.039), ("peg", 0.010)])
+def test_each_tool_feels_the_same_stiffness_and_its_edge_brings_a_moment(tool, lever):
+    robot = machine()
+    robot.core.set_tool(tool)
+    motion, normal = polishing(load_robot("ur5e"), Q, ((0.1, 5.0),), 1.2, radius=0.0), np.array([0.12, 0.16, 0.98])
+    motion.wall.update(normal=normal, friction=0.0)
+    motion.start(robot)
+    _, truth = robot.run(*motion.motion)
+    force, moment = np.split(truth["external_wrench"][-50:].mean(axis=0), 2)
+    assert force @ normal == pytest.approx(2e4 * truth["penetration"][-50:].mean(), rel=0.05) and force[2] > 10.0
+    assert np.linalg.norm(moment) / np.linalg.norm(force) == pytest.approx(lever, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["ur5e", "fr3"])
+def test_an_exported_mjcf_is_read_again_as_the_same_arm(name, tmp_path):
+    robot, path = load_robot(name), tmp_path / "arm.xml"
+    servo = f'<position joint="{robot.joint_names[0]}" kp="9"/></actuator><keyframe><key ctrl="9"/></keyframe>'
+    path.write_text(mjcf_text(robot, "none").replace("</actuator>", servo).replace(' ctrl="9"', ""))
+    core = SimulatedRobot(name, plant=f"{PLANT}:{path}").core
+    q, (qd, qdd) = np.array(demo_robot(name).pose), np.random.default_rng(0).normal(size=(2, robot.n_joints))
+    core._data.qpos[:], core._data.qvel[:], core._data.qacc[:] = q, qd, qdd
+    mujoco.mj_inverse(core._model, core._data)
+    expected = _core.RigidBody(robot.chain()).rnea(q, qd, qdd) + robot.array_or("drives.rotor_inertia", 0.0) * qdd
+    np.testing.assert_allclose(core._data.qfrc_inverse, expected, atol=1e-6 * np.abs(expected).max())
+    assert core._model.nu == robot.n_joints
+    path.write_text(mjcf_text(robot).replace(f'"{robot.joint_names[0]}"', '"hinge"'))
+    with pytest.raises(ConfigError, match=rf"arm.xml: joints hinge, .* must be {robot.joint_names[0]}, "):
+        SimulatedRobot(name, plant=f"{PLANT}:{path}")
+
+
+def test_friction_of_an_mjcf_is_its_own_and_another_arm_is_refused(tmp_path):
+    path, speed = tmp_path / "arm.xml", 0.5
+    path.write_text(mjcf_text(load_robot("ur5e"), "coulomb-viscous"))
+    robot = SimulatedRobot("ur5e", q=Q, plant=f"{PLANT}:{path}", rate=500.0)
+    friction, model = turned(robot, speed, 200)["friction_torque"][-100:, 0].mean(), robot.core._model
+    assert 1.0 < friction == pytest.approx(model.dof_frictionloss[0] + speed * model.dof_damping[0], rel=0.02)
+    with pytest.raises(ValueError, match=r"mass = 1.0 kg must be 0: .*arm.xml"):
+        robot.set_payload(1.0)
+    with pytest.raises(ConfigError, match=r"last site is \d\.\d+ m from the TCP of ur10e"):
+        SimulatedRobot("ur10e", plant=f"{PLANT}:{path}")
 
 
 def test_same_seed_same_bits_and_cycles_equal_the_batch():

@@ -93,7 +93,8 @@ def load_plant(
     `outputs.rotor_encoder`; without: names of WITHOUT; seed: noise (the individual is `deviation.individual`);
     controller_model: the robot file its controller uses, e.g. an identified one; the machine stays that of `robot`;
     plant: ELASTIC, or `module:class` of another (see interface.py), made as class(robot, true chain, the controller's
-    chain, true numbers, seed). Raises ConfigError for an unknown name or a number out of range.
+    chain, true numbers, seed), or `module:class:FILE`, FILE the last argument. Raises ConfigError for an unknown name
+    or a number out of range.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
     controller_model = robot if controller_model is None else controller_model
@@ -115,14 +116,14 @@ def load_plant(
         if plant == ELASTIC:
             core = _core.Plant(actual, nominal, true, seed=int(seed), **file.integration.model_dump())
         else:
-            core = _named(robot.name, plant)(robot, actual, nominal, true, int(seed))
+            core = _named(robot.name, plant)(robot, actual, nominal, true, int(seed), *plant.split(":", 2)[2:])
     except ValueError as error:
         raise ConfigError(robot.name, "plant", str(error)) from None
     return Machine(core, controller_model, file, true, links)
 
 
 def _named(robot: str, plant: str) -> Any:
-    module, _, name = plant.partition(":")
+    module, name = f"{plant}:".split(":")[:2]
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:

@@ -2,10 +2,14 @@
 
 import importlib.util
 import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from core_build import CMAKE, CORE, build, run
+
+from robot_dynamics_ros.robot_file import load_robot
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -73,3 +77,35 @@ def test_the_code_cells_of_the_notebook_run():
     pushed = slice(2500, 3000)
     assert np.abs(names["force"][pushed].mean() - 40.0) < 10.0
     assert len(names["tau"]) == len(names["log"])
+
+
+@pytest.mark.long
+@pytest.mark.skipif(CMAKE is None, reason="cmake is not installed")
+def test_friction_in_mujoco_without_python_is_that_of_the_callback_in_python(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    from robot_dynamics_ros.estimators.core_file import core_text
+    from robot_dynamics_ros.estimators.mujoco_friction import MujocoFriction
+    from robot_dynamics_ros.models.mjcf_writer import mjcf_text
+
+    robot, folder = load_robot("ur5e"), Path(mujoco.__file__).parent
+    model, program = tmp_path / "arm.xml", tmp_path / "mujoco_friction"
+    model.write_text(mjcf_text(robot, "none"))
+    (tmp_path / "arm.core").write_text(core_text(robot))
+    library, core = next(folder.glob("libmujoco.so*")), build("core") / "librobot_dynamics_core.a"
+    headers = f"-I{CORE / 'include'}", f"-I{folder / 'include'}"
+    source = EXAMPLES / "mujoco_friction.cpp"
+    flags = "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"
+    run("c++", *flags, *headers, source, core, library, f"-Wl,-rpath,{folder}", "-lpthread", "-o", program)
+
+    compiled = mujoco.MjModel.from_xml_path(str(model))
+    data = mujoco.MjData(compiled)
+    data.qpos[:] = 0.5
+    mujoco.set_mjcb_passive(MujocoFriction(robot))
+    try:
+        mujoco.mj_step(compiled, data, nstep=500)
+    finally:
+        mujoco.set_mjcb_passive(None)
+    done = subprocess.run([program, model, tmp_path / "arm.core", "0.5"], capture_output=True, text=True, check=True)
+    np.testing.assert_allclose(np.array(done.stdout.split(), float), data.qpos, rtol=1e-9)
+    refused = subprocess.run([program, model, "absent.core", "0.5"], capture_output=True, text=True)
+    assert refused.returncode == 1 and refused.stderr == "error: absent.core: cannot be read\n"

@@ -270,8 +270,8 @@ class MujocoPlant:
             self._speed = self._speed + ((angle - self._angle) / dt - self._speed) * a / (1.0 + a)
         self._angle = angle
         current = motor / x["drive.torque_constant"] + x["sensing.current_noise"] * self._random.standard_normal(n)
-        joint, touch = self._joint_torque(), self._wrench + self._touched()
-        friction = d.actuator_force[-n:] - self._driven()
+        driven, touch = self._driven(), self._wrench + self._touched()
+        joint, friction = driven - self._model.dof_armature * d.qacc, d.actuator_force[-n:] - driven
         position, q = d.qpos.copy(), _quantised(d.qpos + x["sensing.link_offset"], x["sensing.link_quantum"])
         zero, nominal = np.zeros(n), x["control.torque_constant"]
         sensed = x["sensing.torque_gain"] * joint + x["sensing.torque_offset"]

@@ -109,11 +109,9 @@ def drive_torque(robot: RobotFile, log: Log) -> np.ndarray:
 def motor_torque(robot: RobotFile, log: Log) -> np.ndarray:
     """Torque of the motors (N, n) [Nm]: with a sensor behind the gears, what it senses and B qdd of the rotors."""
     sensed = drive_torque(robot, log)
-    return (
-        sensed
-        if robot.drives.torque_side == "motor"
-        else sensed + robot.array("drives.rotor_inertia") * _acceleration(log)
-    )
+    if robot.drives.torque_side == "motor":
+        return sensed
+    return sensed + robot.array("drives.rotor_inertia") * _acceleration(log)
 
 
 def roll_out(name: str, text: str, torque: np.ndarray, log: Log, friction: MujocoFriction | None = None) -> Rollouts:

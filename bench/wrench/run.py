@@ -71,17 +71,19 @@ def enter(name: str, who: Individual, trials: dict[str, int], rate: float, names
     """Record one individual, but for what is there, identify it, estimate with thresholds for `rate`."""
     robot, plant = load_robot(name), who.laws["plant"]  # its name in files
 
+    def place(kind: str, k: int) -> str:
+        return f"{plant}_{kind}_{who.index}{k:03d}"
+
     def log(file: str, record: Callable[[], Log | Trial]) -> Log:
         if not (out / "inputs" / f"{file}.npz").exists():
             _record(out, file, record())
         return _read(robot, out / "inputs" / f"{file}.npz")
 
     def minute(kind: str, k: int) -> Log:
-        file = f"{plant}_{kind}_{who.index}{k:03d}"
         if kind not in KINDS:
-            return log(file, lambda: pressed(robot, who, kind, k))
+            return log(place(kind, k), lambda: pressed(robot, who, kind, k))
         draw, first = KINDS[kind]
-        return log(file, lambda: touched(robot, who, "moves", first + k, draw))
+        return log(place(kind, k), lambda: touched(robot, who, "moves", first + k, draw))
 
     training = [
         log(f"{plant}{who.index}_training_{k}", lambda: recorded(robot, who, k)[0])  # noqa: B023  called at once
@@ -93,9 +95,9 @@ def enter(name: str, who: Individual, trials: dict[str, int], rate: float, names
     for kind, count in trials.items():
         for k in range(count):
             taken = minute(kind, k)
-            done, file = replayed(found, taken), f"{plant}_{kind}_{who.index}{k:03d}.npz"
+            done = replayed(found, taken)
             for method, estimate in methods.items():
-                _write(out / "submissions" / method / file, estimate(taken, done))
+                _write(out / "submissions" / method / f"{place(kind, k)}.npz", estimate(taken, done))
 
 
 def pressed(robot: RobotFile, who: Individual, kind: str, k: int) -> Trial:

@@ -71,7 +71,11 @@ def recording(truth: Path, estimate: Path) -> dict[str, np.ndarray]:
     rows = {k: true[k][keep] for k in ("time", "wrench", "moving", "contact")}
     rows |= {f"our_{k}": ours[k][keep] for k in ("wrench", "std", "flagged", "significance") if k in ours}
     begin = rows["time"][0]
-    return rows | {"events": np.array([e for e in true["events"].reshape(-1, 3) if e[0] >= begin]).reshape(-1, 3)}
+    time, free = rows["time"], np.ones(len(rows["time"]), bool)
+    events = np.array([e for e in true["events"].reshape(-1, 3) if e[0] >= begin]).reshape(-1, 3)
+    for first, end, _ in events:
+        free[np.searchsorted(time, first) : np.searchsorted(time, end + QUIET)] = False
+    return rows | {"events": events, "period": np.median(np.diff(time)), "free": free}
 
 
 def figures(recordings: Iterable[dict[str, np.ndarray]], rate: float) -> dict[str, Any]:
@@ -118,17 +122,16 @@ class Alarms:
 
     def add(self, r: dict[str, np.ndarray], flagged: np.ndarray) -> None:
         """One more recording with its claims (N,)."""
-        time, period = r["time"], float(np.median(np.diff(r["time"])))
-        claimed, rising = np.zeros(len(time), bool), flagged & ~np.concatenate([[False], flagged[:-1]])
+        time, period, free = r["time"], float(r["period"]), r["free"]
+        rising = flagged & ~np.concatenate([[False], flagged[:-1]])
         for begin, end, peak in r["events"]:
             first, last = np.searchsorted(time, (begin, end + LATE))
             hit = bool(rising[first:last].any())  # a claim that was there before is none of this contact
             self.events.append((not hit, peak, 1e3 * (end - begin + period)))
             self.delays += [time[first + int(rising[first:last].argmax())] - begin] if hit else []
-            claimed[first : np.searchsorted(time, end + QUIET)] = True
         new = np.diff(time[flagged], prepend=-np.inf) > MERGED
-        self.false += int((new & ~claimed[flagged]).sum())
-        self.hours += float((~claimed).sum()) * period / 3600.0
+        self.false += int((new & free[flagged]).sum())
+        self.hours += float(free.sum()) * period / 3600.0
 
     def figures(self) -> dict[str, float]:
         """By name; of each class of peaks and durations too."""

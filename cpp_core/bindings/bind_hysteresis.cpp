@@ -99,10 +99,7 @@ Friction make_friction(const FrictionMap& map, const Array& span, const Array& l
                        const Array& parameters, double max_gap, const Maybe& widening) {
   const py::ssize_t n = map.joints(), M = span.ndim() == 2 ? span.shape(1) : -1;
   const double *D = rows(span, "span", n, M), *c = rows(level, "level", n, M), *l = rows(load, "load", n, M);
-  const double* p = rows(parameters, "parameters", n, 13);
-  std::vector<SlidingJoint> joints;
-  for (py::ssize_t i = 0; i < n; ++i, p += 13)
-    joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12]});
+  const auto joints = SlidingJoint::rows(rows(parameters, "parameters", n, SlidingJoint::count), static_cast<int>(n));
   return Friction(map,
                   Elements(static_cast<int>(n), static_cast<int>(M), D, c, l, {}, max_gap,
                            widening ? rows(*widening, "widening", n, 2) : nullptr),

@@ -22,6 +22,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import simple_fricti
 from robot_dynamics_ros.identification.arm.solvers.consistency import eliminate
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution, solve
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import slow_stretches, slow_weights
+from robot_dynamics_ros.identification.arm.solvers.uncertainty import left_out
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
@@ -82,7 +83,8 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
         carried = np.einsum("jtk,k->tj", columns, solution.x[:10])
         left = np.column_stack([r.y - r.A @ solution.x[r.index] for r in rows])
     region = state_folds(motion.q, motion.qd, REGIONS)
-    scatter = _of_unloaded(found, solution, prior[0]) + _jackknife(rows, solution, region)
+    loaded_run = left_out(solution, [(rows, slice(0, len(motion)))], region, REGIONS)[:10, :10]
+    scatter = _of_unloaded(found, solution, prior[0]) + loaded_run
     pi, covariance = solution.x[:10], scatter + _scale_covariance(rows, solution, torque_scale(found))
     mass, std = float(pi[9]), float(np.sqrt(covariance[9, 9]))
     if not mass > LIGHT * std:
@@ -141,23 +143,6 @@ def _of_unloaded(found: Identification, solution: Solution, prior: np.ndarray) -
     inverse = np.linalg.pinv(solution.R, rcond=1e-10)
     seen = prior @ (inverse @ inverse.T)[:, :10]
     return _inflation(found.solution) ** 2 * seen.T @ seen
-
-
-def _jackknife(rows: list[JointRows], solution: Solution, region: np.ndarray) -> np.ndarray:
-    """Covariance (10, 10) of the body from the loaded run: its regions of the state (N,) are left out once."""
-    inverse, size, moved = np.linalg.pinv(solution.R, rcond=1e-10), len(solution.x), []
-    for b in range(REGIONS):
-        H, score = np.zeros((size, size)), np.zeros(size)
-        for j, row in enumerate(rows):
-            mine = region == b
-            weight = np.sqrt(solution.weights[mine, j]) / solution.scale[j]
-            A, left = row.A[mine] * weight[:, None], (row.y[mine] - row.A[mine] @ solution.x[row.index]) * weight
-            H[np.ix_(row.index, row.index)] += A.T @ A
-            score[row.index] += A.T @ left
-        without = np.eye(size) - inverse.T @ H @ inverse
-        moved.append((inverse @ np.linalg.lstsq(without, inverse.T @ score, rcond=1e-10)[0])[:10])
-    D = np.array(moved)
-    return np.asarray((REGIONS - 1) / REGIONS * D.T @ D)
 
 
 def torque_scale(found: Identification) -> np.ndarray:

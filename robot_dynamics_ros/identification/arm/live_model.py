@@ -115,7 +115,7 @@ def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, shared: n
     """What the consistent body, the rotors' inertia and `shared` (N, n) [Nm] leave of every joint's effort."""
     load = body.load(motion)
     predicted = body.predict(motion, load=load)
-    folds = fold_sets(motion)
+    folds, shared = fold_sets(motion), shared.copy()
     for j, law in enumerate(body.structure.laws):  # the inertia of a motor that turns with two joints
         for term in (t for t in law.terms if t.startswith("ca@")):
             shared[:, j] += body.coefficient(j, term) * motion.qdd[:, int(term[3:])]

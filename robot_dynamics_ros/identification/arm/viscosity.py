@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_dynamics_ros.identification.arm.friction_columns import thinning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -43,16 +44,16 @@ def compare_viscosity(state: Identification) -> None:
         return
     first, *_ = names = [Path(rec.name).name for rec in state.training]
     slope, slope_std = _slope(share, std, state.training)
-    shown = f"temperatures do not explain that: {LEARNED}"
+    shown = f"Temperatures do not explain that: {LEARNED}."
     if not np.isfinite(slope):
-        shown = f"temperatures were not recorded: {LEARNED}"
+        shown = f"Temperatures were not recorded: {LEARNED}."
     elif SIGNIFICANCE * slope_std < -slope < STEEPEST:
-        shown = f"by the recorded temperatures it changes by {100 * slope:.2g} +- {100 * slope_std:.1g} %/K: "
-        shown += LEARNED if state.live.hysteresis is None else "the file holds that"
+        held = LEARNED if state.live.hysteresis is None else "the file holds that"
+        change = f"{100 * slope:.2g} +- {100 * slope_std:.1g} %/K"
+        shown = f"By the recorded temperatures it changes by {change}: {held}."
         slopes = {"viscous_slope": [slope] * state.robot.n_joints}
         state.live = replace(state.live, hysteresis=state.live.hysteresis and state.live.hysteresis | slopes)
-    state.viscosity = [*(f"{names[r]}: {described(share[r], std[r])} than in {first}." for r in clear), f"{shown}."]
-    state.viscosity[-1] = state.viscosity[-1][0].upper() + state.viscosity[-1][1:]
+    state.viscosity = [*(f"{names[r]}: {described(share[r], std[r])} than in {first}." for r in clear), shown]
 
 
 def described(share: float, std: float) -> str:
@@ -82,8 +83,7 @@ def viscous_torque(live: LiveModel, v: np.ndarray) -> np.ndarray:
     block, static = live.hysteresis, np.asarray(live.friction["fv"]) * v
     if block is None:
         return static
-    fv1, fv2, fv0, v0 = (np.asarray(block[k]) for k in ("fv1", "fv2", "fv0", "v0"))
-    own = v * (fv1 + fv2 * np.abs(v) + fv0 / (1 + np.abs(v) / v0))
+    own = np.asarray(block["fv1"]) * v + np.asarray(block["fv0"]) * thinning(v)
     return np.where(np.sum(block["level"], axis=1) > 0, own, static)
 
 

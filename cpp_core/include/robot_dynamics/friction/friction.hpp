@@ -18,7 +18,9 @@
 // two histories become the same one there, bit for bit once the elements have slipped.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/friction/elements.hpp"
@@ -37,6 +39,19 @@ struct SlidingJoint {
   double fs = 0.0, eps = 2e-3;     // Nm, rad/s: Stribeck friction of speed alone
   double rotor_time = 0.0;         // T [s]: how long the integrated velocity drives the elements; 0: the position
   double viscous_slope = 0.0;      // a [1/K] of the viscous terms
+
+  // The numbers in the order above, for files and bindings.
+  static constexpr int count = 13;
+  std::array<double, count> numbers() const {
+    return {load_limit, power, sliding_ratio, stribeck_velocity, fv1,          fv2, fv0, v0,
+            offset,     fs,    eps,           rotor_time,        viscous_slope};
+  }
+  static std::vector<SlidingJoint> rows(const double* p, int n) {
+    std::vector<SlidingJoint> joints;
+    for (const double* end = p + count * n; p != end; p += count)
+      joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12]});
+    return joints;
+  }
 };
 
 // theta_r of the header after dt.

@@ -96,9 +96,10 @@ inline void write(ParameterWriter& text, const std::string& prefix, const Fricti
   if (held->backlash()) write(text, prefix + "backlash", *held->backlash());
   if (law.kinematic_error()) write(text, prefix + "kinematic_error", *law.kinematic_error());
   std::vector<double> rows;
-  for (const SlidingJoint& p : law.parameters())
-    rows.insert(rows.end(), {p.load_limit, p.power, p.sliding_ratio, p.stribeck_velocity, p.fv1, p.fv2, p.fv0, p.v0,
-                             p.offset, p.fs, p.eps, p.rotor_time, p.viscous_slope});
+  for (const SlidingJoint& joint : law.parameters()) {
+    const auto p = joint.numbers();
+    rows.insert(rows.end(), p.begin(), p.end());
+  }
   if (!law.rest_of_map()) text.numbers(prefix + "parameters", rows);
 }
 
@@ -115,11 +116,8 @@ inline Friction read_friction(ParameterReader& text, const std::string& prefix, 
   const Elements elements(n, M, span.data(), level.data(), load.data(), table("backlash"), gap,
                           text.numbers(prefix + "widening", 2L * n).data());
   std::vector<SlidingJoint> joints;
-  if (text.has(prefix + "parameters")) {
-    const auto p = text.numbers(prefix + "parameters", 13 * n);
-    for (const double* x = p.data(); x != p.data() + 13 * n; x += 13)
-      joints.push_back({x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11], x[12]});
-  }
+  if (text.has(prefix + "parameters"))
+    joints = SlidingJoint::rows(text.numbers(prefix + "parameters", SlidingJoint::count * n).data(), n);
   return Friction(map, elements, joints.empty() ? nullptr : joints.data(), table("kinematic_error"));
 }
 

@@ -13,7 +13,7 @@ A motion that is repeated gives one set of regions, however often it is repeated
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +34,7 @@ CHUNK = 4096  # samples whose rows are in memory at a time
 MAX_SAMPLES = 30_000  # of a longer log every second, third.. chunk is looked at: the regions are the same
 BLOCKS = 6  # of a recording, whose levels tell scatter within it from scatter between recordings
 SETTLE = 2.0  # s before each chunk, in which filters and presliding friction find their state
+Parts = Iterable[tuple[Sequence[JointRows], slice]]  # rows of all joints, and which samples they are of
 
 
 def with_uncertainty(model: IdentifiedModel, motion: Motion, regions: int = REGIONS) -> IdentifiedModel:
@@ -45,24 +46,29 @@ def with_uncertainty(model: IdentifiedModel, motion: Motion, regions: int = REGI
 
 def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS) -> np.ndarray:
     """Covariance (p, p) of the solution of a model on the motion that it was identified on."""
-    s = model.solution
-    inverse = np.linalg.pinv(s.R, rcond=RANK)
     stride = -(-len(motion) // MAX_SAMPLES)
+    region = state_folds(motion.q, motion.qd, regions)
+    return left_out(model.solution, _chunks(model, motion, stride), region, regions, stride)
+
+
+def left_out(s: Solution, parts: Parts, region: np.ndarray, regions: int, stride: int = 1) -> np.ndarray:
+    """Covariance (p, p) of a solution of which every region (N,) of the samples is left out once; every `stride`-th
+    sample is among the parts.
+    """
+    inverse = np.linalg.pinv(s.R, rcond=RANK)
     moved = []
-    for H, score in _normal(model, motion, state_folds(motion.q, motion.qd, regions), regions, stride):
+    for H, score in _normal(s, parts, region, regions):
         left = np.eye(len(s.x)) - stride * inverse.T @ H @ inverse  # of R'R, so that its condition does not square
         moved.append(inverse @ np.linalg.lstsq(left, stride * inverse.T @ score, rcond=RANK)[0])
     D = np.array(moved)
-    return (regions - 1) / regions * D.T @ D
+    return np.asarray((regions - 1) / regions * D.T @ D)
 
 
-def _normal(
-    model: IdentifiedModel, motion: Motion, region: np.ndarray, regions: int, stride: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def _normal(s: Solution, parts: Parts, region: np.ndarray, regions: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Normal matrix (p, p) and score (p,) of every region."""
-    s, p = model.solution, len(model.solution.x)
+    p = len(s.x)
     found = [(np.zeros((p, p)), np.zeros(p)) for _ in range(regions)]
-    for rows, part in _chunks(model, motion, stride):
+    for rows, part in parts:
         for j, joint in enumerate(rows):
             weight = _weights(s, j, part)
             rest = joint.y - joint.A @ s.x[joint.index]

@@ -18,6 +18,13 @@ def nrmse(y: np.ndarray, estimate: np.ndarray) -> float:
     return 100.0 * (1.0 - float(np.linalg.norm(y - estimate)) / spread) if spread > 0 else float("nan")
 
 
+def covariance(J: np.ndarray) -> np.ndarray:
+    """Covariance (k, k) of least squares with Jacobian J (N, k) and rows of unit variance; 0 where J shows nothing."""
+    size = np.linalg.norm(J, axis=0)
+    size[size == 0] = 1.0
+    return np.linalg.pinv((J / size).T @ (J / size), hermitian=True) / np.outer(size, size)
+
+
 def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     """RMSE, NRMSE %, R2, correlation, largest and mean error of p (N, n) against y (N, n), each (n,).
 

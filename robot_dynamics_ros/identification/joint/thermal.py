@@ -190,7 +190,7 @@ def fit_thermal(
 def _free(data: Sequence[_Run], two: bool) -> list[str]:
     """Names of what the runs can show."""
     stribeck, base = (max(np.abs(getattr(r, x)).max() for r in data) for x in ("y_stribeck", "y_base"))
-    names = ["alpha", "beta", "heat_transfer", "heat_capacity"] + ["gamma", "delta"] * (stribeck > 0.02 * base)
+    names = ["alpha", "beta", "heat_transfer", "heat_capacity"] + ["gamma", "delta"] * bool(stribeck > 0.02 * base)
     return names + ["housing_capacity", "housing_transfer"] * two
 
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from robot_dynamics_ros.identification.arm.viscosity import described
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
 from robot_dynamics_ros.learning.written import parameters_of
+from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.verdict import CLEAR, SHARE, changed
 
 PAYLOAD, GAIN, VISCOSITY = 0.2, 0.05, 0.05  # kg, shares of a torque: smaller ones are no change point
@@ -134,7 +134,7 @@ def without_viscosity(recording: Triangle, found: Change, state: Information, co
 
 
 def _viscosity(theta: np.ndarray, std: np.ndarray) -> str:
-    return described(float(theta[0]), float(std[0]))
+    return viscosity_text(float(theta[0]), float(std[0]))
 
 
 def _payload(theta: np.ndarray, std: np.ndarray) -> str:

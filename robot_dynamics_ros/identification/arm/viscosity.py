@@ -20,10 +20,10 @@ from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording, temperature_of
+from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.signals.speeds import SLIDING
 
 BLOCKS = 6  # of every recording, one of each left out at a time: the spread is the deviation
-CATALOGUE = 0.015  # 1/K by which viscous friction of greased gears falls
 JOINT = 0.03  # deviation of a joint whose law is wrong
 LEAST = 0.05  # of viscous friction, the least difference that is said
 MIN_ROWS = 200  # in motion, of a joint in every recording
@@ -53,15 +53,7 @@ def compare_viscosity(state: Identification) -> None:
         shown = f"By the recorded temperatures it changes by {change}: {held}."
         slopes = {"viscous_slope": [slope] * state.robot.n_joints}
         state.live = replace(state.live, hysteresis=state.live.hysteresis and state.live.hysteresis | slopes)
-    state.viscosity = [*(f"{names[r]}: {described(share[r], std[r])} than in {first}." for r in clear), shown]
-
-
-def described(share: float, std: float) -> str:
-    """A share of viscous friction, and the temperature that it means."""
-    warmer = -np.log(max(1 + share, 0.01)) / CATALOGUE
-    word = "lower" if share < 0 else "higher"
-    size = f"viscous friction is {100 * abs(share):.0f} +- {100 * std:.0f} % {word}"
-    return f"{size} ({warmer:+.0f} K at the usual {100 * CATALOGUE:.1f} %/K)"
+    state.viscosity = [*(f"{names[r]}: {viscosity_text(share[r], std[r])} than in {first}." for r in clear), shown]
 
 
 def _slope(share: np.ndarray, std: np.ndarray, recordings: Sequence[Recording]) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure,
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
 
-KEPT_ROWS = 65_536  # of a motion whose friction columns stay in memory between the passes
+KEPT_ROWS = 16_384  # of a motion whose friction columns stay in memory between the passes
 BLOCK = 2048  # samples whose friction columns exist at a time: a few MB for seven joints with a dozen terms each
 
 

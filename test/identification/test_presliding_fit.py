@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.identification.arm.friction_columns import stribeck_step
 from robot_dynamics_ros.identification.arm.presliding import (
     SPANS,
     STRIBECK_RISE,
@@ -15,6 +16,7 @@ from robot_dynamics_ros.identification.arm.presliding import (
     fit_presliding,
     presliding_problems,
 )
+from robot_dynamics_ros.identification.arm.written_law import choose_law
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 
 RATE, N = 200.0, 12_000
@@ -63,6 +65,19 @@ def test_stribeck_friction_of_speed_alone_is_distinguished_from_elements():
     assert sum(np.array(found["level"])[near]) > 0.8 * LEVEL
     assert sum(found["level"]) == pytest.approx(LEVEL, rel=0.1)
     assert found["fv1"] == pytest.approx(FV, rel=0.1)
+
+
+def test_a_law_that_fails_where_nothing_was_fitted_is_not_written():
+    """One stroke, in which friction falls with speed, but not in the samples before the elements are known."""
+    t = np.arange(1000) / RATE
+    v = 0.02 + 0.15 * t
+    falls = np.where(v > 0.13, stribeck_step(v, VS), 0.0)
+    y = 1.0 + 1.5 * v + falls + 0.02 * np.sin(900 * t)
+    folds = [np.arange(1000) // 50 % 4]
+    data = FrictionSamples(y, v, 0 * v, np.cumsum(v) / RATE, np.ones(1000), t == 0, folds, None, RATE, t)
+    problem = PreslidingProblem(data)
+    assert fit_presliding(problem).errors.sum() < 0.2 * problem.static()[1].sum()
+    assert choose_law(problem).presliding is None
 
 
 def test_elements_within_the_encoder_steps_get_no_level():

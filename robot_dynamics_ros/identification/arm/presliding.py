@@ -180,7 +180,7 @@ class PreslidingProblem:
         self.driver = driver = np.ascontiguousarray(data.position if data.rotor is None else data.rotor)
         known = _travelled(data, 2 * SPANS[-1])
         step = max(len(data.y) // ROWS, 1)
-        self.rows = np.flatnonzero(known)[::step]
+        self.rows, self.unknown = np.flatnonzero(known)[::step], np.flatnonzero(~known)[::step]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
         self.shown = np.array(SPANS) >= STEPS * _noise(data.t, driver, data.start)

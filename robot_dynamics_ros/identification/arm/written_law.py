@@ -56,6 +56,11 @@ class WrittenLaw:
         """Whether the integrated velocity drives the presliding part."""
         return self.presliding is not None and self.presliding.parameters["rotor_time"] != 0.0
 
+    @property
+    def slips(self) -> bool:
+        """Whether its elements slip at their level."""
+        return self.presliding is not None and self.presliding.shape.step == 0.0
+
     def columns(self, chosen: JointFriction) -> JointFriction:
         """The law as columns of a linear fit: terms that the presliding part has, its shape held; the chosen law where
         it has none. Motors that turn with two joints and the rotor's inertia keep their columns.

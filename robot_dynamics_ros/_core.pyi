@@ -802,40 +802,6 @@ class FrictionStage:
         writes friction and its standard deviation (n,) [Nm]. Returns a Status.
         """
 
-class FrictionHealth:
-    """Drift and scatter of measured against modelled friction."""
-    def __init__(self, n: Integer, time_constant: Real, moving: Real) -> None: ...
-    def drift(self, arg0: Integer) -> float:
-        """Mean of measured minus modelled friction of a joint [Nm]."""
-    def reset(self) -> None:
-        """Forget all samples; parameters stay."""
-    def run(
-        self,
-        stamp_ns: Integers,
-        v: typing.Any,
-        drive_torque: typing.Any,
-        model_torque: typing.Any,
-        friction_torque: typing.Any,
-        contact: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]:
-        """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def scatter(self, arg0: Integer) -> float:
-        """Standard deviation of that difference [Nm]."""
-    def seen(self, arg0: Integer) -> float:
-        """Duration of free motion of a joint [s]."""
-    def step(
-        self,
-        stamp_ns: Integer,
-        v: typing.Any,
-        drive_torque: typing.Any,
-        model_torque: typing.Any,
-        friction_torque: typing.Any,
-        contact: typing.Any,
-    ) -> Status:
-        """
-        One sample: v (n,) [rad/s], drive, model and friction torque (n,) [Nm], contact (n + 1,), or None. Returns a Status.
-        """
-
 class MotionState:
     """Velocity, acceleration, model torque and drive torque [Simoni2017 V, 16, 20]."""
     def __init__(self, chain: Chain, **kwargs) -> None: ...
@@ -1031,6 +997,9 @@ class ExternalForce:
     @property
     def period(self) -> float:
         """Typical sampling time [s]."""
+    @property
+    def viscous_drift(self) -> RealArray:
+        """Viscous friction above that of the robot file and its deviation (2, n) [Nm s/rad]."""
 
 class PowerMeter:
     """Electric and mechanical power and energy, per joint and total [Clochiatti2024, eq. 19-26]."""

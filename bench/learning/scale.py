@@ -15,9 +15,10 @@ from bench.learning.tasks import worked
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.fleet import evidence_of
 from robot_dynamics_ros.learning.intake import learn_recording
 from robot_dynamics_ros.learning.running import posterior
-from robot_dynamics_ros.learning.triangles import Triangle, load, merged, save
+from robot_dynamics_ros.learning.triangles import Triangle, load, save
 from robot_dynamics_ros.learning.update import file_prior
 from robot_dynamics_ros.learning.written import written
 from robot_dynamics_ros.robot_file import load_robot
@@ -60,17 +61,17 @@ def measure(name: str, robots: int, seed: int = 0) -> Cost:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     sizes = [len(i) + 1 for i in prior.columns.index]
     with tempfile.TemporaryDirectory() as directory:
-        read, merge, size = _merge(triangle, Path(directory), robots, prior.columns.robot_id, sizes, seed)
+        read, merge, size = _merge(triangle, Path(directory), robots, prior.columns, sizes, seed)
     return Cost(
         size, learned - begin, solved - learned, done - solved, memory, robots, merge, read, 1e-6 * size * robots
     )
 
 
 def _merge(
-    triangle: Triangle, directory: Path, robots: int, robot_id: str, sizes: list[int], seed: int
+    triangle: Triangle, directory: Path, robots: int, columns: Columns, sizes: list[int], seed: int
 ) -> tuple[float, float, int]:
     """Processor seconds of reading and of merging, and bytes of a triangle."""
-    rng, total, read, merge, size = np.random.default_rng(seed), None, 0.0, 0.0, 0
+    rng, read, merge, size = np.random.default_rng(seed), 0.0, 0.0, 0
     for first in range(0, robots, BATCH):
         paths = [directory / f"{k}.triangle" for k in range(min(BATCH, robots - first))]
         for path in paths:
@@ -78,10 +79,9 @@ def _merge(
             other = Triangle(joints, triangle.count, triangle.correlation, triangle.reference, triangle.about)
             size = save(other, path)
         begin = time.process_time()
-        batch = [load(path, robot_id, sizes) for path in paths]
+        batch = [load(path, columns.robot_id, sizes) for path in paths]
         loaded = time.process_time()
-        total = merged(batch if total is None else [total, *batch])
-        total.about.pop("recordings", None)
+        evidence_of(columns, batch)
         read, merge = read + loaded - begin, merge + time.process_time() - loaded
     return read, merge, size
 

@@ -121,6 +121,15 @@ void bind(py::module_& m) {
           },
           "Bias of the external torque (n,) [Nm].")
       .def_property_readonly(
+          "viscous_drift",
+          [](const ExternalForce& s) {
+            Array both({py::ssize_t(2), py::ssize_t(s.joints())});
+            double* out = both.mutable_data();
+            for (int i = 0; i < s.joints(); ++i) out[i] = s.drift().drift(i), out[s.joints() + i] = s.drift().std(i);
+            return both;
+          },
+          "Viscous friction above that of the robot file and its deviation (2, n) [Nm s/rad].")
+      .def_property_readonly(
           "payload_verdict", [](const ExternalForce& s) { return s.payload().verdict(); },
           "What explains a lasting external torque.")
       .def_property_readonly(

@@ -17,8 +17,6 @@ constexpr std::array<Column, 8> stage_columns{{{"position"},
                                                {"temperature_variance"},
                                                {"friction", out},
                                                {"friction_std", out}}};
-constexpr std::array<Column, 5> health_columns{
-    {{"v"}, {"drive_torque"}, {"model_torque"}, {"friction_torque"}, {"contact", Column::Use::read, 1}}};
 
 // The stage over a log whose temperatures may be estimated in turn: position is the rotor's where it is known, the
 // temperature the estimate where there is one.
@@ -55,20 +53,6 @@ std::vector<MotorTurn> motor_turns(const Maybe& given) {
   return turns;
 }
 
-void bind_health(py::module_& m) {
-  py::class_<FrictionHealth> c(m, "FrictionHealth", "Drift and scatter of measured against modelled friction.");
-  c.def(py::init<int, double, double>(), py::arg("n"), py::arg("time_constant"), py::arg("moving"))
-      .def("reset", &FrictionHealth::reset, "Forget all samples; parameters stay.")
-      .def("drift", &FrictionHealth::drift, "Mean of measured minus modelled friction of a joint [Nm].")
-      .def("scatter", &FrictionHealth::scatter, "Standard deviation of that difference [Nm].")
-      .def("seen", &FrictionHealth::seen, "Duration of free motion of a joint [s].");
-  def_stage(
-      c, health_columns,
-      "One sample: v (n,) [rad/s], drive, model and friction torque (n,) [Nm], contact (n + 1,), or None. Returns "
-      "a Status.",
-      [](FrictionHealth& h, std::int64_t stamp, const auto& x) { return h.step(stamp, x[0], x[1], x[2], x[3], x[4]); });
-}
-
 }  // namespace
 
 void bind(py::module_& m) {
@@ -96,7 +80,6 @@ void bind(py::module_& m) {
   c.def("rows", &rows_of,
         "RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, "
         "temperature, friction, friction_std), (N, n) each, inputs may be None.");
-  bind_health(m);
 }
 
 }  // namespace bindings::friction_stage

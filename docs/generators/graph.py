@@ -18,7 +18,7 @@ def picture() -> str:
         (190, 120, 130, 90, LIVE, ("hardware_node", "or the driver that", "you already run")),
         (390, 30, 180, 120, OFFLINE, ("measured topics", *INPUT_TOPICS)),
         (390, 175, 180, 90, LIVE, ("estimator_node", "friction, temperature,", "contact force, stiffness")),
-        (650, 30, 280, 235, OFFLINE, (f"{PREFIX}/", *estimates, "contact, joint_health (diagnostics)")),
+        (650, 30, 280, 235, OFFLINE, (f"{PREFIX}/", *estimates, "contact, friction_health (diagnostics)")),
         (390, 320, 180, 55, OFFLINE, (f"{PREFIX}/", "joint_torque_command")),
         (650, 320, 280, 55, OUTSIDE, ("your nodes", "rviz, viewer_node, record, controllers")),
         (20, 320, 300, 55, FILE, ("composed_node", "hardware and estimators in one process: fewest delays")),

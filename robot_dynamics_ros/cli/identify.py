@@ -24,7 +24,7 @@ from robot_dynamics_ros.errors import ConfigError, DataError
 
 PATH = click.Path(path_type=Path)
 SIGNS = {"auto": 0, "environment": 1, "robot": -1}
-JOINTS = ("friction", "load", "temperature", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
+JOINTS = ("friction", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
 COMMON = {"bags", "robot", "what", "topic", "out"}
 ARM = {"validate", "payload_from", "effort", "wrench", "known_rotor"}
 ARM |= {"excluded", "contact", "verbose", "view_file", "vendor"}
@@ -99,7 +99,7 @@ def command(context: click.Context, what: str, **o: Any) -> None:
     and report. The figures are of the robot file that is written. Exit status 3: it is written, but the verdict is "not
     usable".
 
-    --what friction, load, temperature, hysteresis, kinematic-error, thermal, stiffness: a property of the joints; the
+    --what friction, hysteresis, kinematic-error, thermal, stiffness: a property of the joints; the
     usable segments (constant velocity, reversals, duty cycles) are found in the motion. --what drives: torque
     constants, rotor inertia and losses from motor currents. --what compare: the arm from each bag, and what differs.
 

@@ -8,6 +8,7 @@ from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.options import (
     console,
     end_with,
+    joint_index,
     joint_table,
     print_files,
     print_notes,
@@ -38,8 +39,9 @@ def identify_property(
     log, report = load_bag(list(bags), known, topic=topic)
     names = ", ".join(b.name for b in bags)
     refuse(log, known, names)
+    numbers = [joint_index(known, j, "identify", "--joint") for j in joints]
     found = identify_joints(
-        log, known, what, joints, source=names, wrap=lambda items: progress(items, what, len(items))
+        log, known, what, numbers, source=names, wrap=lambda items: progress(items, what, len(items))
     )
     said = write_joint_outputs(found, log, list(bags), out, robot)
     write_json(out / f"{what}.json", found.as_dict() | said | {"bags": [str(b) for b in bags]})

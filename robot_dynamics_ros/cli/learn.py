@@ -63,7 +63,7 @@ def command(
     from robot_dynamics_ros.identification.arm.state import Options
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.learning.fleet import prior_of_file
-    from robot_dynamics_ros.learning.observability import advice, knowledge
+    from robot_dynamics_ros.learning.observability import knowledge
     from robot_dynamics_ros.learning.report import judged, write_report
     from robot_dynamics_ros.learning.session import Session
     from robot_dynamics_ros.learning.store import Store
@@ -88,7 +88,6 @@ def command(
         print_notes(session.lines)
         raise
     known = knowledge(session.prior, proposal.state)
-    open_words = advice(session.prior, proposal.state, known)
     files: dict[str, str] = {}
     applied = apply and proposal.robot is not None
     if applied:
@@ -98,9 +97,9 @@ def command(
     show_verdict(said)
     _table(store.columns.robot.joint_names, proposal)
     if verbose:
-        print_notes([*session.lines, *proposal.reasons, *open_words])
+        print_notes([*session.lines, *proposal.reasons])
     try:
-        page = write_report(session, proposal, known, open_words, said, store.directory / "learn.html")
+        page = write_report(session, proposal, known, said, store.directory / "learn.html")
         files["report"] = str(page)
     except CapabilityError as error:  # what is learned does not depend on drawing
         console.print(f"no report: {error}")

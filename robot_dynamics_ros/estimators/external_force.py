@@ -11,7 +11,14 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadAnswer, PayloadVerdict, Status, TareResult
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.estimators.force_arguments import CONSTANTS, core_arguments, expected_moment
+from robot_dynamics_ros.estimators.force_arguments import (
+    CONSTANTS,
+    DRIFT,
+    core_arguments,
+    drift_deviation,
+    expected_moment,
+)
+from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import Log, Sample
@@ -25,6 +32,10 @@ TARE_REFUSALS = {
     TareResult.unsteady: "the torque is changing; hold still or move evenly",
     TareResult.unexplained: "neither friction nor a payload makes such a torque: let go of the robot, or identify it",
 }
+
+
+LEARNED = 0.5  # of the deviation before measuring, below which viscous friction counts as known
+OFF = 0.6  # share of viscous friction that no usual temperature explains: 30 K colder, 60 K warmer
 
 
 class ForceStage:
@@ -149,6 +160,7 @@ class ForceStage:
         frame, frame_id = wrench_frame(robot, p["frame_id"])
         self.core = _core.ExternalForce(robot.chain(), frame=frame, **core_arguments(robot, p))
         self.frame_id, self.singular_value = frame_id, float(p["singular_value"])
+        self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / DRIFT
         self.notes = []
 
     def reset(self) -> None:
@@ -181,6 +193,18 @@ class ForceStage:
         if result == TareResult.accepted:
             return True, "bias [Nm]: " + ", ".join(f"{b:.2f}" for b in self.core.bias)
         return False, TARE_REFUSALS[result]
+
+    def viscosity(self) -> np.ndarray:
+        """Viscous friction (n,) [Nm s/rad] that free motion has shown; NaN where it has shown none yet."""
+        drift, std = self.core.viscous_drift
+        return np.where((std > 0) & (std < LEARNED * DRIFT * self._viscosity), self._viscosity + drift, np.nan)
+
+    def friction_health(self) -> dict[str, tuple[bool, str]]:
+        """Joint -> whether it needs a look, and how its viscous friction differs from the robot file's, in words."""
+        now, usual, std = self.viscosity(), self._viscosity, self.core.viscous_drift[1]
+        known = np.flatnonzero(np.isfinite(now))
+        share = {i: float(now[i] / usual[i] - 1) for i in known}
+        return {self._names[i]: (abs(s) > OFF, viscosity_text(s, std[i] / usual[i])) for i, s in share.items()}
 
     def payload_message(self) -> str:
         """What is known about a lasting torque, for diagnostics; empty when there is none."""

@@ -13,7 +13,6 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.alignment import alignment
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
-from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.power import PowerStage
 from robot_dynamics_ros.estimators.stage import RowByRow, Stage, configure
@@ -30,12 +29,11 @@ STAGES: dict[str, Callable[[], Stage]] = {
     "temperature": TemperatureStage,  # qd, torques, housing temperature, last contact -> lubricant temperature
     "friction": FrictionStage,  # qd, model torque, temperature -> friction
     "force": ForceStage,  # drive torque - model - friction -> external torque, wrench, contact
-    "friction_health": FrictionHealthStage,  # drive torque against model and friction, contact -> drift (diagnostics)
     "stiffness": StiffnessStage,  # theta - q, torques -> transmission stiffness, wear
     "power": PowerStage,  # drive torque or current, qd -> electric and mechanical power, energy, efficiency
 }
 # left out, with a note, for a robot that cannot support them; their status stays their own
-OPTIONAL = ("friction_health", "stiffness", "power")
+OPTIONAL = ("stiffness", "power")
 # After these the first stage has used the sample; after any other status no stage reads it.
 USABLE = (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated)
 BLOCK = 20_000  # records per block of run()

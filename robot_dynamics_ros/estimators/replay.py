@@ -73,6 +73,7 @@ class Replay:
             "contact_share": float(contact.mean()) if len(contact) else 0.0,
             "contacts": [asdict(peak) for peak in contact_peaks(log)],
             "payload_or_bias": self.pipeline.stage("force").payload_message(),
+            "friction_health": {j: text for j, (_, text) in self.pipeline.stage("force").friction_health().items()},
             "recorded_difference": self.recorded,
             "notes": self.notes,
         }

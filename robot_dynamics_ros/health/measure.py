@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.models.sliding_friction import sliding_friction
-from robot_dynamics_ros.parameters import resolve
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.speeds import SLIDING
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-MOVING: float = resolve(FrictionHealthStage.parameters)["moving"]  # rad/s, as the live stage
 MIN_SAMPLES = 200  # moving samples of a joint for a statement about it
 PLAUSIBLE = 946_684_800.0  # s; stamps before the year 2000 are not dates
 BINS = 200  # of a recording, for what warms slowly
@@ -30,9 +28,9 @@ ABSENT = float("nan")
 
 @dataclass(frozen=True)
 class Measurement:
-    """One recording: time [s], and per joint (n,) Coulomb level [Nm], its std, residual RMS [Nm], stiffness [Nm/rad],
-    thermal time constant [s] and resistance [K/W], temperature [deg C], load (RMS of the model torque in motion) [Nm];
-    NaN where the recording does not determine it.
+    """One recording: time [s], and per joint (n,) Coulomb level [Nm], its std, residual RMS [Nm], viscosity that the
+    live filter has learned [Nm s/rad], stiffness [Nm/rad], thermal time constant [s] and resistance [K/W], temperature
+    [deg C], load (RMS of the model torque in motion) [Nm]; NaN where the recording does not determine it.
     """
 
     bag: str
@@ -40,6 +38,7 @@ class Measurement:
     coulomb: np.ndarray
     coulomb_std: np.ndarray
     residual: np.ndarray
+    viscous: np.ndarray
     stiffness: np.ndarray
     thermal_time: np.ndarray
     thermal_resistance: np.ndarray
@@ -57,7 +56,8 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
 
     Raises DataError when no joint moves freely for long enough.
     """
-    log = replay([bag], robot, topic=topic).log
+    run = replay([bag], robot, topic=topic)
+    log = run.log
     n = robot.n_joints
     law = sliding_friction(robot) if robot.drives.torque_side == "motor" else None
     level = np.full(n, ABSENT) if law is None else law.coulomb_viscous()[:, 0]  # memory included
@@ -72,13 +72,13 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
     thermal = [warming(log.time, log.temperature[:, j], friction[:, j] * log.qd[:, j]) for j in range(n)]
     time_constant, resistance = (np.array(column) for column in zip(*thermal, strict=True))
     stiffness = _medians(log.stiffness)
-    return Measurement(
-        str(bag), time, coulomb, std, residual, stiffness, time_constant, resistance, _medians(heat), _load(log)
-    )
+    viscous = run.pipeline.stage("force").viscosity()
+    warmth = time_constant, resistance, _medians(heat)
+    return Measurement(str(bag), time, coulomb, std, residual, viscous, stiffness, *warmth, _load(log))
 
 
 def _load(log: Log) -> np.ndarray:
-    moving = np.abs(log.qd) > MOVING
+    moving = np.abs(log.qd) > SLIDING
     squares = np.where(moving & np.isfinite(log.model_torque), log.model_torque**2, 0.0).sum(axis=0)
     return np.sqrt(squares / np.maximum(moving.sum(axis=0), 1))
 
@@ -90,7 +90,7 @@ def _medians(values: np.ndarray) -> np.ndarray:
 def _joint(log: Log, friction: np.ndarray, j: int, level: float) -> tuple[float, float, float]:
     """Coulomb level, its std and the residual RMS: tau_d - tau_J - f_model = dFc sgn v + dFv v + o, free motion."""
     v, error = log.qd[:, j], friction - log.friction_torque[:, j]
-    good = (np.abs(v) > MOVING) & np.isfinite(error) & ~(log.contact[:, -1] > 0.5)
+    good = (np.abs(v) > SLIDING) & np.isfinite(error) & ~(log.contact[:, -1] > 0.5)
     if good.sum() < MIN_SAMPLES or np.ptp(np.sign(v[good])) < 2:
         return ABSENT, ABSENT, ABSENT
     A = np.column_stack([np.sign(v), v, np.ones_like(v)])[good]

@@ -19,6 +19,7 @@ from robot_dynamics_ros.verdict import matrix, times, verdict, worst
 QUANTITIES = {
     "coulomb": ("Coulomb level at equal load and temperature", "Nm"),
     "residual": ("RMS of what the model does not explain", "Nm"),
+    "viscous": ("viscosity at equal load and temperature", "Nm s/rad"),
     "stiffness": ("transmission stiffness", "Nm/rad"),
     "thermal_time": ("thermal time constant", "s"),
     "thermal_resistance": ("warming per watt of friction", "K/W"),
@@ -29,7 +30,7 @@ RANK = ("unknown", "ok", "warn", "error")
 COLOURS = {"warn": ORANGE, "error": RED}  # of a joint's change points; others are grey
 GRADES = {"ok": "good", "warn": "fair", "error": "bad"}  # level of a joint -> that of the verdict
 LEAST_REACH = 0.1  # of the median that an axis shows at least on either side of it
-CORRECTED = ("coulomb", "stiffness")
+CORRECTED = ("coulomb", "viscous", "stiffness")
 
 
 def trends(measured: Sequence[Measurement], joints: Sequence[str]) -> dict[str, list[Trend]]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import theilslopes
 
-from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.parameters import resolve
 from robot_dynamics_ros.verdict import changed
@@ -21,14 +20,14 @@ SCATTER = 4  # recordings from which on their scatter is known
 NOTABLE = 1 / 3  # of the warning threshold: a smaller step or drift is not reported even when it is significant
 
 
-FRICTION, STIFFNESS = resolve(FrictionHealthStage.parameters), resolve(StiffnessStage.parameters)
-THERMAL = (0.3, 0.6, 0)  # no live diagnostics: it needs a complete warm-up
-# quantity -> warn, error: share of change that the diagnostics topic warns about; sign: +-1, 0 both directions
+STIFFNESS = resolve(StiffnessStage.parameters)
+CHANGED = (0.3, 0.6, 0)
+# quantity -> warn, error: share of change (of stiffness that of the live stage); sign: +-1, 0 both directions
 THRESHOLDS: dict[str, tuple[float, float, int]] = {
-    "coulomb": (FRICTION["warn"], FRICTION["error"], 0),
+    "coulomb": CHANGED,
     "stiffness": (STIFFNESS["wear_warn"], STIFFNESS["wear_error"], -1),
-    "thermal_time": THERMAL,
-    "thermal_resistance": THERMAL,
+    "thermal_time": CHANGED,
+    "thermal_resistance": CHANGED,
 }
 
 

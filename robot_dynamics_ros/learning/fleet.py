@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.store import Store
-from robot_dynamics_ros.learning.triangles import FORMAT, UNREADABLE, Triangle, stacked
+from robot_dynamics_ros.learning.triangles import FORMAT, UNREADABLE, Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior, rows_of
 from robot_dynamics_ros.outputs import replacing
 
@@ -23,7 +24,9 @@ STRENGTH = 2.0  # robots that the file's prior covariance counts as, so that few
 
 def evidence_of(columns: Columns, recordings: Sequence[Triangle]) -> np.ndarray:
     """Rows (p + 1, p + 1) of unit variance of all recordings of one robot, without any prior: [R_i, z_i]."""
-    return stacked([np.zeros((columns.size + 1, columns.size + 1)), *(rows_of(r, columns) for r in recordings)])
+    nothing = np.zeros((columns.size + 1, columns.size + 1))
+    R: Any = np.linalg.qr(np.vstack([nothing, *(rows_of(r, columns) for r in recordings)]), mode="r")
+    return R
 
 
 def fleet_prior(prior: Prior, robots: Sequence[np.ndarray], rounds: int = ROUNDS) -> Prior:

@@ -78,12 +78,7 @@ def _left(percent: float | None) -> tuple[str, str]:
 
 
 def write_report(
-    session: Session,
-    proposal: Proposal,
-    known: Sequence[Knowledge],
-    advice: Sequence[str],
-    result: dict[str, Any],
-    path: Path,
+    session: Session, proposal: Proposal, known: Sequence[Knowledge], result: dict[str, Any], path: Path
 ) -> Path:
     """One HTML file. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot be written."""
     return write_html(
@@ -91,35 +86,19 @@ def write_report(
         path,
         result=result,
         robot=session.store.columns.robot.name,
-        lines=session.lines,
-        reasons=proposal.reasons,
-        advice=advice,
+        lines=[*session.lines, *proposal.reasons],
         known=known,
-        pictures={"errors": _errors(session, proposal), "known": _known(known)},
+        picture=_picture(known),
     )
 
 
-def _errors(session: Session, proposal: Proposal) -> str:
-    """Held-out error of each joint with the present and the learned file."""
-    names = session.store.columns.robot.joint_names
-    drawing, axes = figure(1, 1, 9.0, 3.2)
-    axis, places = axes[0, 0], np.arange(len(names))
-    axis.bar(places - 0.2, proposal.present, 0.4, color=OTHER, label="present file")
-    axis.bar(places + 0.2, proposal.new, 0.4, color=MODEL, label="learned, held out")
-    axis.set_xticks(places, [n.replace("_joint", "").replace("_", " ") for n in names], fontsize=8, parse_math=False)
-    axis.set_ylabel("RMS of the torque [Nm]")
-    axis.grid(axis="y", alpha=0.25)
-    axis.legend(fontsize=8)
-    return svg(drawing)
-
-
-def _known(known: Sequence[Knowledge]) -> str:
+def _picture(known: Sequence[Knowledge]) -> str:
     """What is left of the prior deviation of each base parameter."""
     drawing, axes = figure(1, 1, 9.0, 3.0)
     axis, places = axes[0, 0], np.arange(len(known))
     axis.bar(places, [100 * k.left for k in known], color=MODEL)
     axis.axhline(100 * OPEN, color=OTHER, lw=1, ls="--")
-    axis.set_xticks(places, [k.short for k in known], rotation=90, fontsize=7)
+    axis.set_xticks(places, [k.name.split(" ")[0] for k in known], rotation=90, fontsize=7)
     axis.set_ylabel("deviation [% of the prior's]")
     axis.grid(axis="y", alpha=0.25)
     return svg(drawing)

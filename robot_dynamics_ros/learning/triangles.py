@@ -9,21 +9,34 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import replacing
 
 FORMAT = 1
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile)  # of a damaged archive
-REQUIRED = ("robot_id", "recording", "sha256", "time", "seconds", "unit", "format", "version")
+
+
+class About(BaseModel):
+    """Provenance of a recording, and whatever else is known of it."""
+
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
+    format: Literal[1]
+    version: str
+    robot_id: str
+    recording: str
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    time: float = Field(ge=0, le=1e10)
+    seconds: float = Field(ge=0, le=1e9)
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -32,7 +45,7 @@ class Triangle:
 
     joints: triangle (k_j + 1, k_j + 1) of every joint, its target last; count (n,): sum of row weights; correlation
     (n,): rows per independent row; reference (n,) [Nm^2]: weighted squared error of the first robot file on these rows.
-    about: provenance by name, see REQUIRED.
+    about: provenance by name, see About.
     """
 
     joints: list[np.ndarray]
@@ -55,28 +68,6 @@ class Triangle:
         """Standard deviation (n,) [Nm] of the rows about their own least-squares solution."""
         own = np.array([T[-1, -1] ** 2 for T in self.joints])
         return np.sqrt(own / np.maximum(self.count, 1.0))
-
-
-def stacked(triangles: Sequence[np.ndarray]) -> np.ndarray:
-    """Triangle (k, k) of the rows of all triangles (k, k): their QR."""
-    R: Any = np.linalg.qr(np.vstack(triangles), mode="r")
-    return R
-
-
-def merged(recordings: Sequence[Triangle]) -> Triangle:
-    """One triangle of several recordings of one robot model: exactly that of all their rows at once.
-
-    Raises DataError for recordings of different models.
-    """
-    ids = {r.about.get("robot_id") for r in recordings}
-    if len(ids) != 1:
-        raise DataError(f"triangles of different robot models cannot be merged: {', '.join(sorted(map(str, ids)))}")
-    joints = [stacked([r.joints[j] for r in recordings]) for j in range(len(recordings[0].joints))]
-    count = np.sum([r.count for r in recordings], axis=0)
-    correlation = np.sum([r.count * r.correlation for r in recordings], axis=0) / np.maximum(count, 1.0)
-    names = [name for r in recordings for name in r.about.get("recordings", [r.about.get("recording")])]
-    about = dict(recordings[-1].about) | {"recordings": names, "time": min(r.time for r in recordings)}
-    return Triangle(joints, count, correlation, np.sum([r.reference for r in recordings], axis=0), about)
 
 
 def save(triangle: Triangle, path: Path) -> int:
@@ -105,54 +96,31 @@ def load(path: Path, robot_id: str, sizes: Sequence[int]) -> Triangle:
     try:
         with np.load(io.BytesIO(raw[32:]), allow_pickle=False) as file:
             data = dict(file)
-        about = dict(json.loads(data.pop("about").tobytes()))
+        about = About.model_validate_json(data.pop("about").tobytes()).model_dump()
+        joints = [_square(data[f"joint_{j}"], size) for j, size in enumerate(sizes) if about["robot_id"] == robot_id]
+        for name, low, high in (("count", 1e-9, 1e10), ("correlation", 1.0, 1e6), ("reference", 0.0, 1e12)):
+            _refuse(name, data[name], (len(sizes),), low, high)
+    except ValidationError as error:
+        wrong = "; ".join(f"{one['loc'][0] if one['loc'] else 'provenance'}: {one['msg']}" for one in error.errors())
+        raise DataError(f"{path}: holds {wrong}; remove the file and learn its recording again") from None
     except UNREADABLE as error:
-        raise DataError(f"{path}: is no triangle ({error}); remove the file and learn its recording again") from None
-    missing = [name for name in REQUIRED if name not in about]
-    if missing or about["format"] != FORMAT:
-        raise DataError(f"{path}: has format {about.get('format')}, expected {FORMAT}; lacks {missing or 'nothing'}")
+        raise DataError(f"{path}: holds no triangle ({error}); remove the file and learn its recording again") from None
     if about["robot_id"] != robot_id:
         raise DataError(
             f"{path}: is of another robot model ({about['robot_id']}, this one is {robot_id}): kinematics or columns "
             "differ; keep one state directory per robot"
         )
-    try:
-        joints = [_square(data[f"joint_{j}"], size) for j, size in enumerate(sizes)]
-        found = Triangle(joints, data["count"], data["correlation"], data["reference"], about)
-        wrong = _wrong(found)
-    except UNREADABLE as error:
-        wrong = f"numbers that are missing or of another shape ({error})"
-    if wrong:
-        raise DataError(f"{path}: holds {wrong}; remove the file and learn its recording again")
-    return found
+    return Triangle(joints, data["count"], data["correlation"], data["reference"], about)
 
 
-def _wrong(t: Triangle) -> str:
-    """What of a triangle no recording can have left behind, empty where it may have."""
-    bounds = {"count": (1e-9, 1e10), "correlation": (1.0, 1e6), "reference": (0.0, 1e12)}
-    for name, (low, high) in bounds.items():
-        values = getattr(t, name)
-        if (
-            values.shape != (len(t.joints),)
-            or values.dtype.kind != "f"
-            or not ((low <= values) & (values <= high)).all()
-        ):
-            return f"a {name} outside {low:g}..{high:g} or numbers that are not finite"
-    if not all(np.isfinite(T).all() for T in t.joints):
-        return "numbers that are not finite"
-    for name, high in (("time", 1e10), ("seconds", 1e9)):
-        value = t.about[name]
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= high:
-            return f"a {name} outside 0..{high:g}"
-    sha256, recording = t.about["sha256"], t.about["recording"]
-    if not isinstance(recording, str) or not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
-        return "a name or hash that is none"
-    return ""
+def _refuse(name: str, values: np.ndarray, shape: tuple[int, ...], low: float, high: float) -> None:
+    """Raises ValueError for what no recording can have left behind."""
+    if values.shape != shape or values.dtype.kind != "f" or not ((low <= values) & (values <= high)).all():
+        raise ValueError(f"a {name} outside {low:g}..{high:g}, not finite or of another shape")
 
 
 def _square(values: np.ndarray, size: int) -> np.ndarray:
-    if values.dtype.kind != "f" or values.ndim != 1:
-        raise ValueError(f"{values.dtype} of shape {values.shape}")
+    _refuse("triangle", values, (size * (size + 1) // 2,), -1e150, 1e150)
     out = np.zeros((size, size))
     out[np.triu_indices(size)] = values
     return out

@@ -27,24 +27,11 @@ TAU = 365 * DAY  # s: friction walks by sqrt(2) of its prior deviation within it
 MASS, CENTRE, INERTIA = 0.1, 0.01, 0.2  # prior deviations of a data sheet: share, m, share
 ROTOR = 0.2  # share
 KNOWN = 0.3  # of these deviations, where the numbers were identified on the robot itself
-FRICTION = {
-    "h": 0.6,
-    "hg": 0.5,
-    "hl": 0.1,
-    "hgl": 0.05,
-    "fv1": 0.6,
-    "fv2": 0.3,
-    "fv0": 0.6,
-    "tc": 0.015,
-    "tv": 0.015,
-    "fo": 0.2,
-}
+FRICTION = {"h": 0.6, "hg": 0.5, "hl": 0.1, "hgl": 0.05, "fv1": 0.6, "fv2": 0.3, "fv0": 0.6, "fo": 0.2}
+FRICTION |= {"tc": 0.015, "tv": 0.015}
 # of the Coulomb level (h, hg, fo), of the viscous friction at 1 rad/s (fv..), per Nm of load (hl, hgl), per K of both
 THINNER = -0.01  # 1/K, viscous friction of a robot file without a temperature law: grease
-TYPICAL, TYPICAL_LOAD = (
-    0.5,
-    0.2,
-)  # rad/s, share of the largest load: at which a temperature slope of all friction and those of its parts agree
+TYPICAL = 0.5  # rad/s at which a temperature slope of all friction and those of its parts agree
 
 
 @dataclass(frozen=True)

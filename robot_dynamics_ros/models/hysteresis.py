@@ -57,7 +57,8 @@ def _optional_rows(robot: RobotFile, name: str) -> np.ndarray | None:
     return np.array(np.broadcast_to(values, (robot.n_joints, values.shape[-1])))
 
 
-def _elements(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
+def elements(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
+    """Spans D and stiffnesses k (n, M) of the elements of a robot file, by the spacing laws where it has none."""
     D, k = _optional_rows(robot, "d"), _optional_rows(robot, "k")
     if D is not None and k is not None:
         return D, k
@@ -92,7 +93,7 @@ def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = Non
         if block.model == "presliding":
             known = {name: robot.array(f"hysteresis.parameters.{name}") for name in block.parameters}
             return presliding_core(known, friction)
-        D, k = _elements(robot)
+        D, k = elements(robot)
         gms = _core.Gms(D, k, _backlash(robot), MAX_GAP)
         return _core.Friction.egms(friction.core, gms, *_levels(robot, friction), kinematic_error(robot))
     except ValueError as problem:

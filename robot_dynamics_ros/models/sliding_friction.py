@@ -19,6 +19,14 @@ POSES = 200  # random poses in which the load of the gears is averaged
 SLOWEST, FASTEST, POINTS = 0.005, 3.0, 60  # rad/s; FASTEST where the robot file has no velocity limit
 KNOTS = (0.03, 0.1, 0.3, 1.0)  # rad/s, bends of the piecewise law
 NEGLIGIBLE = 1e-9  # Nm, Nm s/rad
+CATALOGUE = 0.015  # 1/K by which viscous friction of greased gears falls
+
+
+def viscosity_text(share: float, std: float) -> str:
+    """By how much viscous friction differs, and the temperature that it means."""
+    warmer = -np.log(max(1 + share, 0.01)) / CATALOGUE
+    size = f"{100 * abs(share):.0f} +- {100 * std:.0f} % {'lower' if share < 0 else 'higher'}"
+    return f"viscous friction is {size} ({warmer:+.0f} K at the usual {100 * CATALOGUE:.1f} %/K)"
 
 
 @dataclass(frozen=True)

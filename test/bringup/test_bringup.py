@@ -32,7 +32,7 @@ def test_composed_and_separate_run_the_same_stages():
     assert [n.executable for n in describe("ur5e").nodes] == ["composed_node"]
     separate = describe("ur5e", composed=False).nodes
     assert separate[0].executable == "hardware_node"
-    stages = ["motion", "temperature", "friction", "force", "friction_health", "power"]  # a UR5e has no rotor encoder
+    stages = ["motion", "temperature", "friction", "force", "power"]  # a UR5e has no rotor encoder
     assert [n.parameters["stages"] for n in separate[1:]] == stages
     assert [stage.name for stage in Pipeline(load_robot("ur5e")).stages] == stages  # what the composed node runs
     executables = {n.executable for n in describe("ur10e", driver="none", composed=False).nodes}

@@ -41,7 +41,6 @@ INSTANCES = {
     "RotorFrictionObserver": lambda: _core.RotorFrictionObserver(ONE, ONE),
     "PowerMeter": lambda: EnergyModel.from_robot(ROBOT).meter(),
     "StreamMonitor": _core.StreamMonitor,
-    "FrictionHealth": lambda: _core.FrictionHealth(N, 1.0, 0.1),
     "FrictionStage": lambda: _core.FrictionStage(MAP),
     "MotionState": lambda: _core.MotionState(ROBOT.chain()),
     "SignalAlignment": lambda: _core.SignalAlignment(N),

@@ -8,8 +8,6 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
-from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
-from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.models.robot_report import report
 from robot_dynamics_ros.robot_file import load_robot
@@ -239,38 +237,6 @@ def test_a_refused_configuration_leaves_the_observer_at_work():
         s.configure(robot("none"), {"model": "hysteresis"})
     s.run(record)
     assert abs(record.friction_torque[500:] - 6.0).max() < 0.5
-
-
-# ---- health
-
-
-def health(factor, contact=0.0, seconds=60, v=0.5):
-    N = int(seconds / 0.01)
-    r = robot("none")
-    record = Log(r.joint_names, np.arange(N) * 10 * MS)
-    sign = np.sign(np.sin(np.arange(N) * 0.02 + 0.01))
-    record.qd = np.tile((v * sign)[:, None], 6)
-    record.friction_torque = FrictionModel.from_robot(r).torque(record.qd)
-    record.model_torque = np.full((N, 6), 10.0)
-    record.drive_torque = record.model_torque + factor * record.friction_torque
-    record.contact = np.full((N, 7), contact)
-    s = FrictionHealthStage()
-    s.configure(r)
-    s.run(record)
-    return s.health()[2]
-
-
-def test_health_shows_drift_against_the_model():
-    assert health(1.0)["level"] == "ok" and health(1.0)["drift"] == pytest.approx(0.0, abs=1e-9)
-    worn = health(1.25)
-    friction = FrictionModel.from_robot(robot("none")).torque(np.full(6, 0.5))[2]
-    assert worn["drift"] == pytest.approx(0.25 * friction, rel=1e-6)
-    assert worn["level"] == "warn" and health(1.6)["level"] == "error"
-
-
-@pytest.mark.parametrize("changes", [{"contact": 1.0}, {"contact": np.nan}, {"v": 0.01}, {"seconds": 5}])
-def test_health_says_nothing_without_free_motion(changes):
-    assert health(2.0, **changes)["level"] == "unknown"
 
 
 def test_the_error_at_rest_ends_with_the_way_not_with_the_speed():

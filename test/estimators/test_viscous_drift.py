@@ -1,5 +1,7 @@
 """Viscous friction that differs from the robot file's is learned in free motion, and a contact is not."""
 
+import re
+
 import numpy as np
 import pytest
 from force_bench import RATE, UR5E, measured, moving, still
@@ -72,3 +74,26 @@ def test_what_begins_later_agrees_within_its_deviation():
     late = slice(15 * RATE, None)
     difference = np.abs(part.external_wrench[late] - whole.external_wrench[begin:][late])
     assert (difference < 0.5 * whole.external_wrench_std[begin:][late]).all()
+
+
+@pytest.mark.parametrize(("more", "viscous", "off"), [(0.0, 0.0, False), (0.0, -0.35, False), (0.25, 0.0, True)])
+def test_friction_health_is_what_was_learned(more, viscous, off):
+    """more: of all friction, as share; viscous: of what friction grows by up to 1 rad/s."""
+    motion = moving(20.0)
+    log = log_of(motion, viscous)
+    log.effort += more * FrictionModel.from_robot(ARM).torque(motion[1])
+    pipeline = Pipeline(ARM)
+    assert pipeline.stage("force").friction_health() == {}
+    pipeline.run(log)
+    health = pipeline.stage("force").friction_health()
+    assert [health[name][0] for name in ARM.joint_names[:3]] == 3 * [off]
+    if not more:
+        for name in ARM.joint_names[:3]:
+            share, std = (float(x) / 100 for x in re.findall(r"(\d+) \+- (\d+) %", health[name][1])[0])
+            assert abs(share - abs(viscous)) < 2 * std < 0.3
+
+
+def test_a_robot_without_residuals_learns_no_friction():
+    pipeline = Pipeline(UR5E)
+    pipeline.run(log_of(moving(4.0)))
+    assert pipeline.stage("force").friction_health() == {} and np.isnan(pipeline.stage("force").viscosity()).all()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.joint.friction import fit_friction, friction_updates
-from robot_dynamics_ros.identification.joint.friction_fit import FrictionData
+from robot_dynamics_ros.identification.joint.friction import FrictionData, fit_friction, friction_updates
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import LAWS, FrictionModel
 from robot_dynamics_ros.robot_file import load_robot

@@ -66,8 +66,8 @@ def test_pairs_cancel_what_the_gravity_model_gets_wrong():
     s = measured_sliding(record(*steps([0.05, 0.1, 0.4]), noise=0.2, gravity=4.0))
     true = 5 * np.sign(s.data.v) + 3 * s.data.v
     assert s.paired == len(s.data) and np.abs(s.data.torque - true).max() < 0.15
-    q = np.linspace(0.1, 0.9, 5)
-    assert np.allclose(s.gravity_error(q), 4 * np.cos(q), atol=0.1)
+    q, missing = s.common.T
+    assert np.allclose(missing, 4 * np.cos(q), atol=0.1)
 
 
 def test_one_direction_leaves_values_without_partner():

@@ -58,7 +58,7 @@ def reported_cycles():
 
 
 def test_parameters_come_back_when_the_capacity_is_known(cycles):
-    fit = fit_thermal(cycles, cold(), capacity=500.0)
+    fit = fit_thermal(cycles, cold(), fixed={"heat_capacity": 500.0})
     assert fit.model == "simoni"
     for name, true in (HEAT | {"heat_transfer": 0.7}).items():
         assert abs(fit.parameters[name] - true) < max(3 * fit.std[name], 0.02 * abs(true)), name
@@ -76,8 +76,8 @@ def test_a_reported_housing_gives_every_parameter(reported_cycles):
 
 def test_an_unreported_housing_is_found_from_friction_when_both_capacities_are_known():
     runs = [run(duty, TWO, seed=int(100 * duty), sigma=0.05) for duty in (0.3, 1.0)]
-    one = fit_thermal(runs, cold(), capacity=float(TWO[0]))
-    two = fit_thermal(runs, cold(), capacity=float(TWO[0]), housing_capacity=float(TWO[2]))
+    one = fit_thermal(runs, cold(), fixed={"heat_capacity": TWO[0]})
+    two = fit_thermal(runs, cold(), fixed={"heat_capacity": TWO[0], "housing_capacity": TWO[2]})
     assert two.model == "two_node" and one.model == "simoni"
     for name, true in (HEAT | {"heat_transfer": TWO[1], "housing_transfer": TWO[3]}).items():
         assert abs(two.parameters[name] - true) < max(4 * two.std[name], 0.05 * abs(true)), (name, two.parameters)
@@ -88,7 +88,7 @@ def test_an_unreported_housing_is_found_from_friction_when_both_capacities_are_k
 
 
 def test_neutral_factors_can_be_held(cycles):
-    fit = fit_thermal(cycles, cold(), capacity=500.0, hold=("beta", "delta", "gamma"))
+    fit = fit_thermal(cycles, cold(), fixed={"heat_capacity": 500.0, "beta": 1.0, "delta": 1.0, "gamma": 0.0})
     assert fit.parameters["beta"] == fit.parameters["delta"] == 1.0 and fit.parameters["gamma"] == 0.0
     assert set(fit.std) == {"alpha", "heat_transfer"}
 
@@ -102,7 +102,7 @@ def test_without_any_temperature_the_capacity_is_asked_for(cycles):
 def test_runs_that_do_not_warm_the_joint_are_refused(reported):
     short = run(0.5, TWO if reported else ONE, minutes=0.7, dt=0.05, sigma=0.02, reported=reported)
     with pytest.raises(DataError, match="start cold and run until friction has settled"):
-        fit_thermal([short], cold(), capacity=500.0)
+        fit_thermal([short], cold(), fixed={"heat_capacity": 500.0})
 
 
 def test_standstill_and_broken_columns_are_refused(cycles):
@@ -113,4 +113,4 @@ def test_standstill_and_broken_columns_are_refused(cycles):
         (ThermalRun(first.stamp_ns[::-1], first.v, first.friction, AIR), "do not increase"),
     ):
         with pytest.raises(DataError, match=reason):
-            fit_thermal([broken], cold(), capacity=500.0)
+            fit_thermal([broken], cold(), fixed={"heat_capacity": 500.0})

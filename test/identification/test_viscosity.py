@@ -7,7 +7,8 @@ import pytest
 from prepared import TRUTH, run, steps
 
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.viscosity import CATALOGUE, compare_viscosity, described
+from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
+from robot_dynamics_ros.models.sliding_friction import CATALOGUE, viscosity_text
 
 T0, SLOPE = 25.0, -0.015  # deg C, 1/K
 
@@ -53,5 +54,5 @@ def test_recordings_of_one_temperature_are_not():
 
 @pytest.mark.parametrize("share", [-0.5, 0.3])
 def test_the_temperature_that_is_said_is_the_catalogues(share):
-    kelvin = float(described(share, 0.01).split("(")[1].split(" K")[0])
+    kelvin = float(viscosity_text(share, 0.01).split("(")[1].split(" K")[0])
     assert np.exp(-CATALOGUE * kelvin) == pytest.approx(1 + share, abs=0.01)

@@ -12,8 +12,11 @@ from stepped import NodeDouble
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.drivers.ur.status import status_of
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES
+from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.nodes.diagnostics import WARN
 from robot_dynamics_ros.nodes.robot.estimates import EffortWatch, Estimates
+from robot_dynamics_ros.nodes.robot.stages import select
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 
@@ -62,3 +65,12 @@ def test_the_torque_of_a_newer_ur_without_gravity_is_recognised_while_its_drives
         sample = resting(np.zeros(6), k)
         estimates.add_to(sample)
     assert (np.abs(sample.drive_torque - GRAVITY).max() < 1e-6) == free
+
+
+def test_the_diagnostics_say_what_friction_became(monkeypatch):
+    more = "viscous friction is 70 +- 5 % higher (-35 K at the usual 1.5 %/K)"
+    monkeypatch.setattr(ForceStage, "friction_health", lambda self: {"elbow_joint": (True, more)})
+    estimates = Estimates(NodeDouble(), ROBOT, select("force"), SimpleNamespace(effort_varies=False))
+    estimates.add_to(resting(GRAVITY, 0))
+    level, text, values = estimates.diagnose()
+    assert level == WARN and text.endswith(f"elbow_joint: {more}") and values["friction_health elbow_joint"] == more

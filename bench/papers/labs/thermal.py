@@ -25,7 +25,7 @@ from robot_dynamics_ros.trajectories import motions
 ROOM = 22.0  # deg C, air
 REST = 30.0  # deg C, of a joint that has been powered and held for hours: the surroundings the heat balance sees
 KEEP = 4  # every fourth cycle of long runs is recorded: 125 Hz
-HELD = ("gamma", "delta")  # duty cycles are too fast to show how the Stribeck part changes
+HELD = {"gamma": 0.0, "delta": 1.0}  # duty cycles are too fast to show how the Stribeck part changes
 SOURCES = {"reproduction": "velocity steps and duty cycles of the simulated robot"}
 
 
@@ -185,13 +185,14 @@ def thermal_fit(robot: RobotFile, fit: FrictionFit, joint: int) -> ThermalFit:
     r, rest = duty_records(robot.name)[joint], subject(robot).rest
     if r.temperature is not None:
         run = ThermalRun(r.stamp_ns, r.v, r.friction, rest, float(r.temperature[:100].mean()), r.temperature, r.load)
-        return fit_thermal([run], fit.model(), hold=HELD, joint=robot.joint_names[joint])
+        return fit_thermal([run], fit.model(), fixed=HELD, joint=robot.joint_names[joint])
     # No sensor: just switched on, as warm as the room; friction shows temperature only up to a scale, so the capacities
     # of lubricant and housing are given (masses times specific heat); how fast heat passes is identified.
     run = ThermalRun(r.stamp_ns, r.v, r.friction, rest, ROOM, None, r.load)
     lubricant, housing = heat_capacities(robot.name)[joint]
     name = robot.joint_names[joint]
-    return fit_thermal([run], fit.model(), capacity=lubricant, housing_capacity=housing, hold=HELD, joint=name)
+    fixed = HELD | {"heat_capacity": lubricant, "housing_capacity": housing}
+    return fit_thermal([run], fit.model(), fixed=fixed, joint=name)
 
 
 def thermal_block(fits: Sequence[ThermalFit], source: str = "reproduction") -> Mapping[str, Any]:

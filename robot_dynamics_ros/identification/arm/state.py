@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,7 +89,7 @@ class Identification:
     other_robot: str = ""
     viscosity: list[str] = field(default_factory=list)
     residuals: dict[str, Any] | None = None
-    baselines: dict[str, Callable[[Motion], np.ndarray]] | None = None  # other models it is compared with, once made
+    predicted: list[tuple[Motion, np.ndarray]] = field(default_factory=list)  # validation; torque (N, n) by the file
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,7 @@ class Tuner:
         self._sampled = sampled(self.recordings, ROWS, CONTEXT)
         self.notes: list[str] = []
         self._remembers = False  # delays are judged with presliding elements
+        self._shifted: dict[tuple[Any, ...], np.ndarray] = {}  # efforts by delays and margin
 
     def run(self, choices: UserChoices = UserChoices()) -> Structure:
         """The structure with the smallest held-out error.
@@ -225,9 +227,11 @@ class Tuner:
         self, structure: Structure, lags: np.ndarray = NO_SHIFT, margin: float | None = None
     ) -> CrossValidation:
         """The motion as the structure filters it, with the effort taken lags (D,) [samples] later, 0 first."""
-        motion = thinned(motion_of(shifted(self._sampled, lags), structure, margin), ROWS)
-        own = replace(motion, effort=motion.effort[:, : self.rigid.n])
-        return CrossValidation(self.rigid, structure, own, motion.effort)
+        motion = thinned(motion_of(self._sampled, structure, margin), ROWS)
+        key = (*lags.tolist(), margin or structure.cutoff)
+        if key not in self._shifted:  # of candidates with one margin they are alike
+            self._shifted[key] = thinned(motion_of(shifted(self._sampled, lags), structure, margin), ROWS).effort
+        return CrossValidation(self.rigid, structure, motion, self._shifted[key])
 
     def _errors(self, structure: Structure, lags: np.ndarray, margin: float | None = None) -> np.ndarray:
         """Held-out error (n, D) of each joint relative to its effort's power, for effort taken lags (D,) [samples]

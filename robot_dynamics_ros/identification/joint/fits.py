@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, duty_runs, reversals
-from robot_dynamics_ros.identification.joint.friction import fit_friction, friction_updates
-from robot_dynamics_ros.identification.joint.friction_fit import SPAN_LOAD, FrictionData, FrictionFit
+from robot_dynamics_ros.identification.joint.friction import (
+    SPAN_LOAD,
+    fit_friction,
+    friction_updates,
+    load_span,
+)
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     at_angle,
@@ -26,13 +29,13 @@ from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew
 from robot_dynamics_ros.identification.joint.thermal import ThermalRun, fit_thermal
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import elements, kinematic_error
 from robot_dynamics_ros.signals.speeds import SLIDING
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 LAW = "madsen"
-_ELEMENTS = 4  # of the hysteresis [Madsen2020, ch4 4.4.5]
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal
 _ROOM = 25.0  # deg C, where nothing is reported
 RARE = 0.01  # of the samples, which no misfit is judged by
@@ -69,57 +72,26 @@ class JointFit:
     std: dict[str, Any] = field(default_factory=dict)
 
 
-def fit_velocity(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
-    """Friction over velocity, and over load where the joint carries any [Madsen2020, ch4 25, 27]."""
+def friction_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
+    """Friction over velocity, and over load and temperature where these change enough [Madsen2020, ch4 25, 27, 28]."""
     sliding = measured_sliding(record)
-    fit = fit_friction(LAW, sliding.data, temperature=False)
-    return _friction(fit, sliding.data, _pairs(sliding.paired, len(sliding.data)))
-
-
-def fit_load(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
-    """Friction over velocity and load [Madsen2020, ch4 27]. Raises DataError for loads too narrow."""
-    sliding = measured_sliding(record)
-    span = float(np.ptp(np.abs(sliding.data.load))) if sliding.data.load is not None else 0.0
-    if not span >= SPAN_LOAD:
-        raise DataError(
-            f"{record.joint}: load spans {span:.1f} Nm, the fit needs {SPAN_LOAD:g} Nm: record the joint against "
-            "gravity in several poses, best with a payload"
-        )
-    fit = fit_friction(LAW, sliding.data, temperature=False)
-    return _friction(fit, sliding.data, _pairs(sliding.paired, len(sliding.data)), over_load=True)
-
-
-def fit_temperature(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
-    """Friction over velocity and temperature; refuses data without a span of temperature [Madsen2020, ch4 28].
-
-    Raises DataError without temperatures.
-    """
-    if record.temperature is None or not np.isfinite(record.temperature).all():
-        raise DataError(f"{record.joint}: no temperature was recorded: record joint_temperatures, from a cold start")
-    data = _thinned(measured_sliding(record, width=1.0).data)
-    fit = fit_friction(LAW, data, temperature=True)
-    return _friction(fit, data, ())
-
-
-def _friction(fit: FrictionFit, data: FrictionData, notes: tuple[str, ...], over_load: bool = False) -> JointFit:
-    updates = friction_updates([fit])
-    parameters = {k: (v[0] if isinstance(v, list) else v) for k, v in updates["friction.parameters"].items()}  # type: ignore[attr-defined]
+    data, fit = sliding.data, fit_friction(LAW, sliding.data)
+    parameters = {k: v[0] for k, v in friction_updates([fit])["friction.parameters"].items()}  # type: ignore[attr-defined]
     numbers = {
         "nrmse": fit.nrmse,
         "rmse": fit.rmse_moving,
         **_misfit(data.torque, fit.torque(data)),
         "samples": float(fit.samples),
     }
-    x = np.abs(data.load) if over_load and data.load is not None else data.v
-    order = np.argsort(x)
-    label = "load [Nm]" if over_load else "velocity [rad/s]"
-    y, model = data.torque, fit.torque(data)
-    if over_load:
-        y, model = y * np.sign(data.v), model * np.sign(data.v)
-    curve = Curve(x, y, x[order], model[order], label, "friction [Nm]")
-    notes = (*fit.notes, *notes)
+    order = np.argsort(data.v)
+    curve = Curve(data.v, data.torque, data.v[order], fit.torque(data)[order], "velocity [rad/s]", "friction [Nm]")
+    notes, alone, span = list(fit.notes), len(data) - sliding.paired, load_span(data)
+    if alone:
+        notes.append(f"{alone} of {len(data)} values have no partner in the other direction, which cancels gravity")
+    if span < SPAN_LOAD:
+        notes.append(f"load spans {span:.1f} Nm: friction over load, which needs {SPAN_LOAD:g} Nm, is left at 0")
     return JointFit(
-        fit.joint, "friction", fit.law, parameters, numbers, curve, fit.reference_temperature, notes, fit.std
+        fit.joint, "friction", fit.law, parameters, numbers, curve, fit.reference_temperature, tuple(notes), fit.std
     )
 
 
@@ -131,11 +103,9 @@ def _misfit(y: np.ndarray, model: np.ndarray) -> dict[str, float]:
 def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     """E-GMS hysteresis from slow reversals: spans, stiffnesses, backlash, Coulomb level [Madsen2020, ch4 4.4.4]."""
     part = record.take(_longest(reversals(record), record, "reversals"))
-    theta = part.angle - _table(robot, "kinematic_error", joint, part.angle)
+    theta = part.angle - at_angle(kinematic_error(robot)[joint], part.angle)
     data = HysteresisData(theta, part.friction - float(np.mean(part.friction)), joint=record.joint)
-    fit = fit_hysteresis(_ELEMENTS, data)
-    level = _stored(robot, "hysteresis", "egms", "fc1", joint)
-    parameters = {**fit.updates(), "fc1": 0.0 if level is None else level}
+    fit = fit_hysteresis(elements(robot)[0].shape[1], data)
     numbers = {
         "nrmse": fit.nrmse_validation,
         "nrmse_fit": fit.nrmse_estimation,
@@ -147,7 +117,7 @@ def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFi
         theta[rows], data.torque[rows], theta[rows], fit.torque(theta[rows]), "rotor angle [rad]", "friction [Nm]"
     )
     notes = () if part.theta is not None else ("no rotor encoder: angles are those of the link",)
-    return JointFit(record.joint, "hysteresis", "egms", parameters, numbers, curve, notes=notes)
+    return JointFit(record.joint, "hysteresis", "egms", fit.updates(), numbers, curve, notes=notes)
 
 
 def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
@@ -202,7 +172,7 @@ def thermal_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     still = np.abs(_one(robot, joint).torque(part.v[::step][moving][:, None])[:, 0])
     notes = tuple(f"run of {r.duration / 60:.0f} min, {100 * r.duty:.0f} % in motion" for r in runs)
     curve = Curve(t, f, t, still, "time [s]", "|friction| [Nm]; line: model at T0")
-    return JointFit(record.joint, "thermal", fit.model, fit.updates(), numbers, curve, notes=notes, std=fit.std)
+    return JointFit(record.joint, "thermal", fit.model, fit.parameters, numbers, curve, notes=notes, std=fit.std)
 
 
 def _thermal_run(record: JointRecord, rows: slice) -> ThermalRun:
@@ -228,7 +198,7 @@ def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit
     t = record.time
     skew = estimate_skew(t, record.theta, record.q, record.load, record.joint)
     theta = remove_skew(t, record.theta, skew.skew)
-    phi = theta - record.q - _table(robot, "kinematic_error", joint, theta)
+    phi = theta - record.q - at_angle(kinematic_error(robot)[joint], theta)
     # Without contact the spring carries what moves the links: model torque less the rotor's own share.
     inertia = float(robot.effort_inertia[joint]) if robot.drives.torque_side == "motor" else 0.0
     elastic = record.load - inertia * np.gradient(record.v, t)
@@ -250,26 +220,12 @@ def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit
 
 Fit = Callable[[JointRecord, "RobotFile", int], JointFit]
 FITS: dict[str, Fit] = {
-    "friction": fit_velocity,
-    "load": fit_load,
-    "temperature": fit_temperature,
+    "friction": friction_fit,
     "hysteresis": hysteresis_fit,
     "kinematic-error": fit_kinematic_error,
     "thermal": thermal_fit,
     "stiffness": stiffness_fit,
 }
-
-
-def _pairs(paired: int, total: int) -> tuple[str, ...]:
-    if paired >= total:
-        return ()
-    return (f"{total - paired} of {total} values have no partner in the other direction: gravity errors stay in them",)
-
-
-def _thinned(data: FrictionData, most: int = 1500) -> FrictionData:
-    if len(data) <= most:
-        return data
-    return data.take(np.sort(np.random.default_rng(0).choice(len(data), most, replace=False)))
 
 
 def _longest(parts: list[slice], record: JointRecord, experiment: str) -> slice:
@@ -279,24 +235,6 @@ def _longest(parts: list[slice], record: JointRecord, experiment: str) -> slice:
             f"eight reversals below 0.3 rad/s ({experiment})"
         )
     return max(parts, key=lambda p: p.stop - p.start)
-
-
-def _table(robot: RobotFile, name: str, joint: int, theta: np.ndarray) -> np.ndarray:
-    """A table of the hysteresis block at rotor angles (N,); zeros where the file has none."""
-    if robot.hysteresis is None or name not in robot.hysteresis.parameters:
-        return np.zeros_like(theta)
-    rows = robot.array(f"hysteresis.parameters.{name}")
-    rows = np.array(np.broadcast_to(rows, (robot.n_joints, rows.shape[-1])))
-    table = _core.PeriodicTable(np.ascontiguousarray(rows[joint : joint + 1]))
-    return table.value(np.ascontiguousarray(theta[:, None]))[:, 0]
-
-
-def _stored(robot: RobotFile, block: str, model: str, name: str, joint: int) -> float | None:
-    """A scalar parameter of one joint in the file, None where it is not there or belongs to another model."""
-    found = getattr(robot, block)
-    if found is None or found.model != model or not robot.has(f"{block}.parameters.{name}"):
-        return None
-    return float(np.broadcast_to(robot.array(f"{block}.parameters.{name}"), (robot.n_joints,))[joint])
 
 
 def _one(robot: RobotFile, joint: int) -> FrictionModel:

@@ -1,27 +1,82 @@
-"""Fits of static friction laws to measured friction torque."""
+"""Fit of one static friction law to one joint's measured friction torque.
+
+Torque is linear in most parameters. For many values of the others these are solved by least squares; the best of them
+is the start of a bounded robust fit of all parameters together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.optimize import least_squares
+from scipy.stats import qmc
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.joint.friction_fit import (
-    SPAN_LOAD,
-    FrictionData,
-    FrictionFit,
-    FrictionProblem,
-    global_start,
-    load_span,
-    polish,
-    spread,
-)
-from robot_dynamics_ros.identification.metrics import nrmse, rms
-from robot_dynamics_ros.models.friction import FACTORS, FrictionLaw, law_named
+from robot_dynamics_ros.identification.metrics import covariance, nrmse, rms
+from robot_dynamics_ros.models.friction import FACTORS, FrictionLaw, FrictionModel, law_named
 from robot_dynamics_ros.signals.speeds import MOVING
 
-SPAN_T = 5.0  # K: least spread of the temperature for a fit
+SPAN_LOAD, SPAN_T = 2.0, 5.0  # Nm, K: least spread of load and temperature for a fit
+TRIED = 64  # values of the nonlinear parameters, of which the best one is the start
+STRIBECK = ("luo_load", "simoni", "madsen", "lugre")  # laws with a Stribeck part, whose change with heat is gamma
+
+
+@dataclass(frozen=True)
+class FrictionData:
+    """Measured friction of one joint: v (N,) [rad/s], torque (N,) [Nm]; load (N,) [Nm], temperature (N,) [deg C]."""
+
+    v: np.ndarray
+    torque: np.ndarray
+    load: np.ndarray | None = None
+    temperature: np.ndarray | None = None
+    joint: str = "joint"
+
+    def __post_init__(self) -> None:
+        """Drop rows that are not finite; raises DataError for columns of different length."""
+        columns = {k: getattr(self, k) for k in ("v", "torque", "load", "temperature") if getattr(self, k) is not None}
+        arrays = {k: np.asarray(x, dtype=float).ravel() for k, x in columns.items()}
+        lengths = {k: len(x) for k, x in arrays.items()}
+        if len(set(lengths.values())) != 1:
+            raise DataError(f"{self.joint}: columns differ in length: {lengths}")
+        keep = np.all([np.isfinite(x) for x in arrays.values()], axis=0)
+        for k, x in arrays.items():
+            object.__setattr__(self, k, x[keep])
+
+    def __len__(self) -> int:
+        return len(self.v)
+
+    def take(self, mask: np.ndarray) -> FrictionData:
+        """The rows of a mask or index array."""
+        load, temperature = (None if x is None else x[mask] for x in (self.load, self.temperature))
+        return FrictionData(self.v[mask], self.torque[mask], load, temperature, self.joint)
+
+
+@dataclass(frozen=True)
+class FrictionFit:
+    """A fitted law of one joint: parameters and standard deviations by name, errors in Nm, NRMSE in % [ch4 9]."""
+
+    law: str
+    joint: str
+    parameters: dict[str, float]
+    std: dict[str, float]
+    reference_temperature: float
+    temperature_range: tuple[float, float] | None
+    samples: int
+    rmse: float
+    rmse_moving: float
+    nrmse: float
+    notes: tuple[str, ...] = field(default=())
+
+    def model(self) -> FrictionModel:
+        """The fitted law as a model of one joint."""
+        limits = dict(zip(("t_min", "t_max"), self.temperature_range or (), strict=False))
+        return FrictionModel(self.law, self.parameters | limits, 1, self.reference_temperature)
+
+    def torque(self, data: FrictionData) -> np.ndarray:
+        """Friction (N,) [Nm] of the fitted law on other data."""
+        return _torque(self.model(), data)
 
 
 def fit_friction(
@@ -31,24 +86,58 @@ def fit_friction(
     reference_temperature: float | None = None,
     temperature: bool | None = None,
     fixed: Mapping[str, float] | None = None,
-    rest: float = MOVING,
-    seed: int = 0,
 ) -> FrictionFit:
     """Fit one law to one joint: min sum rho(torque - f(v, load, T)), rho = soft L1.
 
     temperature: True fits the temperature parameters and refuses data without a span, None does so where it can.
-    fixed: parameters held at a value. Samples below `rest` [rad/s] are not used, only judged.
+    fixed: parameters held at a value. Samples below MOVING are not used, only judged.
     Raises DataError naming what the data lacks and what to record instead.
     """
-    known = law_named(law)
+    known, fixed = law_named(law), fixed or {}
+    if unknown := sorted(set(fixed) - set(known.names)):
+        raise DataError(f"{law} has no parameter {unknown[0]}; it has {', '.join(known.names)}")
     heat = _temperature_span(data, temperature)
-    moving = np.abs(data.v) >= rest
-    T0 = _reference(data, reference_temperature)
-    problem = FrictionProblem(known, data.take(moving), T0, fixed or {}, heat)
-    _refuse(known, problem.data, rest)
-    start = global_start(problem, seed)
-    p, covariance = polish(problem, start)
-    return _judge(problem, data, p, covariance, moving, heat)
+    moving = np.abs(data.v) >= MOVING
+    rows, T0 = data.take(moving), _reference(data, reference_temperature)
+    _refuse(known, rows)
+    free = _free(known, rows, set(fixed), heat)
+    p = np.array([fixed.get(one.name, one.default) for one in known.parameters])
+    box = np.array([_box(known, k, rows) for k in free])
+
+    def predict(x: np.ndarray, on: FrictionData) -> np.ndarray:
+        p[free] = x
+        return _torque(FrictionModel(law, dict(zip(known.names, p, strict=True)), 1, T0), on)
+
+    start = _start(known, free, p[free], box, predict, rows)
+    spread = 2 * 1.4826 * float(np.median(np.abs(predict(start, rows) - rows.torque))) + 1e-6
+    found = least_squares(
+        lambda x: predict(x, rows) - rows.torque,
+        start,
+        "3-point",
+        bounds=box.T,
+        loss="soft_l1",
+        f_scale=spread,
+        x_scale="jac",
+        max_nfev=60,
+    )
+    error = predict(found.x, data) - data.torque
+    variance = float(error[moving] @ error[moving]) / max(len(rows) - len(free), 1)
+    std = np.sqrt(np.diag(covariance(found.jac)) * variance)
+    names, T = [known.names[k] for k in free], data.temperature
+    loose = [k for k, s, value in zip(names, std, found.x, strict=True) if s > abs(value) > 0]
+    return FrictionFit(
+        law=law,
+        joint=data.joint,
+        parameters=dict(zip(known.names, p.tolist(), strict=True)),
+        std=dict(zip(names, std.tolist(), strict=True)),
+        reference_temperature=T0,
+        temperature_range=(float(T.min()), float(T.max())) if heat and T is not None else None,
+        samples=len(rows),
+        rmse=rms(error),
+        rmse_moving=rms(error[moving]),
+        nrmse=nrmse(rows.torque, rows.torque + error[moving]),
+        notes=(f"poorly determined: {', '.join(loose)}",) if loose else (),
+    )
 
 
 def friction_updates(fits: Sequence[FrictionFit]) -> dict[str, object]:
@@ -58,15 +147,33 @@ def friction_updates(fits: Sequence[FrictionFit]) -> dict[str, object]:
     warm = any(f.temperature_range is not None for f in fits)
     names = [k for k in fits[0].parameters if warm or k not in FACTORS]  # then those of the thermal block count
     parameters: dict[str, object] = {k: [f.parameters[k] for f in fits] for k in names}
-    ranges = [f.temperature_range for f in fits]
-    if None not in ranges:
-        parameters |= {k: [r[i] for r in ranges if r] for i, k in enumerate(("t_min", "t_max"))}
-    references = [f.reference_temperature for f in fits]
+    if warm:
+        ranges = [f.temperature_range or (-60.0, 200.0) for f in fits]
+        parameters |= {"t_min": [r[0] for r in ranges], "t_max": [r[1] for r in ranges]}
     return {
         "friction.model": fits[0].law,
         "friction.parameters": parameters,
-        "friction.reference_temperature": float(np.mean(references)),
+        "friction.reference_temperature": float(np.mean([f.reference_temperature for f in fits])),
     }
+
+
+def least_samples(law: FrictionLaw) -> int:
+    """Samples of steady sliding that a fit of the law needs: five per parameter."""
+    return 5 * len(law.of_role("linear", "nonlinear"))
+
+
+def load_span(data: FrictionData) -> float:
+    """Range of the load's size [Nm] without its outermost 2 % on either side; 0 where none was recorded."""
+    return _spread(None if data.load is None else np.abs(data.load))
+
+
+def _spread(x: np.ndarray | None) -> float:
+    return 0.0 if x is None or not len(x) else float(np.ptp(np.quantile(x, [0.02, 0.98])))
+
+
+def _torque(model: FrictionModel, data: FrictionData) -> np.ndarray:
+    columns = [None if x is None else x[:, None] for x in (data.load, data.temperature)]
+    return model.torque(data.v[:, None], *columns)[:, 0]
 
 
 def _reference(data: FrictionData, given: float | None) -> float:
@@ -77,7 +184,7 @@ def _reference(data: FrictionData, given: float | None) -> float:
 
 def _temperature_span(data: FrictionData, wanted: bool | None) -> bool:
     """Whether the temperature parameters are fitted: as wanted, or where the data show them."""
-    span = spread(data.temperature)
+    span = _spread(data.temperature)
     if wanted and not span >= SPAN_T:
         raise DataError(
             f"{data.joint}: temperature spans {span:.1f} K, the fit needs {SPAN_T:g} K: "
@@ -86,20 +193,14 @@ def _temperature_span(data: FrictionData, wanted: bool | None) -> bool:
     return span >= SPAN_T if wanted is None else wanted
 
 
-def least_samples(law: FrictionLaw) -> int:
-    """Samples of steady sliding that a fit of the law needs: five per parameter."""
-    return 5 * len(law.of_role("linear", "nonlinear"))
-
-
-def _refuse(law: FrictionLaw, data: FrictionData, rest: float) -> None:
+def _refuse(law: FrictionLaw, data: FrictionData) -> None:
     """DataError where the samples do not determine the parameters of the law."""
     need = least_samples(law)
     if len(data) < need:
         raise DataError(
-            f"{data.joint}: {len(data)} samples above {rest:g} rad/s, {law.name} needs {need}: record motion"
+            f"{data.joint}: {len(data)} samples above {MOVING:g} rad/s, {law.name} needs {need}: record motion"
         )
-    forward = float(np.mean(data.v > 0))
-    if not 0.02 <= forward <= 0.98:
+    if not 0.02 <= np.mean(data.v > 0) <= 0.98:
         raise DataError(
             f"{data.joint}: moves in one direction only, so Coulomb friction and offset cannot be separated: "
             "record every velocity in both directions"
@@ -118,28 +219,53 @@ def _refuse(law: FrictionLaw, data: FrictionData, rest: float) -> None:
         )
 
 
-def _judge(
-    problem: FrictionProblem, data: FrictionData, p: np.ndarray, covariance: np.ndarray, moving: np.ndarray, heat: bool
-) -> FrictionFit:
-    error = problem.predict(p, data) - data.torque
-    std = dict(zip(problem.names, np.sqrt(np.maximum(np.diag(covariance), 0.0)).tolist(), strict=True))
-    values = dict(zip(problem.law.names, p.tolist(), strict=True))
-    T = data.temperature
-    loose = [k for k, s in std.items() if s > abs(values[k]) and abs(values[k]) > 0]
-    notes = (f"poorly determined: {', '.join(loose)}",) if loose else ()
-    return FrictionFit(
-        law=problem.law.name,
-        joint=data.joint,
-        parameters=values,
-        std=std,
-        reference_temperature=problem.T0,
-        temperature_range=(float(T.min()), float(T.max())) if heat and T is not None else None,
-        samples=len(problem.data),
-        rmse=rms(error),
-        rmse_moving=rms(error[moving]),
-        nrmse=nrmse(data.torque[moving], data.torque[moving] + error[moving]),
-        notes=notes,
-    )
+def _free(law: FrictionLaw, data: FrictionData, fixed: set[str], heat: bool) -> list[int]:
+    """Numbers of the parameters that are fitted."""
+    held = fixed | (set() if law.name in STRIBECK else {"gamma"})
+    held |= set() if law.name != "madsen" or load_span(data) >= SPAN_LOAD else {"fl"}
+    held |= set() if heat else {"alpha", "gamma", "ft2", "ft3"}
+    return [k for k in law.of_role("linear", "nonlinear", "thermal") if law.names[k] not in held]
 
 
-__all__ = ["FrictionData", "FrictionFit", "fit_friction", "friction_updates"]
+def _box(law: FrictionLaw, k: int, data: FrictionData) -> tuple[float, float]:
+    """Where parameter k may lie: inside the law's bounds and what the data resolves.
+
+    No Stribeck speed below the slowest sample or above a third of the fastest (there the polynomial rules), no torque
+    beyond twice the largest, and the Coulomb level of every law is not negative.
+    """
+    p = law.parameters[k]
+    slowest, fastest = np.quantile(np.abs(data.v), [0.02, 0.98])
+    largest = 2 * float(np.quantile(np.abs(data.torque), 0.999)) + 1e-9
+    low, high = (p.lower, p.upper) if p.role == "linear" else p.search
+    if p.role == "nonlinear" and p.unit == "rad/s":
+        low, high = max(low, slowest), min(high, fastest / 3)
+    elif p.name == "h":
+        low, high = max(low, 3 / fastest), min(high, 1 / slowest)
+    elif p.unit == "Nm" and p.role == "linear":
+        low, high = max(low, 0.0 if p.name == "c0" else -largest), min(high, largest)
+    return low, max(high, low * (1 + 1e-6) if low > 0 else high)
+
+
+def _start(
+    law: FrictionLaw,
+    free: Sequence[int],
+    x: np.ndarray,
+    box: np.ndarray,
+    predict: Callable[[np.ndarray, FrictionData], np.ndarray],
+    data: FrictionData,
+) -> np.ndarray:
+    """The best free parameters whose linear ones are solved for TRIED values of the nonlinear ones in their box."""
+    roles = np.array([law.parameters[k].role for k in free])
+    linear, search = np.flatnonzero(roles == "linear"), np.flatnonzero(roles == "nonlinear")
+    low, high = np.log(box[search]).T
+    tried = qmc.Halton(len(search), seed=0).random(TRIED) if len(search) else np.zeros((1, 0))
+    found = []
+    for share in tried:
+        start = x.copy()
+        start[search], start[linear] = np.exp(low + share * (high - low)), 0.0
+        base = predict(start, data)
+        A = np.column_stack([predict(start + np.eye(len(free))[k], data) - base for k in linear])
+        start[linear] = np.linalg.lstsq(A, data.torque - base, rcond=None)[0]
+        error = A @ start[linear] + base - data.torque
+        found.append((float(np.abs(error).sum()), np.clip(start, *box.T)))
+    return min(found, key=lambda one: one[0])[1]

@@ -6,7 +6,6 @@ the links gets wrong is the same in both and drops out. [Luo2024, eq. 15]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,33 +28,7 @@ class Sliding:
 
     data: FrictionData
     paired: int
-    stretches: int
     common: np.ndarray
-
-    def gravity_error(self, q: np.ndarray) -> np.ndarray:
-        """Torque (N,) [Nm] missing in the model of this joint at positions q (N,): a sin q + b cos q + c, fitted.
-
-        Exact for a joint that moves alone; zero without pairs.
-        """
-        if len(self.common) < 6:
-            return np.zeros_like(q)
-        x = np.linalg.lstsq(_waves(self.common[:, 0]), self.common[:, 1], rcond=None)[0]
-        return _waves(q) @ x
-
-
-def _waves(q: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.sin(q), np.cos(q), np.ones_like(q)])
-
-
-@dataclass(frozen=True)
-class _Bin:
-    place: int
-    q: float
-    v: float
-    friction: float
-    load: float
-    temperature: float
-    time: float
 
 
 def measured_sliding(record: JointRecord, width: float = _BIN) -> Sliding:
@@ -63,56 +36,41 @@ def measured_sliding(record: JointRecord, width: float = _BIN) -> Sliding:
 
     Raises DataError where the joint never slides at a constant velocity.
     """
-    parts = constant_velocity(record)
-    bins = [b for part in parts for b in _bins(record, part, width)]
+    bins = [b for part in constant_velocity(record) for b in _bins(record, part, width)]
     if not bins:
         raise DataError(
             f"{record.joint}: no stretch of constant velocity of 0.15 s: record the joint at constant velocities in "
             "both directions (velocity-steps)"
         )
-    rows, common = _paired(bins)
-    v, friction, load, temperature = np.array(rows).T
+    place, time, q, v, friction, load, temperature = np.array(bins).T
+    mate = _mates(place, time, v)
+    pairs, gained = mate >= 0, np.flatnonzero((mate >= 0) & (v > 0))
+    common = np.column_stack([(x + x[mate])[gained] / 2 for x in (q, friction)])
+    friction = np.where(pairs, (friction - friction[mate]) / 2, friction)
+    load, temperature = (np.where(pairs, (x + x[mate]) / 2, x) for x in (load, temperature))
     hot = temperature if np.isfinite(temperature).all() else None
-    return Sliding(FrictionData(v, friction, load, hot, joint=record.joint), 2 * len(common), len(parts), common)
+    return Sliding(FrictionData(v, friction, load, hot, joint=record.joint), int(pairs.sum()), common)
 
 
-def _bins(record: JointRecord, part: slice, width: float) -> list[_Bin]:
+def _bins(record: JointRecord, part: slice, width: float) -> list[list[float]]:
+    """Rows (place, time, q, v, friction, load, temperature) of means."""
     place = np.floor(record.q[part] / width).astype(int)
+    T = np.full(len(record), np.nan) if record.temperature is None else record.temperature
     found = []
     for here in np.unique(place):
         rows = part.start + np.flatnonzero(place == here)
-        if len(rows) < _MIN_SAMPLES:
-            continue
-        T = np.nan if record.temperature is None else float(np.mean(record.temperature[rows]))
-        q, v, friction, load = (float(np.mean(x[rows])) for x in (record.q, record.v, record.friction, record.load))
-        found.append(_Bin(int(here), q, v, friction, load, T, float(record.stamp_ns[rows[0]]) * 1e-9))
+        if len(rows) >= _MIN_SAMPLES:
+            means = [float(np.mean(x[rows])) for x in (record.q, record.v, record.friction, record.load, T)]
+            found.append([here, record.time[rows[0]], *means])
     return found
 
 
-def _paired(bins: Sequence[_Bin]) -> tuple[list[tuple[float, ...]], np.ndarray]:
-    """Rows (v, friction, load, temperature): both of each pair, then bins without a partner; and what pairs share."""
-    rows: list[tuple[float, ...]] = []
-    used: set[int] = set()
-    common = []
-    backward = [k for k, b in enumerate(bins) if b.v < 0]
-    for i, b in enumerate(bins):
-        if b.v <= 0:
-            continue
-        partners = [
-            k
-            for k in backward
-            if k not in used and bins[k].place == b.place and abs(bins[k].v + b.v) < _SAME_SPEED * b.v
-        ]
-        if not partners:
-            continue
-        k = min(partners, key=lambda k: abs(bins[k].time - b.time))
-        used |= {i, k}
-        common.append(((b.q + bins[k].q) / 2, (b.friction + bins[k].friction) / 2))
-        f, load, T = (
-            (b.friction - bins[k].friction) / 2,
-            (b.load + bins[k].load) / 2,
-            (b.temperature + bins[k].temperature) / 2,
-        )
-        rows += [(b.v, f, load, T), (bins[k].v, -f, load, T)]
-    rows += [(b.v, b.friction, b.load, b.temperature) for i, b in enumerate(bins) if i not in used]
-    return rows, np.array(common).reshape(-1, 2)
+def _mates(place: np.ndarray, time: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Number (K,) of each bin's partner, the nearest in time of the same place and speed in the other direction; -1."""
+    mate = np.full(len(v), -1)
+    for i in np.flatnonzero(v > 0):
+        others = np.flatnonzero((mate < 0) & (v < 0) & (place == place[i]) & (np.abs(v + v[i]) < _SAME_SPEED * v[i]))
+        if len(others):
+            k = others[np.argmin(np.abs(time[others] - time[i]))]
+            mate[i], mate[k] = k, i
+    return mate

@@ -9,7 +9,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS
-from robot_dynamics_ros.identification.metrics import nrmse, rms
+from robot_dynamics_ros.identification.metrics import covariance, nrmse, rms
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ def estimate_skew(
     d = theta - q
     x = np.linalg.lstsq(A / size, d, rcond=1e-10)[0] / size
     left = d - A @ x
-    covariance = np.linalg.pinv((A / size).T @ (A / size)) / np.outer(size, size) * np.mean(left**2)
-    return SkewFit(float(x[0]), float(np.sqrt(covariance[0, 0])), 1 - float(np.var(left) / np.var(d)), rms(left))
+    std = np.sqrt(covariance(A)[0, 0] * np.mean(left**2))
+    return SkewFit(float(x[0]), float(std), 1 - float(np.var(left) / np.var(d)), rms(left))
 
 
 def remove_skew(t: np.ndarray, theta: np.ndarray, skew: float) -> np.ndarray:

@@ -6,7 +6,7 @@ friction and, where reported, housing temperature are fitted together by bounded
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy.optimize import least_squares
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.metrics import nrmse
+from robot_dynamics_ros.identification.metrics import covariance, nrmse
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.signals.speeds import MOVING
 
@@ -30,7 +30,8 @@ _BOX = {
     "housing_capacity": (10.0, 1e6),
     "housing_transfer": (1e-3, 1e3),
 }
-_LOGARITHMIC = ("heat_capacity", "heat_transfer", "housing_capacity", "housing_transfer")
+_LOGARITHMIC = tuple(_BOX)[4:]
+_NEUTRAL = {"alpha": 0.0, "beta": 1.0, "gamma": 0.0, "delta": 1.0}
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,6 @@ class ThermalFit:
     nrmse: float
     nrmse_without: float
     temperature_span: float
-
-    def updates(self) -> dict[str, float]:
-        """Entries of thermal.parameters for this joint."""
-        return dict(self.parameters)
 
 
 class _Run:
@@ -134,91 +131,79 @@ def fit_thermal(
     runs: Sequence[ThermalRun],
     friction: FrictionModel,
     *,
-    capacity: float | None = None,
-    hold: Sequence[str] = (),
-    housing_capacity: float | None = None,
+    fixed: Mapping[str, float] | None = None,
     joint: str = "joint",
 ) -> ThermalFit:
-    """alpha..delta, C, K (and those of the housing) of one joint.
+    """alpha..delta, C, K (and those of the housing) of one joint. fixed: parameters held at a value.
 
     friction: the law at its reference temperature T0. Without any reported temperature the scale of temperature cannot
-    be seen in friction (only alpha C and alpha K can), so `capacity` C [J/K] must be given and is held. With
-    `housing_capacity` C_h [J/K] given too, the unreported housing is a second node: what it takes and gives is seen in
-    friction's slower time constant; it starts as warm as the lubricant. `hold` keeps beta, delta (1), alpha or gamma
-    (0) at their neutral value. Raises DataError where the runs do not warm the joint. [Simoni2017, IV and eq. 6-9]
+    be seen in friction (only alpha C and alpha K can), so heat_capacity C [J/K] must be fixed. With housing_capacity
+    C_h [J/K] fixed too, the unreported housing is a second node: what it takes and gives is seen in friction's slower
+    time constant; it starts as warm as the lubricant. Raises DataError where the runs do not warm the joint.
+    [Simoni2017, IV and eq. 6-9]
     """
     if friction.n_joints != 1 or not runs:
         raise DataError(f"{joint}: the fit needs the friction of one joint and at least one run")
-    data = [_Run(r, friction, joint) for r in runs]
+    data, fixed = [_Run(r, friction, joint) for r in runs], fixed or {}
     reported = all(r.housing is not None for r in data)
-    if not reported and capacity is None:
+    if not reported and "heat_capacity" not in fixed:
         raise DataError(
             f"{joint}: no temperature was reported, so friction shows alpha C and alpha K only: "
             "record joint temperatures, or give the heat capacity"
         )
     _refuse(data, reported, joint)
-    T0 = float(friction.reference[0])
-    given = {"heat_capacity": capacity, "housing_capacity": housing_capacity}
-    held = {k: x for k, x in given.items() if x is not None}
-    two = reported or housing_capacity is not None
-    names = _free(data, two, (*hold, *held))
-    neutral = {"alpha": 0.0, "beta": 1.0, "gamma": 0.0, "delta": 1.0}
-    fixed = neutral | held
-    scale = max(float(np.std(np.concatenate([r.y for r in data]))), 1e-9)
+    T0, two = float(friction.reference[0]), reported or "housing_capacity" in fixed
+    names = [k for k in _free(data, two) if k not in fixed]
+    y = np.concatenate([r.y for r in data])
+    scale = max(float(np.std(y)), 1e-9)
 
     def unpack(x: np.ndarray) -> dict[str, float]:
         free = {k: float(np.exp(v)) if k in _LOGARITHMIC else float(v) for k, v in zip(names, x, strict=True)}
-        return fixed | free
+        return _NEUTRAL | dict(fixed) | free
 
-    def residual(x: np.ndarray) -> np.ndarray:
-        p = unpack(x)
-        parts = []
+    def blocks(x: np.ndarray) -> list[np.ndarray]:
+        p, parts = unpack(x), []
         for r in data:
             T = r.temperature(p, T0)
             parts.append((r.friction(p, T0, T) - r.y) / scale * 10.0 / np.sqrt(len(r.y)))
             if r.housing is not None:
                 error = (T[:, 1] - r.housing)[np.isfinite(r.housing)]
                 parts.append(error / np.sqrt(len(error)))
-        return np.concatenate(parts)
+        return parts
 
-    result = _solve(residual, names, capacity)
-    p = unpack(result.x)
-    return _report(result, names, p, data, T0, two, residual)
+    found = _solve(lambda x: np.concatenate(blocks(x)), names, fixed.get("heat_capacity", 300.0) / 300.0)
+    p, variance = unpack(found.x), np.concatenate([np.full(len(b), np.mean(b**2)) for b in blocks(found.x)])
+    std = np.sqrt(np.square(covariance(found.jac) @ found.jac.T) @ variance)
+    T = [r.temperature(p, T0) for r in data]
+    warm = np.concatenate([r.friction(p, T0, t) for r, t in zip(data, T, strict=True)])
+    still = np.concatenate([r.y_base + r.y_stribeck + r.offset for r in data])
+    return ThermalFit(
+        "two_node" if two else "simoni",
+        p,
+        {k: float(s) * (p[k] if k in _LOGARITHMIC else 1.0) for k, s in zip(names, std, strict=True)},
+        nrmse(y, warm),
+        nrmse(y, still),
+        float(max(t[:, 0].max() for t in T) - min(t[:, 0].min() for t in T)),
+    )
 
 
-def _free(data: Sequence[_Run], two: bool, hold: Sequence[str]) -> list[str]:
-    stribeck = max(float(np.max(np.abs(r.y_stribeck))) for r in data)
-    base = max(float(np.max(np.abs(r.y_base))) for r in data)
-    names = ["alpha", "beta", "heat_transfer", "heat_capacity"]
-    if stribeck > 0.02 * base:
-        names += ["gamma", "delta"]
-    if two:
-        names += ["housing_capacity", "housing_transfer"]
-    return [k for k in names if k not in hold]
+def _free(data: Sequence[_Run], two: bool) -> list[str]:
+    """Names of what the runs can show."""
+    stribeck, base = (max(np.abs(getattr(r, x)).max() for r in data) for x in ("y_stribeck", "y_base"))
+    names = ["alpha", "beta", "heat_transfer", "heat_capacity"] + ["gamma", "delta"] * bool(stribeck > 0.02 * base)
+    return names + ["housing_capacity", "housing_transfer"] * two
 
 
-def _solve(residual, names: Sequence[str], given: float | None):  # type: ignore[no-untyped-def]
-    """Best of several starts spread over time constants; those of a given capacity scale with it."""
-    low, high = (np.array([np.log(_BOX[k][i]) if k in _LOGARITHMIC else _BOX[k][i] for k in names]) for i in (0, 1))
-    best = None
-    scale = 1.0 if given is None else given / 300.0
+def _solve(residual, names: Sequence[str], scale: float):  # type: ignore[no-untyped-def]
+    """Best of several starts spread over time constants; scale: of their capacities and transfers."""
+    low, high = np.array([np.log(_BOX[k]) if k in _LOGARITHMIC else _BOX[k] for k in names]).T
+    found = []
     for transfer, capacity in ((0.5, 300.0), (2.0, 300.0), (0.5, 2000.0), (2.0, 2000.0)):
-        transfer, capacity = scale * transfer, scale * capacity
-        guess = {
-            "alpha": -0.01,
-            "beta": 1.0,
-            "gamma": 0.0,
-            "delta": 1.0,
-            "heat_capacity": capacity,
-            "heat_transfer": transfer,
-            "housing_capacity": 5 * capacity,
-            "housing_transfer": transfer,
-        }
-        x0 = np.array([np.log(guess[k]) if k in _LOGARITHMIC else guess[k] for k in names])
-        found = least_squares(residual, x0, bounds=(low, high), x_scale="jac", max_nfev=60)
-        if best is None or found.cost < best.cost:
-            best = found
-    return best
+        heat = scale * np.array([capacity, transfer, 5 * capacity, transfer])
+        guess = _NEUTRAL | {"alpha": -0.01} | dict(zip(_LOGARITHMIC, np.log(heat), strict=True))
+        start = [guess[k] for k in names]
+        found.append(least_squares(residual, start, bounds=(low, high), x_scale="jac", max_nfev=60))
+    return min(found, key=lambda one: one.cost)
 
 
 def _refuse(data: Sequence[_Run], reported: bool, joint: str) -> None:
@@ -246,25 +231,3 @@ def _friction_change(run: _Run) -> float:
     parts = np.array_split(np.arange(len(run.y)), min(10, len(run.y)))
     scales = [float((run.y[s] - run.offset) @ model[s]) / max(float(model[s] @ model[s]), 1e-12) for s in parts]
     return float(np.ptp(scales))
-
-
-def _deviations(J: np.ndarray, r: np.ndarray, data: Sequence[_Run]) -> list[float]:
-    """Standard deviations with the variance of each block (friction, housing of each run) taken from its residuals."""
-    lengths = [n for d in data for n in (len(d.y), 0 if d.housing is None else int(np.isfinite(d.housing).sum()))]
-    variance = np.concatenate([np.full(len(b), np.mean(b**2)) for b in np.split(r, np.cumsum(lengths)[:-1]) if len(b)])
-    size = np.linalg.norm(J, axis=0)
-    size[size == 0] = 1.0
-    inverse = np.linalg.pinv(J / size) / size[:, None]
-    return np.sqrt(np.square(inverse) @ variance).tolist()
-
-
-def _report(result, names, p, data, T0, two, residual) -> ThermalFit:  # type: ignore[no-untyped-def]
-    deviations = _deviations(result.jac, residual(result.x), data)
-    std = {k: s * (p[k] if k in _LOGARITHMIC else 1.0) for k, s in zip(names, deviations, strict=True)}
-    T = [r.temperature(p, T0) for r in data]
-    y = np.concatenate([r.y for r in data])
-    with_heat = np.concatenate([r.friction(p, T0, t) for r, t in zip(data, T, strict=True)])
-    without = np.concatenate([r.y_base + r.y_stribeck + r.offset for r in data])
-    span = float(max(t[:, 0].max() for t in T) - min(t[:, 0].min() for t in T))
-    model = "two_node" if two else "simoni"
-    return ThermalFit(model, p, std, nrmse(y, with_heat), nrmse(y, without), span)

@@ -86,7 +86,7 @@ def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out:
     try:
         out.mkdir(parents=True, exist_ok=True)
         path, page = out / f"{found.robot.name}_{found.what}.yaml", out / f"{found.what}.html"
-        save_robot(found.robot, path, inputs=[b for b in bags if b.is_file()], changed=list(found.changed))
+        save_robot(found.robot, path, inputs=[b for b in bags if b.is_file()], changed=[found.block])
         said = judged(found, str(path), robot)
         write_report(found, said, log, [b.name for b in bags], page)
     except OSError as error:

@@ -32,11 +32,6 @@ FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no da
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
 
 
-def validation_motion(found: Identification) -> list[Motion]:
-    """The validation recordings filtered as the model asks."""
-    return [found.judged(r) for r in found.validation]
-
-
 def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[str, Any]:
     """Figures per joint of a prediction on motions, in the unit of the recorded effort."""
     y = np.concatenate([found.as_recorded(m.effort) for m in motions])
@@ -52,12 +47,13 @@ def _figures(y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
 def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
     """Everything in the report, as plain lists and numbers; `validation` judges the robot file that is written.
 
-    robot: as the user has named it, for the next command.
+    robot: as the user has named it, for the next command. Fills `predicted`, which the report draws.
     """
-    motions = validation_motion(found)
+    motions = [found.judged(r) for r in found.validation]
     written = identified_robot(found)
     predict = file_effort(written, found.rigid.gravity, found.structure.filters)
-    pairs = [(found.as_recorded(m.effort), found.as_recorded(predict(m))) for m in motions]
+    found.predicted = [(m, predict(m)) for m in motions]
+    pairs = [(found.as_recorded(m.effort), found.as_recorded(p)) for m, p in found.predicted]
     y, p = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
     written_file = _figures(y, p)
     moving = np.concatenate([m.moving for m in motions])
@@ -224,11 +220,10 @@ ROWS = 60_000  # at the rate of the solution, that the figures of the training d
 
 def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]]:
     """Predictions by name: "constant_coulomb" always, "initial_model" where the robot file has masses."""
-    if found.baselines is None:
-        found.baselines = {"constant_coulomb": constant_coulomb(found)}
-        if initial_parameters(found.robot) is not None:  # links and friction as the file has them, as live nodes do
-            found.baselines["initial_model"] = file_effort(found.robot, found.rigid.gravity, found.structure.filters)
-    return found.baselines
+    made = {"constant_coulomb": constant_coulomb(found)}
+    if initial_parameters(found.robot) is not None:  # links and friction as the file has them, as live nodes do
+        made["initial_model"] = file_effort(found.robot, found.rigid.gravity, found.structure.filters)
+    return made
 
 
 def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:

@@ -188,8 +188,12 @@ class Estimates(NodePart):
             values["effort"] = self._effort.text
         if self._tared:
             values["tare"] = self._tared
+        values |= {f"friction_health {joint}": text for joint, (_, text) in self._friction_health().items()}
         values |= {f"note {i + 1}": note for i, note in enumerate(self.pipeline.notes)}
         return *self._judge(counts), values
+
+    def _friction_health(self) -> dict[str, tuple[bool, str]]:
+        return self.pipeline.stage("force").friction_health() if "force" in self.running else {}
 
     def _judge(self, counts: Counter[Status]) -> tuple[bytes, str]:
         if why := self._withheld():
@@ -206,6 +210,7 @@ class Estimates(NodePart):
         if "force" in self.running and (text := self.pipeline.stage("force").payload_message()):
             found.append((WARN, text))
             self._log_payload(text)
+        found += [(WARN, f"{joint}: {text}") for joint, (off, text) in self._friction_health().items() if off]
         return worst(*found)
 
     def _log_payload(self, text: str) -> None:

@@ -14,7 +14,6 @@ TERMS = {
     "temperature": "lubricant temperature",
     "friction": "friction",
     "force": "contact force",
-    "friction_health": "friction drift",
     "stiffness": "stiffness estimator",
     "power": "power and energy",
 }

@@ -118,6 +118,7 @@ class ExternalForce {
   }
   const double* bias() const noexcept { return tare_.bias(); }
   const PayloadCheck& payload() const noexcept { return payload_; }
+  const ViscousDrift& drift() const noexcept { return drift_; }
   const TorqueHealth& health() const noexcept { return health_; }
   const SampleTiming& timing() const noexcept { return timing_; }
   double length() const noexcept { return inverse_.length(); }

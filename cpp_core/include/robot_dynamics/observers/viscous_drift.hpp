@@ -69,6 +69,8 @@ class ViscousDrift {
     }
   }
 
+  double drift(int i) const noexcept { return joint_[i].drift; }              // a [Nm s/rad]
+  double std(int i) const noexcept { return std::sqrt(joint_[i].variance); }  // its deviation
   double torque(int i, double v) const noexcept { return joint_[i].drift * shape(v); }
   double variance(int i, double v) const noexcept { return joint_[i].variance * shape(v) * shape(v); }
 

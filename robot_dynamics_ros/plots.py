@@ -18,10 +18,13 @@ TOUCH = 1.0  # N of true force from which on the robot is in contact
 GAP = 0.1  # s without a sample from which on a line is interrupted
 POINTS = 4000  # per curve: more points are not visible and enlarge the file
 DPI = 160
+POINTS_DPI = 110  # of points that are an image inside an SVG
 # colours that are distinguishable with colour blindness [Okabe and Ito 2008]
 BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"
 INK = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY)
 OF_A_FILE = r'<metadata>.*?</metadata>| xmlns(:\w+)?="[^"]*"| id="[a-zA-Z.0-9]+_[\d_]+"'  # not needed in a page
+# of the axes of a page, known before they are made: a later change makes their ticks anew
+PAGE: Any = {"axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8}
 MEASURED, MODEL, ERROR, OTHER = "#222222", BLUE, RED, "#999999"
 
 
@@ -46,12 +49,15 @@ def canvas(width: float, height: float) -> Any:
     return drawing
 
 
-def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, np.ndarray]:
+def figure(rows: int, columns: int, width: float, height: float, sharex: bool = False) -> tuple[Any, np.ndarray]:
     """A figure for a page, and its axes (rows, columns). Raises CapabilityError without matplotlib."""
     drawing = canvas(width, height)
-    axes = drawing.subplots(rows, columns, squeeze=False)
+    from matplotlib import rc_context
+
+    with rc_context(PAGE):
+        axes = drawing.subplots(rows, columns, squeeze=False, sharex=sharex)
     for axis in axes.ravel():
-        axis.locator_params(nbins=5)  # ticks are half of the time of a small picture
+        axis.locator_params(nbins=4)  # ticks are half of the time of a small picture
     return drawing, axes
 
 
@@ -81,7 +87,7 @@ def svg(drawing: Any) -> str:
 
     buffer = io.StringIO()
     with rc_context({"svg.fonttype": "none"}):
-        drawing.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+        drawing.savefig(buffer, format="svg", dpi=POINTS_DPI, transparent=True, metadata={"Date": None})
     text = buffer.getvalue()
     text = re.sub(OF_A_FILE, "", text[text.index("<svg") :], flags=re.DOTALL)
     for own, page in (("#000000", "currentColor"), (MEASURED, "currentColor"), ("#ffffff", "var(--paper)")):
@@ -101,11 +107,10 @@ def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str,
         draw(axis, j)
         axis.set_title(names[j], fontsize=9, y=1.0)  # a given place is not searched for
         axis.grid(alpha=0.3)
-        axis.tick_params(labelsize=8)
         if j >= n - 3:
-            axis.set_xlabel(x, fontsize=9)
+            axis.set_xlabel(x)
         if j % 3 == 0:
-            axis.set_ylabel(y, fontsize=9)
+            axis.set_ylabel(y)
     return svg(drawing)
 
 

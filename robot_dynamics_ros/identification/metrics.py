@@ -31,20 +31,18 @@ def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     R2 = 1 - |y-p|^2 / |y - mean y|^2; NRMSE% = 100 (1 - |y-p| / |y - mean y|) [Madsen2020 ch4]. NaN where there are
     fewer than two samples or the effort is constant.
     """
-    e = y - p
-    n = y.shape[1]
     if len(y) < 2:
-        nan = np.full(n, np.nan)
+        nan = np.full(y.shape[1], np.nan)
         return {k: nan for k in ("rmse", "nrmse", "r2", "correlation", "max", "mean")}
-    spread = ((y - y.mean(0)) ** 2).sum(0)
+    e, y, p = y - p, y - y.mean(0), p - p.mean(0)
+    rest, spread, own, both = (np.einsum("ij,ij->j", a, b) for a, b in ((e, e), (y, y), (p, p), (y, p)))
     spread = np.where(spread > 1e-12 * len(y), spread, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
-        correlation = ((y - y.mean(0)) * (p - p.mean(0))).mean(0) / (y.std(0) * p.std(0))
         return {
-            "rmse": np.sqrt((e**2).mean(0)),
-            "nrmse": 100 * (1 - np.sqrt((e**2).sum(0) / spread)),
-            "r2": 1 - (e**2).sum(0) / spread,
-            "correlation": correlation,
+            "rmse": np.sqrt(rest / len(y)),
+            "nrmse": 100 * (1 - np.sqrt(rest / spread)),
+            "r2": 1 - rest / spread,
+            "correlation": both / np.sqrt(spread * own),
             "max": np.abs(e).max(0),
             "mean": e.mean(0),
         }

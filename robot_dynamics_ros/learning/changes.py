@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.identification.arm.viscosity import LEARNED, pooled, what_they_show
+from robot_dynamics_ros.learning.columns import GROUPS, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
 from robot_dynamics_ros.learning.written import parameters_of
@@ -26,6 +27,7 @@ from robot_dynamics_ros.verdict import CLEAR, SHARE, changed
 PAYLOAD, GAIN, VISCOSITY = 0.2, 0.05, 0.05  # kg, shares of a torque: smaller ones are no change point
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
 EXPLAINED = 0.3  # of what chi2 exceeds its rows by, that a hypothesis must explain
+VISCOUS = ("fv1", "fv2", "fv0")
 
 Words = Callable[[np.ndarray, np.ndarray], str]  # of theta (k,) and its deviation (k,)
 
@@ -116,8 +118,46 @@ def _hypotheses(
 
 def _viscous(columns: Columns, A: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Viscous friction in rows A (m, p) of parameters x (p,)."""
-    places = [columns.place(j, term) for j in range(columns.n) for term in ("fv1", "fv2", "fv0")]
+    places = [columns.place(j, term) for j in range(columns.n) for term in VISCOUS]
     return np.asarray(A[:, places] @ np.maximum(x[places], 0.0))
+
+
+def viscosity_between(state: Information, recordings: Sequence[Triangle], columns: Columns) -> list[str]:
+    """Sentences about recordings whose viscous friction differs from that of the first, and its slope over temperature.
+
+    What the parameters of all, without their temperature slopes, leave of each joint is regressed as in `identify`:
+    rest = a0 S + a1 L + a2 + [r > 0] (d_r S + e_r L)      S, L: viscous friction and level of the model
+    """
+    if len(recordings) < 2 or not columns.motor_side:
+        return []
+    x = state.mean
+    x[[columns.place(j, t) for j in range(columns.n) for t in ("tc", "tv")]] = 0.0
+    found = [_shares(x, recordings, columns, j) for j in range(columns.n)]
+    share, std = pooled(*(np.array([one[k] for one in found]) for k in (0, 1)))
+    temperatures = [T.about.get("temperature") for T in recordings]
+    said, why, slope = what_they_show(share, std, [T.about["recording"] for T in recordings], temperatures)
+    held = "the learned file holds a slope per joint" if np.isfinite(slope) else LEARNED
+    return [*said, f"{why}: {held}."] if said else []
+
+
+def _shares(x: np.ndarray, recordings: Sequence[Triangle], columns: Columns, j: int) -> tuple[np.ndarray, np.ndarray]:
+    """Viscous friction (R,) of joint j over that in the first recording, less 1, and deviations."""
+    R, parts, own = len(recordings), [], columns.own(j)
+    terms = [t.partition("@")[0] for t in columns.terms[j]]
+    viscous, level, offset = (own.start + np.flatnonzero(np.isin(terms, kinds)) for kinds in (VISCOUS, GROUPS, ("fo",)))
+    for r, recording in enumerate(recordings):
+        T, weight = recording.joints[j], recording.sigma[j] * np.sqrt(recording.correlation[j])
+        A = np.zeros((len(T) - 1, columns.size))
+        A[:, columns.index[j]] = T[:-1, :-1]
+        S, L, mine = A[:, viscous] @ np.maximum(x[viscous], 0.0), A[:, level] @ x[level], np.zeros((len(A), 2 * R - 2))
+        if r:
+            mine[:, 2 * r - 2], mine[:, 2 * r - 1] = S, L
+        parts.append(np.column_stack([S, L, A[:, offset], mine, T[:-1, -1] - A @ x]) / max(weight, 1e-6))
+    rows = np.vstack(parts)
+    solved = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=1e-10)[0]
+    variance = np.diag(np.linalg.pinv(rows[:, :-1].T @ rows[:, :-1]))
+    scale = max(1 + solved[0], 0.5)
+    return np.append(0.0, solved[3::2] / scale), np.append(0.0, np.sqrt(variance[3::2]) / scale)
 
 
 def without_viscosity(recording: Triangle, found: Change, state: Information, columns: Columns) -> Triangle:

@@ -14,13 +14,15 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, cut_in_time
-from robot_dynamics_ros.learning.changes import change_since, without_viscosity
+from robot_dynamics_ros.learning.changes import change_since, viscosity_between, without_viscosity
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
 from robot_dynamics_ros.learning.proposal import Proposal, propose
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior
+
+COMPARED = 5  # newest recordings whose viscous friction is compared
 
 
 @dataclass
@@ -92,6 +94,9 @@ class Session:
         if len(new) == 1 and len(self.recordings) == 1:  # a single one is judged half by half
             new = [self._again(part[0]) for part in cut_in_time(self.recordings, 0.5)]
         found = propose(seen, new, self.store.present(), self.recordings)
+        if self.recordings:
+            last = self.store.triangles(names=[sha256[:16] for sha256 in list(self.known().recordings)[-COMPARED:]])
+            self.lines += [f"warmed: {text}" for text in viscosity_between(found.state, last, self.store.columns)]
         waiting = self.store.offered()
         if found.robot is None and not self.recordings and waiting is not None:
             found.robot = waiting

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from prepared import ROBOT, TRUTH, identified, run, steps, structure
-from presliding_joint import JOINT
 from rich.console import Console
 from synthetic import Truth, synthetic_log
 
@@ -21,8 +20,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.reports import figures
-from robot_dynamics_ros.identification.reports.arm import _friction, write_report
+from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.identification.reports.verdict import judged
 from robot_dynamics_ros.models import RobotModel
@@ -50,7 +48,7 @@ def result(found):
 
 def test_figures_are_those_of_the_written_file(found, result):
     """By inverse dynamics and friction of the file, without the code that judges."""
-    robot, m = identified_robot(found), found.judged(found.validation[0])
+    robot, m = identified_robot(found), found.judged[0]
     model = RobotModel(robot.chain(), robot.joint_names)
     log = Log(robot.joint_names, np.round(m.t * 1e9).astype(np.int64), {"q": m.position, "qd": m.qd})
     log.model_torque = model.rnea(*(np.ascontiguousarray(x) for x in (m.q, m.qd, m.qdd)))
@@ -58,15 +56,6 @@ def test_figures_are_those_of_the_written_file(found, result):
     predicted = log.model_torque + log.friction_torque + robot.array("drives.rotor_inertia") * m.qdd
     rmse = np.sqrt(np.mean((m.effort - predicted) ** 2, axis=0))
     np.testing.assert_allclose(result["validation"]["rmse"], rmse, rtol=1e-6)
-
-
-def test_the_live_law_is_drawn_without_load(found, monkeypatch):
-    monkeypatch.setattr(figures, "friction_curves", lambda *given: given)
-    m, loaded = found.judged(found.validation[0]), copy.copy(found)
-    loaded.live = replace(found.live, hysteresis={name: [value] * m.n for name, value in JOINT.items()})
-    load = found.consistent.load(m)
-    (_, one, _, live, *_), (_, other, _, same, *_) = (_friction(loaded, m, k * load, []) for k in (1.0, 3.0))
-    assert np.array_equal(live, same) and not np.allclose(one, other)
 
 
 def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):

@@ -5,11 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.arm.written_file import file_effort
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.changes import change_of, without_viscosity
 from robot_dynamics_ros.learning.columns import WARM
 from robot_dynamics_ros.learning.intake import Work, triangles_of, warmer_than, working_motion
 from robot_dynamics_ros.learning.running import posterior
+from robot_dynamics_ros.learning.session import Session
+from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of, warm_slopes
 from robot_dynamics_ros.learning.written import STEEPEST, parameters_of, written
@@ -69,6 +73,17 @@ def test_a_warmer_lubricant_is_recognised_and_learned_at_the_temperature_of_the_
     assert found is not None and found.kind == "viscosity" and found.size == pytest.approx(-0.3, abs=0.03)
     assert "lower (+2" in found.text
     assert change_of(state, without_viscosity(warm, found, state, c), c) is None
+
+
+def test_one_cold_and_one_warm_recording_say_what_they_show(worker, tmp_path):
+    session = Session.of(Store(tmp_path / "state", worker.robot), worker.prior, Options(effort="torque"))
+    warm = replace(worker, who=replace(worker.who, temperature=worker.who.temperature + 15.0)).log(1)
+    for day, log in enumerate((worker.logs[0], warm)):
+        session.add(recording(log, f"day{day}"), str(day) * 64)
+    session.propose()
+    said = [line for line in session.lines if line.startswith("warmed")]
+    assert "day1: viscous friction is" in said[0] and "lower (+" in said[0] and said[0].endswith("than in day0.")
+    assert -2.5 < float(said[1].split("changes by ")[1].split(" ")[0]) < -0.5 and "per recorded kelvin" in said[1]
 
 
 def test_a_written_slope_comes_back_as_parameters(worker):

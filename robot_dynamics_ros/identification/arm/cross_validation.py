@@ -61,7 +61,8 @@ class CrossValidation:
         self.sets, self.base = len(folds), self.W.shape[2]
         weights = None if motion.weight is None else list(motion.weight.T)
         size = int(structure.index(self.base)[-1][-1]) + 1
-        solution = solve(StoredRows(self._rows(structure), gram_triangle), size, iterations=1, row_weights=weights)
+        self._first = structure, self._made(structure)
+        solution = solve(StoredRows(self._first[1], gram_triangle), size, iterations=1, row_weights=weights)
         self.weight, self.variance = solution.weights, solution.sigma**2
         self.power = (self.weight * motion.effort**2).sum(0) * self.sets  # (n,) of each joint's effort
 
@@ -95,13 +96,13 @@ class CrossValidation:
             parts.append(G[:, kept[:, None], kept])
         return self._held_out(parts, structure)[:, :, 0]
 
-    def _rows(self, structure: Structure) -> list[JointRows]:
+    def _made(self, structure: Structure) -> list[JointRows]:
         return joint_rows(self.motion, self.W, np.zeros_like(self.motion.q), structure)
 
     def _grams(self, structure: Structure) -> list[np.ndarray]:
         """Per joint: weighted Gram matrices (F, k, k) of [W_j, F_j, D efforts] in every fold."""
-        found = []
-        for j, row in enumerate(self._rows(structure)):
+        found, (first, rows) = [], self._first
+        for j, row in enumerate(rows if structure is first else self._made(structure)):
             A = np.column_stack([row.A, self.efforts[:, j :: self.n]])[self.order]
             A *= np.sqrt(self.weight[self.order, j, None])
             parts = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from robot_dynamics_ros.identification.arm.cross_validation import CrossValidati
 from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, Coupled, JointFriction
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Filters, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency, noise_limit
+from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency, noise_limits
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, thinned, vertex
 
@@ -59,6 +60,7 @@ class Tuner:
         self._sampled = sampled(self.recordings, ROWS, CONTEXT)
         self.notes: list[str] = []
         self._remembers = False  # delays are judged with presliding elements
+        self._shifted: dict[tuple[Any, ...], np.ndarray] = {}  # efforts by delays and margin
 
     def run(self, choices: UserChoices = UserChoices()) -> Structure:
         """The structure with the smallest held-out error.
@@ -94,10 +96,9 @@ class Tuner:
         lags = NO_SHIFT
         if choices.delay is None:
             lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
-        own = {}
-        for s in ("q", "qd") if reported else ("q",):
-            limit = max(SLOWEST, noise_limit(self.recordings, s)) if not choices.cutoff else np.inf
-            own[s] = sorted({min(c, round(limit, 3)) for c in cutoffs})
+        sources = ("q", "qd") if reported else ("q",)
+        limits = dict.fromkeys(sources, np.inf) if choices.cutoff else noise_limits(self.recordings, sources)
+        own = {s: sorted({min(c, round(max(SLOWEST, limits[s]), 3)) for c in cutoffs}) for s in sources}
         margin = min(map(min, own.values()))
         candidates: list[Structure] = []
         rows: list[np.ndarray] = []
@@ -225,9 +226,11 @@ class Tuner:
         self, structure: Structure, lags: np.ndarray = NO_SHIFT, margin: float | None = None
     ) -> CrossValidation:
         """The motion as the structure filters it, with the effort taken lags (D,) [samples] later, 0 first."""
-        motion = thinned(motion_of(shifted(self._sampled, lags), structure, margin), ROWS)
-        own = replace(motion, effort=motion.effort[:, : self.rigid.n])
-        return CrossValidation(self.rigid, structure, own, motion.effort)
+        motion = thinned(motion_of(self._sampled, structure, margin), ROWS)
+        key = (*lags.tolist(), margin or structure.cutoff)
+        if key not in self._shifted:  # of candidates with one margin they are alike
+            self._shifted[key] = thinned(motion_of(shifted(self._sampled, lags), structure, margin), ROWS).effort
+        return CrossValidation(self.rigid, structure, motion, self._shifted[key])
 
     def _errors(self, structure: Structure, lags: np.ndarray, margin: float | None = None) -> np.ndarray:
         """Held-out error (n, D) of each joint relative to its effort's power, for effort taken lags (D,) [samples]

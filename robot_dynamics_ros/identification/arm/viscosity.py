@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import thinning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.identification.dataset.recording import Recording, temperature_of
+from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.signals.speeds import SLIDING
 
@@ -39,30 +40,36 @@ def compare_viscosity(state: Identification) -> None:
         return
     motions = [state.motion.block(a, b) for a, b in itertools.pairwise(state.edges)]
     share, std = viscosity_shares(state.live, motions)
-    clear = np.flatnonzero(np.abs(share) > np.maximum(SIGNIFICANCE * std, LEAST)).tolist()
-    if not clear:
+    names = [Path(rec.name).name for rec in state.training]
+    said, why, slope = what_they_show(share, std, names, [temperature_of(rec) for rec in state.training])
+    if not said:
         return
-    first, *_ = names = [Path(rec.name).name for rec in state.training]
-    slope, slope_std = _slope(share, std, state.training)
-    shown = f"Temperatures do not explain that: {LEARNED}."
-    if not np.isfinite(slope):
-        shown = f"Temperatures were not recorded: {LEARNED}."
-    elif SIGNIFICANCE * slope_std < -slope < STEEPEST:
-        held = LEARNED if state.live.hysteresis is None else "the file holds that"
-        change = f"{100 * slope:.2g} +- {100 * slope_std:.1g} %/K"
-        shown = f"By the recorded temperatures it changes by {change}: {held}."
-        slopes = {"viscous_slope": [slope] * state.robot.n_joints}
-        state.live = replace(state.live, hysteresis=state.live.hysteresis and state.live.hysteresis | slopes)
-    state.viscosity = [*(f"{names[r]}: {viscosity_text(share[r], std[r])} than in {first}." for r in clear), shown]
+    held = LEARNED
+    if np.isfinite(slope) and state.live.hysteresis is not None:
+        held, slopes = "the file holds that", {"viscous_slope": [slope] * state.robot.n_joints}
+        state.live = replace(state.live, hysteresis=state.live.hysteresis | slopes)
+    state.viscosity = [*said, f"{why}: {held}."]
 
 
-def _slope(share: np.ndarray, std: np.ndarray, recordings: Sequence[Recording]) -> tuple[float, float]:
+def what_they_show(
+    share: np.ndarray, std: np.ndarray, names: Sequence[str], temperatures: Sequence[Any]
+) -> tuple[list[str], str, float]:
+    """Sentences about recordings whose viscosity differs from that of the first; what explains it; its slope [1/K], NaN
+    where the recorded temperatures, (n,) [deg C] or None, do not show it.
+    """
+    clear = np.flatnonzero(np.abs(share) > np.maximum(SIGNIFICANCE * std, LEAST)).tolist()
+    said = [f"{names[r]}: {viscosity_text(share[r], std[r])} than in {names[0]}." for r in clear]
+    if any(T is None for T in temperatures):
+        return said, "Temperatures were not recorded", np.nan
+    slope, slope_std = _slope(share, std, temperatures)
+    if SIGNIFICANCE * slope_std < -slope < STEEPEST:
+        return said, f"It changes by {100 * slope:.2g} +- {100 * slope_std:.1g} % per recorded kelvin", slope
+    return said, "Temperatures do not explain that", np.nan
+
+
+def _slope(share: np.ndarray, std: np.ndarray, temperatures: Sequence[Any]) -> tuple[float, float]:
     """Viscous friction over temperature [1/K] and its deviation; NaN without temperatures that are APART."""
-    temperatures = [temperature_of(rec) for rec in recordings]
-    known = [T for T in temperatures if T is not None]
-    if len(known) < len(recordings):
-        return np.nan, np.nan
-    T = np.mean(known, axis=1)
+    T = np.mean(temperatures, axis=1)
     warmer, weight = T - T[0], 1 / std**2
     if np.ptp(T) < APART:
         return np.nan, np.nan
@@ -89,7 +96,11 @@ def viscosity_shares(live: LiveModel, motions: Sequence[Motion]) -> tuple[np.nda
         _of_joint([r[:, j] for r in rest], [S[:, j] for S in viscous], [m.qd[:, j] for m in motions])
         for j in range(live.rigid.n)
     ]
-    value, std = (np.array([pair[k] for pair in found]) for k in (0, 1))
+    return pooled(*(np.array([pair[k] for pair in found]) for k in (0, 1)))
+
+
+def pooled(value: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shares (R,) that all joints have in common, and deviations, from those of each (n, R); NaN where none does."""
     weight = np.where(np.isfinite(std), 1 / (std**2 + JOINT**2), 0.0)
     total, seen = weight.sum(axis=0), np.maximum((weight > 0).sum(axis=0) - 1, 1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class Piece:
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     begin: float = 0.0  # s from the first sample of the recording to t = 0
 
-    @property
+    @cached_property
     def period(self) -> float:
         """Time between samples [s]."""
         return float(np.median(np.diff(self.t)))

@@ -17,7 +17,7 @@ def _every(n: int) -> slice:
 
 def tracks(t: np.ndarray, y: np.ndarray, p: np.ndarray, names: Sequence[str], unit: str) -> str:
     """Measured effort y (N, n), prediction p (N, n) and residual of every joint over time t (N,) [s]."""
-    drawing, axes = figure(y.shape[1], 1, 12, 1.9 * y.shape[1])
+    drawing, axes = figure(y.shape[1], 1, 12, 1.9 * y.shape[1], sharex=True)
     fixed_margins(drawing, 12, 1.9 * y.shape[1])
     some = _every(len(t))
     for j, axis in enumerate(axes[:, 0]):
@@ -37,22 +37,19 @@ def residual_over(x: np.ndarray, r: np.ndarray, names: Sequence[str], label: str
 
     def draw(axis: Any, j: int) -> None:
         ok = np.isfinite(x[:, j])
-        some = _every(int(ok.sum()))
-        axis.plot(x[ok, j][some], r[ok, j][some], ".", ms=1.2, color=OTHER, alpha=0.5, rasterized=True)
-        edges = np.unique(np.quantile(x[ok, j], np.linspace(0, 1, 25))) if ok.any() else np.zeros(0)
+        value, rest = x[ok, j], r[ok, j]
+        some = _every(len(value))
+        axis.plot(value[some], rest[some], ".", ms=1.2, color=OTHER, alpha=0.5, rasterized=True)
+        edges = np.unique(np.quantile(value[some], np.linspace(0, 1, 25))) if len(value) else np.zeros(0)
         if len(edges) > 3:
-            place = np.clip(np.searchsorted(edges, x[ok, j]) - 1, 0, len(edges) - 2)
+            place = np.clip(np.searchsorted(edges, value) - 1, 0, len(edges) - 2)
             count = np.bincount(place, minlength=len(edges) - 1)
-            mean = np.bincount(place, r[ok, j], len(edges) - 1) / np.maximum(count, 1)
+            mean = np.bincount(place, rest, len(edges) - 1) / np.maximum(count, 1)
             axis.plot(0.5 * (edges[1:] + edges[:-1])[count > 0], mean[count > 0], color=ERROR, lw=1.5)
-        axis.set_ylim(*_limits(r[:, j]))
+        reach = float(np.quantile(np.abs(r[_every(len(r)), j]), 0.998)) * 1.1 + 1e-9
+        axis.set_ylim(-reach, reach)
 
     return grid(r.shape[1], draw, names, label, f"residual [{unit}]")
-
-
-def _limits(r: np.ndarray) -> tuple[float, float]:
-    reach = float(np.quantile(np.abs(r), 0.998)) * 1.1 + 1e-9
-    return -reach, reach
 
 
 def spectrum(y: np.ndarray, r: np.ndarray, rate: float, names: Sequence[str], unit: str, cutoff: float) -> str:
@@ -67,49 +64,25 @@ def spectrum(y: np.ndarray, r: np.ndarray, rate: float, names: Sequence[str], un
         axis.loglog(f[1:], np.sqrt(rest[1:, j]), color=ERROR, lw=1, label="residual")
         axis.axvline(cutoff, color=OTHER, ls="--", lw=1, label="cut-off of the state")
         axis.minorticks_off()  # half of the time of the picture
+        for one in (axis.xaxis, axis.yaxis):
+            one.set_major_formatter("{x:g}")
         if j == 0:
-            axis.legend(fontsize=7)
+            axis.legend(loc="upper right", fontsize=7)
 
     return grid(y.shape[1], draw, names, "frequency [Hz]", f"[{unit}/sqrt(Hz)]")
 
 
-def boxes(residuals: dict[str, np.ndarray], names: Sequence[str], unit: str) -> str:
-    """Box plots per joint of the residuals (N, n) of several models: quartiles, whiskers at 5 % and 95 %."""
-    labels = [name.replace("_", " ") for name in residuals]
+def friction_curves(v: np.ndarray, measured: np.ndarray, curve: np.ndarray, names: Sequence[str]) -> str:
+    """Friction [Nm] over velocity v [rad/s]: effort minus rigid body (`measured`) and model (`curve`), all (N, n)."""
+    some = _every(len(v))
+    series = ((measured, 1.2, OTHER, 0.5, "effort - rigid body"), (curve, 1.5, MODEL, 1.0, "model"))
 
     def draw(axis: Any, j: int) -> None:
-        data = [r[_every(len(r)), j] for r in residuals.values()]
-        axis.boxplot(data, whis=(5, 95), showfliers=False, widths=0.6)
-        axis.set_xticks(range(1, len(labels) + 1), labels, rotation=20, fontsize=7)
-        axis.axhline(0, color=OTHER, lw=0.8)
-
-    n = next(iter(residuals.values())).shape[1]
-    return grid(n, draw, names, "", f"residual [{unit}]")
-
-
-def friction_curves(
-    v: np.ndarray, measured: np.ndarray, curve: np.ndarray, live: np.ndarray, names: Sequence[str], unit: str
-) -> str:
-    """Friction against velocity v (N, n) [rad/s]: effort minus rigid body (`measured`), model (`curve`) and law of the
-    live nodes without load (`live`), each (N, n).
-    """
-
-    def draw(axis: Any, j: int) -> None:
-        some = _every(len(v))
-        axis.plot(
-            v[some, j],
-            measured[some, j],
-            ".",
-            ms=1.2,
-            color=OTHER,
-            alpha=0.5,
-            rasterized=True,
-            label="effort - rigid body",
-        )
-        axis.plot(v[some, j], curve[some, j], ".", ms=1.5, color=MODEL, label="model", rasterized=True)
-        axis.plot(v[some, j], live[some, j], ".", ms=1.0, color=ERROR, label="live law (no load)", rasterized=True)
-        axis.set_ylim(*np.quantile(measured[:, j], [0.002, 0.998]) * 1.15)
+        for x, size, color, alpha, label in series:
+            points = {"ms": size, "color": color, "alpha": alpha, "label": label}
+            axis.plot(v[some, j], x[some, j], ".", rasterized=True, **points)
+        axis.set_ylim(*np.quantile(measured[some, j], [0.002, 0.998]) * 1.15)
         if j == 0:
-            axis.legend(fontsize=7, markerscale=5)
+            axis.legend(loc="upper left", fontsize=7, markerscale=5)
 
-    return grid(v.shape[1], draw, names, "velocity [rad/s]", f"friction [{unit}]")
+    return grid(v.shape[1], draw, names, "velocity [rad/s]", "friction [Nm]")

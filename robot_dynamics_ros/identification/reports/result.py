@@ -11,7 +11,6 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, JointFriction
-from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.rigid import base_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
@@ -20,7 +19,7 @@ from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_fri
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.written_file import file_effort, live_torques
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass
+from robot_dynamics_ros.identification.dataset.motion import JUDGED_PERIODS, Motion, low_pass
 from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
@@ -30,11 +29,6 @@ from robot_dynamics_ros.robot_file import RobotFile
 
 FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
-
-
-def validation_motion(found: Identification) -> list[Motion]:
-    """The validation recordings filtered as the model asks."""
-    return [found.judged(r) for r in found.validation]
 
 
 def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[str, Any]:
@@ -52,12 +46,13 @@ def _figures(y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
 def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
     """Everything in the report, as plain lists and numbers; `validation` judges the robot file that is written.
 
-    robot: as the user has named it, for the next command.
+    robot: as the user has named it, for the next command. Fills `predicted`, which the report draws.
     """
-    motions = validation_motion(found)
+    motions = found.judged
     written = identified_robot(found)
     predict = file_effort(written, found.rigid.gravity, found.structure.filters)
-    pairs = [(found.as_recorded(m.effort), found.as_recorded(predict(m))) for m in motions]
+    found.predicted = [predict(m) for m in motions]
+    pairs = [(found.as_recorded(m.effort), found.as_recorded(p)) for m, p in zip(motions, found.predicted, strict=True)]
     y, p = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
     written_file = _figures(y, p)
     moving = np.concatenate([m.moving for m in motions])
@@ -71,6 +66,7 @@ def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
         "robot_file": written_file,
         **{name: compare(found, motions, model) for name, model in baselines(found).items()},
     }
+    training = [found.filtered(r, JUDGED_PERIODS) for r in sampled(found.training, ROWS, 0.0)]
     per_bag = [{"bag": r.name, **_figures(*pair)} for r, pair in zip(found.validation, pairs, strict=True)]
     result: dict[str, Any] = plain(
         {
@@ -90,7 +86,7 @@ def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
             },
             "comparison": others,
             "training": {
-                **compare(found, [found.judged(r) for r in sampled(found.training, ROWS, 0.0)], predict),
+                **compare(found, training, predict),
                 "bags": [_bag(r) for r in found.training],
             },
             "validation_bags": [_bag(r) for r in found.validation],
@@ -224,11 +220,10 @@ ROWS = 60_000  # at the rate of the solution, that the figures of the training d
 
 def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]]:
     """Predictions by name: "constant_coulomb" always, "initial_model" where the robot file has masses."""
-    if found.baselines is None:
-        found.baselines = {"constant_coulomb": constant_coulomb(found)}
-        if initial_parameters(found.robot) is not None:  # links and friction as the file has them, as live nodes do
-            found.baselines["initial_model"] = file_effort(found.robot, found.rigid.gravity, found.structure.filters)
-    return found.baselines
+    made = {"constant_coulomb": constant_coulomb(found)}
+    if initial_parameters(found.robot) is not None:  # links and friction as the file has them, as live nodes do
+        made["initial_model"] = file_effort(found.robot, found.rigid.gravity, found.structure.filters)
+    return made
 
 
 def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
@@ -237,4 +232,4 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     law = JointFriction(SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia"))
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
-    return Fitter(found.rigid, structure, motion_of(found.training, structure)).run(rough=True).predict
+    return Fitter(found.rigid, structure, replace(found.motion, weight=None)).run(rough=True).predict

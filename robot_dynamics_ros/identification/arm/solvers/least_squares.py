@@ -152,19 +152,20 @@ def solve(
     rows: Rows = StoredRows(joint_rows) if isinstance(joint_rows, Sequence) else joint_rows
     n = len(rows.y)
     given = [np.ones(len(y)) for y in rows.y] if row_weights is None else list(row_weights)
-    weights, triangles, sigma, x = given, [], np.ones(n), start
+    weights, sigma, x = given, np.ones(n), start
     if x is None:
         triangles = rows.triangles(row_weights)
-        x = combined(triangles, rows.index, sigma, size, prior, non_negative, known)[0]
+        found = combined(triangles, rows.index, sigma, size, prior, non_negative, known)
+        x = found[0]
     residuals = rows.residuals(x)
     for _ in range(iterations):
         weights = [huber(r, g) for r, g in zip(residuals, given, strict=True)]
         triangles = rows.triangles(weights)
         sigma = deviations(residuals, weights, rows.index)
-        x = combined(triangles, rows.index, sigma, size, prior, non_negative, known)[0]
-        residuals = rows.residuals(x)
+        found = combined(triangles, rows.index, sigma, size, prior, non_negative, known)
+        residuals = rows.residuals(found[0])
     final = deviations(residuals, weights, rows.index)
-    _, R, rhs, rank, condition, separable = combined(triangles, rows.index, sigma, size, prior, non_negative, known)
+    x, R, rhs, rank, condition, separable = found
     std = _parameter_deviations(triangles, rows.index, sigma, final, residuals, R)
     kept = np.column_stack(weights) if len({len(w) for w in weights}) == 1 else np.zeros((0, n))
     return Solution(x, std, final, R, rhs, rank, condition, kept, separable, sigma)

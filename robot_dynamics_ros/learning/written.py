@@ -72,9 +72,7 @@ def _bodies(columns: Columns, state: Information) -> tuple[np.ndarray, np.ndarra
 def _rotors(columns: Columns, rotor: np.ndarray, key: str) -> dict[str, Any]:
     drives = columns.robot.drives
     name = "rotor_inertia" if drives.effort.includes_rotor_inertia else "effort.residual_inertia"
-    source = drives.source if isinstance(drives.source, str) else None
-    sources = {"*": source} if source else dict(drives.source)
-    return {f"drives.{name}": rotor, "drives.source": sources | {name.split(".")[0]: key}}
+    return {f"drives.{name}": rotor, "drives.source": drives.sources_with([name.split(".")[0]], key)}
 
 
 def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.ndarray, key: str) -> dict[str, Any]:

@@ -1538,8 +1538,11 @@ def presliding_elements(
     span: Reals,
     start: typing.Annotated[numpy.typing.ArrayLike, numpy.bool],
     widening: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(2)"] = [0.0, 0.0],
+    step: Real = 0.0,
 ) -> RealArray:
-    """H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad] that widen by (a, b)."""
+    """
+    H_k (N, elements) of elements of spans (elements,) [rad] that widen by (a, b): Maxwell slip, or Dahl's that are moved by a play of half width step > 0 [rad].
+    """
 
 def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:
     """

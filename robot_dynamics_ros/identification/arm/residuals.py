@@ -47,7 +47,8 @@ def residuals(
     speed (n,) [rad/s]: largest of the recordings.
 
     significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time; onset:
-    whether fast changes are followed, which stops where they would raise the threshold of contact by it. The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. elsewhere (n,):
+    whether fast changes are followed, which stops where they would raise the threshold of contact by it.
+    The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. elsewhere (n,):
     deviation of gravity in other poses [Nm] (`gravity_deviation`). A joint that never moved takes the value at rest.
     """
     robot = robot.with_updates({"residuals": None})  # with them the force stage absorbs errors at rest

@@ -108,7 +108,7 @@ def _rest_time(robot: RobotFile, usual: float) -> np.ndarray:
 def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
     """Standard deviations at which contact begins and ends; by default from the residuals of the robot file."""
     known = robot.residuals
-    usual = 3.5 if known is None else max(6.0, known.significance or 0.0)
+    usual = 3.5 if known is None else max(5.5, known.significance or 0.0)
     on = p["contact_on_ratio"] or usual
     return {"contact_on_ratio": on, "contact_off_ratio": p["contact_off_ratio"] or 0.9 * on}
 

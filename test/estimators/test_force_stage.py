@@ -269,13 +269,13 @@ def test_a_tool_that_bears_no_moment_leaves_all_of_the_torque_to_the_force():
 
 
 def test_a_payload_is_recognised_although_the_arm_is_pushed_half_of_the_time():
-    """Pushes of 100 N in changing directions: the orientations without one decide."""
+    """Pushes of 200 N in changing directions: the orientations without one decide."""
     robot = UR5E.with_updates({"payload.mass": 2.0, "payload.com": list(COM)}, {"test": "test"})
     log, rng = carrying(4.0), np.random.default_rng(3)
     wrench = np.zeros((len(log), 6))
     for begin in np.arange(4.0, log.time[-1] - 4.0, 4.0):
         direction = rng.normal(size=3)
-        wrench[(log.time >= begin) & (log.time < begin + 2.0), :3] = 100.0 * direction / np.linalg.norm(direction)
+        wrench[(log.time >= begin) & (log.time < begin + 2.0), :3] = 200.0 * direction / np.linalg.norm(direction)
     log.effort = log.effort - np.einsum("kij,ki->kj", model().jacobian(log.q), wrench)
     pipeline = Pipeline(robot)
     pipeline.run(log)

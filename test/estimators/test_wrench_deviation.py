@@ -38,7 +38,7 @@ def expected(log, counts):
     for k in range(slot[-1] + 1):
         last = np.array(means[max(k - LATE - WINDOW + 1, 0) : max(k - LATE + 1, 0)])
         known = last[np.isfinite(last)]
-        found.append(0.8 * (known.sum() + 0.5 * WINDOW * 0.5) / (len(known) + 0.5 * WINDOW))
+        found.append(0.7 * (known.sum() + 0.5 * WINDOW * 0.5) / (len(known) + 0.5 * WINDOW))
     return np.clip(np.array(found)[slot], 0.25, 9.0)
 
 

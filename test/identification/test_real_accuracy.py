@@ -26,7 +26,7 @@ def written(found, motion):
 def live_loss(found):
     """Mean R2 of the report less that of the live nodes, of the same validation recording."""
     live = metrics(*live_torques(for_repaired(identified_robot(found)), found.validation[0]))
-    return written(found, found.judged(found.validation[0]))["r2"].mean() - live["r2"].mean()
+    return written(found, found.judged[0])["r2"].mean() - live["r2"].mean()
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_ur3_predicts_the_other_trajectory(real_data, fitted, judged, floor):
     consistent = metrics(motion.effort, found.consistent.predict(motion))
     free = metrics(motion.effort, found.fit.predict(motion))
     assert written(found, motion)["r2"].mean() >= floor
-    every = found.judged(found.validation[0])
+    every = found.judged[0]
     assert written(found, every)["r2"].mean() >= floor - (0.01 if judged == "id2" else 0.0)  # it ends in a stop
     assert np.all(consistent["rmse"] <= 1.02 * np.array(TANH[fitted, judged]))
     assert consistent["r2"].mean() > free["r2"].mean() - 0.005
@@ -49,6 +49,6 @@ def test_ur3_predicts_the_other_trajectory(real_data, fitted, judged, floor):
 @pytest.mark.long
 def test_ur10_predicts_the_last_30_percent(real_data):
     found = identify(load_robot("ur10"), [real_data / "ur10" / "ur10_exciting_trajectory.db3"])
-    assert written(found, found.judged(found.validation[0]))["r2"].mean() >= 0.994
+    assert written(found, found.judged[0])["r2"].mean() >= 0.994
     assert "first 70%" in found.split
     assert live_loss(found) < 0.02

@@ -10,7 +10,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
-from robot_dynamics_ros.identification.dataset.motion import NOISE, filtered, noise_limit
+from robot_dynamics_ros.identification.dataset.motion import NOISE, filtered, noise_limits
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, vertex
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
@@ -179,7 +179,7 @@ def test_samples_that_are_missing_are_no_noise(source):
         {k: getattr(rec.pieces[0], k) for k in ("q", "qd", "effort")},
     )
     some = recording(log[np.sort(np.random.default_rng(0).permutation(rec.samples)[60:])], "some")
-    assert noise_limit([some], source) == pytest.approx(noise_limit([rec], source), rel=0.05)
+    assert noise_limits([some], [source]) == pytest.approx(noise_limits([rec], [source]), rel=0.05)
 
 
 @pytest.mark.parametrize("source", ["q", "qd"])
@@ -193,7 +193,7 @@ def test_up_to_the_noise_limit_an_inertia_keeps_its_size(source):
     qd = w * np.cos(phase) + 2e-2 * rng.normal(size=phase.shape)
     inertia = -(w**2) * np.sin(phase)
     rec = Recording("noisy", ("a", "b"), [Piece(t, q, qd, inertia)])
-    limit = noise_limit([rec], source)
+    limit = noise_limits([rec], [source])[source]
     shares = []
     for cutoff in (limit, 2 * limit):
         motion = filtered(rec, cutoff, source)

@@ -48,7 +48,7 @@ def result(found):
 
 def test_figures_are_those_of_the_written_file(found, result):
     """By inverse dynamics and friction of the file, without the code that judges."""
-    robot, m = identified_robot(found), found.judged(found.validation[0])
+    robot, m = identified_robot(found), found.judged[0]
     model = RobotModel(robot.chain(), robot.joint_names)
     log = Log(robot.joint_names, np.round(m.t * 1e9).astype(np.int64), {"q": m.position, "qd": m.qd})
     log.model_torque = model.rnea(*(np.ascontiguousarray(x) for x in (m.q, m.qd, m.qdd)))

@@ -92,8 +92,7 @@ def check_extrapolation(found: Identification) -> list[str]:
     words = []
     names = found.robot.joint_names
     fast = np.quantile(np.abs(found.motion.qd), 0.999, axis=0)
-    for rec in found.validation:
-        m = found.filtered(rec)
+    for rec, m in zip(found.validation, found.judged, strict=True):
         outside = (np.abs(m.qd) > 1.1 * fast + MOVING).mean(0)
         which = [names[j] for j in range(len(names)) if outside[j] > MAX_OUTSIDE]
         if which:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class Identification:
     other_robot: str = ""
     viscosity: list[str] = field(default_factory=list)
     residuals: dict[str, Any] | None = None
-    predicted: list[tuple[Motion, np.ndarray]] = field(default_factory=list)  # validation; torque (N, n) by the file
+    predicted: list[np.ndarray] = field(default_factory=list)  # torque (N, n) [Nm] of `judged` by the written file
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -99,15 +100,19 @@ class Identification:
         """The solution of `fit`."""
         return self.fit.solution
 
-    def filtered(self, recording: Recording) -> Motion:
-        """Motion (N, n) of a recording filtered as the structure says; effort in Nm, not filtered."""
-        s = self.structure
-        return filtered(recording, s.cutoff, s.source, s.delay)
+    @cached_property
+    def judged(self) -> list[Motion]:
+        """The validation recordings `filtered`, once there is a structure, with nearly all samples: figures are of
+        them.
+        """
+        return [self.filtered(recording, JUDGED_PERIODS) for recording in self.validation]
 
-    def judged(self, recording: Recording) -> Motion:
-        """The same with all samples but JUDGED_PERIODS at the ends of the pieces: what figures are of."""
+    def filtered(self, recording: Recording, periods: float = EDGE_PERIODS) -> Motion:
+        """Motion (N, n) of a recording filtered as the structure says, without `periods` of the cut-off at the ends of
+        the pieces; effort in Nm, not filtered.
+        """
         s = self.structure
-        return filtered(recording, s.cutoff, s.source, s.delay, margin=s.cutoff * EDGE_PERIODS / JUDGED_PERIODS)
+        return filtered(recording, s.cutoff, s.source, s.delay, margin=s.cutoff * EDGE_PERIODS / periods)
 
     def as_identified(self, recording: Recording) -> Recording:
         """A recording as it was read with the velocity of its positions and its effort in Nm, like those of the fit."""

@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.arm.cross_validation import CrossValidati
 from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, Coupled, JointFriction
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Filters, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency, noise_limit
+from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency, noise_limits
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, thinned, vertex
 
@@ -96,10 +96,9 @@ class Tuner:
         lags = NO_SHIFT
         if choices.delay is None:
             lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
-        own = {}
-        for s in ("q", "qd") if reported else ("q",):
-            limit = max(SLOWEST, noise_limit(self.recordings, s)) if not choices.cutoff else np.inf
-            own[s] = sorted({min(c, round(limit, 3)) for c in cutoffs})
+        sources = ("q", "qd") if reported else ("q",)
+        limits = dict.fromkeys(sources, np.inf) if choices.cutoff else noise_limits(self.recordings, sources)
+        own = {s: sorted({min(c, round(max(SLOWEST, limits[s]), 3)) for c in cutoffs}) for s in sources}
         margin = min(map(min, own.values()))
         candidates: list[Structure] = []
         rows: list[np.ndarray] = []

@@ -225,22 +225,24 @@ def motion_frequency(rec: Recording) -> float:
     return float(max(f[np.argmax(share > 0.999, axis=0)].max(), 2 * f[1]))
 
 
-def noise_limit(recordings: Sequence[Recording], source: str = "q") -> float:
-    """Cut-off [Hz] above which noise is more than NOISE of the power of the acceleration of half of the joints; what is
-    regressed on it, rotor inertia first, comes out too small by that share.
+def noise_limits(recordings: Sequence[Recording], sources: Sequence[str]) -> dict[str, float]:
+    """Cut-off [Hz] of each source ("q", "qd") above which noise is more than NOISE of the power of the acceleration of
+    half of the joints; what is regressed on it, rotor inertia first, comes out too small by that share.
 
     White noise s^2 of a signal whose k-th derivative (2 for "q", 1 for "qd") is the acceleration leaves
     s^2 2 dt (2 pi)^(2k) f^(2k+1) / (2k+1) behind a low-pass at f.
     """
-    k, limits = (2, []) if source == "q" else (1, [])
-    for p in (on_grid(p) for rec in recordings for p in rec.pieces if len(p.t) > 20):
-        x = p.q if source == "q" else np.asarray(p.qd)
+    limits: dict[str, list[np.ndarray]] = {source: [] for source in sources}
+    pieces = [on_grid(p) for rec in recordings for p in rec.pieces if len(p.t) > 20]
+    for p in pieces:
         slow, dt = low_pass(p.q, min(NOISE_BAND, 0.2 / p.period), p.period, continued=True), p.period
         power = np.mean(np.gradient(np.gradient(slow, dt, axis=0), dt, axis=0) ** 2, axis=0)
-        noise = np.mean(np.diff(x, 3, axis=0) ** 2, axis=0) / 20 * 2 * dt * (2 * np.pi) ** (2 * k) / (2 * k + 1)
-        limits.append((len(p.t), (NOISE * power / np.maximum(noise, 1e-300)) ** (1 / (2 * k + 1))))
-    weights = np.array([n for n, _ in limits])
-    return float(np.median(np.average([limit for _, limit in limits], axis=0, weights=weights))) if limits else np.inf
+        for source, found in limits.items():
+            k, x = (2, p.q) if source == "q" else (1, np.asarray(p.qd))
+            noise = np.mean(np.diff(x, 3, axis=0) ** 2, axis=0) / 20 * 2 * dt * (2 * np.pi) ** (2 * k) / (2 * k + 1)
+            found.append((NOISE * power / np.maximum(noise, 1e-300)) ** (1 / (2 * k + 1)))
+    weights = [len(p.t) for p in pieces]
+    return {s: float(np.median(np.average(x, axis=0, weights=weights))) if x else np.inf for s, x in limits.items()}
 
 
 def kept_rate(samples: int, rate: float) -> float:

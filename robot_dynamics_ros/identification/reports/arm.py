@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.arm.viscosity import APART
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.reports import figures
 from robot_dynamics_ros.pages import write_html
@@ -25,7 +26,7 @@ def write_report(found: Identification, result: dict[str, Any], path: Path) -> P
 def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
     """SVG of all figures of the first validation recording."""
     names, unit = list(result["joint_names"]), result["unit"]
-    (m, torque), y, p = found.predicted[0], *_first(found)
+    m, torque, (y, p) = found.judged[0], found.predicted[0], _first(found)
     load = found.consistent.load(m)
     rigid = load + np.array([found.consistent.coefficient(j, "ia") for j in range(m.n)]) * m.qdd
     drawn = {
@@ -43,20 +44,22 @@ def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
 
 def _first(found: Identification) -> tuple[np.ndarray, np.ndarray]:
     """Effort and its prediction (N, n) of the first validation recording, in the unit of the recorded effort."""
-    motion, torque = found.predicted[0]
-    return found.as_recorded(motion.effort), found.as_recorded(torque)
+    return found.as_recorded(found.judged[0].effort), found.as_recorded(found.predicted[0])
 
 
 def curves(found: Identification, unit: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Stamps (N,) [ns] of the first validation recording; title -> residual, measured effort, prediction (N, n)."""
     y, p = _first(found)
-    stamps = found.validation[0].start_ns + np.round(1e9 * found.predicted[0][0].t).astype(np.int64)
+    stamps = found.validation[0].start_ns + np.round(1e9 * found.judged[0].t).astype(np.int64)
     return stamps, {f"residual [{unit}]": y - p, f"measured effort [{unit}]": y, f"model [{unit}]": p}
 
 
 def _temperature(found: Identification, m: Motion) -> np.ndarray | None:
+    """Temperature (N, n) [deg C] of a motion; None where it was not recorded or stayed within APART."""
     rec = found.validation[0]
     if not all("temperature" in p.extra for p in rec.pieces):
         return None
     t, values = rec.stacked("t"), rec.stacked("temperature")
+    if not (np.nanmax(values, axis=0) - np.nanmin(values, axis=0) >= APART).any():
+        return None
     return values[np.searchsorted(t, m.t).clip(0, len(t) - 1)]

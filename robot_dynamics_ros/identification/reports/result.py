@@ -11,7 +11,6 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, JointFriction
-from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.rigid import base_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
@@ -20,7 +19,7 @@ from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_fri
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.written_file import file_effort, live_torques
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass
+from robot_dynamics_ros.identification.dataset.motion import JUDGED_PERIODS, Motion, low_pass
 from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
@@ -49,11 +48,11 @@ def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
 
     robot: as the user has named it, for the next command. Fills `predicted`, which the report draws.
     """
-    motions = [found.judged(r) for r in found.validation]
+    motions = found.judged
     written = identified_robot(found)
     predict = file_effort(written, found.rigid.gravity, found.structure.filters)
-    found.predicted = [(m, predict(m)) for m in motions]
-    pairs = [(found.as_recorded(m.effort), found.as_recorded(p)) for m, p in found.predicted]
+    found.predicted = [predict(m) for m in motions]
+    pairs = [(found.as_recorded(m.effort), found.as_recorded(p)) for m, p in zip(motions, found.predicted, strict=True)]
     y, p = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
     written_file = _figures(y, p)
     moving = np.concatenate([m.moving for m in motions])
@@ -67,6 +66,7 @@ def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
         "robot_file": written_file,
         **{name: compare(found, motions, model) for name, model in baselines(found).items()},
     }
+    training = [found.filtered(r, JUDGED_PERIODS) for r in sampled(found.training, ROWS, 0.0)]
     per_bag = [{"bag": r.name, **_figures(*pair)} for r, pair in zip(found.validation, pairs, strict=True)]
     result: dict[str, Any] = plain(
         {
@@ -86,7 +86,7 @@ def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
             },
             "comparison": others,
             "training": {
-                **compare(found, [found.judged(r) for r in sampled(found.training, ROWS, 0.0)], predict),
+                **compare(found, training, predict),
                 "bags": [_bag(r) for r in found.training],
             },
             "validation_bags": [_bag(r) for r in found.validation],
@@ -232,4 +232,4 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     law = JointFriction(SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia"))
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
-    return Fitter(found.rigid, structure, motion_of(found.training, structure)).run(rough=True).predict
+    return Fitter(found.rigid, structure, replace(found.motion, weight=None)).run(rough=True).predict

@@ -29,7 +29,7 @@ inline double robot_on_environment(double environment_on_robot) noexcept { retur
 
 class ExternalForce {
  public:
-  static constexpr double tails = 0.8;           // of the mean square: what 68 % of errors with long tails lie within
+  static constexpr double tails = 0.7;           // of the mean square: what 68 % of errors with long tails lie within
   static constexpr double isolated_std = 1e4;    // Nm: an isolated joint has no weight
   static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
@@ -229,10 +229,8 @@ class ExternalForce {
               const ForceOutput& out) noexcept {
     rest_.step(stamp_ns, dt, in.q, in.qd, torque, trusted(), contact_.any());
     for (int i = 0; i < chain_.n; ++i) {
-      const double rest = rest_.variance(i), least = p_.torque_std[i] * p_.torque_std[i] + rest;
-      const double left = std::max(variance_[i] - rest_.full(i) + rest, least);
-      out.torque[i] = torque[i] - rest_.mean(i);
-      out.torque_std[i] = std::sqrt(std::min(left, variance_[i]) + load_variance_[i]);
+      out.torque[i] = torque[i] - rest_.bias(i);
+      out.torque_std[i] = std::sqrt(variance_[i] + load_variance_[i]);
     }
   }
 

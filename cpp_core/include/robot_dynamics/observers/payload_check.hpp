@@ -271,8 +271,8 @@ class PayloadCheck {
     return true;
   }
 
-  // Weighted least squares over the stations, those that were pushed at count less: w = 1 / (1 + left / (4 n)). Returns
-  // the share of the energy that is explained.
+  // Weighted least squares over the stations; those that were pushed at hardly count: w = 1 / (1 + left / (4 n))^2.
+  // Returns the share of the energy that is explained.
   double fit_payload(Load& fit) const noexcept {
     std::array<double, capacity> w;
     w.fill(1.0);
@@ -292,7 +292,8 @@ class PayloadCheck {
         const Station& at = station_[s];
         const double rest = std::max(at.energy - explained(theta, at.H, at.b), 0.0);
         left += w[s] * rest, energy += w[s] * at.energy, weight += w[s];
-        w[s] = 1.0 / (1.0 + rest / (4.0 * chain_.n));
+        const double root = 1.0 / (1.0 + rest / (4.0 * chain_.n));
+        w[s] = root * root;
       }
     }
     const double scale = std::max(1.0, left / std::max(chain_.n * weight - 4.0, 1.0));

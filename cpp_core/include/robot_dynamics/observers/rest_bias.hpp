@@ -1,16 +1,15 @@
 // External joint torque that a standing robot shows without contact: an error of presliding friction, absorbed slowly.
 //
-// The error b of a joint's friction model is a random process over travel s and time, with the deviation `std` that the
-// residuals of the robot file show at rest and the span over which a gear forgets:
+// The error b of a joint's friction model keeps over travel s what the gear has not forgotten, and follows the external
+// torque with a time constant while the joint stands and no contact is flagged:
 //
-//   b(s + ds) = d b(s) + sqrt(1 - d^2) std w    d = exp(-ds / span)         while it moves
-//   db/dt = std sqrt(share / time) w                                        while it stands
+//   b(s + ds) = exp(-ds / span) b(s)    while it moves
+//   db/dt = (tau - b) / time            while it stands
 //
-// and the scalar Kalman filter of it, which measures the external torque with the intensity share time std^2 while the
-// joint stands and no contact is flagged: its time constant tends to `time`, its variance to share std^2 (source: own).
-// |b| <= reach std, so a lasting push beyond that stays visible. What is subtracted is `delay` old, so that the onset
-// of a push is not in it; a contact keeps it. Where the joint has left the place where it stood by `far` it begins
-// anew: a replay that begins later has the same bits from there on.
+// |b| <= reach std, so a lasting push beyond that stays visible. The deviation stays that at rest: what was absorbed is
+// wrong by as much once the joint creeps on or a push has passed (source: own). What is subtracted is `delay` old, so
+// that the onset of a push is not in it; a contact keeps it. Where the joint has left the place where it stood by `far`
+// it begins anew: a replay that begins later has the same bits from there on.
 #pragma once
 
 #include <algorithm>
@@ -34,14 +33,9 @@ class RestBias {
  public:
   static constexpr std::int64_t delay = 100'000'000;  // ns
   static constexpr double span = 2e-3;                // rad over which the error of presliding friction changes
-  static constexpr double share = 0.5;                // of the variance that stays after long rest
   static constexpr double reach = 1.4;                // deviations that are absorbed at most
   static constexpr double far = 5.0 * span;           // rad
   static constexpr double gone = 15.0 * span;         // rad after which nothing is left of a push
-
-  struct Bias {
-    double mean = 0.0, variance = 0.0;  // Nm, Nm2
-  };
 
   RestBias(int n, const RestBiasParameters& p) : n_(n), p_(p) {
     require_each("rest_time", p.time.data(), n, 0.0, 1e3);
@@ -51,8 +45,7 @@ class RestBias {
 
   void reset() noexcept {
     slot_ = none;
-    for (int i = 0; i < n_; ++i) now_[i] = older_[i] = newer_[i] = used_[i] = {0.0, full(i)};
-    pushed_.fill(0.0);
+    for (auto* all : {&now_, &older_, &newer_, &used_, &pushed_}) all->fill(0.0);
   }
 
   // tau (n): external torque; `free`: tau may be absorbed (no contact, sensors trusted).
@@ -64,30 +57,24 @@ class RestBias {
     if (slot != slot_) turn(slot, q);
     const double phase = static_cast<double>(stamp_ns - slot * delay) / static_cast<double>(delay);
     for (int i = 0; i < n_; ++i) {
-      const Bias late{older_[i].mean + phase * (newer_[i].mean - older_[i].mean),
-                      older_[i].variance + phase * (newer_[i].variance - older_[i].variance)};
+      const double late = older_[i] + phase * (newer_[i] - older_[i]);
       used_[i] = moved(late, i, q);
       if (contact && !held_) now_[i] = older_[i] = newer_[i] = late;
-      if (contact) pushed_[i] = std::max(pushed_[i], std::abs(tau[i] - used_[i].mean));
+      if (contact) pushed_[i] = std::max(pushed_[i], std::abs(tau[i] - used_[i]));
     }
     held_ = contact;
     for (int i = 0; i < n_; ++i) advance(i, dt, free && stands(qd[i]) ? tau : nullptr);
   }
 
-  double mean(int i) const noexcept { return used_[i].mean; }
-  double variance(int i) const noexcept { return used_[i].variance; }
+  double bias(int i) const noexcept { return used_[i]; }
   double pushed(int i) const noexcept { return pushed_[i]; }  // largest of the contacts at this place
-  double full(int i) const noexcept {                         // variance where nothing is absorbed; 0: nothing ever is
-    return p_.time[i] > 0.0 ? p_.std[i] * p_.std[i] : 0.0;
-  }
 
  private:
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
 
   // Travel since the slot began makes the bias forget; at its end that becomes part of the state.
-  Bias moved(const Bias& b, int i, const double* q) const noexcept {
-    const double d = std::exp(-std::abs(q[i] - anchor_[i]) / span);
-    return {d * b.mean, full(i) - d * d * (full(i) - b.variance)};
+  double moved(double b, int i, const double* q) const noexcept {
+    return std::exp(-std::abs(q[i] - anchor_[i]) / span) * b;
   }
 
   static bool stands(double qd) noexcept { return std::abs(qd) < speeds::standing; }
@@ -95,7 +82,7 @@ class RestBias {
   // Far from where the joint stood nothing is known; `still`: it stands here.
   void leave(int i, double q, bool still, bool contact) noexcept {
     const double distance = std::abs(q - stood_[i]);
-    if (distance > far) now_[i] = older_[i] = newer_[i] = {0.0, full(i)};
+    if (distance > far) now_[i] = older_[i] = newer_[i] = 0.0;
     if (distance > gone && !contact) pushed_[i] = 0.0;
     if (still) stood_[i] = q;
   }
@@ -113,20 +100,14 @@ class RestBias {
   }
 
   void advance(int i, double dt, const double* tau) noexcept {
-    Bias& b = now_[i];
-    if (full(i) <= 0.0) return;
-    b.variance = std::min(full(i), b.variance + share * full(i) * dt / p_.time[i]);
-    if (!tau) return;
-    const double gain = b.variance * dt / (b.variance * dt + share * p_.time[i] * full(i));
-    const double most = reach * p_.std[i];
-    b.mean = std::min(std::max(b.mean + gain * (tau[i] - b.mean), -most), most);
-    b.variance *= 1.0 - gain;
+    if (!tau || !(p_.time[i] > 0.0)) return;
+    const double most = reach * p_.std[i], next = now_[i] + dt / (p_.time[i] + dt) * (tau[i] - now_[i]);
+    now_[i] = std::clamp(next, -most, most);
   }
 
   int n_;
   RestBiasParameters p_;
-  std::array<Bias, max_joints> now_{}, older_{}, newer_{}, used_{};
-  std::array<double, max_joints> pushed_{};
+  std::array<double, max_joints> now_{}, older_{}, newer_{}, used_{}, pushed_{};  // Nm
   std::array<double, max_joints> anchor_{}, stood_{};  // q at the beginning of the slot, and where the joint last stood
   std::int64_t slot_ = none;                           // stamp over delay
   bool held_ = false;                                  // by a contact

@@ -52,23 +52,21 @@ def _save(robot: Any, out: Path, inputs: list[Path]) -> str:
 
 def _show(result: dict[str, Any]) -> None:
     v = result["validation"]
-    heads = ("K_tau Nm/A", "recorded Nm/A", "rotor kg m2", "kv Nm s/rad", "T dir Nm", "T rev Nm", "R2", "RMS mA")
+    heads = ("K_tau Nm/A", "rotor kg m2", "kv Nm s/rad", "T dir Nm", "T rev Nm", "R2", "RMS mA")
     table = joint_table(result["joint_names"], *heads)
     rotor = result["rotor_inertia"] or {"values": [None] * len(result["joint_names"])}
     rows = zip(
         result["joint_names"],
         result["drives"],
-        result["recorded_torque_constant"],
         rotor["values"],
         v["current"]["r2"],
         v["current"]["rms"],
         strict=True,
     )
-    for name, fit, recorded, inertia, r2, rms in rows:
+    for name, fit, inertia, r2, rms in rows:
         x, s = (fit["values"], fit["std"]) if fit else ({}, {})
         K = f"{x['torque_constant']:.2f} +- {s['torque_constant']:.2f}" if fit else "-"
         cells = [
-            recorded,
             inertia,
             x.get("kv"),
             x.get("tc_dir"),

@@ -4,16 +4,16 @@ Both runs at once, every joint j in the unit of its recorded effort (h_j: record
   unloaded  y_j = h_j W_j beta + F_j phi_j          loaded  y_j = h_j (W_j beta + Y_j pi) + F_j phi'_j
 pi = [I, m c, m] with m known, friction of its own in each run (warmer grease, another load), rotor inertia in common.
 The mass fixes the scale that base parameters leave open; friction is that under the load of arm and payload, so that
-everything is solved twice. Bilinear in h and (beta, pi): Gauss-Newton on triangles.
+everything is solved twice. Bilinear in h and (beta, pi): nonlinear least squares on triangles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from robot_dynamics_ros.effort.gains import pooled
 from robot_dynamics_ros.errors import DataError
@@ -26,9 +26,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_ra
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.robot_file import RobotFile
 
-ROUNDS = 40  # of Gauss-Newton; stops where no gain moves by SETTLED
-SETTLED = 1e-6
-STEP = 0.3  # largest change of a gain in one round
+ROUNDS = 3  # of the residual deviations of the joints
 FREE = 0.5  # deviation of a gain that is assumed before the data: joints that show nothing keep theirs
 SCALES = np.array([0.1] * 6 + [1.0] * 3)  # kg m2, kg m: typical inertia and first moment of a payload
 MODEL_ERROR = 0.005  # relative deviation of a gain for what the model does not know: springs, lag of the motion
@@ -36,7 +34,7 @@ MODEL_ERROR = 0.005  # relative deviation of a gain for what the model does not 
 
 @dataclass(frozen=True)
 class KnownMassGains:
-    """Torque per recorded unit of effort (n,), signed, with standard deviation; joints whose own data decide (n,)."""
+    """Torque per recorded unit of effort (n,) with standard deviation; joints whose own data decide (n,)."""
 
     scale: np.ndarray
     std: np.ndarray
@@ -75,14 +73,11 @@ def with_known_mass(found: Identification, loaded: Sequence[Recording], mass: fl
     names = zip(found.robot.joint_names, K, gains.std, gains.own, strict=True)
     shown = ", ".join(f"{n} {k:.3g} +- {s:.2g}{'' if o else ' (from the others)'}" for n, k, s, o in names)
     key = f"payload_of_{mass:g}_kg"
-    updates: dict[str, Any] = {
+    found_in_drives = {"torque_constant": K, "torque_constant_std": gains.std}
+    updates = {f"drives.{name}": value for name, value in found_in_drives.items()} | {
         "drives.effort.unit": "A",
-        "drives.torque_constant": K,
-        "drives.torque_constant_std": gains.std,
+        "drives.source": found.robot.drives.sources_with(found_in_drives, key),
     }
-    source = found.robot.drives.source
-    base = dict(source) if not isinstance(source, str) else {"*": source}
-    updates["drives.source"] = base | dict.fromkeys(("torque_constant", "torque_constant_std"), key)
     text = f"robot-dynamics identify with a known payload of {mass:g} kg on {', '.join(r.name for r in loaded)}"
     return found.robot.with_updates(updates, {key: text}), f"K_tau from a payload of {mass:g} kg: {shown} Nm/A"
 
@@ -114,7 +109,7 @@ class _Problem:
                     region.append(part)
         self.size = size
         self.sigma = np.ones(self.n)
-        self.samples = np.array([len(found.motion), len(loaded)])
+        self.samples = len(found.motion) + len(loaded)
 
     def solve(self) -> tuple[np.ndarray, np.ndarray]:
         """h (n,) and its relative standard deviation."""
@@ -131,15 +126,8 @@ class _Problem:
         x = np.zeros(self.size)
         x[: self.n], x[self.n : self.n + self.b] = 1.0, self.beta0
         for _ in range(ROUNDS):
-            J, r = self._linear(x)
-            norm = np.linalg.norm(J, axis=0)
-            norm[norm == 0] = 1.0
-            step = np.linalg.lstsq(J / norm, -r, rcond=1e-9)[0] / norm
-            largest = float(np.abs(step[: self.n]).max())
-            x = x + min(1.0, STEP / max(largest, 1e-12)) * step
+            x = least_squares(lambda x: self._linear(x)[1], x, lambda x: self._linear(x)[0], x_scale="jac").x
             self._scale(x)
-            if largest < SETTLED:
-                break
         return x
 
     def _deviations(self, x: np.ndarray) -> np.ndarray:
@@ -186,14 +174,10 @@ class _Problem:
 
     def _scale(self, x: np.ndarray) -> None:
         """Residual deviation of every joint over both runs."""
-        old, self.sigma = self.sigma, np.ones(self.n)
-        _, r = self._linear(x)
-        self.sigma = old
-        total, start = np.zeros(self.n), 0
-        for part in self.parts:
-            total[part.joint] += float(np.sum(r[start : start + len(part.R)] ** 2))
-            start += len(part.R)
-        self.sigma = np.maximum(np.sqrt(total / self.samples.sum()), 1e-6)
+        _, r = self._rows(self.parts, x)
+        squares = np.add.reduceat(r**2, np.cumsum([0, *(len(part.R) for part in self.parts[:-1])]))
+        total = np.bincount([part.joint for part in self.parts], squares) / self.samples
+        self.sigma = np.maximum(self.sigma * np.sqrt(total), 1e-6)
 
 
 @dataclass(frozen=True)

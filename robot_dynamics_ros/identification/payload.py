@@ -26,7 +26,7 @@ from robot_dynamics_ros.identification.arm.solvers.uncertainty import left_out
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
-from robot_dynamics_ros.models.inertia import about_com, is_consistent
+from robot_dynamics_ros.models.inertia import about_com, body_slopes, is_consistent
 from robot_dynamics_ros.robot_file.blocks import Payload
 
 # How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
@@ -92,7 +92,7 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
         what = "the loaded run is lighter: are the runs exchanged?" if lighter else "there is no payload to see"
         raise DataError(f"payload mass is {mass:.3g} kg with standard deviation {std:.2g} kg: {what}")
     body = about_com(pi)
-    jacobian = _derivatives(pi)
+    jacobian = np.linalg.inv(body_slopes(body))[1:]
     deviation = np.sqrt(np.maximum(np.diag(jacobian @ covariance @ jacobian.T), 0.0))
     names = tuple(
         name
@@ -173,17 +173,6 @@ def _inflation(solution: Solution) -> float:
     """Standard deviations with correlated residuals over those with white ones."""
     white = np.linalg.norm(np.linalg.pinv(solution.R, rcond=1e-10), axis=1)
     return max(float(np.median(solution.std[white > 0] / white[white > 0])), 1.0)
-
-
-def _derivatives(pi: np.ndarray) -> np.ndarray:
-    """d (com, inertia about it) / d pi (9, 10), by central differences."""
-
-    def values(p: np.ndarray) -> np.ndarray:
-        body = about_com(p)
-        return np.concatenate([body.com, body.inertia])
-
-    step = 1e-6 * np.maximum(np.abs(pi), 1e-3)
-    return np.column_stack([(values(pi + s) - values(pi - s)) / (2 * s.max()) for s in np.diag(step)])
 
 
 def _mean_r2(y: np.ndarray, r: np.ndarray) -> float:

@@ -17,7 +17,7 @@ from scipy import linalg
 from robot_dynamics_ros.learning.columns import GROUPS, WARM, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.inertia import about_com, inertia_about_origin
+from robot_dynamics_ros.models.inertia import LinkBody, about_com, body_slopes
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.gaps import identified
 
@@ -141,14 +141,8 @@ def _link_covariance(columns: Columns) -> np.ndarray:
     out = np.zeros((10 * columns.n, 10 * columns.n))
     for i, row in enumerate(robot.link_parameters):
         m, size = max(row[9], 0.1), max(float(row[0] + row[3] + row[5]) / 2, 1e-3)
-        body = about_com(row) if row[9] > 0 else None
-        com, inertia = (np.zeros(3), np.zeros(6)) if body is None else (body.com, body.inertia)
-        steps = np.diag([MASS * m, *[CENTRE] * 3, *[INERTIA * size] * 6]) * share
-        ends = [
-            [inertia_about_origin(row[9] + e[0], com + e[1:4], inertia + e[4:]) for e in (1e-3 * step, -1e-3 * step)]
-            for step in steps
-        ]
-        J = np.column_stack([(after - before) / 2e-3 for after, before in ends])
+        body = about_com(row) if row[9] > 0 else LinkBody(0.0, np.zeros(3), np.zeros(6))
+        J = body_slopes(body) * share * np.array([MASS * m, *[CENTRE] * 3, *[INERTIA * size] * 6])
         out[10 * i : 10 * i + 10, 10 * i : 10 * i + 10] = J @ J.T
     return out
 

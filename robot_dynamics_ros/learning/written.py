@@ -72,9 +72,7 @@ def _bodies(columns: Columns, state: Information) -> tuple[np.ndarray, np.ndarra
 def _rotors(columns: Columns, rotor: np.ndarray, key: str) -> dict[str, Any]:
     drives = columns.robot.drives
     name = "rotor_inertia" if drives.effort.includes_rotor_inertia else "effort.residual_inertia"
-    source = drives.source if isinstance(drives.source, str) else None
-    sources = {"*": source} if source else dict(drives.source)
-    return {f"drives.{name}": rotor, "drives.source": sources | {name.split(".")[0]: key}}
+    return {f"drives.{name}": rotor, "drives.source": drives.sources_with([name.split(".")[0]], key)}
 
 
 def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.ndarray, key: str) -> dict[str, Any]:
@@ -123,6 +121,7 @@ def joint_law(
         "v0": shape.thinning,
         "fo": float(u[2 * m + 3] - u[2 * m + 4]),
         "widening": list(shape.widening),
+        "dahl_step": shape.step,
         "rotor_time": ROTOR_TIME if shape.rotor else 0.0,
         "viscous_slope": thinner - alpha,
     }, alpha

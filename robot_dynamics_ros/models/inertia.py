@@ -12,6 +12,7 @@ from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 __all__ = [
     "LinkBody",
     "about_com",
+    "body_slopes",
     "consistency_margin",
     "from_pseudo_inertia",
     "inertia_about_origin",
@@ -81,6 +82,14 @@ def about_com(parameters: np.ndarray) -> LinkBody:
         raise ValueError(f"mass {p[9]} must be > 0 to have a centre of mass")
     com = p[6:9] / p[9]
     return LinkBody(p[9], com, p[:6] - inertia_about_origin(p[9], com, np.zeros(6))[:6])
+
+
+def body_slopes(body: LinkBody) -> np.ndarray:
+    """Slopes (10, 10) of the ten parameters of a body by mass, centre of mass and inertia about it; exact."""
+    x = np.concatenate([[body.mass], body.com, body.inertia])
+    steps = np.diag(np.maximum(1e-3 * np.abs(x), 1e-6))
+    ends = [[inertia_about_origin(y[0], y[1:4], y[4:]) for y in (x + step, x - step)] for step in steps]
+    return np.column_stack([(up - down) / (2 * step.max()) for (up, down), step in zip(ends, steps, strict=True)])
 
 
 def moved(parameters: np.ndarray, T: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -161,6 +162,11 @@ class Drives(SourcedBlock):
         default=None, description="n x n where motors are coupled: q = coupling * (motor angle / gear_ratio)"
     )
     torque_command: TorqueCommand = Field(default=TorqueCommand(available=False), description="torque interface")
+
+    def sources_with(self, fields: Iterable[str], key: str) -> dict[str, str]:
+        """`source` by field, that of `fields` being `key`."""
+        known = {"*": self.source} if isinstance(self.source, str) else dict(self.source)
+        return known | dict.fromkeys(fields, key)
 
 
 class Limits(SourcedBlock):

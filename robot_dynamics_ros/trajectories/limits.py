@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,16 +29,16 @@ class JointLimits:
     acceleration: np.ndarray
     torque: np.ndarray
 
-    def check(self, names: tuple[str, ...], q: np.ndarray, rate: float) -> None:
+    def check(self, names: Sequence[str], q: np.ndarray, rate: float) -> None:
         """Raises CapabilityError naming joint, value and bound where positions or velocities leave the limits.
 
         names (n,): of the joints; q (N, n) [rad]: samples at `rate` [Hz].
         """
-        _check(names, q.min(axis=0), self.lower, self.upper, "position", "rad")
-        _check(names, q.max(axis=0), self.lower, self.upper, "position", "rad")
+        refuse_outside(names, q.min(axis=0), self.lower, self.upper, "position", "rad")
+        refuse_outside(names, q.max(axis=0), self.lower, self.upper, "position", "rad")
         if len(q) > 1:
             fastest = np.array([np.abs(np.diff(column)).max() for column in q.T]) * rate  # by joint: less memory
-            _check(names, fastest, -self.velocity, self.velocity, "velocity", "rad/s")
+            refuse_outside(names, fastest, -self.velocity, self.velocity, "velocity", "rad/s")
 
 
 def joint_limits(robot: RobotFile, *, position: float | None = None, velocity: float | None = None) -> JointLimits:
@@ -69,12 +70,13 @@ def refuse_outside_limits(
     samples (N, n) [rad] at `rate` [Hz]; speed_limit [rad/s]: of all joints, where the robot file has none.
     """
     velocity = speed_limit if len(samples) > 1 else np.inf  # a single sample has no velocity
-    joint_limits(robot, velocity=velocity).check(tuple(robot.joint_names), samples, rate)
+    joint_limits(robot, velocity=velocity).check(robot.joint_names, samples, rate)
 
 
-def _check(
-    names: tuple[str, ...], values: np.ndarray, lower: np.ndarray, upper: np.ndarray, quantity: str, unit: str
+def refuse_outside(
+    names: Sequence[str], values: np.ndarray, lower: np.ndarray, upper: np.ndarray, quantity: str, unit: str
 ) -> None:
+    """Raises CapabilityError naming joint, value and bound for the first of `values` (n,) outside its bounds (n,)."""
     for name, value, low, high in zip(names, values, lower, upper, strict=True):
         if not low <= value <= high:
             raise CapabilityError(

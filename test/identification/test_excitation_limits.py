@@ -118,7 +118,7 @@ def test_searches_of_the_race_count_a_motion_as_kept_only_then():
     start = search.start(rng)
     alone = condition_alone(search, start, effort=10, rounds=2)
     assert alone.kept
-    through = free(search, 2, 3.0)
+    through = free(search, 2, 1.5)
     assert broken(search, through)
     search.run = lambda x, plan, watch: watch(x)  # ends where it begins
     search.problem.excess = lambda x: {"torque": -1.0}  # as if no sample of the search showed it
@@ -132,7 +132,7 @@ def test_broken_motions_are_mended_or_reported():
     limits = limits_of(robot)
     search, mended = FourierSearch(Criteria(robot, limits), 5, 0.1 * np.pi, 20.0), 0
     for seed in range(4):
-        x = free(search, seed, 0.5)
+        x = free(search, seed, 1.2)
         assert broken(search, x)
         x, left = mend(search, x)
         if left:

@@ -5,15 +5,14 @@ import pytest
 
 from bench.papers.labs.race import ByDifferences
 from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits
-from robot_dynamics_ros.identification.excitation.criteria import CRITERIA, condition, sharp_condition
-from robot_dynamics_ros.identification.excitation.motion import FourierBasis, FourierMotion
+from robot_dynamics_ros.identification.excitation.criteria import CRITERIA, condition, sharp_condition, soft_max
 from robot_dynamics_ros.identification.excitation.search import Phase, State
-from robot_dynamics_ros.identification.excitation.soft import column_max, column_max_size, power_max, soft_max
 from robot_dynamics_ros.robot_file import load_robot
 
 pytestmark = pytest.mark.usefixtures("calm")
 
 ROBOT = load_robot("ur5e")
+JOINT = ("position 0", "velocity 3", "acceleration 5")
 OBSTACLES = (Box((0.3, -1.0, 0.0), (0.6, 1.0, 0.4)), Box((-1.0, -1.0, 0.9), (1.0, 1.0, np.inf)))
 LIMITS = Limits.of(
     ROBOT, floor=0.05, clearance=0.1, inside=Box((-0.7, -0.7, -np.inf), (0.7, 0.7, 0.8)), outside=OBSTACLES
@@ -40,10 +39,8 @@ def search():
 
 
 def free(search, seed, size):
-    """Free numbers of motions from small to as large as the joints' limits allow."""
-    x = np.random.default_rng(seed).normal(size=(search.motions.n, search.motions.basis.size + 1))
-    x[:, :-1] *= size / np.linalg.norm(x[:, :-1], axis=1, keepdims=True)
-    return x.ravel()
+    """Free numbers of a motion of a share of what the joints' limits allow."""
+    return search.motions.random(np.random.default_rng(seed), size)
 
 
 @pytest.mark.parametrize("seed,size", [(0, 0.5), pytest.param(1, 3.0, marks=pytest.mark.long)])
@@ -54,7 +51,7 @@ def test_criteria_by_the_free_numbers(search, name, seed, size):
     assert close(search.problem.slopes(x, {name: 1.0}, {}), wanted, 1e-5)
 
 
-@pytest.mark.parametrize("name", ["torque", "tcp_speed", "room", "obstacles", "collision"])
+@pytest.mark.parametrize("name", ["torque", "tcp_speed", "room", "obstacles", "collision", *JOINT])
 def test_limits_by_the_free_numbers(search, name):
     x = free(search, 2, 1.5)
     wanted = differences(lambda y: search.problem.excess(y)[name], x)
@@ -116,34 +113,8 @@ def test_criteria_survive_a_missing_rank():
         assert np.isfinite(value) and np.isfinite(S).all(), name
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
-def test_column_bounds_are_bounds_and_scale(scale):
-    y = scale * np.random.default_rng(3).normal(size=(200, 4))
-    bound, slopes = column_max(y)
-    assert np.all(bound >= y.max(0)) and np.all(bound <= y.max(0) + 0.2 * scale)
-    assert np.allclose(column_max(3 * y)[0], 3 * bound)
-    for found, f in ((slopes, column_max), (column_max_size(y)[1], column_max_size)):
-        assert close(found, differences(lambda z, f=f: f(z)[0].sum(), y, 1e-5 * scale), 1e-6)
-    assert np.all(column_max_size(y)[0] >= np.abs(y).max(0))
-
-
-def test_other_bounds():
+def test_the_soft_maximum_is_a_bound_with_slopes():
     e = np.random.default_rng(4).normal(size=(30, 2))
     value, slopes = soft_max(e, 50.0)
     assert e.max() <= value <= e.max() + np.log(60) / 50 and slopes.sum() == pytest.approx(1.0)
     assert close(slopes, differences(lambda z: soft_max(z, 50.0)[0], e), 1e-7)
-    parts = np.abs(e.T) + 0.1
-    bound, slopes = power_max(parts, 16.0)
-    assert np.all(bound >= parts.max(0)) and np.all(bound <= 1.05 * parts.max(0))
-    assert close(slopes, differences(lambda z: power_max(z, 16.0)[0].sum(), parts), 1e-6)
-
-
-@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
-def test_joint_limits_hold_whatever_the_numbers(size):
-    fine = FourierBasis.build(5, 0.1 * np.pi, np.linspace(0, 20, 2000))
-    search = FourierSearch(Criteria(ROBOT, LIMITS), 5, 0.1 * np.pi, 20.0)
-    for seed in range(5):
-        q, qd, qdd = search.motions.at(free(search, seed, size), fine)
-        assert np.all(q > LIMITS.lower) and np.all(q < LIMITS.upper)
-        assert np.all(np.abs(qd) < LIMITS.velocity) and np.all(np.abs(qdd) < LIMITS.acceleration)
-    assert isinstance(search.motions, FourierMotion)

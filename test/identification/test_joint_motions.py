@@ -62,10 +62,13 @@ def to(turn, velocity, acceleration):
 @pytest.mark.parametrize(
     ("motion", "text"),
     [
-        (to(7.0, 1.0, 1.0), "position 7 rad of shoulder_pan_joint is outside"),
+        (to(7.0, 1.0, 1.0), "position 7.000 rad of shoulder_pan_joint is outside"),
         (to(3.0, 4.0, 5.9), "velocity"),
         (to(1.0, 1.0, 9.0), "acceleration"),
-        ([np.vstack([x, x + 0.5 * (k == 0)]) for k, x in enumerate(motions.hold(START, 0.1))], "velocity 250 rad/s"),
+        (
+            [np.vstack([x, x + 0.5 * (k == 0)]) for k, x in enumerate(motions.hold(START, 0.1))],
+            "velocity 250.000 rad/s",
+        ),
         ([np.full((10, 6), np.nan)] * 3, "not finite"),
     ],
 )

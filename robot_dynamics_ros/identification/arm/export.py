@@ -103,7 +103,7 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
         fields["torque_constant"] = np.abs(effort.scale)
         known = np.isfinite(effort.scale_std).all() and (effort.scale_std > 0).all()
         fields["torque_constant_std"] = effort.scale_std if known else None
-    sources = dict(robot.drives.source) | dict.fromkeys(fields, key)
+    sources = robot.drives.sources_with(fields, key)
     return {f"drives.{name}": value for name, value in fields.items()} | {"drives.source": sources}
 
 

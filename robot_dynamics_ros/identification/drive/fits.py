@@ -18,6 +18,7 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.motion import filtered, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.identification.metrics import covariance, metrics, rms
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -138,9 +139,8 @@ def rotor_inertia(robot: RobotFile, data: DriveData, inertia: np.ndarray | None 
     found = np.where(seen, np.sum(rest * qdd, axis=0) / safe, np.nan) if inertia is None else inertia
     error = rest - qdd * np.nan_to_num(found)
     std = np.where(seen, np.sqrt(np.mean(error**2, axis=0) * data.every / safe), np.nan)
-    spread = np.sum((tau - tau.mean(0)) ** 2, axis=0)
-    r2 = 1 - np.sum(error**2, axis=0) / np.where(spread > 0, spread, np.nan)
-    return RotorInertia(found, std, r2, np.sqrt(np.mean(error**2, axis=0)))
+    fit = metrics(tau, tau - error)
+    return RotorInertia(found, std, fit["r2"], fit["rmse"])
 
 
 @dataclass(frozen=True)
@@ -181,12 +181,12 @@ def current_fit(data: DriveData, load: np.ndarray, joint: int) -> CurrentFit:
         raise DataError(f"joint {joint + 1} moves in {len(use)} independent samples only")
     v, tau, i = (x[use, joint] for x in (data.qd, load, data.current))
     fits = [(_regression(columns(v, tau, eps), i), eps) for eps in EPS]
-    (x, covariance, _), eps = min(fits, key=lambda fit: fit[0][2])
+    (x, spread, _), eps = min(fits, key=lambda fit: fit[0][2])
     K = 1 / x[0] if x[0] != 0 else np.inf
     values = np.array([K, x[1] * K, x[2] * K, x[3] * K, x[4]])
     J = np.diag([-(K**2), K, K, K, 1.0])
     J[1:4, 0] = -values[1:4] * K
-    std = np.sqrt(np.maximum(np.diag(J @ covariance @ J.T), 0.0))
+    std = np.sqrt(np.maximum(np.diag(J @ spread @ J.T), 0.0))
     named, deviations = ({k: float(v) for k, v in zip(TERMS, row, strict=True)} for row in (values, std))
     return CurrentFit(named, deviations, eps, x)
 
@@ -197,38 +197,25 @@ def _regression(A: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, f
     r = y - A @ x
     rho = float(np.clip(r[1:] @ r[:-1] / max(r @ r, 1e-300), 0.0, 0.99))
     variance = (r @ r) / max(len(y) - A.shape[1], 1) * (1 + rho) / (1 - rho)
-    return x, variance * np.linalg.pinv(A.T @ A, rcond=1e-12, hermitian=True), float(r @ r)
+    return x, variance * covariance(A), float(r @ r)
 
 
 def figures(data: DriveData, load: np.ndarray, fits: Sequence[CurrentFit | None]) -> dict[str, np.ndarray]:
     """Per joint (n,), while moving: R2, RMS, largest and mean error of the filtered current [A], RMS of the raw one."""
-    rows = []
+    out = {name: np.full(data.n, np.nan) for name in ("r2", "rms", "max", "mean", "rms_raw")}
     for j, fit in enumerate(fits):
         use = data.moving(j)
         if fit is None or use.sum() < 10:
-            rows.append([np.nan] * 5)
             continue
-        p, y = fit.current(data.qd[use, j], load[use, j]), data.current[use, j]
-        e, raw = y - p, data.raw[use, j] - p
-        r2 = 1 - e @ e / np.sum((y - y.mean()) ** 2)
-        rows.append([r2, np.sqrt(np.mean(e**2)), np.abs(e).max(), e.mean(), np.sqrt(np.mean(raw**2))])
-    return dict(zip(("r2", "rms", "max", "mean", "rms_raw"), np.array(rows).T, strict=True))
+        p = fit.current(data.qd[use, j], load[use, j])
+        found: dict[str, Any] = dict(metrics(data.current[use, j : j + 1], p[:, None]))
+        found |= {"rms": found["rmse"], "rms_raw": rms(data.raw[use, j] - p)}
+        for name, values in out.items():
+            values[j] = np.squeeze(found[name])
+    return out
 
 
 def model_load(robot: RobotFile, data: DriveData, inertia: np.ndarray) -> np.ndarray:
     """Torque without friction (N, n) [Nm]: rigid body and reflected rotor inertia (n,) [Clochiatti2024, eq. 2]."""
     state = (np.ascontiguousarray(x) for x in (data.q, data.qd, data.qdd))
     return RobotModel(robot.chain()).rnea(*state) + np.nan_to_num(inertia) * data.qdd
-
-
-def effort_constant(recordings: Sequence[Recording]) -> Any:
-    """Nm per A (n,) by which the driver turned current into effort; NaN where effort is not a multiple of current."""
-    y, i = (np.concatenate([x for r in recordings for x in _pairs(r, k)]) for k in (0, 1))
-    known = np.isfinite(i).all(axis=1) & np.isfinite(y).all(axis=1)
-    y, i = y[known], i[known]
-    k = np.sum(y * i, axis=0) / np.maximum(np.sum(i**2, axis=0), 1e-12)
-    return np.where(np.sum((y - k * i) ** 2, axis=0) < 1e-3 * np.sum(y**2, axis=0), k, np.nan)
-
-
-def _pairs(rec: Recording, which: int) -> list[np.ndarray]:
-    return [(p.effort, p.extra["current"])[which] for p in rec.pieces if "current" in p.extra]

@@ -22,7 +22,6 @@ from robot_dynamics_ros.identification.drive.fits import (
     RotorInertia,
     current_fit,
     drive_data,
-    effort_constant,
     figures,
     model_load,
     rotor_inertia,
@@ -40,7 +39,6 @@ class DrivesFound:
     rotor: RotorInertia | None
     inertia: np.ndarray
     fits: list[CurrentFit | None]
-    recorded_constant: np.ndarray
     training: dict[str, Any]
     validation: dict[str, Any]
     split: str
@@ -50,13 +48,8 @@ class DrivesFound:
 
     @property
     def torque_constant(self) -> np.ndarray:
-        """K_tau (n,) [Nm/A]: identified where its deviation is small enough, otherwise NaN."""
-        return np.array([f.values["torque_constant"] if f is not None and f.well_known else np.nan for f in self.fits])
-
-    @property
-    def torque_constant_std(self) -> np.ndarray:
-        """Standard deviation of the identified K_tau (n,) [Nm/A], NaN for the other joints."""
-        return np.array([f.std["torque_constant"] if f is not None and f.well_known else np.nan for f in self.fits])
+        """K_tau and its standard deviation (2, n) [Nm/A] where that is small enough, otherwise NaN."""
+        return _certain(self.fits)
 
 
 def identify_drives(
@@ -82,18 +75,16 @@ def identify_drive_recordings(robot: RobotFile, training: list[Recording], valid
     """
     if robot.drives.torque_side != "motor":
         raise CapabilityError(f"{robot.name}: torque is measured behind the gear; drives need motor currents")
-    whole, bags = training, [r.name for r in training]
-    given = validation
+    bags = [r.name for r in training]
+    notes = [text for r in (*training, *validation) for text in dropped_rows(r.name, r.counts)]
     training, validation, split = set_apart(training, validation)
     data, other = drive_data(training), drive_data(validation)
-    recorded = effort_constant(whole)
-    notes = [text for r in (*whole, *given) for text in dropped_rows(r.name, r.counts)]
     rotor = _rotor(robot, data, notes)
     inertia = _inertia(robot, rotor, notes)
     loads = [model_load(robot, d, inertia) for d in (data, other)]
     fits = _fits(robot, data, loads[0], notes)
     first, second = (_summary(robot, d, load, fits, rotor) for d, load in zip((data, other), loads, strict=True))
-    found = DrivesFound(robot, rotor, inertia, fits, recorded, first, second, split, bags, notes)
+    found = DrivesFound(robot, rotor, inertia, fits, first, second, split, bags, notes)
     found.warnings = _warnings(found)
     return found
 
@@ -149,10 +140,15 @@ def _summary(
         model = EnergyModel.from_robot(robot)
     except CapabilityError as error:
         return result | {"energy": None, "no_energy": str(error)}
-    known = robot.array_or("drives.torque_constant", np.nan)
-    K = np.array([f.values["torque_constant"] if f is not None and f.well_known else np.nan for f in fits])
+    known, (K, _) = robot.array_or("drives.torque_constant", np.nan), _certain(fits)
     torque = np.where(np.isfinite(K), K, known) * data.current
     return result | {"energy": model.energy(data.stamp_ns, torque, data.qd) if np.isfinite(torque).all() else None}
+
+
+def _certain(fits: Sequence[CurrentFit | None]) -> np.ndarray:
+    """Torque constants and their deviations (2, n) [Nm/A], NaN where they are not well known."""
+    name, unknown = "torque_constant", (np.nan, np.nan)
+    return np.array([(f.values[name], f.std[name]) if f is not None and f.well_known else unknown for f in fits]).T
 
 
 def _warnings(found: DrivesFound) -> list[str]:
@@ -183,8 +179,7 @@ def as_dict(found: DrivesFound) -> dict[str, Any]:
         "joint_names": list(found.robot.joint_names),
         "rotor_inertia": rotor,
         "drives": described(found.fits),
-        "recorded_torque_constant": found.recorded_constant,
-        "torque_constant": found.torque_constant,
+        "torque_constant": found.torque_constant[0],
         "training": found.training,
         "validation": found.validation | {"split": found.split},
         "statements": found.notes,
@@ -200,20 +195,17 @@ def identified_drives(found: DrivesFound) -> RobotFile:
     """
     robot = found.robot
     key = "identified_drives_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    K, updates = found.torque_constant, dict[str, Any]()
+    (K, K_std), updates = found.torque_constant, dict[str, Any]()
     old = robot.array_or("drives.torque_constant", np.nan)
     if np.isfinite(K).any() and np.isfinite(np.where(np.isfinite(K), K, old)).all():
         updates["drives.torque_constant"] = np.where(np.isfinite(K), K, old)
-        std = np.where(np.isfinite(K), found.torque_constant_std, robot.array_or("drives.torque_constant_std", np.nan))
+        std = np.where(np.isfinite(K), K_std, robot.array_or("drives.torque_constant_std", np.nan))
         updates["drives.torque_constant_std"] = std if np.isfinite(std).all() and (std > 0).all() else None
     if found.rotor is not None and (found.inertia > 0).all():
         updates["drives.rotor_inertia"] = found.inertia
     fields = [name.split(".")[1] for name in updates]
-    if updates:
-        source = robot.drives.source
-        base = dict(source) if not isinstance(source, str) else {"*": source}
-        updates["drives.source"] = base | dict.fromkeys(fields, key)
     if not updates:
         raise DataError("every number of the drives is too uncertain to be written; see the warnings")
+    updates["drives.source"] = robot.drives.sources_with(fields, key)
     text = f"robot-dynamics identify --what drives on {', '.join(Path(b).name for b in found.bags)}; {found.split}"
     return robot.with_updates(updates, {key: text})

@@ -1,6 +1,6 @@
 """Excitation: motions that make the base parameters of a robot identifiable, inside its limits.
 
-limits.py what must be kept; motion.py Fourier motions inside the limits; criteria.py, space.py and problem.py criteria
+limits.py what must be kept; motion.py Fourier motions; criteria.py, space.py and problem.py criteria
 and limits with slopes; search.py and design.py the best Fourier motion; points.py point-to-point tours; check.py that a
 motion keeps its limits between samples too.
 """

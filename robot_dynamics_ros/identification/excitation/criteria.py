@@ -13,16 +13,23 @@ have slopes wherever the eigenvalues lie.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy import linalg
-
-from robot_dynamics_ros.identification.excitation.soft import soft_max
 
 SHARPNESS = 20.0  # r: at most log(b)/r, for 36 parameters 0.18, above log cond
 MIN_EIGENVALUE = 1e-13  # of the largest eigenvalue: what rounding leaves of a rank-deficient G
 
 Criterion = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+def soft_max(e: np.ndarray, sharpness: float) -> tuple[float, np.ndarray]:
+    """m = log(sum exp(r e)) / r >= max e, at most log(size) / r above it, and dm/de (same shape, sums to 1)."""
+    top = float(e.max())
+    p = np.exp(sharpness * (e - top))
+    total = float(p.sum())
+    return top + np.log(total) / sharpness, p / total
 
 
 def condition(G: np.ndarray, sharpness: float = SHARPNESS) -> tuple[float, np.ndarray]:
@@ -31,13 +38,6 @@ def condition(G: np.ndarray, sharpness: float = SHARPNESS) -> tuple[float, np.nd
     logs = np.log(values)
     (high, p), (low, r) = soft_max(logs, sharpness), soft_max(-logs, sharpness)
     return 0.5 * (high + low), (V * (0.5 * (p - r) / values)) @ V.T
-
-
-def blunt_condition(G: np.ndarray) -> tuple[float, np.ndarray]:
-    """`condition` of G (b, b) with r = 5: it moves many eigenvalues at each end at once, which is faster far from the
-    optimum.
-    """
-    return condition(G, 5.0)
 
 
 def sharp_condition(G: np.ndarray) -> tuple[float, np.ndarray]:
@@ -71,7 +71,9 @@ def _eigen(G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 CRITERIA: dict[str, Criterion] = {
     "condition": condition,
-    "blunt_condition": blunt_condition,
+    "blunt_condition": partial(
+        condition, sharpness=5.0
+    ),  # moves many eigenvalues at each end: faster far from the optimum
     "sharp_condition": sharp_condition,
     "logdet": logdet,
     "hadamard": hadamard,

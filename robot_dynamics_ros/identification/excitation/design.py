@@ -20,14 +20,13 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Excitation:
-    """A designed motion (time (N,), q, qd, qdd (N, n)), its criteria, and how many motions were tried."""
+    """A designed motion (time (N,), q, qd, qdd (N, n)), its condition number, and how many motions were tried."""
 
     time: np.ndarray
     q: np.ndarray
     qd: np.ndarray
     qdd: np.ndarray
     condition: float
-    logdet: float
     evaluations: int
 
 
@@ -93,6 +92,5 @@ def _condition(search: FourierSearch, x: np.ndarray) -> float:
 
 
 def excitation(criteria: Criteria, t: np.ndarray, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Excitation:
-    """The motion (q, qd, qdd), each (N, n), at times t (N,) [s], with its criteria."""
-    R = criteria.triangle(*motion)
-    return Excitation(t, *motion, criteria.condition(R), criteria.logdet(R), criteria.count)
+    """The motion (q, qd, qdd), each (N, n), at times t (N,) [s]."""
+    return Excitation(t, *motion, criteria.condition(*motion), criteria.count)

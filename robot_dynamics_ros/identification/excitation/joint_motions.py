@@ -20,7 +20,7 @@ from robot_dynamics_ros.models.friction import FrictionModel, law_named
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.signals.speeds import MOVING
 from robot_dynamics_ros.trajectories import motions
-from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits
+from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits, refuse_outside
 from robot_dynamics_ros.trajectories.motions import JointMotion
 
 if TYPE_CHECKING:
@@ -188,23 +188,15 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: JointMot
     q, qd, qdd = motion
     if not all(np.isfinite(x).all() for x in motion):
         raise CapabilityError(f"{name}: the motion holds numbers that are not finite")
-    torque = _torque(robot, motion, limits)
-    names = robot.joint_names
-    steps = np.diff(q, axis=0, prepend=q[:1]) * rate  # a jump of position is a velocity too
-    low_v, high_v = np.minimum(qd.min(0), steps.min(0)), np.maximum(qd.max(0), steps.max(0))
-    for what, unit, low, high, bottom, top in (
-        ("position", "rad", q.min(0), q.max(0), limits.lower, limits.upper),
-        ("velocity", "rad/s", low_v, high_v, -limits.velocity, limits.velocity),
-        ("acceleration", "rad/s2", qdd.min(0), qdd.max(0), -limits.acceleration, limits.acceleration),
-        ("torque", "Nm", torque, torque, -limits.torque, limits.torque),
+    names, torque = robot.joint_names, _torque(robot, motion, limits)
+    limits.check(names, q, rate)
+    for what, unit, values in (
+        ("velocity", "rad/s", qd),
+        ("acceleration", "rad/s2", qdd),
+        ("torque", "Nm", torque[None]),
     ):
-        for i, joint in enumerate(names):
-            if not (bottom[i] - 1e-6 <= low[i] and high[i] <= top[i] + 1e-6):
-                worst = low[i] if not bottom[i] - 1e-6 <= low[i] else high[i]
-                raise CapabilityError(
-                    f"{name}: {what} {worst:.3g} {unit} of {joint} is outside {bottom[i]:.4g}..{top[i]:.4g}: "
-                    "choose another start (--start) or a smaller motion"
-                )
+        most = getattr(limits, what)
+        refuse_outside(names, np.abs(values).max(axis=0) - 1e-6, -most, most, what, unit)
     return Plan(name, tuple(names[j] for j in joints), motion, rate, torque)
 
 
@@ -239,7 +231,7 @@ def sampled(plan: Plan) -> Excitation:
     """At most _DRAWN samples of a plan, for pictures."""
     every = max(1, len(plan.motion[0]) // _DRAWN)
     q, qd, qdd = (np.ascontiguousarray(x[::every]) for x in plan.motion)
-    return Excitation(np.arange(len(q)) * every / plan.rate, q, qd, qdd, np.nan, np.nan, 0)
+    return Excitation(np.arange(len(q)) * every / plan.rate, q, qd, qdd, np.nan, 0)
 
 
 def check_space(robot: RobotFile, limits: Limits, plan: Plan) -> None:

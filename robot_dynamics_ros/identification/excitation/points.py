@@ -42,7 +42,7 @@ def design_points(
         criteria.count += 1
         violation = criteria.violation(*coarse)
         if violation == 0:
-            score = criteria.condition(criteria.triangle(*coarse))
+            score = criteria.condition(*coarse)
             if (best is None or score < best[0]) and not _broken(criteria, t, motion):
                 best = (score, (t, *motion))
         if not nearest[1] or violation < nearest[0]:

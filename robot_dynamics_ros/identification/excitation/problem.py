@@ -14,7 +14,7 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.excitation import space
 from robot_dynamics_ros.identification.excitation.criteria import CRITERIA
 from robot_dynamics_ros.identification.excitation.limits import Limits
-from robot_dynamics_ros.identification.excitation.motion import FourierMotion, FourierShape
+from robot_dynamics_ros.identification.excitation.motion import FourierMotion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.trajectories.motions import JointMotion
 
@@ -22,7 +22,7 @@ from robot_dynamics_ros.trajectories.motions import JointMotion
 class Criteria:
     """Criteria of motions of one robot, and by how much they break its limits.
 
-    q [rad], qd [rad/s], qdd [rad/s2] of shape (N, n); R (b, b): `triangle` of a motion.
+    q [rad], qd [rad/s], qdd [rad/s2] of shape (N, n).
     """
 
     def __init__(self, robot: Any, limits: Limits, columns: Sequence[int] | None = None) -> None:
@@ -34,30 +34,14 @@ class Criteria:
         self.gaps = space.Gaps.of(self.rigid.model, limits)
         self.limited = self._limited()
 
-    def triangle(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """R (b, b) of the base regressor on a motion, per square root of a sample; W itself is never formed."""
+    def condition(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> float:
+        """cond(W) of the base regressor on a motion; W itself is never formed."""
         qr = _core.FusedQR(self.rigid.model.chain, self.columns)
         qr.update(np.ascontiguousarray(q), np.ascontiguousarray(qd), np.ascontiguousarray(qdd))
-        return qr.fold()[:-1, :-1] / np.sqrt(len(q))
-
-    @staticmethod
-    def condition(R: np.ndarray) -> float:
-        """cond(W)."""
-        s = np.linalg.svd(R, compute_uv=False)
-        return float(s[0] / max(s[-1], 1e-12 * s[0]))
-
-    @staticmethod
-    def logdet(R: np.ndarray) -> float:
-        """-log det(W'W / N)."""
-        return float(-2 * np.log(np.maximum(np.abs(np.diag(R)), 1e-12)).sum())
-
-    @staticmethod
-    def hadamard(R: np.ndarray) -> float:
-        """-sum log |w_k|^2 / N."""
-        return float(-np.log(np.maximum((R**2).sum(0), 1e-24)).sum())
+        return float(np.linalg.cond(qr.fold()[:-1, :-1]))
 
     def excess(self, motion: JointMotion) -> dict[str, space.Excess]:
-        """Excess over each limit that motions do not keep by themselves, at most zero where it holds."""
+        """Excess over each limit of torque and space, at most zero where it holds."""
         found: dict[str, space.Excess] = {}
         q, qd, qdd = (np.ascontiguousarray(x) for x in motion)
         if "torque" in self.limited and self.body is not None:
@@ -106,7 +90,7 @@ class Point:
     """What is known at one x: each is found when it is first asked for."""
 
     x: np.ndarray
-    shape: FourierShape
+    motion: JointMotion
     G: np.ndarray | None = None
     excess: dict[str, space.Excess] | None = None
     criteria: dict[str, tuple[float, np.ndarray]] = field(default_factory=dict)
@@ -127,32 +111,32 @@ class ExcitationProblem:
         return [self._criterion(p, name)[0] for name in names]
 
     def excess(self, x: np.ndarray) -> dict[str, float]:
-        """Smooth upper bound of the excess over every limit that x does not keep by itself."""
+        """Smooth upper bound of the excess over every limit."""
         return {name: limit.bound for name, limit in self._limits(self._at(x)).items()}
 
     def slopes(self, x: np.ndarray, criteria: Mapping[str, float], limits: Mapping[str, float]) -> np.ndarray:
         """Slopes by x of a sum of criteria and of excesses with the given factors, in one pass for all of them."""
         p = self._at(x)
         S = np.asarray(sum(factor * self._criterion(p, name)[1] for name, factor in criteria.items()))
-        by_motion = [np.zeros_like(part) for part in p.shape.motion]
+        by_motion = [np.zeros_like(part) for part in p.motion]
         if self._W is not None and criteria:
             weights = np.asfortranarray(self._W @ ((2 / self.samples) * S))
             model, columns = self.criteria.rigid.model, self.criteria.columns
-            by_motion = list(model.regressor_gradient(*p.shape.motion, weights, columns))
+            by_motion = list(model.regressor_gradient(*p.motion, weights, columns))
         for name, factor in limits.items():
             if factor != 0:
                 for total, part in zip(by_motion, self._limits(p)[name].slopes(), strict=True):
                     total += factor * part
-        return self.motion.slopes(x, p.shape, *by_motion)
+        return self.motion.slopes(*by_motion)
 
     def _at(self, x: np.ndarray) -> Point:
         if self._point is None or not np.array_equal(self._point.x, x):
-            self._point = Point(x.copy(), self.motion.shape(x))
+            self._point = Point(x.copy(), self.motion.at(x))
         return self._point
 
     def _limits(self, p: Point) -> dict[str, space.Excess]:
         if p.excess is None:
-            p.excess = self.criteria.excess(p.shape.motion)
+            p.excess = self.criteria.excess(p.motion) | space.joint_limits(self.criteria.limits, p.motion)
         return p.excess
 
     def _criterion(self, p: Point, name: str) -> tuple[float, np.ndarray]:
@@ -160,7 +144,7 @@ class ExcitationProblem:
             self.criteria.count += 1
             model, columns = self.criteria.rigid.model, self.criteria.columns
             kept = self._W is not None
-            W = self._W = model.stacked_regressor(*p.shape.motion, columns=columns, out=self._W, keep_zeros=kept)
+            W = self._W = model.stacked_regressor(*p.motion, columns=columns, out=self._W, keep_zeros=kept)
             p.G = W.T @ W / self.samples
         if name not in p.criteria:
             p.criteria[name] = CRITERIA[name](p.G)

@@ -1,6 +1,6 @@
 """Search over Fourier motions with slopes: a criterion under limits by augmented Lagrangians and quasi-Newton steps.
 
-Limits that x does not keep by itself enter as sum (max(0, m + w g)^2 - m^2) / (2 w), the multipliers m growing from
+Limits enter as sum (max(0, m + w g)^2 - m^2) / (2 w), the multipliers m growing from
 round to round [Nocedal, Wright, Numerical Optimization, 17.3]. It starts small, where all limits hold, and grows.
 """
 
@@ -18,7 +18,7 @@ from robot_dynamics_ros.trajectories.motions import JointMotion
 
 SAMPLES = 200  # of a motion during the search, for up to a quarter hertz in 20 s
 TRIES = 60  # random motions of which the first that keeps the limits is taken, else the best
-WEIGHT = 10.0  # w: of an excess of 10 % against a factor e^0.05 in the condition number
+WEIGHT = 30.0  # w: of an excess of 10 % against a factor e^0.15 in the condition number
 KEPT = 0.01  # excess up to which a limit counts as kept: a ninth of what USE leaves
 MEMORY = 30  # steps that the quasi-Newton search remembers
 BOUND = "logdet"
@@ -69,9 +69,8 @@ class FourierSearch:
         """Random free numbers of a small motion that keeps the limits, or the one nearest to it after some steps."""
         tried: list[tuple[float, np.ndarray]] = []
         for _ in range(TRIES):
-            x = rng.normal(size=(self.motions.n, self.motions.basis.size + 1))
-            x[:, :-1] *= rng.uniform(0.05, 0.6) / np.linalg.norm(x[:, :-1], axis=1, keepdims=True)
-            tried.append((self.broken(x.ravel()), x.ravel()))
+            x = self.motions.random(rng, rng.uniform(0.05, 0.6))
+            tried.append((self.broken(x), x))
             if tried[-1][0] == 0:
                 return tried[-1][1]
         return self.into_limits(min(tried, key=lambda t: t[0])[1], {})
@@ -135,16 +134,15 @@ class FourierSearch:
         """Free numbers near x with the least squares of excess over the limits, each drawn in by its margin if any."""
 
         def squares(x: np.ndarray) -> tuple[float, np.ndarray]:
-            over = {name: max(g + margins.get(name, 0.0), 0.0) for name, g in self.problem.excess(x).items()}
+            over = {name: max(g + margins.get(name.split()[0], 0.0), 0.0) for name, g in self.problem.excess(x).items()}
             return 0.5 * sum(g * g for g in over.values()), self.problem.slopes(x, {}, over)
 
-        return minimize(squares, x, jac=True, method="L-BFGS-B", options={"maxiter": 50}).x
+        return self.motions.inside(minimize(squares, x, jac=True, method="L-BFGS-B", options={"maxiter": 50}).x)
 
     def smaller(self, x: np.ndarray, share: float) -> np.ndarray:
         """Free numbers of the motion of x with every joint's amplitude at `share`."""
         y = x.copy().reshape(self.motions.n, -1)
-        size = self.motions.shape(x).size
-        y[:, :-1] *= (share * size / (np.linalg.norm(y[:, :-1], axis=1) + 1e-12))[:, None]
+        y[:, :-1] *= share
         return y.ravel()
 
     def at(self, x: np.ndarray, t: np.ndarray) -> JointMotion:

@@ -1,20 +1,20 @@
 """Limits of torque and space along a motion: each a number that is at most zero where the limit holds, and its slopes.
 
-The number bounds the largest excess over all samples from above (soft.py). Slopes are found only when asked for: most
+The number bounds the largest excess over all samples from above (soft_max). Slopes are found only when asked for: most
 limits hold most of the time. Those of points p_i of the links by the joints, dp_i/dq_j = z_j x (p_i - o_j) for j <= i
 [Madsen2020 2.1], are summed from tip to base, so that the slopes of any function of the points cost one pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.excitation.criteria import soft_max
 from robot_dynamics_ros.identification.excitation.limits import USE, Box, Limits
-from robot_dynamics_ros.identification.excitation.soft import soft_max
 from robot_dynamics_ros.models import RobotModel
 
 RELATIVE = 100.0  # sharpness of relative excess, of torque and speed
@@ -94,6 +94,27 @@ def torque(model: RobotModel, limits: Limits, q: np.ndarray, qd: np.ndarray, qdd
         return model.torque_gradient(q, qd, qdd, (share[0] - share[1]) / allowed)
 
     return Excess(value, slopes, excess, axis=1)
+
+
+def joint_limits(limits: Limits, motion: Sequence[np.ndarray]) -> dict[str, Excess]:
+    """Largest |x - middle| / (USE half range) - 1 of position, velocity and acceleration of every joint."""
+    found = {}
+    ends = {"position": (limits.lower, limits.upper)}
+    ends |= {name: (-getattr(limits, name), getattr(limits, name)) for name in ("velocity", "acceleration")}
+    for k, (name, (low, high)) in enumerate(ends.items()):
+        allowed = USE * (high - low) / 2
+        relative = (motion[k] - (high + low) / 2) / allowed
+        for j, column in enumerate(relative.T):
+            excess = np.stack([column, -column]) - 1
+            value, share = soft_max(excess, RELATIVE)
+
+            def slopes(k: int = k, j: int = j, share: np.ndarray = (share[0] - share[1]) / allowed[j]) -> Slopes:
+                found = np.zeros((3, *motion[0].shape))
+                found[k, :, j] = share
+                return found[0], found[1], found[2]
+
+            found[f"{name} {j}"] = Excess(value, slopes, excess, axis=1)
+    return found
 
 
 def tcp_speed(pose: Pose, limits: Limits, qd: np.ndarray) -> Excess:

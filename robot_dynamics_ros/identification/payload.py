@@ -72,9 +72,8 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
 
     Raises DataError when the loaded run shows no mass, or a negative one (the runs are exchanged).
     """
-    scaled = [found.as_identified(r) for r in loaded]
-    motion = stack([at_lower_rate(found.filtered(r)) for r in scaled])
-    columns, carried, size = _columns(found, motion), 0.0, 10 + found.rigid.base.size + 3 * motion.n
+    motion = loaded_motion(found, loaded)
+    columns, carried, size = body_columns(found, motion), 0.0, 10 + found.rigid.base.size + 3 * motion.n
     prior, stretches, left = _prior(found, size), slow_stretches(motion), np.ones_like(motion.q)
     for _ in range(ROUNDS):
         rest = motion.effort - found.consistent.predict(motion, carried)
@@ -109,11 +108,14 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
     )
 
 
-def _columns(found: Identification, m: Motion) -> np.ndarray:
-    """Columns of the last link (n, N, 10)."""
-    rigid = found.consistent.rigid
-    last = np.arange(10 * rigid.n - 10, 10 * rigid.n)
-    return rigid.regressor(m.q, m.qd, m.qdd, last)
+def loaded_motion(found: Identification, loaded: Sequence[Recording]) -> Motion:
+    """Motion of loaded recordings (effort as recorded), effort in the unit that was identified."""
+    return stack([at_lower_rate(found.filtered(found.as_identified(r))) for r in loaded])
+
+
+def body_columns(found: Identification, m: Motion) -> np.ndarray:
+    """Columns (n, N, 10) of a body on the last link."""
+    return found.rigid.regressor(m.q, m.qd, m.qdd, np.arange(10 * m.n - 10, 10 * m.n))
 
 
 def _rows(found: Identification, m: Motion, Y: np.ndarray, rest: np.ndarray) -> list[JointRows]:

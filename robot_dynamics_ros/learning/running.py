@@ -87,9 +87,3 @@ class Running:
         return bool(fits and np.isfinite(numbers).all() and (np.diag(R) != 0).all()) and isinstance(
             about["recordings"], dict
         )
-
-
-def posterior(prior: Prior, recordings: Sequence[Triangle], until: float | None = None) -> Information:
-    """All recordings in the order of time, friction walking in between and on to the time `until` [s since 1970]."""
-    found = Running.of(prior, recordings)
-    return found.state if until is None else found.at(until)

@@ -220,11 +220,13 @@ class FrictionModel:
         self, v: np.ndarray, load: np.ndarray | None = None, temperature: np.ndarray | None = None
     ) -> np.ndarray:
         """Friction torque [Nm], same shape as v."""
-        return self._batch(self.core.torque, v, load, temperature)
-
-    def slope(self, v: np.ndarray, load: np.ndarray | None = None, temperature: np.ndarray | None = None) -> np.ndarray:
-        """d friction / d v [Nm s], same shape as v; one-sided where the law has a corner."""
-        return self._batch(self.core.slope, v, load, temperature)
+        v = np.asarray(v, dtype=float)
+        flat = np.ascontiguousarray(v.reshape(-1, self.n_joints))
+        whole = [
+            None if x is None else np.array(np.broadcast_to(np.asarray(x, float), v.shape)).reshape(flat.shape)
+            for x in (load, temperature)
+        ]
+        return self.core.torque(flat, *whole).reshape(v.shape)
 
     def least_dissipation(self, speed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Smallest friction opposing the motion (n,) [Nm] over speeds from 1 mrad/s to `speed` (n,) [rad/s], and where.
@@ -242,12 +244,3 @@ class FrictionModel:
     def coulomb_level(self) -> np.ndarray:
         """Coulomb friction F(0) of each joint (n,) [Nm]: without load, at the reference temperature."""
         return np.array([self.core.coulomb(i, 1.0, self.reference[i]) for i in range(self.n_joints)])
-
-    def _batch(self, call: Any, v: Any, load: Any, temperature: Any) -> np.ndarray:
-        v = np.asarray(v, dtype=float)
-        flat = np.ascontiguousarray(v.reshape(-1, self.n_joints))
-        whole = [
-            None if x is None else np.array(np.broadcast_to(np.asarray(x, float), v.shape)).reshape(flat.shape)
-            for x in (load, temperature)
-        ]
-        return call(flat, *whole).reshape(v.shape)

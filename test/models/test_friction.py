@@ -95,7 +95,7 @@ def test_slope_is_the_derivative(law, samples):
     corner = (abs(abs(v) - eps) < 1e-6) | (abs(v) < 1e-4) | (abs(abs(v * tau) - 0.5) < 1e-3)
     floor = abs(abs(v) - 0.01) < 1e-6
     keep = ~(corner | floor)
-    np.testing.assert_allclose(m.slope(v, tau, T)[keep], numeric[keep], rtol=2e-5, atol=2e-5)
+    np.testing.assert_allclose(m.core.slope(v, tau, T)[keep], numeric[keep], rtol=2e-5, atol=2e-5)
 
 
 def test_quadratic_term_is_odd_by_default_and_even_as_printed_on_request():

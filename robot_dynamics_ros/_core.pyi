@@ -70,10 +70,6 @@ class FrictionMap:
     def __init__(self, law: str, parameters: Reals, reference: Reals, range: Reals | None = None) -> None: ...
     def coulomb(self, arg0: Integer, arg1: Real, arg2: Real) -> float:
         """Coulomb level without load [Nm] of one joint at temperature T [deg C]; s: direction of motion."""
-    def slope(
-        self, v: Reals, load: Reals | None = None, temperature: Reals | None = None, out: Reals | None = None
-    ) -> RealArray:
-        """Derivative of the friction torque by velocity (N, n) [Nm s/rad]; arguments as in torque()."""
     def torque(
         self, v: Reals, load: Reals | None = None, temperature: Reals | None = None, out: Reals | None = None
     ) -> RealArray:
@@ -1070,8 +1066,6 @@ class FrictionFeedforward:
         """
         Learn from one measured sample: q [rad], tau [Nm] (n,), temperature (n,) [deg C] or None. Returns a Status.
         """
-    def payload_changed(self) -> None:
-        """Hold learning for a while after a change of payload."""
     def predict(
         self,
         stamp_ns: Integer,
@@ -1544,8 +1538,11 @@ def presliding_elements(
     span: Reals,
     start: typing.Annotated[numpy.typing.ArrayLike, numpy.bool],
     widening: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(2)"] = [0.0, 0.0],
+    step: Real = 0.0,
 ) -> RealArray:
-    """H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad] that widen by (a, b)."""
+    """
+    H_k (N, elements) of elements of spans (elements,) [rad] that widen by (a, b): Maxwell slip, or Dahl's that are moved by a play of half width step > 0 [rad].
+    """
 
 def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:
     """
@@ -1598,4 +1595,3 @@ RTDE_LAYOUT: dict = {
     "actual_current_as_torque": (91, 6),
 }
 RTDE_WIDTH: int = 97
-friction_laws: list = ["viscous_coulomb", "liu", "luo", "luo_load", "clochiatti", "simoni", "madsen", "lugre"]

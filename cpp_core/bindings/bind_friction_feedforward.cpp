@@ -79,8 +79,6 @@ void bind(py::module_& m) {
           },
           py::arg("coulomb").noconvert(), py::arg("viscous").noconvert(),
           "Set coulomb and viscous (n,) as learned in an earlier run; False when not finite.")
-      .def("payload_changed", &FrictionFeedforward::payload_changed,
-           "Hold learning for a while after a change of payload.")
       .def("restart", &FrictionFeedforward::restart, "Start the filters again; what was learned stays.")
       .def("reset", &FrictionFeedforward::reset, "Forget what was learned.")
       .def_property_readonly("n_joints", &FrictionFeedforward::n, "Number of joints n.")

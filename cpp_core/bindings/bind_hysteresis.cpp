@@ -93,8 +93,8 @@ void bind_gms(py::module_& m) {
           "identification.");
 }
 
-// parameters (n, 13): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
-// rotor_time, viscous_slope
+// parameters (n, 14): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
+// rotor_time, viscous_slope, dahl_step
 Friction make_friction(const FrictionMap& map, const Array& span, const Array& level, const Array& load,
                        const Array& parameters, double max_gap, const Maybe& widening) {
   const py::ssize_t n = map.joints(), M = span.ndim() == 2 ? span.shape(1) : -1;
@@ -112,22 +112,34 @@ Friction make_egms(const FrictionMap& map, const Elements& gms, const Array& Fc0
   return egms(map, gms, row(Fc0, "fc0", n), row(Fc1, "fc1", n), table(error, "kinematic_error"));
 }
 
-// Elements of unit level: H_k (N, elements) in [-1, 1] of positions theta (N,), starting anew where `start` is true.
+// Elements of unit level: H_k (N, elements) in [-1, 1] of positions theta (N,), starting anew where `start` is true;
+// step > 0 [rad]: Dahl's.
 Array unit_elements(const Array& theta, const Array& span, const py::array_t<bool>& start,
-                    std::array<double, 2> widening) {
+                    std::array<double, 2> widening, double step) {
   const py::ssize_t N = theta.ndim() == 1 ? theta.shape(0) : -1, M = span.ndim() == 1 ? span.shape(0) : -1;
   const double *q = row(theta, "theta", N), *D = row(span, "span", M);
   if (start.ndim() != 1 || start.shape(0) != N) throw std::invalid_argument("start does not have one value per sample");
   for (py::ssize_t e = 0; e < M; ++e)
     if (!(D[e] > 0)) throw std::invalid_argument("span = " + std::to_string(D[e]) + " is not > 0");
   Array H({N, M});
-  double* h = H.mutable_data();
+  double *h = H.mutable_data(), ahead = 0.0;
+  std::vector<double> state(static_cast<std::size_t>(M));
   const Widening wide(widening[0], widening[1]);
+  const auto dahl = [](double before, double x) {
+    const double s = x < 0.0 ? -1.0 : 1.0;
+    return s + (before - s) * std::exp(-std::abs(x));
+  };
   for (py::ssize_t k = 0; k < N; ++k) {
     const bool anew = k == 0 || *start.data(k);
     const double moved = anew ? 0.0 : (q[k] - q[k - 1]) * wide.inverse(q[k]);
-    for (py::ssize_t e = 0; e < M; ++e)
-      h[k * M + e] = anew ? 0.0 : std::min(std::max(h[(k - 1) * M + e] + moved / D[e], -1.0), 1.0);
+    const double before = anew ? 0.0 : ahead + moved;
+    ahead = std::min(std::max(before, -step), step);
+    for (py::ssize_t e = 0; e < M; ++e) {
+      double& s = state[static_cast<std::size_t>(e)];
+      if (anew) s = 0.0;
+      s = step > 0.0 ? dahl(s, (before - ahead) / D[e]) : std::min(std::max(s + moved / D[e], -1.0), 1.0);
+      h[k * M + e] = step > 0.0 ? dahl(s, ahead / D[e]) : s;
+    }
   }
   return H;
 }
@@ -161,9 +173,12 @@ void bind_friction(py::module_& m) {
         "Positions (N, n) [rad] of the rotors that drive `Friction` with rotor_time = time [s], from the link's theta "
         "[rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].",
         py::arg("t"), py::arg("theta"), py::arg("v"), py::arg("time"));
-  m.def("presliding_elements", &unit_elements,
-        "H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad] that widen by (a, b).", py::arg("theta"),
-        py::arg("span"), py::arg("start"), py::arg("widening") = std::array<double, 2>{});
+  m.def(
+      "presliding_elements", &unit_elements,
+      "H_k (N, elements) of elements of spans (elements,) [rad] that widen by (a, b): Maxwell slip, or Dahl's that are "
+      "moved by a play of half width step > 0 [rad].",
+      py::arg("theta"), py::arg("span"), py::arg("start"), py::arg("widening") = std::array<double, 2>{},
+      py::arg("step") = 0.0);
   py::class_<Friction>(m, "Friction", "Friction of n joints: sliding level, Maxwell-slip elements, viscous terms.")
       .def(py::init(&make_friction), py::arg("map"), py::arg("span"), py::arg("level"), py::arg("load"),
            py::arg("parameters"), py::arg("max_gap") = 0.1, py::arg("widening") = py::none())

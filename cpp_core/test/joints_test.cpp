@@ -71,7 +71,6 @@ void maps() {
     survives(name, [&](std::int64_t, int k) {
       for (auto& x : v) x = 0.5 * std::sin(0.01 * k);
       map.torque(v.data(), v.data(), nullptr, out.data());
-      map.slope(v.data(), nullptr, v.data(), out.data());
       CHECK(std::isfinite(out[0]));
     });
   }

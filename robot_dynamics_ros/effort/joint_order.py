@@ -35,8 +35,9 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
     if len(time) < 2 or time[-1] - time[0] < SECONDS or not meaning.includes_gravity:
         return ""
     speed = np.gradient(q, time, axis=0) if qd is None else qd
-    some = slice(None, None, -(-len(q) // SAMPLES))
-    q, v, a = q[some], speed[some], np.gradient(speed, time, axis=0)[some]
+    some = np.arange(1, len(q) - 1, -(-len(q) // SAMPLES))
+    a = (speed[some + 1] - speed[some - 1]) / (time[some + 1] - time[some - 1])[:, None]
+    q, v = q[some], speed[some]
     torque, n = meaning.sign * effort[some] / meaning.gain(constant), robot.n_joints
     spans = [np.linalg.qr(np.c_[np.ones(len(q)), np.tanh(v[:, j] / V0), v[:, j], a[:, j]])[0] for j in range(n)]
 

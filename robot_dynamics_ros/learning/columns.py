@@ -156,4 +156,5 @@ def shape_of(robot: RobotFile, j: int) -> Shape:
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
     vs, v0, power, limit = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
     a, b = (float(x) for x in value.get("widening", (0.0, 0.0)))
-    return Shape(power, 1.0, vs, limit, float(value.get("rotor_time", 0.0)) > 0, spans, v0, (a, b))
+    rotor, step = (float(value.get(name, 0.0)) for name in ("rotor_time", "dahl_step"))
+    return Shape(power, 1.0, vs, limit, rotor > 0, spans, v0, (a, b), step)

@@ -121,6 +121,7 @@ def joint_law(
         "v0": shape.thinning,
         "fo": float(u[2 * m + 3] - u[2 * m + 4]),
         "widening": list(shape.widening),
+        "dahl_step": shape.step,
         "rotor_time": ROTOR_TIME if shape.rotor else 0.0,
         "viscous_slope": thinner - alpha,
     }, alpha

@@ -102,7 +102,7 @@ def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = Non
 
 PRESLIDING = (
     *("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", "fv1", "fv2", "fv0", "v0", "fo"),
-    *("fs", "eps", "rotor_time", "viscous_slope"),
+    *("fs", "eps", "rotor_time", "viscous_slope", "dahl_step"),
 )
 ABSENT = {"eps": 2e-3}  # of an optional parameter that the block lacks; 0 for the others
 

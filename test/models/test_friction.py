@@ -86,18 +86,6 @@ def test_each_law_is_what_its_paper_prints(law, samples):
     np.testing.assert_allclose(ours, paper, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_slope_is_the_derivative(law, samples):
-    v, tau, T = (x[:, None] for x in samples)
-    m, h = model(law), 1e-7
-    numeric = (m.torque(v + h, tau, T) - m.torque(v - h, tau, T)) / (2 * h)
-    eps = m.table[0, m.law.names.index("v_th" if law == "simoni" else "eps")]
-    corner = (abs(abs(v) - eps) < 1e-6) | (abs(v) < 1e-4) | (abs(abs(v * tau) - 0.5) < 1e-3)
-    floor = abs(abs(v) - 0.01) < 1e-6
-    keep = ~(corner | floor)
-    np.testing.assert_allclose(m.core.slope(v, tau, T)[keep], numeric[keep], rtol=2e-5, atol=2e-5)
-
-
 def test_quadratic_term_is_odd_by_default_and_even_as_printed_on_request():
     v = np.array([[0.7], [-0.7]])
     odd = model("liu", fc2=5.0).torque(v)[:, 0]

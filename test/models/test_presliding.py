@@ -20,21 +20,32 @@ def run(core, theta, v=0.0, tau=0.0, step=MS):
     return core.run(np.arange(len(theta)) * step, *columns)[0][:, 0]
 
 
-def elements(theta, span, widening=(0.0, 0.0)):
-    """H_k (N, K) of the recursion, in plain numpy; spans widen from cell to cell of a turn."""
-    d, out = np.zeros(len(span)), np.zeros((len(theta), len(span)))
+def after(H, x):
+    """H of Dahl elements after x spans."""
+    return np.sign(x) + (H - np.sign(x)) * np.exp(-np.abs(x))
+
+
+def elements(theta, span, widening=(0.0, 0.0), step=0.0):
+    """H_k (N, K) of the recursion, in plain numpy; spans widen from cell to cell of a turn. step: Dahl's."""
+    d, out, span, ahead = np.zeros(len(span)), np.zeros((len(theta), len(span))), np.asarray(span), 0.0
     cell = (np.floor(theta * 32 / np.pi) + 0.5) * np.pi / 32
     wide = 1 + widening[0] * np.cos(cell) + widening[1] * np.sin(cell)
     for k in range(1, len(theta)):
-        d = np.clip(d + (theta[k] - theta[k - 1]) / wide[k], -np.asarray(span), span)
-        out[k] = d / span
+        ahead += (theta[k] - theta[k - 1]) / wide[k]
+        if step:
+            z = ahead - np.clip(ahead, -step, step)
+            d, ahead = after(d, z / span), ahead - z
+            out[k] = after(d, ahead / span)
+        else:
+            d = np.clip(d + (theta[k] - theta[k - 1]) / wide[k], -span, span)
+            out[k] = d / span
     return out
 
 
 def expected(joint, theta, v, tau):
     """The law as documented, of one joint at its reference temperature."""
     load = np.minimum(np.abs(tau), joint["load_limit"])[:, None] ** joint["load_power"]
-    H = elements(theta, joint["span"], joint["widening"])
+    H = elements(theta, joint["span"], joint["widening"], joint["dahl_step"])
     level = ((np.array(joint["level"]) + np.array(joint["load"]) * load) * H).sum(axis=1)
     g = 1 / (1 + (v / joint["stribeck_velocity"]) ** 2)
     s = joint["sliding_ratio"] + (1 - joint["sliding_ratio"]) * g
@@ -43,48 +54,52 @@ def expected(joint, theta, v, tau):
     return level + viscous + joint["fo"]
 
 
+@pytest.mark.parametrize("step", [0.0, 2e-5])
 @pytest.mark.parametrize("power", [1.0, 2.0])
-def test_is_the_documented_law_over_a_turn(power):
-    rng, joint = np.random.default_rng(1), JOINT | {"load_power": power, "widening": [-0.3, 0.4]}
+def test_is_the_documented_law_over_a_turn(power, step):
+    rng, joint = np.random.default_rng(1), JOINT | {"load_power": power, "widening": [-0.3, 0.4], "dahl_step": step}
     theta, v, tau = np.cumsum(rng.normal(2e-3, 5e-3, 3000)), rng.normal(0, 0.3, 3000), rng.normal(0, 60, 3000)
     found = run(model(joint), theta, v[:, None], tau[:, None])
     np.testing.assert_allclose(found, expected(joint, theta, v, tau), atol=1e-10)
 
 
+steps = st.sampled_from([0.0, 1e-9, 3e-5])
+
+
 @settings(max_examples=100, deadline=None)
-@given(path=paths, scale=scales)
-def test_elements_stay_within_one_and_follow_the_recursion(path, scale):
+@given(path=paths, scale=scales, step=steps)
+def test_elements_stay_within_one_and_follow_the_recursion(path, scale, step):
     theta, start = path * scale, np.zeros(len(path), dtype=bool)
-    H = _core.presliding_elements(theta, np.array(SPANS), start)
+    H = _core.presliding_elements(theta, np.array(SPANS), start, step=step)
     assert np.abs(H).max() <= 1.0
-    np.testing.assert_allclose(H, elements(theta, SPANS), atol=1e-9)
+    np.testing.assert_allclose(H, elements(theta, SPANS, step=step), atol=1e-9)
     start[len(path) // 2] = True  # a new piece forgets
-    again = _core.presliding_elements(theta, np.array(SPANS), start)
+    again = _core.presliding_elements(theta, np.array(SPANS), start, step=step)
     assert not again[len(path) // 2].any()
     np.testing.assert_array_equal(again[: len(path) // 2], H[: len(path) // 2])
 
 
 @settings(max_examples=50, deadline=None)
-@given(path=paths, scale=scales)
-def test_does_not_depend_on_rate_or_on_sub_steps(path, scale):
-    theta = path * scale
-    coarse = run(model(), theta)
-    np.testing.assert_array_equal(run(model(), theta, step=17 * MS), coarse)
+@given(path=paths, scale=scales, step=steps)
+def test_does_not_depend_on_rate_or_on_sub_steps(path, scale, step):
+    theta, joint = path * scale, JOINT | {"dahl_step": step}
+    coarse = run(model(joint), theta)
+    np.testing.assert_array_equal(run(model(joint), theta, step=17 * MS), coarse)
     fine = np.interp(np.arange(10 * (len(theta) - 1) + 1) / 10, np.arange(len(theta)), theta)
-    np.testing.assert_allclose(run(model(), fine)[::10], coarse, atol=1e-9)
+    np.testing.assert_allclose(run(model(joint), fine)[::10], coarse, atol=1e-9)
 
 
 @settings(max_examples=100, deadline=None)
-@given(path=paths, scale=scales, tau=st.floats(-100, 100))
-def test_closed_cycles_dissipate(path, scale, tau):
+@given(path=paths, scale=scales, tau=st.floats(-100, 100), step=steps)
+def test_closed_cycles_dissipate(path, scale, tau, step):
     """Any closed path, gone through until it is periodic: the work of friction over a cycle is not negative."""
     cycle = (
         np.interp(np.linspace(0, len(path), 200, endpoint=False), np.arange(len(path) + 1), [*path, path[0]]) * scale
     )
     theta = np.concatenate([np.tile(cycle, 3), cycle[:1]])
-    f = run(model(JOINT | {"fo": 0.0}), theta, 0.0, tau)
+    f = run(model(JOINT | {"fo": 0.0, "dahl_step": step}), theta, 0.0, tau)
     last = slice(400, 601)
-    assert trapezoid(f[last], theta[last]) >= -1e-9 * scale
+    assert trapezoid(f[last], theta[last]) >= (-1e-3 if step else -1e-9) * scale  # the trapezia of a curve
 
 
 @settings(max_examples=50, deadline=None)
@@ -131,6 +146,14 @@ def test_the_integrated_velocity_returns_to_the_position(amplitude):
     assert np.abs(off).max() < 1.01 * bias * T and (np.abs(v) > 0.02).any() == (amplitude > 0.02)
     found = run(model(JOINT | {"rotor_time": T}), q, v[:, None])
     np.testing.assert_allclose(found, expected(JOINT, np.array(theta), v, np.zeros(N)), atol=1e-9)
+
+
+def test_noise_does_not_wear_down_what_gives_way_gradually():
+    """A minute of stand at 500 Hz: the joint keeps what it held, which Dahl's elements without a play lose."""
+    draw, joint = np.random.default_rng(2), JOINT | {"fo": 0.0}
+    theta = np.concatenate([np.linspace(0, 1e-3, 100), 1e-3 + draw.uniform(-2e-6, 2e-6, 30_000)])
+    kept, lost = (run(model(joint | {"dahl_step": step}), theta)[[99, -1]] for step in (5e-6, 1e-9))
+    assert kept[1] > 0.9 * kept[0] and lost[1] < 0.2 * lost[0]
 
 
 def test_a_file_without_the_later_parameters_is_what_it_was():

@@ -22,6 +22,7 @@ JOINT = {
     "eps": 5e-3,
     "rotor_time": 0.0,
     "widening": [0.0, 0.0],
+    "dahl_step": 0.0,
 }
 NONE = JOINT | {"level": [0.0] * 3, "load": [0.0] * 3, "fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "fo": 0.0, "fs": 0.0}
 LAW = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "fv1": 9.0, "fv2": -1.0, "fv3": 0.1, "alpha": -0.008}

@@ -73,7 +73,7 @@ def simple_friction(v: np.ndarray) -> np.ndarray:
 class Shape:
     """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; largest
     load [Nm]; rotor: the rotor's positions drive the elements; spans [rad]; thinning: v0 [rad/s];
-    widening: a, b of the spans.
+    widening: a, b of the spans; step [rad]: of elements that give way gradually, 0: they slip.
     """
 
     power: float
@@ -84,6 +84,7 @@ class Shape:
     spans: tuple[float, ...] = SPANS
     thinning: float = THINNING_SPEED
     widening: tuple[float, float] = (0.0, 0.0)
+    step: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,8 @@ class JointSignals:
         """H (N, k) of the law's spans."""
         driver = self.rotor if law.shape.rotor and self.rotor is not None else self.position
         driver = np.ascontiguousarray(self.q if driver is None else driver)
-        return _core.presliding_elements(driver, np.array(law.shape.spans)[law.spans], self.start, law.shape.widening)
+        spans, shape = np.array(law.shape.spans)[law.spans], law.shape
+        return _core.presliding_elements(driver, spans, self.start, shape.widening, shape.step)
 
     def _weights(self, shape: Shape) -> dict[str, np.ndarray]:
         """Factor (N,) of H in the columns of elements, by their kind."""

@@ -102,8 +102,9 @@ def fit_live(
     if not known:
         problems = presliding_problems(joints)
     else:
-        driven_by_rotor = any(law.rotor for law in known)
-        problems = [PreslidingProblem(s if driven_by_rotor else replace(s, rotor=None)) for s in joints]
+        by_rotor, slips = any(law.rotor for law in known), any(law.slips for law in known)
+        joints = [replace(s, rotor=s.rotor if by_rotor else None, slips=slips) for s in joints]
+        problems = [PreslidingProblem(s) for s in joints]
     before: Sequence[WrittenLaw | None] = known or [None] * len(problems)
     chosen = [choose_law(problem, law) for problem, law in zip(problems, before, strict=True)]
     turning, laws = choose_motors(motors, problems, chosen, turning)

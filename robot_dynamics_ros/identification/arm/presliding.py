@@ -1,16 +1,16 @@
 """Presliding friction of the written robot file: free spans, load per element, Stribeck level, by held-out error.
 
-The law is that of friction_columns.py [Madsen2020 ch4 35-37]. H_k is driven by measured positions or by the integrated
-velocity, as the live nodes drive it: friction acts on the rotor, which the deflection of the gear turns against a link
-whose position is reported. Without fs, elements of the smallest spans imitate Stribeck friction that depends on speed
-alone and are wrong at rest. All coefficients but fo are non-negative, so the law dissipates at every speed; they are
-solved by non-negative least squares on Gram matrices, inside a grid over p, r, vs.
+The law is that of friction_columns.py [Madsen2020 ch4 35-37; Dahl1968]. H_k is driven by measured positions or by the
+integrated velocity, as the live nodes drive it: friction acts on the rotor, which the deflection of the gear turns
+against a link whose position is reported. Without fs, elements of the smallest spans imitate Stribeck friction that
+depends on speed alone and are wrong at rest. All coefficients but fo are non-negative, so the law dissipates at every
+speed; they are solved by non-negative least squares on Gram matrices, inside a grid over p, r, vs.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +37,9 @@ POWERS = (1.0, 2.0)  # p of the load
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
 WIDER, RING, WIDEST = 0.3, 8, 0.45  # amplitude and number of the widenings that are tried; the largest of all
-WIDENING = 0.03  # relative held-out error that a widening must save
+GAIN = 0.03  # relative squared error that a widening must save, or elements that slip
+PLAY = 3.0  # deviations of the position's noise that do not move elements which give way gradually
+CHANGE = 0.1  # s over which changes of friction tell elements that slip from those: errors of the bodies are slower
 TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
@@ -53,7 +55,7 @@ class FrictionSamples:
     weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
     partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz]. t (N,):
     stamps [s] within each piece. rotor (N,): position of the rotor from the reported velocity [rad], None where there
-    is none.
+    is none. slips: elements slip at their level, instead of giving way gradually.
     """
 
     y: np.ndarray
@@ -67,6 +69,7 @@ class FrictionSamples:
     rate: float
     t: np.ndarray
     rotor: np.ndarray | None = None
+    slips: bool = False
 
     def as_recorded(self, x: np.ndarray) -> np.ndarray:
         """Columns (N, k) as the recorded effort shows them: through the same low-pass."""
@@ -110,7 +113,7 @@ def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
     """The shape with the smallest held-out error, and its error in every fold; the power of the load and the widening
     after the rest.
     """
-    shapes = [Shape(1.0, *row) for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)]
+    shapes = [Shape(1.0, *row, step=problem.step) for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)]
     errors = {shape: problem.held_out(shape) for shape in shapes}
     best = min(errors, key=lambda shape: errors[shape].sum())
     shapes = [replace(best, power=p) for p in problem.powers[1:]]
@@ -138,22 +141,30 @@ def _widened(best: Shape, problem: PreslidingProblem, errors: dict[Shape, np.nda
         tried.append(replace(best, widening=(float(a), float(b))))
         errors[tried[-1]] = problem.held_out(tried[-1])
     found = min(tried, key=lambda shape: errors[shape].sum())
-    return found if errors[found].sum() < (1 - WIDENING) * errors[best].sum() else best
+    return found if errors[found].sum() < (1 - GAIN) * errors[best].sum() else best
 
 
 def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
-    """Problem of every joint, its elements driven by the integrated velocities where these predict an arm's joints
-    better than the measured positions: by the product of the ratios of held-out errors, because one arm measures all
-    its velocities alike.
+    """Problem of every joint: what predicts an arm's joints best by the product of the ratios of their errors, because
+    one arm has gears of one kind and measures all its velocities alike.
+
+    Elements are driven by the integrated velocities where held-out errors are smaller than with the measured positions,
+    and give way gradually unless elements that slip leave clearly smaller changes of friction.
     """
-    measured = [PreslidingProblem(replace(data, rotor=None)) for data in joints]
-    if any(data.rotor is None for data in joints):
-        return measured
-    rotor = [PreslidingProblem(data) for data in joints]
     constant = Shape(1.0, 1.0, STRIBECK_VELOCITIES[-1])  # a level that does not fall with speed
-    errors = [[problem.held_out(constant).sum() for problem in problems] for problems in (rotor, measured)]
-    change = np.log(errors[0]).sum() - np.log(errors[1]).sum()
-    return rotor if change < 0.0 else measured
+    problems = [PreslidingProblem(replace(data, rotor=None)) for data in joints]
+    if all(data.rotor is not None for data in joints):
+        rotor = [PreslidingProblem(data) for data in joints]
+        if _total(p.held_out(constant).sum() for p in rotor) < _total(p.held_out(constant).sum() for p in problems):
+            problems = rotor
+    slips = [PreslidingProblem(replace(p.data, slips=True)) for p in problems]
+    saved = _total(p.changes() for p in problems) - _total(p.changes() for p in slips)
+    return slips if saved > -np.log(1 - GAIN) * len(joints) else problems
+
+
+def _total(errors: Iterable[float]) -> float:
+    """Logarithm of the product of errors."""
+    return float(np.log(list(errors)).sum())
 
 
 def driven(
@@ -179,11 +190,12 @@ class PreslidingProblem:
         self.data = data
         self.driver = driver = np.ascontiguousarray(data.position if data.rotor is None else data.rotor)
         known = _travelled(data, 2 * SPANS[-1])
-        step = max(len(data.y) // ROWS, 1)
-        self.rows = np.flatnonzero(known)[::step]
+        self.every = step = max(len(data.y) // ROWS, 1)
+        self.rows, self.unknown = np.flatnonzero(known)[::step], np.flatnonzero(~known)[::step]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
-        self.shown = np.array(SPANS) >= STEPS * _noise(data.t, driver, data.start)
+        noise = _noise(data.t, driver, data.start)
+        self.shown, self.step = np.array(SPANS) >= STEPS * noise, 0.0 if data.slips else max(PLAY * noise, 1e-9)
         self.H = self._elements((0.0, 0.0))
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
@@ -199,7 +211,7 @@ class PreslidingProblem:
 
     def _elements(self, widening: tuple[float, float]) -> np.ndarray:
         """H (rows that are read, spans); 0 of spans below the noise."""
-        H = _core.presliding_elements(self.driver, np.array(SPANS), self.data.start, widening)
+        H = _core.presliding_elements(self.driver, np.array(SPANS), self.data.start, widening, self.step)
         return np.asarray(H[self.read] * self.shown)
 
     def columns(self, velocity: float, widening: tuple[float, float]) -> np.ndarray:
@@ -251,6 +263,14 @@ class PreslidingProblem:
     def gram(self, shape: Shape) -> np.ndarray:
         """Gram matrix of all samples."""
         return np.asarray(self.grams(shape).sum(0) / self.partitions)
+
+    def changes(self) -> float:
+        """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves."""
+        shape = Shape(1.0, 0.85, 0.1)
+        A, (x,) = self.columns(shape.velocity, shape.widening), self.solve(self.gram(shape)[None])
+        rest = A @ (self.mixed(shape, A.shape[1]) @ np.append(x, -1.0))
+        k = max(round(CHANGE * self.data.rate / self.every), 1)
+        return float(((rest[k:] - rest[:-k]) ** 2).sum())
 
     def held_out(self, shape: Shape) -> np.ndarray:
         """Squared error of every fold under what the others identify."""
@@ -308,6 +328,7 @@ class PreslidingProblem:
             "fs": float(x[2 * m + 4]),
             "eps": STRIBECK_RISE,
             "widening": list(shape.widening),
+            "dahl_step": shape.step,
             "rotor_time": 0.0 if self.data.rotor is None else ROTOR_TIME,
         }
 
@@ -349,6 +370,6 @@ def hysteresis_block(found: Sequence[PreslidingFit | None], kept: PreslidingFit 
         return None
     rows = "level", "load", "widening"
     empty = {name: [0.0] * len(value) if name in rows else value for name, value in kept.parameters.items()}
-    empty |= dict.fromkeys(("fv1", "fv2", "fv0", "fo", "fs", "rotor_time"), 0.0)
+    empty |= dict.fromkeys(("fv1", "fv2", "fv0", "fo", "fs", "rotor_time", "dahl_step"), 0.0)
     chosen = [empty if fit is None else fit.parameters for fit in found]
     return {name: [values[name] for values in chosen] for name in kept.parameters}

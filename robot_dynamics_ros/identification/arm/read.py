@@ -47,14 +47,16 @@ def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[
         known = np.isfinite(log.measured_wrench).all(axis=1)
         report.drop("without a wrench", int((~known).sum()))
         log = log[known]
-    log = log[~np.any([np.zeros(len(log), bool), *((log.time >= a) & (log.time <= b) for a, b in exclude)], axis=0)]
+    if exclude:
+        log = log[~np.any([(log.time >= a) & (log.time <= b) for a, b in exclude], axis=0)]
     if len(log) < 2:
         raise DataError(f"{bag}: nothing is left beside what is excluded")
     guided = freedrive(bag, log, report.stamps) if options.contact == "auto" else np.zeros(len(log), bool)
     if guided.sum() > len(log) // 2:
         raise DataError(f"{bag}: recorded in freedrive: {HAND_GUIDED_ADVICE}")
-    log = log[~guided]
-    report.drop("in freedrive", int(guided.sum()))
+    if guided.any():
+        log = log[~guided]
+        report.drop("in freedrive", int(guided.sum()))
     refuse(log, robot, str(bag))
     check_moves(log, str(bag))
     rec = recording(log, str(bag))

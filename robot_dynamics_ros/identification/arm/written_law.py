@@ -56,6 +56,11 @@ class WrittenLaw:
         """Whether the integrated velocity drives the presliding part."""
         return self.presliding is not None and self.presliding.parameters["rotor_time"] != 0.0
 
+    @property
+    def slips(self) -> bool:
+        """Whether its elements slip at their level."""
+        return self.presliding is not None and self.presliding.shape.step == 0.0
+
     def columns(self, chosen: JointFriction) -> JointFriction:
         """The law as columns of a linear fit: terms that the presliding part has, its shape held; the chosen law where
         it has none. Motors that turn with two joints and the rotor's inertia keep their columns.
@@ -70,8 +75,8 @@ class WrittenLaw:
 
 
 def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> WrittenLaw:
-    """The law of one joint: static, and presliding unless this predicts held-out motion worse than the static law
-    fits it.
+    """The law of one joint: static, and presliding unless this predicts held-out motion, and what no fit has seen,
+    worse than the static law does.
 
     known: the law of nearly the same samples, whose kind and shape are not chosen again.
     """
@@ -80,9 +85,18 @@ def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> W
         return replace(known, presliding=fit, errors=known.errors if fit is None else fit.errors)
     static, errors = problem.static()
     presliding = None if known is not None else fit_presliding(problem)
-    if presliding is None or presliding.errors.sum() > (1 + MARGIN) * errors.sum():
-        return WrittenLaw(static, None, errors)
-    return WrittenLaw(static, presliding, presliding.errors)
+    simple = WrittenLaw(static, None, errors)
+    law = simple if presliding is None else WrittenLaw(static, presliding, presliding.errors)
+    worse = _judged(law, problem) > (1 + MARGIN) * _judged(simple, problem)
+    return simple if worse else law
+
+
+def _judged(law: WrittenLaw, problem: PreslidingProblem) -> float:
+    """Squared error in all folds, and as often in the samples whose past is unknown, which the fit leaves out."""
+    data = problem.data
+    rest = data.y - data.as_recorded(_friction(law, data)[:, None])[:, 0]
+    left_out = (data.weight * rest**2)[problem.unknown].sum()
+    return float(law.errors.sum() + problem.partitions * left_out)
 
 
 def written_blocks(

@@ -182,7 +182,10 @@ def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4, continued:
     if not cutoff < 0.45 / dt:
         return x
     if x.ndim == 2 and x.size > TOGETHER:  # column by column: scipy copies what it filters several times
-        return np.column_stack([low_pass(column, cutoff, dt, order, continued) for column in x.T])
+        out = np.empty_like(x)
+        for j, column in enumerate(x.T):
+            out[:, j] = low_pass(column, cutoff, dt, order, continued)
+        return out
     sos = butterworth(order, 2 * cutoff * dt)
     pad = min(len(x) - 1, int(3 / (cutoff * dt)) + 1)
     if not continued or len(x) < MIN_FITTED:

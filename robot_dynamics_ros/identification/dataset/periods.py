@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
 SHORTEST = 1.0  # s; nothing that excites a robot repeats faster
@@ -85,13 +86,8 @@ def _longest_alike(x: np.ndarray, lag: float) -> tuple[int, int] | None:
     later = (1 - part) * x[whole:-1] + part * x[whole + 1 :]
     e = ((later - x[: len(later)]) ** 2).mean(1)
     local = np.convolve(e, np.ones(size) / size, mode="same")
-    alike = np.concatenate([[False], local < ALIKE**2, [False]])
-    edges = np.flatnonzero(np.diff(alike.astype(np.int8)))
-    if not len(edges):
-        return None
-    starts, stops = edges[::2], edges[1::2]
-    k = int(np.argmax(stops - starts))
-    first, last = int(starts[k]), int(stops[k] + lag)
+    first, end = max(runs(local < ALIKE**2), key=lambda part: part[1] - part[0], default=(0, 0))
+    last = int(end + lag)
     moves = x[first:last].std(0).max() > 0.2  # standing still repeats at any lag
     return (first, last) if last - first >= 1.98 * lag and moves else None
 

@@ -143,11 +143,12 @@ def _normal(recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:
         band = min(BAND, 0.2 / dt)
         v = np.gradient(low_pass(p.q, band, dt), p.t, axis=0)
         y, a = low_pass(np.asarray(p.qd), band, dt), np.gradient(v, p.t, axis=0)
-        X = np.stack([v, np.ones_like(v), a], axis=2)
         edge = min(round(2 / (band * dt)), len(v) // 4)
-        for k, rows in enumerate(np.array_split(np.arange(edge, len(v) - edge), BLOCKS)):
-            A[k] += np.einsum("tna,tnb->nab", X[rows], X[rows])
-            h[k] += np.einsum("tna,tn->na", X[rows], y[rows])
+        parts = (np.array_split(x[edge : len(v) - edge], BLOCKS) for x in (v, a, y))
+        for k, (speed, acceleration, reported) in enumerate(zip(*parts, strict=True)):
+            X = np.stack([speed, np.ones_like(speed), acceleration], axis=2)
+            A[k] += np.einsum("tna,tnb->nab", X, X)
+            h[k] += np.einsum("tna,tn->na", X, reported)
     return A, h
 
 

@@ -31,7 +31,6 @@ def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
     rigid = load + np.array([found.consistent.coefficient(j, "ia") for j in range(m.n)]) * m.qdd
     drawn = {
         "tracks": figures.tracks(m.t - m.t[0], y, p, names, unit),
-        "velocity": figures.residual_over(m.qd, y - p, names, "velocity [rad/s]", unit),
         "load": figures.residual_over(load, y - p, names, "torque without friction [Nm]", unit),
         "spectrum": figures.spectrum(y, y - p, m.rate, names, unit, found.structure.cutoff),
         "friction": figures.friction_curves(m.qd, m.effort - rigid, torque - rigid, names),

@@ -38,18 +38,28 @@ def residual_over(x: np.ndarray, r: np.ndarray, names: Sequence[str], label: str
     def draw(axis: Any, j: int) -> None:
         ok = np.isfinite(x[:, j])
         value, rest = x[ok, j], r[ok, j]
-        some = _every(len(value))
-        axis.plot(value[some], rest[some], ".", ms=1.2, color=OTHER, alpha=0.5, rasterized=True)
-        edges = np.unique(np.quantile(value[some], np.linspace(0, 1, 25))) if len(value) else np.zeros(0)
-        if len(edges) > 3:
-            place = np.clip(np.searchsorted(edges, value) - 1, 0, len(edges) - 2)
-            count = np.bincount(place, minlength=len(edges) - 1)
-            mean = np.bincount(place, rest, len(edges) - 1) / np.maximum(count, 1)
-            axis.plot(0.5 * (edges[1:] + edges[:-1])[count > 0], mean[count > 0], color=ERROR, lw=1.5)
+        _points(axis, value, rest)
+        _mean(axis, value, rest)
         reach = float(np.quantile(np.abs(r[_every(len(r)), j]), 0.998)) * 1.1 + 1e-9
         axis.set_ylim(-reach, reach)
 
     return grid(r.shape[1], draw, names, label, f"residual [{unit}]")
+
+
+def _points(axis: Any, x: np.ndarray, y: np.ndarray, **look: Any) -> None:
+    """Some of the points (N,), as an image."""
+    some = _every(len(x))
+    axis.plot(x[some], y[some], ".", rasterized=True, **({"ms": 1.2, "color": OTHER, "alpha": 0.5} | look))
+
+
+def _mean(axis: Any, x: np.ndarray, r: np.ndarray, **look: Any) -> None:
+    """Mean of r (N,) in bins of x (N,) that hold as many samples."""
+    edges = np.unique(np.quantile(x[_every(len(x))], np.linspace(0, 1, 25))) if len(x) else np.zeros(0)
+    if len(edges) > 3:
+        place = np.clip(np.searchsorted(edges, x) - 1, 0, len(edges) - 2)
+        count = np.bincount(place, minlength=len(edges) - 1)
+        mean = np.bincount(place, r, len(edges) - 1) / np.maximum(count, 1)
+        axis.plot(0.5 * (edges[1:] + edges[:-1])[count > 0], mean[count > 0], color=ERROR, lw=1.5, **look)
 
 
 def spectrum(y: np.ndarray, r: np.ndarray, rate: float, names: Sequence[str], unit: str, cutoff: float) -> str:
@@ -73,15 +83,15 @@ def spectrum(y: np.ndarray, r: np.ndarray, rate: float, names: Sequence[str], un
 
 
 def friction_curves(v: np.ndarray, measured: np.ndarray, curve: np.ndarray, names: Sequence[str]) -> str:
-    """Friction [Nm] over velocity v [rad/s]: effort minus rigid body (`measured`) and model (`curve`), all (N, n)."""
-    some = _every(len(v))
-    series = ((measured, 1.2, OTHER, 0.5, "effort - rigid body"), (curve, 1.5, MODEL, 1.0, "model"))
+    """Friction [Nm] over velocity v [rad/s]: effort minus rigid body (`measured`) and model (`curve`), all (N, n), and
+    the mean of their difference.
+    """
 
     def draw(axis: Any, j: int) -> None:
-        for x, size, color, alpha, label in series:
-            points = {"ms": size, "color": color, "alpha": alpha, "label": label}
-            axis.plot(v[some, j], x[some, j], ".", rasterized=True, **points)
-        axis.set_ylim(*np.quantile(measured[some, j], [0.002, 0.998]) * 1.15)
+        _points(axis, v[:, j], measured[:, j], label="effort - rigid body")
+        _points(axis, v[:, j], curve[:, j], label="model", ms=1.5, color=MODEL, alpha=1.0)
+        _mean(axis, v[:, j], (measured - curve)[:, j], label="mean residual")
+        axis.set_ylim(*np.quantile(measured[_every(len(v)), j], [0.002, 0.998]) * 1.15)
         if j == 0:
             axis.legend(loc="upper left", fontsize=7, markerscale=5)
 

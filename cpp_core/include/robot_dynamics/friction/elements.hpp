@@ -5,6 +5,11 @@
 // tie D and c together (sum c = 1), and B is the backlash. The input is POSITION, so the result does not depend on
 // rate.
 //
+// A joint that gives way gradually (step b > 0) has elements of [Dahl1968], dH/dtheta = (1 - H sgn dtheta) / D, exact
+// over a step. Noise to and fro would wear their memory down, so that they are moved by a play z of half width b:
+//   z <- clip(z, theta +- b),  H_k <- after(H_k, dz / D_k),  f from after(H_k, (theta - z) / D_k)
+//   after(H, x) = s + (H - s) exp(-|x|),  s = sgn x
+//
 // The teeth of a gear mesh more or less tightly along a turn of the output, so free spans widen there (Widening):
 //   d_k <- clip(d_k + dtheta / w(theta), D_k)
 #pragma once
@@ -50,6 +55,27 @@ class Widening {
   double widest_;
 };
 
+// e^-x for x >= 0, to 1e-11 of it: 2^k e^r by the Taylor series to r^9.
+RD_INLINE portable::Vec decay(portable::Vec x) noexcept {
+  using namespace portable;
+  constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: rounds to the nearest integer
+  x = least(x, fill<Vec>(700.0));
+  const Vec shifted = x * -1.4426950408889634 + shifter, k = shifted - shifter;
+  const Vec r = -x - k * 0.693147180369123816490 - k * 1.90821492927058770002e-10;
+  Vec y = fill<Vec>(1.0 / 362880.0);
+  for (const double c : {1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0})
+    y = y * r + c;
+  return y * (Vec)(((Ints)shifted + 1023) << 52);
+}
+
+// H of a Dahl element after x = dtheta / D.
+RD_INLINE portable::Vec dahl(portable::Vec H, portable::Vec x) noexcept {
+  using namespace portable;
+  const Ints back = (Ints)(x < 0.0);
+  const Vec s = select(back, fill<Vec>(-1.0), fill<Vec>(1.0));
+  return s + (H - s) * decay(select(back, -x, x));
+}
+
 // Numbers of the joints, two side by side.
 struct alignas(sizeof(portable::Vec)) Joints : std::array<double, max_joints> {
   portable::Vec at(int i) const noexcept { return reinterpret_cast<const portable::StoredVec&>((*this)[i]); }
@@ -91,6 +117,12 @@ class Elements {
   const std::optional<PeriodicTable>& backlash() const noexcept { return backlash_; }
   double max_gap() const noexcept { return clock_.max_gap; }
   bool carries(int i) const noexcept { return full_range_[i] > 0.0; }
+  // The elements of joint i give way gradually, moved by a play of half width `step` [rad]; 0: they slip.
+  void give_way(int i, double step) noexcept {
+    if (!(step > 0.0)) return;
+    step_[i] = step, gradual_ = true;
+    full_range_[i] *= 2.0;  // exp(-4) of the initial state is left
+  }
   // The range of motion covers the largest element's span, both ways: the unknown initial state is forgotten.
   bool valid(int i) const noexcept { return carries(i) && range(i) > full_range_[i]; }
   double ratio(int i, int k) const noexcept { return of(i)[k].deflection[lane(i)] / of(i)[k].most[lane(i)]; }  // H_k
@@ -113,7 +145,7 @@ class Elements {
     const double widest = wide_[i].widest() * (backlash_ ? backlash_->largest(i) : 1.0);
     double sum = 0.0;
     for (int e = i * M_; e < (i + 1) * M_; ++e)
-      if (!(range(i) > 2 * widest * span_[e])) sum += level_[e] + load_[e] * x;
+      if (!(range(i) > (step_[i] > 0.0 ? 4 : 2) * widest * span_[e])) sum += level_[e] + load_[e] * x;
     return sum;
   }
 
@@ -150,9 +182,18 @@ class Elements {
     if (varies_) approach(i, x);
     Vec dtheta = x - last_.at(i), sum{};
     for (int l = 0; widens_ && l < lanes && i + l < n_; ++l) dtheta[l] *= wide_[i + l].inverse(x[l]);
+    const Vec ahead = ahead_.at(i) + dtheta, step = step_.at(i), left = least(greatest(ahead, -step), step);
+    ahead_.put(i, left);
     for (Element *e = of(i), *end = e + M_; e != end; ++e) {  // the clip is sgn(d) min(|d|, D)
-      e->deflection = least(greatest(e->deflection + dtheta, e->least), e->most);
-      sum += (e->level_per_span + e->load_per_span * load) * e->deflection;
+      const Vec before = e->deflection;
+      Vec seen = e->deflection = least(greatest(before + dtheta, e->least), e->most);
+      if (gradual_) {
+        const Ints gradual = (Ints)(step > 0.0);
+        const Vec moved = dahl(before / e->most, (ahead - left) / e->most);
+        e->deflection = select(gradual, e->most * moved, seen);
+        seen = select(gradual, e->most * dahl(moved, left / e->most), seen);
+      }
+      sum += (e->level_per_span + e->load_per_span * load) * seen;
     }
     const Vec low = least(low_.at(i), x), high = greatest(high_.at(i), x);
     last_.put(i, x), low_.put(i, low), high_.put(i, high);
@@ -228,6 +269,7 @@ class Elements {
 
   void restart(const double* theta) noexcept {
     for (Element& e : state_) e.deflection = portable::Vec{};
+    ahead_ = Joints{};
     for (int i = 0; i < n_; ++i) last_[i] = low_[i] = high_[i] = theta[i];
   }
 
@@ -235,9 +277,10 @@ class Elements {
   std::vector<double> span_, level_, load_, widening_;  // (n, elements), (n, 2)
   std::vector<Widening> wide_;
   std::optional<PeriodicTable> backlash_;
-  bool varies_ = false, widens_ = false;
+  bool varies_ = false, widens_ = false, gradual_ = false;
   std::vector<Element> state_;  // (padded n / lanes, elements)
   Joints last_{}, low_{}, high_{}, full_range_{};
+  Joints step_{}, ahead_{};  // b, theta - z
   SampleClock clock_;
 };
 

@@ -39,17 +39,18 @@ struct SlidingJoint {
   double fs = 0.0, eps = 2e-3;     // Nm, rad/s: Stribeck friction of speed alone
   double rotor_time = 0.0;         // T [s]: how long the integrated velocity drives the elements; 0: the position
   double viscous_slope = 0.0;      // a [1/K] of the viscous terms
+  double dahl_step = 0.0;          // b [rad] of elements that give way gradually; 0: they slip at their level
 
   // The numbers in the order above, for files and bindings.
-  static constexpr int count = 13;
+  static constexpr int count = 14;
   std::array<double, count> numbers() const {
-    return {load_limit, power, sliding_ratio, stribeck_velocity, fv1,          fv2, fv0, v0,
-            offset,     fs,    eps,           rotor_time,        viscous_slope};
+    return {load_limit, power, sliding_ratio, stribeck_velocity, fv1,           fv2,      fv0, v0,
+            offset,     fs,    eps,           rotor_time,        viscous_slope, dahl_step};
   }
   static std::vector<SlidingJoint> rows(const double* p, int n) {
     std::vector<SlidingJoint> joints;
     for (const double* end = p + count * n; p != end; p += count)
-      joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12]});
+      joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13]});
     return joints;
   }
 };
@@ -249,6 +250,8 @@ class Friction {
     if (!(p.rotor_time >= 0.0 && p.rotor_time <= 1e6)) fail("rotor_time", p.rotor_time, "in 0..1e6");
     if (!(std::abs(p.viscous_slope) <= 1.0)) fail("viscous_slope", p.viscous_slope, "in -1..1");
     if (!(p.fs >= 0.0 && p.fs <= 1e5)) fail("fs", p.fs, "in 0..1e5");
+    if (!(p.dahl_step >= 0.0 && p.dahl_step <= 1.0)) fail("dahl_step", p.dahl_step, "in 0..1");
+    if (elements_) elements_->give_way(i, p.dahl_step);
     for (const double x : {p.fv0, p.fv1, p.fv2})
       if (!(x >= 0.0 && x <= 1e5)) fail("viscous coefficient", x, "in 0..1e5");
     if (!std::isfinite(p.offset)) fail("offset", p.offset, "finite");

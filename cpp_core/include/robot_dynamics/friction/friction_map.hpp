@@ -1,4 +1,4 @@
-// Static friction of n joints by one law: bounds checked once, then torque, slope, and the Coulomb level and the
+// Static friction of n joints by one law: bounds checked once, then torque, and the Coulomb level and the
 // rest that a memory needs [Madsen2020 ch6 eq. 3].
 #pragma once
 
@@ -53,19 +53,9 @@ class FrictionMap {
       for (int i = 0; i < n_; ++i) {
         const double t = used_temperature(i, T ? T[i] : T0_[i]);
         known = known && (!T || t == T[i]);
-        out[i] = friction_value<decltype(l), double>(joint(i), v[i], load_of(load, i), t, T0_[i]);
+        out[i] = friction_value<decltype(l)>(joint(i), v[i], load_of(load, i), t, T0_[i]);
       }
       return known ? Status::ok : Status::degraded;
-    });
-  }
-
-  // d torque / d v [Nm s] where the law is smooth; one-sided at v = 0 and at the edges of eps and band.
-  void slope(const double* v, const double* load, const double* T, double* out) const noexcept {
-    visit_law(law_, [&](auto l) {
-      for (int i = 0; i < n_; ++i) {
-        const double t = used_temperature(i, T ? T[i] : T0_[i]);
-        out[i] = friction_value<decltype(l), Dual>(joint(i), Dual(v[i], 1.0), load_of(load, i), t, T0_[i]).d;
-      }
     });
   }
 
@@ -80,7 +70,7 @@ class FrictionMap {
     const double* tail = joint(i) + size_ - friction_tail;
     const double t = used_temperature(i, T);
     const double total =
-        visit_law(law_, [&](auto l) { return friction_value<decltype(l), double>(joint(i), v, 0.0, t, T0_[i]); });
+        visit_law(law_, [&](auto l) { return friction_value<decltype(l)>(joint(i), v, 0.0, t, T0_[i]); });
     const double s = v < 0 ? -1 : 1, step = smooth_sign(v, tail[1]);
     return total - coulomb(i, s, T) * step;
   }
@@ -89,7 +79,7 @@ class FrictionMap {
 
   double torque_at(int i, double v, double load, double T) const noexcept {
     const double t = used_temperature(i, T);
-    return visit_law(law_, [&](auto l) { return friction_value<decltype(l), double>(joint(i), v, load, t, T0_[i]); });
+    return visit_law(law_, [&](auto l) { return friction_value<decltype(l)>(joint(i), v, load, t, T0_[i]); });
   }
 
   const double* joint(int i) const noexcept { return p_.data() + i * size_; }

@@ -13,13 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "robot_dynamics/rigid_body/dual.hpp"
-
 namespace robot_dynamics {
 
-template <class S>
 struct FrictionParts {
-  S base, stribeck;
+  double base, stribeck;
 };
 
 constexpr int friction_tail = 6;  // offset, eps, alpha, beta, gamma, delta
@@ -28,9 +25,8 @@ constexpr int friction_tail = 6;  // offset, eps, alpha, beta, gamma, delta
 struct ViscousCoulomb {
   static constexpr int size = 2;
   static std::vector<std::string> names() { return {"fc", "fv", "fo", "eps"}; }
-  template <class S>
-  static FrictionParts<S> sliding(const double* p, S v, double s, double, double, double) {
-    return {S(p[0] * s) + S(p[1]) * v, S(0.0)};
+  static FrictionParts sliding(const double* p, double v, double s, double, double, double) {
+    return {p[0] * s + p[1] * v, 0.0};
   }
   static double coulomb(const double* p, double) { return p[0]; }
 };
@@ -39,10 +35,9 @@ struct ViscousCoulomb {
 struct Liu {
   static constexpr int size = 6;
   static std::vector<std::string> names() { return {"fc1", "fc2", "fv1", "fv2", "fv3", "even_quadratic", "fo", "eps"}; }
-  template <class S>
-  static FrictionParts<S> sliding(const double* p, S v, double s, double, double, double) {
-    const S square = p[5] != 0 ? v * v : v * v * S(s);
-    return {S(coulomb(p, s) * s) + S(p[2]) * v + S(p[3]) * square + S(p[4]) * v * v * v, S(0.0)};
+  static FrictionParts sliding(const double* p, double v, double s, double, double, double) {
+    const double square = p[5] != 0 ? v * v : v * v * s;
+    return {coulomb(p, s) * s + p[2] * v + p[3] * square + p[4] * v * v * v, 0.0};
   }
   static double coulomb(const double* p, double s) { return s < 0 ? p[1] : p[0]; }
 };
@@ -51,9 +46,8 @@ struct Liu {
 struct Luo {
   static constexpr int size = 4;
   static std::vector<std::string> names() { return {"fv1", "fv2", "fv3", "fc", "fb", "eps"}; }
-  template <class S>
-  static FrictionParts<S> sliding(const double* p, S v, double s, double, double, double) {
-    return {S(p[0]) * v + S(p[1] * s) * v * v + S(p[2]) * v * v * v + S(p[3] * s), S(0.0)};
+  static FrictionParts sliding(const double* p, double v, double s, double, double, double) {
+    return {p[0] * v + p[1] * s * v * v + p[2] * v * v * v + p[3] * s, 0.0};
   }
   static double coulomb(const double* p, double) { return p[3]; }
 };
@@ -65,14 +59,12 @@ struct LuoLoad {
   static std::vector<std::string> names() {
     return {"fv1", "fv2", "fv3", "fc", "fc1", "fs", "fs1", "ft", "ft1", "ft2", "velocity_floor", "fb", "eps"};
   }
-  template <class S>
-  static FrictionParts<S> sliding(const double* p, S v, double s, double tau, double, double) {
-    const S xc = v / S(p[4]), xs = v / S(p[6]), a = S(s) * v;
-    const S floored = value(a) > p[10] ? a : S(p[10]);
-    const S load = S(p[7] * std::abs(tau)) + S(p[8]) * exp_(S(-p[9] * std::abs(tau)) / floored);
-    const S rise = S(p[3]) * (S(1.0) - exp_(-(xc * xc)));
-    return {S(p[0]) * v + S(p[1] * s) * v * v + S(p[2]) * v * v * v + S(s) * (rise + load),
-            S(p[5] * s) * exp_(-(xs * xs))};
+  static FrictionParts sliding(const double* p, double v, double s, double tau, double, double) {
+    const double xc = v / p[4], xs = v / p[6], a = s * v;
+    const double floored = a > p[10] ? a : p[10];
+    const double load = p[7] * std::abs(tau) + p[8] * std::exp(-p[9] * std::abs(tau) / floored);
+    const double rise = p[3] * (1.0 - std::exp(-(xc * xc)));
+    return {p[0] * v + p[1] * s * v * v + p[2] * v * v * v + s * (rise + load), p[5] * s * std::exp(-(xs * xs))};
   }
   static double coulomb(const double* p, double) { return p[3]; }
 };
@@ -82,14 +74,13 @@ struct LuoLoad {
 struct Clochiatti {
   static constexpr int size = 4;
   static std::vector<std::string> names() { return {"kv", "tc_dir", "tc_rev", "band", "fo", "eps"}; }
-  template <class S>
-  static FrictionParts<S> smooth(const double* p, S v, double tau, double eps) {
-    const S power = v * S(tau);
-    S share = (power + S(p[3])) / S(2 * p[3]);
-    if (value(power) >= p[3]) share = S(1.0);
-    if (value(power) <= -p[3]) share = S(0.0);
-    const S step = eps > 0 ? tanh_(v / S(eps)) : S(value(v) > 0 ? 1.0 : value(v) < 0 ? -1.0 : 0.0);
-    return {S(p[0]) * v + step * (S(p[2]) + S(p[1] - p[2]) * share), S(0.0)};
+  static FrictionParts smooth(const double* p, double v, double tau, double eps) {
+    const double power = v * tau;
+    double share = (power + p[3]) / (2 * p[3]);
+    if (power >= p[3]) share = 1.0;
+    if (power <= -p[3]) share = 0.0;
+    const double step = eps > 0 ? std::tanh(v / eps) : (v > 0 ? 1.0 : v < 0 ? -1.0 : 0.0);
+    return {p[0] * v + step * (p[2] + (p[1] - p[2]) * share), 0.0};
   }
   static double coulomb(const double* p, double) { return 0.5 * (p[1] + p[2]); }
 };
@@ -98,10 +89,9 @@ struct Clochiatti {
 struct Simoni {
   static constexpr int size = 6;
   static std::vector<std::string> names() { return {"c0", "c1", "c2", "c3", "c4", "h", "fo", "v_th"}; }
-  template <class S>
-  static FrictionParts<S> sliding(const double* p, S v, double s, double, double, double) {
-    const S a = S(s) * v;
-    return {S(s) * (S(p[0]) + a * (S(p[1]) + a * (S(p[2]) + a * S(p[3])))), S(s * p[4]) * exp_(S(-p[5]) * a)};
+  static FrictionParts sliding(const double* p, double v, double s, double, double, double) {
+    const double a = s * v;
+    return {s * (p[0] + a * (p[1] + a * (p[2] + a * p[3]))), s * p[4] * std::exp(-p[5] * a)};
   }
   // A fit may put the dry friction into either constant: hysteresis models replace their sum, friction at v -> 0.
   static double coulomb(const double* p, double) { return p[0]; }
@@ -115,13 +105,11 @@ struct Madsen {
   static std::vector<std::string> names() {
     return {"fc", "fs", "vs", "mu", "fv1", "fv2", "fv3", "fl", "ft2", "ft3", "fo", "eps"};
   }
-  template <class S>
-  static FrictionParts<S> sliding(const double* p, S v, double s, double tau, double T, double T0) {
-    const S a = S(s) * v;
+  static FrictionParts sliding(const double* p, double v, double s, double tau, double T, double T0) {
+    const double a = s * v;
     const double heat = p[8] * (T - T0) + p[9] * (1 / (T * T * T) - 1 / (T0 * T0 * T0));
-    const S base =
-        S(s) * (S(p[0] + p[7] * tau * tau) + sqrt_(a) * S(heat)) + v * (S(p[4]) + a * S(p[5]) + a * a * S(p[6]));
-    return {base, S(s * (p[1] - p[0])) * exp_(-pow_(a / S(p[2]), p[3]))};
+    const double base = s * (p[0] + p[7] * tau * tau + std::sqrt(a) * heat) + v * (p[4] + a * p[5] + a * a * p[6]);
+    return {base, s * (p[1] - p[0]) * std::exp(-std::pow(a / p[2], p[3]))};
   }
   static double coulomb(const double* p, double) { return p[0]; }
 };
@@ -131,10 +119,9 @@ struct Madsen {
 struct LuGreSteady {
   static constexpr int size = 6;
   static std::vector<std::string> names() { return {"fc", "fs", "vs", "sigma2", "sigma0", "sigma1", "fo", "eps"}; }
-  template <class S>
-  static FrictionParts<S> sliding(const double* p, S v, double s, double, double, double) {
-    const S x = v / S(p[2]);
-    return {S(p[0] * s) + S(p[3]) * v, S(s * (p[1] - p[0])) * exp_(-(x * x))};
+  static FrictionParts sliding(const double* p, double v, double s, double, double, double) {
+    const double x = v / p[2];
+    return {p[0] * s + p[3] * v, s * (p[1] - p[0]) * std::exp(-(x * x))};
   }
   static double coulomb(const double* p, double) { return p[0]; }
 };
@@ -181,20 +168,20 @@ struct HeatFactors {
   HeatFactors(const double* tail, double dT) : base(tail[2] * dT + tail[3]), stribeck(tail[4] * dT + tail[5]) {}
 };
 
-// The whole map for one joint: p holds Law::size + friction_tail numbers. S = double gives torque, Dual its slope too.
-template <class Law, class S>
-S friction_value(const double* p, S v, double tau, double T, double T0) {
+// Torque of one joint; p holds Law::size + friction_tail numbers.
+template <class Law>
+double friction_value(const double* p, double v, double tau, double T, double T0) {
   const double* tail = p + Law::size;
-  const double eps = tail[1], x = value(v);
+  const double eps = tail[1];
   const HeatFactors heat(tail, T - T0);
-  const auto joined = [&](FrictionParts<S> f) { return f.base * S(heat.base) + f.stribeck * S(heat.stribeck); };
+  const auto joined = [&](FrictionParts f) { return f.base * heat.base + f.stribeck * heat.stribeck; };
   if constexpr (std::is_same_v<Law, Clochiatti>) {
-    return joined(Law::smooth(p, v, tau, eps)) + S(tail[0]);
+    return joined(Law::smooth(p, v, tau, eps)) + tail[0];
   } else {
-    if (x == 0 && !(eps > 0)) return S(tail[0]);
-    const double s = x < 0 ? -1 : 1;
-    if (!(std::abs(x) < eps)) return joined(Law::sliding(p, v, s, tau, T, T0)) + S(tail[0]);
-    return joined(Law::sliding(p, S(s * eps), s, tau, T, T0)) * (S(s) * v / S(eps)) + S(tail[0]);  // [Simoni2017 11]
+    if (v == 0 && !(eps > 0)) return tail[0];
+    const double s = v < 0 ? -1 : 1;
+    if (!(std::abs(v) < eps)) return joined(Law::sliding(p, v, s, tau, T, T0)) + tail[0];
+    return joined(Law::sliding(p, s * eps, s, tau, T, T0)) * (s * v / eps) + tail[0];  // [Simoni2017 11]
   }
 }
 

@@ -2,6 +2,7 @@
 // error and backlash [Madsen2020 ch4 30-32].
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -18,9 +19,9 @@ class PeriodicTable {
     if (!(n >= 1 && points >= 1)) throw std::invalid_argument("table needs at least one joint and one point");
     for (double x : v_)
       if (!std::isfinite(x)) throw std::invalid_argument("table holds a value that is not finite");
-    for (int i = 0; i < n; ++i) {
-      smallest_.push_back(extreme(i, false));
-      largest_.push_back(extreme(i, true));
+    for (const double* row = v_.data(); row != v_.data() + n * points; row += points) {
+      const auto [low, high] = std::minmax_element(row, row + points);
+      smallest_.push_back(*low), largest_.push_back(*high);
     }
   }
   int joints() const { return n_; }
@@ -41,14 +42,6 @@ class PeriodicTable {
   double largest(int i) const noexcept { return largest_[i]; }
 
  private:
-  double extreme(int i, bool up) const {
-    double best = v_[i * points_];
-    for (int k = 1; k < points_; ++k) {
-      const double x = v_[i * points_ + k];
-      if (up ? x > best : x < best) best = x;
-    }
-    return best;
-  }
   int n_, points_;
   std::vector<double> v_, smallest_, largest_;
 };

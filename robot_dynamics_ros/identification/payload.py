@@ -26,6 +26,7 @@ from robot_dynamics_ros.identification.arm.solvers.uncertainty import left_out
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.models.inertia import about_com, body_slopes, is_consistent
 from robot_dynamics_ros.robot_file.blocks import Payload
 
@@ -102,7 +103,8 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
         )
         if ok
     )
-    before_r2, after_r2 = (_mean_r2(motion.effort, r) for r in (rest, left))
+    y = motion.effort
+    before_r2, after_r2 = (mean_r2(metrics(y, y - r)["r2"]) for r in (rest, left))
     return IdentifiedPayload(
         mass, std, body.com, deviation[:3], body.inertia, deviation[3:], names, before_r2, after_r2
     )
@@ -175,7 +177,3 @@ def _inflation(solution: Solution) -> float:
     """Standard deviations with correlated residuals over those with white ones."""
     white = np.linalg.norm(np.linalg.pinv(solution.R, rcond=1e-10), axis=1)
     return max(float(np.median(solution.std[white > 0] / white[white > 0])), 1.0)
-
-
-def _mean_r2(y: np.ndarray, r: np.ndarray) -> float:
-    return float(np.mean(1 - (r**2).sum(0) / ((y - y.mean(0)) ** 2).sum(0)))

@@ -66,8 +66,7 @@ class HysteresisFit:
 
     def updates(self) -> dict[str, object]:
         """Entries of hysteresis.parameters for this joint."""
-        scalar = {"fc0": self.fc0, "b": float(np.mean(self.backlash)), "d": self.d.tolist(), "k": self.k.tolist()}
-        return scalar | ({"b_table": self.backlash[0].tolist()} if self.backlash.shape[1] > 1 else {})
+        return {"fc0": self.fc0, "b": float(np.mean(self.backlash)), "d": self.d.tolist(), "k": self.k.tolist()}
 
 
 def fit_hysteresis(

@@ -241,6 +241,9 @@ class Residuals(SourcedBlock):
     speed: n.Velocities = Field(
         default=None, description="largest speed of the recordings: the deviation grows beyond it; null: unknown"
     )
+    onset: bool = Field(
+        default=True, description="a fast change is an onset of contact (false: a free robot shows such changes, too)"
+    )
     significance: n.Deviations | None = Field(
         default=None,
         description="standard deviations that the torques of all joints together exceed in 0.1 % of the time",

@@ -13,7 +13,7 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation.check import Breach, mend
 from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
-from robot_dynamics_ros.identification.excitation.search import FourierSearch, State, phases
+from robot_dynamics_ros.identification.excitation.search import FourierSearch, phases
 
 Progress = Callable[[int, int, str], None]
 
@@ -62,20 +62,15 @@ def design_fourier(
 def _best_of(
     search: FourierSearch, starts: int, effort: int, rng: np.random.Generator, progress: Progress
 ) -> np.ndarray:
-    plan = phases(effort)
     best: tuple[float, np.ndarray] | None = None
     nearest: list[Breach] = []
     for k in range(starts):
-        state = State(search.start(rng))
-        for m, phase in enumerate(plan):
-            search.round(state, phase)
-            progress(k * len(plan) + m + 1, starts * len(plan), f"cond {_condition(search, state.x):.0f}")
-        x, left = mend(search, state.x if state.best is None else state.best)
+        x, left = mend(search, search.run(search.start(rng), phases(effort)))
+        condition, score = search.problem.values(x, "sharp_condition", "condition")
+        progress(k + 1, starts, f"cond {np.exp(condition):.0f}")
         if left:
             nearest = min(nearest or left, left, key=lambda found: found[0].excess)
-            continue
-        score = search.problem.values(x, "condition")[0]
-        if best is None or score < best[0]:
+        elif best is None or score < best[0]:
             best = (score, x)
     if best is None:
         raise refusal(nearest)
@@ -85,10 +80,6 @@ def _best_of(
 def refusal(nearest: list[Breach]) -> DataError:
     """That no motion was found, and why: what the nearest one breaks, the worst first."""
     return DataError(f"no motion found keeps the limits: {nearest[0]}; {nearest[0].advice}, or allow more tries")
-
-
-def _condition(search: FourierSearch, x: np.ndarray) -> float:
-    return float(np.exp(search.problem.values(x, "sharp_condition")[0]))
 
 
 def excitation(criteria: Criteria, t: np.ndarray, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Excitation:

@@ -61,11 +61,6 @@ class Criteria:
         """Sum of what exceeds torque, TCP speed, space and self-collision limits; 0 when all hold."""
         return float(sum(max(limit.largest, 0.0) for limit in self.excess((q, qd, qdd)).values()))
 
-    def tcp_speed(self, q: np.ndarray, qd: np.ndarray) -> float:
-        """Largest speed of the TCP [m/s]."""
-        J = self.rigid.model.jacobian(np.ascontiguousarray(q))
-        return float(np.linalg.norm(np.einsum("kij,kj->ki", J[:, :3], qd), axis=1).max())
-
     def _limited(self) -> set[str]:
         lim = self.limits
         wanted = {

@@ -21,7 +21,7 @@ DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kel
 KEPT = 0.06  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
-CONTACT = 5.0  # standard deviations at which contact begins, with residuals that the recordings did not exceed
+CONTACT = 5.5  # standard deviations at which contact begins, with residuals that the recordings did not exceed
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 
 

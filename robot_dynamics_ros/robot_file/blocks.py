@@ -121,6 +121,9 @@ class Velocity(Block):
     gain_std: n.GainStds = Field(default=None, description="standard deviation of gain")
     bias: n.VelocityBiases = Field(default=None, description="reported velocity at rest")
     bias_std: n.VelocityBiases = Field(default=None, description="standard deviation of bias")
+    window: n.DelayStd = Field(
+        default=0.0, description="half of the time over which the slope of the positions is taken instead; 0: reported"
+    )
 
 
 class TorqueCommand(Block):

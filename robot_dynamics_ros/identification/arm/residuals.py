@@ -152,7 +152,9 @@ def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> Iterator[Log
 
 def for_repaired(robot: RobotFile) -> RobotFile:
     """The robot file for recordings whose velocity identification has repaired already, so that it is done once."""
-    return robot if robot.drives.velocity is None else robot.with_updates({"drives.velocity": None})
+    given = robot.drives.velocity
+    kept = {"window": given.window} if given is not None and given.window else None
+    return robot if given is None else robot.with_updates({"drives.velocity": kept})
 
 
 def _joined(parts: Sequence[np.ndarray], robot: RobotFile) -> np.ndarray:

@@ -17,7 +17,7 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import evidence_of
 from robot_dynamics_ros.learning.intake import learn_recording
-from robot_dynamics_ros.learning.running import posterior
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle, load, save
 from robot_dynamics_ros.learning.update import file_prior
 from robot_dynamics_ros.learning.written import written
@@ -54,7 +54,7 @@ def measure(name: str, robots: int, seed: int = 0) -> Cost:
     begin = time.process_time()
     triangle, _ = learn_recording(prior, rec, Options(effort="torque"), "0" * 64)
     learned = time.process_time()
-    state = posterior(prior, [triangle])
+    state = Running.of(prior, [triangle]).state
     solved = time.process_time()
     written(prior.columns, state, "scale")
     done = time.process_time()

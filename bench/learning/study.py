@@ -28,7 +28,7 @@ from robot_dynamics_ros.learning.changes import change_since
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import evidence_of, fleet_prior
 from robot_dynamics_ros.learning.intake import learn_recording
-from robot_dynamics_ros.learning.running import Running, posterior
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior
 from robot_dynamics_ros.learning.written import with_residuals, written
@@ -186,7 +186,7 @@ def with_fleet(setup: Setup, one: Worked, fleet: Prior) -> dict[str, dict[str, f
 
 def learned(prior: Prior, one: Worked, count: int) -> RobotFile:
     """The robot file of an individual after `count` recordings."""
-    file = written(prior.columns, posterior(prior, one.triangles[:count]), "study")
+    file = written(prior.columns, Running.of(prior, one.triangles[:count]).state, "study")
     if not count:
         return file
     newest = one.newest[min(count, max(one.newest))]

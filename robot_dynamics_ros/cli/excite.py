@@ -123,15 +123,14 @@ def _refuse_others(context: click.Context, kind: str) -> None:
 
 
 def _limits(arm: RobotFile, o: dict[str, Any]) -> Limits:
-    from robot_dynamics_ros.identification.excitation import Limits
-    from robot_dynamics_ros.identification.excitation.limits import box
+    from robot_dynamics_ros.identification.excitation import Box, Limits
 
     return Limits.of(
         arm,
         floor=-np.inf if o["floor"] is None else o["floor"],
         clearance=o["clearance"] or 0.0,
-        inside=box(o["inside"]) if o["inside"] else None,
-        outside=tuple(box(corners) for corners in o["outside"]),
+        inside=Box(o["inside"][:3], o["inside"][3:]) if o["inside"] else None,
+        outside=tuple(Box(corners[:3], corners[3:]) for corners in o["outside"]),
     )
 
 
@@ -157,7 +156,7 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
         else:
             motion = (design_points if kind == "points" else design_fourier)(arm, limits, progress=report, **sizes)
             text = f"condition number {motion.condition:.1f}"
-    console.print(f"{text}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried")
+    console.print(f"{text}, {motion.time[-1]:.1f} s")
     return motion, Points(motion.time, motion.q, None)
 
 

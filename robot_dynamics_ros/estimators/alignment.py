@@ -18,21 +18,20 @@ SIGNALS = ("q", "theta", "qd", "effort", "current")
 def alignment(robot: RobotFile) -> Alignment | None:
     """The alignment that a robot file asks for; None where all signals of a sample are of one instant."""
     velocity, effort = robot.drives.velocity, robot.drives.effort
-    delays = (effort.delay, 0.0 if velocity is None else velocity.delay)
+    delays = (effort.delay, *((0.0, 0.0) if velocity is None else (velocity.delay, velocity.window)))
     gain, bias = robot.array_or("drives.velocity.gain", 1.0), robot.array_or("drives.velocity.bias", 0.0)
     if not any(delays) and (gain == 1.0).all() and (bias == 0.0).all():
         return None
-    core = _core.SignalAlignment(
-        robot.n_joints, effort_delay=delays[0], velocity_delay=delays[1], velocity_gain=gain, velocity_bias=bias
-    )
-    return Alignment(core)
+    given = dict(zip(("effort_delay", "velocity_delay", "velocity_window"), delays, strict=True))
+    return Alignment(_core.SignalAlignment(robot.n_joints, **given, velocity_gain=gain, velocity_bias=bias))
 
 
 class Alignment:
     """Takes measured signals at the latest instant at which all are known; the velocity is freed of gain and bias.
 
-    qd(t) = gain v(t - d_qd) + bias, effort(t) belongs to the state at t - d_tau; interpolated linearly between samples
-    at t - max(0, d_qd, d_tau). The measured signals stay in samples and logs: only the stages see the aligned ones.
+    qd(t) = gain v(t - d_qd) + bias, or the slope of the positions over a window about t; effort(t) belongs to the state
+    at t - d_tau; interpolated linearly between samples at t - max(0, d_qd, d_tau), or the window's half. The measured
+    signals stay in samples and logs: only the stages see the aligned ones.
     """
 
     def __init__(self, core: Any) -> None:

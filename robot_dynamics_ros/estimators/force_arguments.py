@@ -21,6 +21,7 @@ DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kel
 KEPT = 0.06  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
+CONTACT = 5.5  # standard deviations at which contact begins, with residuals that the recordings did not exceed
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 
 
@@ -108,7 +109,7 @@ def _rest_time(robot: RobotFile, usual: float) -> np.ndarray:
 def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
     """Standard deviations at which contact begins and ends; by default from the residuals of the robot file."""
     known = robot.residuals
-    usual = 3.5 if known is None else max(5.5, known.significance or 0.0)
+    usual = 3.5 if known is None else max(CONTACT, known.significance or 0.0)
     on = p["contact_on_ratio"] or usual
     return {"contact_on_ratio": on, "contact_off_ratio": p["contact_off_ratio"] or 0.9 * on}
 
@@ -117,6 +118,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
     n, scale, side = robot.n_joints, torque_scale(robot), robot.drives.torque_side
     known = robot.residuals is not None
+    onset = robot.residuals is not None and robot.residuals.onset
     noise = p["torque_std"] * scale if p["torque_std"] > 0 else _noise(robot) if known else NOISE * scale
     share = p["torque_std"] or NOISE  # the least contact is in proportion to the noise
     contact_torque = p["contact_torque"] or (0.0 if known else 2.0 * share)
@@ -134,7 +136,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "rotor_inertia": effort_inertia(robot),
             "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
             "gain": np.full(n, p["bandwidth"]),
-            "onset_gain": p["onset_bandwidth"] or (100.0 if known else 0.0),
+            "onset_gain": p["onset_bandwidth"] or (100.0 if onset else 0.0),
             "force_cutoff": cutoff,
             "torque_std": noise,
             "model_error": p["model_error"] or (0.0 if known else 0.03),

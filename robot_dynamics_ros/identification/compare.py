@@ -15,10 +15,10 @@ from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsE
 from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+from robot_dynamics_ros.identification.reports.matrix import SPEED, at_speed
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times, verdict
 
-SPEED = 0.5  # rad/s, at which friction is compared
 WARM = 2.0  # K off the median of all bags that are stated beside a difference of friction
 
 CLUSTER_TIMEOUT = "10s"  # for a cluster to answer
@@ -98,7 +98,7 @@ def compared(results: Sequence[dict[str, Any]], robot: str) -> dict[str, Any]:
     joints = good[0]["joint_names"]
     if any(r["joint_names"] != joints for r in good):
         raise DataError("the bags are of robots with different joints")
-    friction, std = (np.array([_at_speed(r, key) for r in good]) for key in ("torque", "std"))
+    friction, std = (np.array([at_speed(r, key) for r in good]) for key in ("torque", "std"))
     usual = np.median(friction, axis=0)
     change = (friction - usual) / np.where(usual != 0, np.abs(usual), np.nan)
     spread = np.sqrt(std**2 + np.median(std, axis=0) ** 2)
@@ -137,13 +137,6 @@ def _said(good: Sequence[dict[str, Any]], robot: str, differences: Sequence[str]
         return verdict("fair", "the bags differ.", *differences, then=then)
     then = f"robot-dynamics identify {bags} --robot {robot} --out identified"
     return verdict("good", "no parameter of a bag differs clearly from the others.", then=then)
-
-
-def _at_speed(result: dict[str, Any], key: str) -> list[float]:
-    """Sliding friction (n,) [Nm] of a result at SPEED, or its deviation."""
-    sliding = result["parameters"]["sliding_friction"]
-    place = int(np.argmin(np.abs(np.array(sliding["speeds"]) - SPEED)))
-    return [row[place] for row in sliding[key]]
 
 
 def _whole(result: dict[str, Any]) -> dict[str, Any]:

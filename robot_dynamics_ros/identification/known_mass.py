@@ -22,8 +22,9 @@ from robot_dynamics_ros.identification.arm.model import joint_rows
 from robot_dynamics_ros.identification.arm.solvers.least_squares import triangle
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import REGIONS
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
+from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.payload import body_columns, loaded_motion
 from robot_dynamics_ros.robot_file import RobotFile
 
 ROUNDS = 3  # of the residual deviations of the joints
@@ -50,8 +51,7 @@ def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass
         raise DataError(f"payload mass {mass:g} kg must be above 0 and below 10000 kg")
     if found.effort.kind != "current":
         raise DataError(f"a known payload mass finds torque constants; effort is {found.effort.kind}, not a current")
-    scaled = [found.as_identified(r) for r in loaded]
-    motion = stack([at_lower_rate(found.filtered(r)) for r in scaled])
+    motion = loaded_motion(found, loaded)
     first = _Problem(found, motion, mass)
     h, std = _Problem(found, motion, mass, first.carried(found, motion)).solve()
     if not (std < 0.1).any():
@@ -120,7 +120,7 @@ class _Problem:
         """Torque (N, n) of the payload as recorded, h_j Y_j pi."""
         x = self._settled()
         pi = np.append(SCALES * x[self.n + self.b : self.n + self.b + 9], self.mass)
-        return x[: self.n] * np.einsum("jtk,k->tj", _payload_columns(found, loaded), pi)
+        return x[: self.n] * np.einsum("jtk,k->tj", body_columns(found, loaded), pi)
 
     def _settled(self) -> np.ndarray:
         x = np.zeros(self.size)
@@ -190,12 +190,6 @@ class _Part:
     places: np.ndarray
 
 
-def _payload_columns(found: Identification, motion: Motion) -> np.ndarray:
-    """Columns (n, N, 10) of a body on the last link."""
-    last = np.arange(10 * motion.n - 10, 10 * motion.n)
-    return found.rigid.regressor(motion.q, motion.qd, motion.qdd, last)
-
-
 def _triangles(
     found: Identification, motion: Motion, loaded: bool, carried: np.ndarray | float
 ) -> list[tuple[list[np.ndarray], tuple[str, ...]]]:
@@ -205,7 +199,7 @@ def _triangles(
     """
     region = state_folds(motion.q, motion.qd, REGIONS)
     W = found.rigid.base_regressor(motion.q, motion.qd, motion.qdd)
-    Y = _payload_columns(found, motion) if loaded else None
+    Y = body_columns(found, motion) if loaded else None
     structure = found.structure.remembering(loaded=True)
     rows = joint_rows(motion, W, found.consistent.load(motion) + carried, structure)
     result = []

@@ -26,6 +26,7 @@ from robot_dynamics_ros.identification.arm.solvers.uncertainty import left_out
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.models.inertia import about_com, body_slopes, is_consistent
 from robot_dynamics_ros.robot_file.blocks import Payload
 
@@ -72,9 +73,8 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
 
     Raises DataError when the loaded run shows no mass, or a negative one (the runs are exchanged).
     """
-    scaled = [found.as_identified(r) for r in loaded]
-    motion = stack([at_lower_rate(found.filtered(r)) for r in scaled])
-    columns, carried, size = _columns(found, motion), 0.0, 10 + found.rigid.base.size + 3 * motion.n
+    motion = loaded_motion(found, loaded)
+    columns, carried, size = body_columns(found, motion), 0.0, 10 + found.rigid.base.size + 3 * motion.n
     prior, stretches, left = _prior(found, size), slow_stretches(motion), np.ones_like(motion.q)
     for _ in range(ROUNDS):
         rest = motion.effort - found.consistent.predict(motion, carried)
@@ -103,17 +103,21 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
         )
         if ok
     )
-    before_r2, after_r2 = (_mean_r2(motion.effort, r) for r in (rest, left))
+    y = motion.effort
+    before_r2, after_r2 = (mean_r2(metrics(y, y - r)["r2"]) for r in (rest, left))
     return IdentifiedPayload(
         mass, std, body.com, deviation[:3], body.inertia, deviation[3:], names, before_r2, after_r2
     )
 
 
-def _columns(found: Identification, m: Motion) -> np.ndarray:
-    """Columns of the last link (n, N, 10)."""
-    rigid = found.consistent.rigid
-    last = np.arange(10 * rigid.n - 10, 10 * rigid.n)
-    return rigid.regressor(m.q, m.qd, m.qdd, last)
+def loaded_motion(found: Identification, loaded: Sequence[Recording]) -> Motion:
+    """Motion of loaded recordings (effort as recorded), effort in the unit that was identified."""
+    return stack([at_lower_rate(found.filtered(found.as_identified(r))) for r in loaded])
+
+
+def body_columns(found: Identification, m: Motion) -> np.ndarray:
+    """Columns (n, N, 10) of a body on the last link."""
+    return found.rigid.regressor(m.q, m.qd, m.qdd, np.arange(10 * m.n - 10, 10 * m.n))
 
 
 def _rows(found: Identification, m: Motion, Y: np.ndarray, rest: np.ndarray) -> list[JointRows]:
@@ -173,7 +177,3 @@ def _inflation(solution: Solution) -> float:
     """Standard deviations with correlated residuals over those with white ones."""
     white = np.linalg.norm(np.linalg.pinv(solution.R, rcond=1e-10), axis=1)
     return max(float(np.median(solution.std[white > 0] / white[white > 0])), 1.0)
-
-
-def _mean_r2(y: np.ndarray, r: np.ndarray) -> float:
-    return float(np.mean(1 - (r**2).sum(0) / ((y - y.mean(0)) ** 2).sum(0)))

@@ -25,9 +25,9 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_motors
+from robot_dynamics_ros.models.sliding_friction import typical_load
 from robot_dynamics_ros.robot_file import RobotFile
 
-POSES = 200
 STRIBECK_VELOCITY = 0.1  # rad/s, of a robot file without presliding
 LOAD_LIMIT = 1.5  # times the torque limit
 GROUPS = ("h", "hg", "hl", "hgl")  # level, its Stribeck part, load, its Stribeck part
@@ -95,10 +95,8 @@ class Columns:
 
     @cached_property
     def typical_load(self) -> np.ndarray:
-        """Mean absolute torque (n,) [Nm] of the links at rest over POSES poses."""
-        q = np.random.default_rng(0).uniform(-np.pi, np.pi, (POSES, self.n))
-        mean: np.ndarray = np.abs(self.body.rnea(q, 0 * q, 0 * q)).mean(axis=0)
-        return mean
+        """Torque (n,) [Nm] at which a gear's friction over its load is stated."""
+        return typical_load(self.robot) * self.robot.drives.effort.includes_gravity
 
     @cached_property
     def robot_id(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
@@ -101,11 +100,9 @@ def _one(directory: str) -> tuple[np.ndarray, str] | str:
 
 def save_prior(prior: Prior, path: Path, robots: int) -> None:
     """Write a fleet prior. Raises OSError naming the path."""
-    body = io.BytesIO()
     about = np.frombuffer(prior.columns.robot_id.encode(), np.uint8)
-    np.savez(body, format=FORMAT, robot_id=about, mean=prior.mean, covariance=prior.covariance, robots=robots)
-    with replacing(path) as temporary:
-        temporary.write_bytes(body.getvalue())
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, format=FORMAT, robot_id=about, mean=prior.mean, covariance=prior.covariance, robots=robots)
 
 
 def load_prior(columns: Columns, path: Path) -> Prior:
@@ -118,20 +115,15 @@ def load_prior(columns: Columns, path: Path) -> Prior:
         raise DataError(f"{path}: is no fleet prior ({error})") from None
     if robot_id != columns.robot_id:
         raise DataError(f"{path}: is the prior of another robot model ({robot_id}, this one is {columns.robot_id})")
-    prior = Prior(columns, mean, covariance)
-    if mean.shape != (columns.size,) or covariance.shape != (columns.size, columns.size) or not _proper(prior):
+    prior, p = Prior(columns, mean, covariance), columns.size
+    usable = mean.shape == (p,) and covariance.shape == (p, p) and np.isfinite(covariance).all()
+    try:
+        usable = usable and (np.diag(covariance) > 0).all() and prior.information.usable
+    except np.linalg.LinAlgError:
+        usable = False
+    if not usable:
         raise DataError(f"{path}: is damaged: numbers are missing, not finite or no covariance")
     return prior
-
-
-def _proper(prior: Prior) -> bool:
-    """Whether mean and covariance are those of a normal distribution."""
-    if not (np.isfinite(prior.mean).all() and np.isfinite(prior.covariance).all()):
-        return False
-    try:
-        return bool((np.diag(prior.covariance) > 0).all() and np.isfinite(prior.information.R).all())
-    except np.linalg.LinAlgError:
-        return False
 
 
 def prior_of_file(store: Store, given: Path | None) -> Prior | None:

@@ -7,13 +7,11 @@ accepted, for one that is older than the last, or with another prior.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -63,33 +61,18 @@ class Running:
     def save(self, path: Path) -> None:
         """Keep it. Raises OSError naming the path."""
         about = {"key": self.key, "time": self.time, "seconds": self.seconds, "recordings": self.recordings}
-        body = io.BytesIO()
-        np.savez(body, R=self.state.R, z=self.state.z, about=np.frombuffer(json.dumps(about).encode(), np.uint8))
-        with replacing(path) as temporary:
-            temporary.write_bytes(body.getvalue())
+        with replacing(path) as temporary, temporary.open("wb") as stream:
+            np.savez(stream, R=self.state.R, z=self.state.z, about=np.frombuffer(json.dumps(about).encode(), np.uint8))
 
     def kept(self, path: Path) -> Running | None:
         """What is kept at `path` with this prior; None where it is of others, damaged or not there."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 about, R, z = json.loads(file["about"].tobytes()), file["R"], file["z"]
-            if about.pop("key") != self.key:
-                return None
-            return replace(self, state=Information(R, z), **about) if self._fits(R, z, about) else None
+            state, p = Information(R, z), self.prior.columns.size
+            known = about.pop("key") == self.key and isinstance(about["recordings"], dict)
+            known = known and bool(np.isfinite([about["time"], about["seconds"]]).all())
+            fits = known and R.shape == (p, p) and z.shape == (p,) and state.usable
+            return replace(self, state=state, **about) if fits else None
         except UNREADABLE:
             return None
-
-    def _fits(self, R: np.ndarray, z: np.ndarray, about: dict[str, Any]) -> bool:
-        """Whether a posterior of these columns can have these numbers."""
-        p = self.prior.columns.size
-        numbers = [about["time"], about["seconds"]]
-        fits = R.shape == (p, p) and z.shape == (p,) and np.isfinite(R).all() and np.isfinite(z).all()
-        return bool(fits and np.isfinite(numbers).all() and (np.diag(R) != 0).all()) and isinstance(
-            about["recordings"], dict
-        )
-
-
-def posterior(prior: Prior, recordings: Sequence[Triangle], until: float | None = None) -> Information:
-    """All recordings in the order of time, friction walking in between and on to the time `until` [s since 1970]."""
-    found = Running.of(prior, recordings)
-    return found.state if until is None else found.at(until)

@@ -56,6 +56,11 @@ class Information:
         """Standard deviations (p,)."""
         return np.linalg.norm(self.root, axis=1)
 
+    @property
+    def usable(self) -> bool:
+        """Whether it is one: finite, every parameter known."""
+        return bool(np.isfinite(self.R).all() and np.isfinite(self.z).all() and (np.diag(self.R) != 0).all())
+
     def with_rows(self, rows: np.ndarray) -> Information:
         """With further rows [A, y] (m, p + 1) of unit variance."""
         T: Any = np.linalg.qr(np.vstack([np.column_stack([self.R, self.z]), rows]), mode="r")

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from robot_dynamics_ros.identification.arm.friction_columns import LAW, Shape, static_table
-from robot_dynamics_ros.identification.arm.presliding import SLIDING_RATIOS
+from robot_dynamics_ros.identification.arm.presliding_shape import SLIDING_RATIOS
 from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.solvers.consistency import consistent
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution

@@ -121,6 +121,9 @@ class Velocity(Block):
     gain_std: n.GainStds = Field(default=None, description="standard deviation of gain")
     bias: n.VelocityBiases = Field(default=None, description="reported velocity at rest")
     bias_std: n.VelocityBiases = Field(default=None, description="standard deviation of bias")
+    window: n.DelayStd = Field(
+        default=0.0, description="half of the time over which the slope of the positions is taken instead; 0: reported"
+    )
 
 
 class TorqueCommand(Block):
@@ -237,6 +240,9 @@ class Residuals(SourcedBlock):
     rest: n.Torques = Field(default=None, description="while the joint stands still or reverses")
     speed: n.Velocities = Field(
         default=None, description="largest speed of the recordings: the deviation grows beyond it; null: unknown"
+    )
+    onset: bool = Field(
+        default=True, description="a fast change is an onset of contact (false: a free robot shows such changes, too)"
     )
     significance: n.Deviations | None = Field(
         default=None,

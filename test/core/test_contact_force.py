@@ -62,6 +62,9 @@ ROBOTS = {
     "loaded": UR5E.with_updates(
         {"payload": {"mass": 2.0, "com": [0.0, 0.05, 0.1], "inertia": [0.01, 0, 0, 0.01, 0, 0.01]}}
     ),
+    "velocity of the positions": UR5E.with_updates(
+        {"drives.velocity": {"window": 0.007}, "drives.source": "found"}, SOURCES
+    ),
     "late signals": UR5E.with_updates(
         {
             "drives.effort.delay": 0.0031,

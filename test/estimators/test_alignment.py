@@ -26,8 +26,8 @@ def late(log, velocity=0.0, effort=0.0, gain=1.0, bias=0.0):
     return Log(log.joint_names, log.stamp_ns, {"q": log.q.copy(), "qd": qd, "effort": tau})
 
 
-def declared(velocity=0.0, effort=0.0, gain=1.0, bias=0.0):
-    block = {"delay": velocity, "gain": gain, "bias": [bias] * 6}
+def declared(velocity=0.0, effort=0.0, gain=1.0, bias=0.0, window=0.0):
+    block = {"delay": velocity, "gain": gain, "bias": [bias] * 6, "window": window}
     return UR5E.with_updates(
         {"drives.effort.delay": effort, "drives.velocity": block, "drives.source": "found"}, SOURCE
     )
@@ -72,13 +72,14 @@ def test_measured_signals_stay_as_they_were():
     effort=st.floats(-0.02, 0.02),
     steps=st.lists(st.sampled_from([0, 1, 2, 3, 400, -5]), min_size=80, max_size=120),
     absent=st.lists(st.tuples(st.integers(0, 79), st.sampled_from(["q", "qd", "effort"])), max_size=6),
+    window=st.sampled_from([0.0, 0.006]),
 )
-def test_step_and_run_give_the_same_bits(velocity, effort, steps, absent):
+def test_step_and_run_give_the_same_bits(velocity, effort, steps, absent, window):
     log = measured(moving(1.0), noise=0.1)[: len(steps)]
     log.stamp_ns = 10**9 + np.cumsum(steps) * 2_000_000
     for row, name in absent:
         log.signals[name][row] = np.nan
-    robot = declared(velocity, effort, 1.02, 0.01)
+    robot = declared(velocity, effort, 1.02, 0.01, window)
     whole = Log(log.joint_names, log.stamp_ns, {k: v.copy() for k, v in log.signals.items()})
     status = Pipeline(robot, stages=STAGES).run(whole)
     pipeline, sample = Pipeline(robot, stages=STAGES), Sample(log.joint_names)
@@ -105,6 +106,18 @@ def test_linear_signals_are_interpolated_exactly():
     np.testing.assert_allclose(q[after], 3.0 * (t - 0.0031)[after], atol=1e-12)
     np.testing.assert_allclose(qd[after], 5.0 * (t - 0.0031)[after], atol=1e-12)
     np.testing.assert_array_equal(effort, 7.0 * (t - 0.0031))
+
+
+def test_the_slope_of_the_positions_is_the_velocity_whatever_the_stamps_and_the_reported_one():
+    core = _core.SignalAlignment(1, velocity_delay=0.02, velocity_window=0.005)
+    stamps = np.cumsum([2, 3, 2, 2, 1, 4, 2, 2, 3, 2]) * 1_000_000
+    t = 1e-9 * stamps[:, None]
+    q, qd, effort = 3.0 * t, np.full_like(t, np.nan), 7.0 * t
+    core.run(stamps, q, None, qd, effort, None)
+    after = stamps - stamps[0] > 5_000_000
+    assert core.latency == 0.005 and qd[0] == 0.0
+    np.testing.assert_allclose(qd[1:], 3.0, atol=1e-9)
+    np.testing.assert_allclose(effort[after], 7.0 * (t - 0.005)[after], atol=1e-12)
 
 
 def test_bounds_are_named():

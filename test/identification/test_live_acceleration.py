@@ -178,3 +178,24 @@ def test_the_rate_limits_the_candidates(rate, last):
     cutoffs, errors = live_errors(ROBOT, [recording(reported(1, rate, 0.01), "1")])
     assert cutoffs[-1] == last and USUAL in cutoffs
     assert len(errors) == len(cutoffs) and np.isfinite(errors).all()
+
+
+@pytest.mark.parametrize("compliance", [0.0, 3e-3])
+def test_behind_the_gear_positions_give_the_velocity_where_the_reported_one_is_the_rotors(compliance):
+    """compliance [rad/Nm]: the rotor turns further than the link by it times the torque."""
+    robot = ROBOT.with_updates({"drives.torque_side": "link", "sensing.joint_torque_sensor": True, "friction": None})
+    truth, runs = replace(TRUTH, fv=np.zeros(6), rotor=np.zeros(6)), []
+    for seed in (1, 2):
+        t, q, qd, qdd = excitation(6, 12.0, 500.0, seed)
+        effort, rng = torque(robot, truth, q, qd, qdd), np.random.default_rng(seed)
+        rotor = qd + compliance * np.gradient(effort, t, axis=0) + 1e-4 * rng.standard_normal(q.shape)
+        signals = {"q": q + 5e-6 * rng.standard_normal(q.shape), "qd": rotor, "effort": effort}
+        runs.append(recording(Log(ROBOT.joint_names, 10**18 + np.round(t * 1e9).astype(np.int64), signals), str(seed)))
+    options = {"contact": "off", "effort": "torque"}
+    found = steps(runs[:1], runs[1:], robot, structure(), "choose_acceleration_cutoff", **options)
+    assert (found.velocity_window > 0) == (compliance > 0)
+    if compliance:
+        written = identified_robot(found)
+        files = (written, written.with_updates({"drives.velocity": None}))
+        ours, reported = (1 - np.array(metrics(*live_torques(file, found.training[0]))["r2"]) for file in files)
+        assert ours[1] < 0.5 * reported[1]

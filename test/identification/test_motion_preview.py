@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from robot_dynamics_ros import plots
-from robot_dynamics_ros.identification.excitation.limits import Limits, box
+from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.identification.reports import motion_preview as module
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
@@ -33,14 +33,14 @@ def test_origins_run_from_the_base_to_the_tcp():
 def test_the_picture_shows_limits_floor_boxes_path_and_arm(monkeypatch):
     kept = []
     monkeypatch.setattr(module, "png_bytes", lambda drawing: kept.append(drawing) or plots.png_bytes(drawing))
-    designed, limits = motion(), Limits.of(ROBOT, 3.0, 0.05, 0.0, None, (box([0.5, 0.5, 0.0, 1.0, 1.0, 1.0]),))
+    designed, limits = motion(), Limits.of(ROBOT, floor=0.05, outside=(Box((0.5, 0.5, 0.0), (1.0, 1.0, 1.0)),))
     assert module.motion_preview(designed, ROBOT, limits).startswith(b"\x89PNG")
     position, velocity, acceleration, top, side = kept[0].axes
 
     def dashed(axis):
         return {round(float(line.get_ydata()[0]), 6) for line in axis.lines if line.get_linestyle() == "--"}
 
-    assert dashed(acceleration) == {3.0, -3.0}
+    assert dashed(acceleration) == {4.0, -4.0}
     assert dashed(position) == {round(float(x), 6) for x in (*limits.lower, *limits.upper)}
     assert dashed(velocity) == {round(float(s * x), 6) for x in limits.velocity for s in (1, -1)}
     assert dashed(side) == {0.05} and not dashed(top)

@@ -13,9 +13,8 @@ from robot_dynamics_ros.identification.arm.presliding import (
     FrictionSamples,
     PreslidingProblem,
     Shape,
-    fit_presliding,
-    presliding_problems,
 )
+from robot_dynamics_ros.identification.arm.presliding_shape import fit_presliding, presliding_problems
 from robot_dynamics_ros.identification.arm.written_law import choose_law
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 

@@ -61,6 +61,16 @@ def test_the_largest_speed_leaves_out_single_samples():
     assert (found > 0.9 * np.quantile(speed, 0.99, axis=0)).all() and (found <= 1.02 * speed.max(axis=0)).all()
 
 
+def test_bursts_of_a_free_robot_are_no_onset_of_a_contact():
+    """30 Nm for 20 ms every second, to and fro: the fast observer takes them for contact, the slow one much less."""
+    log = synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
+    plain = residuals(UR5E, [recording(log, "bag")], ZERO)
+    sign = np.where(log.time % 0.02 < 0.01, 1.0, -1.0) * (log.time % 1.0 < 0.02)
+    log.effort = log.effort + 30.0 * sign[:, None]
+    burst = residuals(UR5E, [recording(log, "bag")], ZERO)
+    assert plain["onset"] and not burst["onset"] and burst["significance"] < 6.0
+
+
 def test_a_stand_before_the_first_motion_says_nothing_about_presliding():
     """Friction holds 5 Nm from before the recording: the elements that have not slipped contain it, live."""
     assert largest_spans(REMEMBERING).tolist() == [0.02] * 6 and largest_spans(UR5E).tolist() == [0.0] * 6

@@ -13,7 +13,7 @@ from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.intake import learn_recording
-from robot_dynamics_ros.learning.running import posterior
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
@@ -47,7 +47,7 @@ class Worker:
 
     def learned(self, log: Log, day: int, alone: bool = False) -> tuple[Triangle, Recording]:
         """Its triangle, by what is known from the first recordings."""
-        state = posterior(self.prior, self.triangles) if self.triangles and not alone else None
+        state = Running.of(self.prior, self.triangles).state if self.triangles and not alone else None
         return learn_recording(
             self.prior, recording(log, f"day{day}"), TORQUE, sha256(str(day).encode()).hexdigest(), state
         )

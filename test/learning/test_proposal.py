@@ -16,7 +16,7 @@ from robot_dynamics_ros.learning.changes import Change, change_of, is_new
 from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.observability import OPEN, expected, knowledge, shortest_motion
 from robot_dynamics_ros.learning.proposal import MARGIN, propose, verdict
-from robot_dynamics_ros.learning.running import Running, posterior
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.learning.written import parameters_of, written
 from robot_dynamics_ros.models.friction import created_energy
@@ -27,7 +27,7 @@ from robot_dynamics_ros.signals import Log
 
 @pytest.fixture(scope="module")
 def learned(worker):
-    return written(worker.prior.columns, posterior(worker.prior, worker.triangles), "test")
+    return written(worker.prior.columns, Running.of(worker.prior, worker.triangles).state, "test")
 
 
 def test_a_written_file_is_possible_and_dissipates(learned):
@@ -116,7 +116,7 @@ def changed(worker, day, gain=None, bias=None, payload=0.0, centre=0.05):
     effort = log.effort * (1.0 if gain is None else gain) + (0.0 if bias is None else bias)
     log = Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort})
     triangle, _ = worker.learned(log, day)
-    return change_of(posterior(worker.prior, worker.triangles), triangle, worker.prior.columns)
+    return change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns)
 
 
 def test_another_ordinary_day_is_no_change_point(worker):
@@ -179,11 +179,11 @@ def test_a_collision_is_left_out_and_the_rest_of_the_recording_agrees(worker):
     struck = Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + hit[:, None] * force})
     triangle, kept = worker.learned(struck, 28)
     assert not any(p.t[0] < 12.3 < p.t[-1] for p in kept.pieces)
-    assert change_of(posterior(worker.prior, worker.triangles), triangle, worker.prior.columns) is None
+    assert change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns) is None
 
 
 def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker):
-    state = posterior(worker.prior, worker.triangles)
+    state = Running.of(worker.prior, worker.triangles).state
     known = knowledge(worker.prior, state)
     assert 0 < sum(k.left > OPEN for k in known) < len(known)
     motion, shown = shortest_motion(worker.prior, state)

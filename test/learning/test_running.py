@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.state import Options
-from robot_dynamics_ros.learning.running import Running, posterior
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.update import Prior
@@ -27,8 +27,8 @@ def test_the_kept_posterior_is_that_of_all_recordings(worker, store):
     first = store.posterior(worker.prior)
     store.add(worker.triangles[3])
     after = store.posterior(worker.prior)
-    assert same(first.state, posterior(worker.prior, worker.triangles[:3]))
-    assert same(after.state, posterior(worker.prior, worker.triangles))
+    assert same(first.state, Running.of(worker.prior, worker.triangles[:3]).state)
+    assert same(after.state, Running.of(worker.prior, worker.triangles).state)
     assert list(after.recordings.values()) == ["day0", "day1", "day2", "day3"]
     assert after.seconds == pytest.approx(sum(T.about["seconds"] for T in worker.triangles))
 
@@ -65,7 +65,7 @@ def test_forgetting_a_bad_day_is_exact(worker, store):
     store.posterior(worker.prior)
     store.move("day1", "recordings", None)
     after = store.posterior(worker.prior).state
-    never = posterior(worker.prior, [T for k, T in enumerate(worker.triangles) if k != 1])
+    never = Running.of(worker.prior, [T for k, T in enumerate(worker.triangles) if k != 1]).state
     assert np.array_equal(after.R, never.R) and np.array_equal(after.z, never.z)
 
 
@@ -74,7 +74,7 @@ def test_a_recording_that_comes_late_is_taken_in_at_its_time(worker, tmp_path):
     for T in (worker.triangles[0], worker.triangles[3], worker.triangles[1]):
         store.add(T)
         found = store.posterior(worker.prior)
-    expected = posterior(worker.prior, [worker.triangles[k] for k in (0, 1, 3)])
+    expected = Running.of(worker.prior, [worker.triangles[k] for k in (0, 1, 3)]).state
     assert same(found.state, expected)
 
 
@@ -91,7 +91,7 @@ def test_a_kept_posterior_of_something_else_is_not_used(worker, store, what):
     else:
         path.write_bytes(b"no archive")
     assert Running.of(prior).kept(path) is None
-    assert same(store.posterior(prior).state, posterior(prior, worker.triangles[:3]))
+    assert same(store.posterior(prior).state, Running.of(prior, worker.triangles[:3]).state)
 
 
 def test_a_damaged_triangle_is_named_when_it_is_needed(worker, store):

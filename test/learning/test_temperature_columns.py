@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.changes import change_of, without_viscosity
 from robot_dynamics_ros.learning.columns import WARM
 from robot_dynamics_ros.learning.intake import Work, triangles_of, warmer_than, working_motion
-from robot_dynamics_ros.learning.running import posterior
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
@@ -35,7 +35,7 @@ def test_the_temperatures_of_a_recording_are_those_at_its_rows(worker):
 def test_slopes_in_the_data_are_found_and_written(worker, softer, thinner):
     """Oracle: effort made with a level and viscous friction that fall with temperature, seen at three temperatures."""
     c, prior = worker.prior.columns, worker.prior
-    base = parameters_of(c, written(c, posterior(prior, worker.triangles), "test"))
+    base = parameters_of(c, written(c, Running.of(prior, worker.triangles).state, "test"))
     state = prior.information
     for day, warmer in enumerate((-8.0, 0.0, 8.0)):
         m = working_motion(worker.recordings[day])
@@ -62,7 +62,7 @@ def test_slopes_in_the_data_are_found_and_written(worker, softer, thinner):
 
 def test_a_warmer_lubricant_is_recognised_and_learned_at_the_temperature_of_the_others(worker):
     """A recording that the model of the days before explains but for 30 % of the viscous friction."""
-    c, state, day = worker.prior.columns, posterior(worker.prior, worker.triangles[:3]), worker.triangles[3]
+    c, state, day = worker.prior.columns, Running.of(worker.prior, worker.triangles[:3]).state, worker.triangles[3]
     x = state.mean.copy()
     x[[c.place(j, t) for j in range(c.n) for t in ("fv1", "fv2", "fv0")]] *= 0.7
     joints = [np.column_stack([T[:, :-1], T[:, :-1] @ x[i]]) for T, i in zip(day.joints, c.index, strict=True)]
@@ -88,7 +88,7 @@ def test_one_cold_and_one_warm_recording_say_what_they_show(worker, tmp_path):
 
 def test_a_written_slope_comes_back_as_parameters(worker):
     c = worker.prior.columns
-    state = posterior(worker.prior, worker.triangles)
+    state = Running.of(worker.prior, worker.triangles).state
     x = parameters_of(c, written(c, state, "test"))
     again = parameters_of(c, written(c, Information.of(x, worker.prior.covariance), "test"))
     places = [c.place(j, t) for j in range(c.n) for t in ("tc", "tv")]
@@ -98,7 +98,7 @@ def test_a_written_slope_comes_back_as_parameters(worker):
 def test_a_warm_joint_rubs_less_by_the_written_slope(worker):
     """The factor of the friction law in the nodes is 1 + alpha (T - T0), bounded so that friction stays positive."""
     c = worker.prior.columns
-    robot = written(c, posterior(worker.prior, worker.triangles), "test")
+    robot = written(c, Running.of(worker.prior, worker.triangles).state, "test")
     alpha = robot.array("friction.parameters.alpha")
     assert (np.abs(alpha) <= STEEPEST).all() and [warm_slopes(robot, j)[0] for j in range(c.n)] == pytest.approx(alpha)
     law, v = FrictionModel.from_robot(robot), np.full((1, c.n), 0.5)

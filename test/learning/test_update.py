@@ -10,7 +10,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import SPANS
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import fleet_prior, load_prior, save_prior
 from robot_dynamics_ros.learning.intake import working_motion
-from robot_dynamics_ros.learning.running import posterior
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.update import DAY, Information, Prior, file_prior, rows_of, walked
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -30,11 +30,11 @@ def test_information_is_the_covariance_form_of_bayes(rng):
 
 
 def test_recordings_in_any_order_give_one_posterior_and_each_lowers_every_deviation(worker):
-    states = [posterior(worker.prior, worker.triangles[:k]) for k in range(4)]
+    states = [Running.of(worker.prior, worker.triangles[:k]).state for k in range(4)]
     for before, after in zip(states[:-1], states[1:], strict=True):
         inertia = slice(0, worker.prior.columns.base)
         assert (after.std[inertia] <= before.std[inertia] * (1 + 1e-9)).all()
-    again = posterior(worker.prior, worker.triangles[2::-1])
+    again = Running.of(worker.prior, worker.triangles[2::-1]).state
     assert again.mean == pytest.approx(states[3].mean, rel=1e-9, abs=1e-12)
 
 
@@ -61,8 +61,8 @@ def test_wear_of_two_days_is_twice_that_of_one(worker):
 
 
 def test_an_old_recording_says_less_about_friction_and_as_much_about_masses(worker):
-    fresh = posterior(worker.prior, worker.triangles[:1])
-    old = posterior(worker.prior, worker.triangles[:1], until=worker.triangles[0].time + 3650 * DAY)
+    fresh = Running.of(worker.prior, worker.triangles[:1]).state
+    old = Running.of(worker.prior, worker.triangles[:1]).at(worker.triangles[0].time + 3650 * DAY)
     c = worker.prior.columns
     assert old.std[: c.base] == pytest.approx(fresh.std[: c.base], rel=1e-6)
     friction = worker.prior.wears

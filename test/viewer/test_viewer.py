@@ -17,7 +17,7 @@ pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
 from browser import EXECUTABLE, Browser
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.identification.excitation.limits import Limits, box
+from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
@@ -139,7 +139,7 @@ def test_the_motion_of_excite_is_shown_among_its_boxes(tmp_path):
     t = np.linspace(0, 2, 100)
     q = 0.2 * np.sin(t)[:, None] * np.ones(6)
     motion = SimpleNamespace(time=t, q=q, qd=np.gradient(q, t, axis=0), qdd=0 * q)
-    limits = Limits.of(UR5E, floor=0.0, outside=(box((0.4, -1, -1, np.inf, 1, 1)),))
+    limits = Limits.of(UR5E, floor=0.0, outside=(Box((0.4, -1, -1), (np.inf, 1, 1)),))
     file = write_motion_rrd(motion, UR5E, limits, tmp_path / "motion.rrd")
     command = [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(file)]
     printed = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout

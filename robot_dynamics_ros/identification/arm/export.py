@@ -90,6 +90,7 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
         },
     }
     velocity = None if found.velocity is None else found.velocity.block()
+    velocity = {"window": found.velocity_window} if found.velocity_window else velocity
     if velocity is not None or robot.drives.velocity is not None:
         fields["velocity"] = velocity
     if found.acceleration_cutoff is not None or robot.drives.acceleration_cutoff is not None:

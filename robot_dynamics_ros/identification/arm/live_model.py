@@ -17,8 +17,8 @@ from robot_dynamics_ros.identification.arm.presliding import (
     PreslidingProblem,
     clock,
     driven,
-    presliding_problems,
 )
+from robot_dynamics_ros.identification.arm.presliding_shape import presliding_problems
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.written_law import (

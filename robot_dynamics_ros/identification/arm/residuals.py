@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.estimators.external_force import significance
+from robot_dynamics_ros.estimators.force_arguments import CONTACT
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
@@ -45,7 +46,8 @@ def residuals(
     """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state;
     speed (n,) [rad/s]: largest of the recordings.
 
-    significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time.
+    significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time; onset:
+    whether fast changes are followed, which stops where they would raise the threshold of contact by it.
     The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. elsewhere (n,):
     deviation of gravity in other poses [Nm] (`gravity_deviation`). A joint that never moved takes the value at rest.
     """
@@ -61,7 +63,12 @@ def residuals(
     moving = np.where(np.isfinite(moving), moving, rest)
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
     found = {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest}
-    return found | {"significance": _significance(robot, recordings, found)}
+    found |= {"onset": True, "significance": _significance(robot, recordings, found)}
+    if found["significance"] > CONTACT:
+        slow = found | {"onset": False}
+        slow["significance"] = _significance(robot, recordings, slow)
+        found = min(slow, found, key=lambda x: x["significance"])
+    return found
 
 
 def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
@@ -145,7 +152,9 @@ def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> Iterator[Log
 
 def for_repaired(robot: RobotFile) -> RobotFile:
     """The robot file for recordings whose velocity identification has repaired already, so that it is done once."""
-    return robot if robot.drives.velocity is None else robot.with_updates({"drives.velocity": None})
+    given = robot.drives.velocity
+    kept = {"window": given.window} if given is not None and given.window else None
+    return robot if given is None else robot.with_updates({"drives.velocity": kept})
 
 
 def _joined(parts: Sequence[np.ndarray], robot: RobotFile) -> np.ndarray:

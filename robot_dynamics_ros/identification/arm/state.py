@@ -83,6 +83,7 @@ class Identification:
     live: LiveModel = field(init=False)
     velocity: VelocitySignal | None = None
     acceleration_cutoff: float | None = None
+    velocity_window: float = 0.0  # s, half of the time over which live nodes take the slope of the positions; 0: not
     repeated: bool = False  # validated on a repeat of the motion it was identified on
     friction_invalid_reason: str = ""
     other_robot: str = ""

@@ -32,6 +32,8 @@ CANDIDATES = 20.0, 25.0, 30.0, 40.0, 50.0, 65.0, 80.0, 100.0, 120.0, 150.0, 200.
 PER_PERIOD = 1.0  # largest cut-off times period, above the usual one: the filter keeps 63 % of the newest difference
 ACCELERATING = 0.1  # rad/s2, RMS of half of the joints; the slowest recordings of the zoo have 0.12
 MARGIN = 0.01  # of the smallest error, by which that of the cut-off may be larger; found on the zoo
+WINDOWS = 0.004, 0.008  # s, half of that over which positions give a velocity: noise against latency
+LESS = 0.8  # of the squared error that the reported velocity leaves, for which the positions' latency is accepted
 ROWS = 6_000  # at LOWER_RATE: of longer recordings some stretches are replayed,
 CONTEXT = 0.5  # s beside each
 
@@ -98,14 +100,27 @@ def _replayed(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
 
 
 def choose_acceleration_cutoff(state: Identification) -> None:
-    """Fill acceleration_cutoff; it stays None where the recordings do not show what is best."""
+    """Fill acceleration_cutoff; it stays None where the recordings do not show what is best.
+
+    Behind the gear the links' own velocity is needed: the slope of the positions, where that leaves less.
+    """
     if not _shown(state):
         return
     try:
         cutoffs, errors = live_errors(for_repaired(identified_robot(state)), state.training)
+        for window in WINDOWS if state.robot.drives.torque_side == "link" else ():
+            before, state.velocity_window = state.velocity_window, max(window, 1.01 / state.training[0].rate)
+            _, slope = live_errors(for_repaired(identified_robot(state)), state.training)
+            if slope.min() > LESS * errors.min():
+                state.velocity_window = before
+                break
+            errors = slope
     except CapabilityError:  # the step of the residuals, which runs the same stages, says it
         return
     chosen = state.acceleration_cutoff = float(cutoffs[errors <= (1 + MARGIN) * errors.min()].max())
+    if state.velocity_window:
+        late = f"{1e3 * state.velocity_window:.3g} ms late"
+        note(state.statements, f"velocity of the live nodes: slope of the positions, {late}")
     found = dict(zip(cutoffs.tolist(), (1 - errors).tolist(), strict=True))
     note(
         state.statements,

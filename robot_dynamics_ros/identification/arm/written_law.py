@@ -20,14 +20,8 @@ import numpy as np
 from robot_dynamics_ros.identification.arm.cross_validation import clearly_better
 from robot_dynamics_ros.identification.arm.friction_columns import LAW, JointFriction, Shape, static_table
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
-from robot_dynamics_ros.identification.arm.presliding import (
-    FrictionSamples,
-    PreslidingFit,
-    PreslidingProblem,
-    clock,
-    fit_presliding,
-    hysteresis_block,
-)
+from robot_dynamics_ros.identification.arm.presliding import FrictionSamples, PreslidingProblem, clock
+from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit, fit_presliding, hysteresis_block
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core

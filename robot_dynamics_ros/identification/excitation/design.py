@@ -13,21 +13,20 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation.check import Breach, mend
 from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
-from robot_dynamics_ros.identification.excitation.search import FourierSearch, State, phases
+from robot_dynamics_ros.identification.excitation.search import FourierSearch, phases
 
 Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
 class Excitation:
-    """A designed motion (time (N,), q, qd, qdd (N, n)), its condition number, and how many motions were tried."""
+    """A designed motion (time (N,), q, qd, qdd (N, n)) and its condition number."""
 
     time: np.ndarray
     q: np.ndarray
     qd: np.ndarray
     qdd: np.ndarray
     condition: float
-    evaluations: int
 
 
 @one_thread()
@@ -62,20 +61,15 @@ def design_fourier(
 def _best_of(
     search: FourierSearch, starts: int, effort: int, rng: np.random.Generator, progress: Progress
 ) -> np.ndarray:
-    plan = phases(effort)
     best: tuple[float, np.ndarray] | None = None
     nearest: list[Breach] = []
     for k in range(starts):
-        state = State(search.start(rng))
-        for m, phase in enumerate(plan):
-            search.round(state, phase)
-            progress(k * len(plan) + m + 1, starts * len(plan), f"cond {_condition(search, state.x):.0f}")
-        x, left = mend(search, state.x if state.best is None else state.best)
+        x, left = mend(search, search.run(search.start(rng), phases(effort)))
+        condition, score = search.problem.values(x, "sharp_condition", "condition")
+        progress(k + 1, starts, f"cond {np.exp(condition):.0f}")
         if left:
             nearest = min(nearest or left, left, key=lambda found: found[0].excess)
-            continue
-        score = search.problem.values(x, "condition")[0]
-        if best is None or score < best[0]:
+        elif best is None or score < best[0]:
             best = (score, x)
     if best is None:
         raise refusal(nearest)
@@ -87,10 +81,6 @@ def refusal(nearest: list[Breach]) -> DataError:
     return DataError(f"no motion found keeps the limits: {nearest[0]}; {nearest[0].advice}, or allow more tries")
 
 
-def _condition(search: FourierSearch, x: np.ndarray) -> float:
-    return float(np.exp(search.problem.values(x, "sharp_condition")[0]))
-
-
 def excitation(criteria: Criteria, t: np.ndarray, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Excitation:
     """The motion (q, qd, qdd), each (N, n), at times t (N,) [s]."""
-    return Excitation(t, *motion, criteria.condition(*motion), criteria.count)
+    return Excitation(t, *motion, criteria.condition(*motion))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,12 +29,6 @@ class Box:
             raise DataError(f"box {self.low} .. {self.high}: every lower corner must be below the upper one")
 
 
-def box(corners: Sequence[float]) -> Box:
-    """Box of six numbers [m]: lower corner, upper corner. Raises DataError as Box does."""
-    x0, y0, z0, x1, y1, z1 = (float(c) for c in corners)
-    return Box((x0, y0, z0), (x1, y1, z1))
-
-
 @dataclass(frozen=True)
 class Limits(JointLimits):
     """Joint limits and the space that a motion is given.
@@ -52,30 +45,12 @@ class Limits(JointLimits):
     outside: tuple[Box, ...] = field(default=())
 
     @classmethod
-    def of(
-        cls,
-        robot: Any,
-        acceleration: float = 4.0,
-        floor: float = -np.inf,
-        clearance: float = 0.0,
-        inside: Box | None = None,
-        outside: tuple[Box, ...] = (),
-    ) -> Limits:
-        """Limits of a robot file: positions within +-pi, accelerations at most `acceleration` [rad/s2].
+    def of(cls, robot: Any, **space: Any) -> Limits:
+        """Limits of a robot file: positions within +-pi, accelerations at most 4 rad/s2; space: fields from floor on.
 
         An unknown velocity limit counts as 1.5 rad/s; other unknown limits as in JointLimits.
         """
         joints = joint_limits(robot, position=np.pi, velocity=1.5)
-        speed = robot.limits.tcp_speed if robot.limits.tcp_speed is not None else np.inf
-        return cls(
-            np.maximum(joints.lower, -np.pi),
-            np.minimum(joints.upper, np.pi),
-            joints.velocity,
-            np.minimum(joints.acceleration, acceleration),
-            joints.torque,
-            float(speed),
-            floor,
-            clearance,
-            inside,
-            outside,
-        )
+        lower, upper = np.maximum(joints.lower, -np.pi), np.minimum(joints.upper, np.pi)
+        speed = np.inf if robot.limits.tcp_speed is None else float(robot.limits.tcp_speed)
+        return cls(lower, upper, joints.velocity, np.minimum(joints.acceleration, 4.0), joints.torque, speed, **space)

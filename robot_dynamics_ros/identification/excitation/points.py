@@ -12,6 +12,7 @@ from robot_dynamics_ros.identification.excitation.check import Breach, breaches
 from robot_dynamics_ros.identification.excitation.design import Excitation, Progress, excitation, refusal
 from robot_dynamics_ros.identification.excitation.limits import USE, Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
+from robot_dynamics_ros.identification.excitation.space import Pose, tcp_speed
 from robot_dynamics_ros.trajectories.motions import JointMotion, trapezoids
 
 SAMPLES = 200  # of a tour while it is judged
@@ -39,7 +40,6 @@ def design_points(
     for k in range(tries):
         t, *motion = _within_tcp_speed(criteria, _random_points(rng, lim, points), rate)
         coarse = [np.ascontiguousarray(x[:: max(1, len(t) // SAMPLES)]) for x in motion]
-        criteria.count += 1
         violation = criteria.violation(*coarse)
         if violation == 0:
             score = criteria.condition(*coarse)
@@ -80,7 +80,7 @@ def _within_tcp_speed(criteria: Criteria, via: np.ndarray, rate: float) -> tuple
     lim, slower = criteria.limits, 1.0
     for _ in range(4):
         t, q, qd, qdd = trapezoids(via, USE * lim.velocity / slower, USE * lim.acceleration / slower**2, rate)
-        ratio = criteria.tcp_speed(q, qd) / (USE * lim.tcp_speed)
+        ratio = 1 + tcp_speed(Pose.of(criteria.rigid.model, q), lim, qd).largest
         if ratio <= 1:
             break
         slower *= 1.02 * ratio

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import nnls
+from scipy.stats import binned_statistic
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
@@ -65,8 +66,7 @@ class HysteresisFit:
 
     def updates(self) -> dict[str, object]:
         """Entries of hysteresis.parameters for this joint."""
-        scalar = {"fc0": self.fc0, "b": float(np.mean(self.backlash)), "d": self.d.tolist(), "k": self.k.tolist()}
-        return scalar | ({"b_table": self.backlash[0].tolist()} if self.backlash.shape[1] > 1 else {})
+        return {"fc0": self.fc0, "b": float(np.mean(self.backlash)), "d": self.d.tolist(), "k": self.k.tolist()}
 
 
 def fit_hysteresis(
@@ -114,12 +114,7 @@ def kinematic_error_and_backlash(
     sides = []
     for direction in (1.0, -1.0):
         use = (sign == direction) & (since >= settle)
-        table = np.full(points, np.nan)
-        order = np.argsort(bins[use], kind="stable")
-        cuts = np.searchsorted(bins[use][order], np.arange(points + 1))
-        for b in range(points):
-            if cuts[b + 1] > cuts[b]:
-                table[b] = np.median(phi[use][order][cuts[b] : cuts[b + 1]])
+        table = binned_statistic(bins[use], phi[use], "median", np.arange(points + 1) - 0.5).statistic
         if not np.isfinite(table).mean() >= 0.75:
             raise DataError(
                 f"the run covers {100 * np.isfinite(table).mean():.0f} % of a turn while moving "

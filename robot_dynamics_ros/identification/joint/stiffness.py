@@ -9,17 +9,15 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS
-from robot_dynamics_ros.identification.metrics import covariance, nrmse, rms
+from robot_dynamics_ros.identification.metrics import covariance, nrmse
 
 
 @dataclass(frozen=True)
 class SkewFit:
-    """theta is sampled `skew` [s] later than q; explained: share of the variance of theta - q; residual [rad] left."""
+    """theta is sampled `skew` [s] later than q, and its deviation."""
 
     skew: float
     std: float
-    explained: float
-    residual: float
 
 
 def estimate_skew(
@@ -46,7 +44,7 @@ def estimate_skew(
     x = np.linalg.lstsq(A / size, d, rcond=1e-10)[0] / size
     left = d - A @ x
     std = np.sqrt(covariance(A)[0, 0] * np.mean(left**2))
-    return SkewFit(float(x[0]), float(std), 1 - float(np.var(left) / np.var(d)), rms(left))
+    return SkewFit(float(x[0]), float(std))
 
 
 def remove_skew(t: np.ndarray, theta: np.ndarray, skew: float) -> np.ndarray:

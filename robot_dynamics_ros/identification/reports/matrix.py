@@ -11,15 +11,13 @@ from robot_dynamics_ros.identification.reports.verdict import BOUNDS, explained
 from robot_dynamics_ros.pages import number
 from robot_dynamics_ros.verdict import DEVIATION, cell, level_of, matrix
 
-SPEED = 0.5  # rad/s of the friction that is shown
+SPEED = 0.5  # rad/s of the friction that is shown and compared
 
 
 def arm_matrix(result: dict[str, Any]) -> dict[str, Any]:
     """Error by what noise leaves explainable, friction by its deviation; masses at worst fair: many add little."""
     v, names = result["validation"], result["joint_names"]
-    friction = result["parameters"]["sliding_friction"]
-    place = int(np.argmin(np.abs(np.array(friction["speeds"]) - SPEED)))
-    at = [(f[place], s[place]) for f, s in zip(friction["torque"], friction["std"], strict=True)]
+    at = list(zip(at_speed(result, "torque"), at_speed(result, "std"), strict=True))
     loose = [_link(result["parameters"]["base"], j + 1) for j in range(len(names))]
     columns = {
         f"torque error {result['unit']}": [
@@ -29,6 +27,13 @@ def arm_matrix(result: dict[str, Any]) -> dict[str, Any]:
         "deviation of masses %": [cell(x, level_of(x, DEVIATION[0], np.inf)) for x in loose],
     }
     return matrix(names, columns)
+
+
+def at_speed(result: dict[str, Any], key: str) -> list[float]:
+    """Sliding friction (n,) [Nm] of a result at SPEED, or its deviation."""
+    sliding = result["parameters"]["sliding_friction"]
+    place = int(np.argmin(np.abs(np.array(sliding["speeds"]) - SPEED)))
+    return [row[place] for row in sliding[key]]
 
 
 def _share(value: float | None, std: float | None) -> str:

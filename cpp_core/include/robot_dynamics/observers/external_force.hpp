@@ -280,7 +280,7 @@ class ExternalForce {
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
     const bool lasts = contact_time_ >= payload_delay;
     if (lasts && held) payload_.reset();
-    if (settled() && (lasts || !contact_.any() || !payload_.confirmed()))
+    if (settled() && (lasts || !contact_.any() || !payload_.decided()))
       payload_.step(dt, in.q, in.qd, qdd, torque, std);
     explained_.fill(0.0), load_torque_.fill(0.0), load_variance_.fill(0.0);
     if (payload_.held())

@@ -14,6 +14,7 @@ template <class Each>
 void for_each_parameter(SignalAlignmentParameters& p, int n, Each&& each) {
   each("velocity_delay", p.velocity_delay);
   each("effort_delay", p.effort_delay);
+  each("velocity_window", p.velocity_window);
   each("velocity_gain", p.velocity_gain, n);
   each("velocity_bias", p.velocity_bias, n);
 }

@@ -72,6 +72,7 @@ class PayloadCheck {
   Verdict verdict() const noexcept { return verdict_; }
   int stations() const noexcept { return count_; }
   bool confirmed() const noexcept { return verdict_ != Verdict::none && enough(); }
+  bool decided() const noexcept { return confirmed() || unloaded_; }  // what comes later is a contact, unless it lasts
 
   bool held() const noexcept { return held_; }
   const Load& load() const noexcept { return held_ ? load_ : fit_; }  // held, else of the stations
@@ -118,7 +119,7 @@ class PayloadCheck {
   void forget() noexcept {
     count_ = next_ = 0;
     waited_ = 0.0;
-    been_free_ = false;
+    been_free_ = unloaded_ = false;
     verdict_ = Verdict::none;
     fit_ = {};
     bias_.fill(0.0);
@@ -216,6 +217,7 @@ class PayloadCheck {
     for (int k = 0; k < count_; ++k) energy += station_[k].energy;
     verdict_ = Verdict::none;
     const bool significant = energy > p_.significance * p_.significance * count_;
+    unloaded_ = unloaded_ || (enough() && !significant);
     if (significant && (enough() || !been_free_)) decide(energy);
     if (!enough() || answer_ != Answer::judge) return;
     held_ = verdict_ == Verdict::payload && hangs();
@@ -326,7 +328,7 @@ class PayloadCheck {
   std::array<Station, capacity> station_{};
   int count_ = 0, next_ = 0;
   double waited_ = 0.0;
-  bool been_free_ = false, replaced_ = false;
+  bool been_free_ = false, unloaded_ = false, replaced_ = false;  // unloaded: at enough stations
   Verdict verdict_ = Verdict::none;
   Answer answer_ = Answer::judge;
   bool held_ = false;

@@ -3,6 +3,9 @@
 // qd(t) = gain v(t - velocity_delay) + bias, effort(t) belongs to the state at t - effort_delay. What is known first
 // waits: every signal is taken at the latest instant at which all of them are known, linearly interpolated between
 // samples, and the velocity becomes (qd - bias) / gain. A step of a robot without delays changes no bit.
+// With a velocity_window h the velocity is the slope of a line through the positions of [t - h, t + h] instead:
+//   qd = sum (s - mean s) q / sum (s - mean s)^2
+// without latency against them and without the deflection of the gear that a velocity of the rotor contains.
 #pragma once
 
 #include <vector>
@@ -16,6 +19,7 @@ namespace robot_dynamics {
 
 struct SignalAlignmentParameters {
   double velocity_delay = 0.0, effort_delay = 0.0;  // s behind the positions, below 0: ahead of them
+  double velocity_window = 0.0;                     // h [s]; 0: the reported velocity
   std::array<double, max_joints> velocity_gain{};   // reported over true velocity
   std::array<double, max_joints> velocity_bias{};   // rad/s
 
@@ -33,7 +37,11 @@ class SignalAlignment {
   static constexpr int largest_rate = 8000;      // Hz, as many samples are kept as this rate needs
 
   SignalAlignment(int n, const SignalAlignmentParameters& p)
-      : n_(n), p_(p), lag_(lags(p)), t_(capacity(lag_)), rows_(t_.size() * signals * static_cast<std::size_t>(n)) {
+      : n_(n),
+        p_(p),
+        lag_(lags(p)),
+        t_(capacity(lag_, p.velocity_window)),
+        rows_(t_.size() * signals * static_cast<std::size_t>(n)) {
     require_each("velocity_gain", p.velocity_gain.data(), n, 0.1, 10.0);
     require_each("velocity_bias", p.velocity_bias.data(), n, -10.0, 10.0);
   }
@@ -49,7 +57,9 @@ class SignalAlignment {
     store(stamp_ns, of);
     for (int k = 0; k < signals; ++k)
       if (of[k]) take(k, stamp_ns, of[k]);
-    if (s.qd)
+    if (s.qd && p_.velocity_window > 0.0)
+      slope(stamp_ns - lag_[0], s.qd);
+    else if (s.qd)
       for (int i = 0; i < n_; ++i) s.qd[i] = (s.qd[i] - p_.velocity_bias[i]) / p_.velocity_gain[i];
   }
 
@@ -66,16 +76,18 @@ class SignalAlignment {
   static constexpr int signals = 5;
   using Lags = std::array<std::int64_t, signals>;  // ns, by which each signal is taken earlier than the sample
 
+  static std::int64_t ns(double s) noexcept { return static_cast<std::int64_t>(std::llround(1e9 * s)); }
   static Lags lags(const SignalAlignmentParameters& p) {
     require_range("velocity_delay", p.velocity_delay, -longest_delay, longest_delay);
     require_range("effort_delay", p.effort_delay, -longest_delay, longest_delay);
-    const auto ns = [](double s) { return static_cast<std::int64_t>(std::llround(1e9 * s)); };
-    const std::int64_t velocity = ns(p.velocity_delay), effort = ns(p.effort_delay);
-    const std::int64_t last = std::max({std::int64_t{0}, velocity, effort});
+    require_range("velocity_window", p.velocity_window, 0.0, longest_delay);
+    const bool reported = p.velocity_window == 0.0;
+    const std::int64_t velocity = ns(reported ? p.velocity_delay : 0.0), effort = ns(p.effort_delay);
+    const std::int64_t last = std::max({ns(p.velocity_window), velocity, effort});
     return {last, last, last - velocity, last - effort, last - effort};
   }
-  static std::size_t capacity(const Lags& lag) {
-    const std::int64_t longest = *std::max_element(lag.begin(), lag.end());
+  static std::size_t capacity(const Lags& lag, double window) {
+    const std::int64_t longest = *std::max_element(lag.begin(), lag.end()) + ns(window);
     return static_cast<std::size_t>(1e-9 * static_cast<double>(longest) * largest_rate) + 2;
   }
 
@@ -113,6 +125,21 @@ class SignalAlignment {
     const std::size_t later = at(back - 1);
     const double w = static_cast<double>(wanted - t) / static_cast<double>(t_[later] - t), *y = row(later, k);
     for (int i = 0; i < n_; ++i) to[i] = x[i] + w * (y[i] - x[i]);
+  }
+
+  // Of the positions within the window around `wanted`; 0 until there are two.
+  void slope(std::int64_t wanted, double* qd) noexcept {
+    const std::int64_t half = ns(p_.velocity_window);
+    const double* newest = row(newest_, 0);
+    double count = 0.0, sum = 0.0, square = 0.0, moved[max_joints] = {}, product[max_joints] = {};
+    for (std::size_t back = 0; back < kept_ && t_[at(back)] >= wanted - half; ++back) {
+      if (t_[at(back)] > wanted + half) continue;
+      const double t = 1e-9 * static_cast<double>(t_[at(back)] - wanted), *q = row(at(back), 0);
+      count += 1.0, sum += t, square += t * t;
+      for (int i = 0; i < n_; ++i) moved[i] += q[i] - newest[i], product[i] += t * (q[i] - newest[i]);
+    }
+    const double spread = count * square - sum * sum;
+    for (int i = 0; i < n_; ++i) qd[i] = spread > 0.0 ? (count * product[i] - sum * moved[i]) / spread : 0.0;
   }
 
   int n_;

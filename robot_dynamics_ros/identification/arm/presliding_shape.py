@@ -1,0 +1,119 @@
+"""The shape of presliding friction, by held-out error: load power, sliding ratio, Stribeck velocity, widening; what
+drives its elements, and whether they slip.
+
+Without Stribeck friction of speed alone (fs), elements of the smallest spans imitate it and are wrong at rest.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.friction_columns import SPANS, Shape
+from robot_dynamics_ros.identification.arm.presliding import FrictionSamples, PreslidingProblem
+
+SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
+STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
+WIDER, RING, WIDEST = 0.3, 8, 0.45  # amplitude and number of the widenings that are tried; the largest of all
+GAIN = 0.03  # relative squared error that a widening must save, or elements that slip
+TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
+
+
+@dataclass(frozen=True)
+class PreslidingFit:
+    """Parameters of one joint's block `hysteresis` by name (numbers, or one per span), held-out squared error of every
+    fold, the shape that was chosen.
+    """
+
+    parameters: dict[str, Any]
+    errors: np.ndarray
+    shape: Shape
+
+
+def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> PreslidingFit | None:
+    """Presliding friction of one joint; None without any level.
+
+    The rotor's positions drive it where the problem has them. known: a shape that is not chosen again.
+    """
+    best, errors = _best_shape(problem) if known is None else (known, problem.held_out(known))
+    (x,) = problem.solve(problem.gram(best)[None])
+    if not x[: 2 * len(SPANS)].any():
+        return None
+    parameters = problem.parameters(best, x)
+    shape = replace(best, load_limit=parameters["load_limit"], rotor=parameters["rotor_time"] > 0)
+    return PreslidingFit(parameters, errors, shape)
+
+
+def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
+    """The shape with the smallest held-out error, and its error in every fold; the power of the load and the widening
+    after the rest.
+    """
+    shapes = [Shape(1.0, *row, step=problem.step) for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)]
+    errors = {shape: problem.held_out(shape) for shape in shapes}
+    best = min(errors, key=lambda shape: errors[shape].sum())
+    shapes = [replace(best, power=p) for p in problem.powers[1:]]
+    errors |= {shape: problem.held_out(shape) for shape in shapes}
+    best = min(errors, key=lambda shape: errors[shape].sum())
+    if np.ptp(problem.driver[problem.rows]) >= TURN:
+        best = _widened(best, problem, errors)
+    return best, errors[best]
+
+
+def _widened(best: Shape, problem: PreslidingProblem, errors: dict[Shape, np.ndarray]) -> Shape:
+    """The shape with the widening of the smallest held-out error: none, one of RING, or where a paraboloid through
+    their errors is smallest. `errors` holds those of all tried.
+    """
+    ring = [(WIDER * np.cos(x), WIDER * np.sin(x)) for x in np.arange(RING) * 2 * np.pi / RING]
+    tried = [best, *(replace(best, widening=(float(a), float(b))) for a, b in ring)]
+    errors |= {shape: problem.held_out(shape) for shape in tried[1:]}
+    at = np.array([shape.widening for shape in tried])
+    columns = np.column_stack([np.ones(len(at)), at, at**2, at[:, 0] * at[:, 1]])
+    _, x, y, xx, yy, xy = np.linalg.lstsq(columns, [errors[shape].sum() for shape in tried], rcond=None)[0]
+    curvature = np.array([[2 * xx, xy], [xy, 2 * yy]])
+    if np.linalg.eigvalsh(curvature)[0] > 0:
+        lowest = np.linalg.solve(curvature, [-x, -y])
+        a, b = lowest * min(1.0, WIDEST / max(float(np.hypot(*lowest)), 1e-9))
+        tried.append(replace(best, widening=(float(a), float(b))))
+        errors[tried[-1]] = problem.held_out(tried[-1])
+    found = min(tried, key=lambda shape: errors[shape].sum())
+    return found if errors[found].sum() < (1 - GAIN) * errors[best].sum() else best
+
+
+def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
+    """Problem of every joint: what predicts an arm's joints best by the product of the ratios of their errors, because
+    one arm has gears of one kind and measures all its velocities alike.
+
+    Elements are driven by the integrated velocities where held-out errors are smaller than with the measured positions,
+    and give way gradually unless elements that slip leave clearly smaller changes of friction.
+    """
+    constant = Shape(1.0, 1.0, STRIBECK_VELOCITIES[-1])  # a level that does not fall with speed
+    problems = [PreslidingProblem(replace(data, rotor=None)) for data in joints]
+    if all(data.rotor is not None for data in joints):
+        rotor = [PreslidingProblem(data) for data in joints]
+        if _total(p.held_out(constant).sum() for p in rotor) < _total(p.held_out(constant).sum() for p in problems):
+            problems = rotor
+    slips = [PreslidingProblem(replace(p.data, slips=True)) for p in problems]
+    saved = _total(p.changes() for p in problems) - _total(p.changes() for p in slips)
+    return slips if saved > -np.log(1 - GAIN) * len(joints) else problems
+
+
+def _total(errors: Iterable[float]) -> float:
+    """Logarithm of the product of errors."""
+    return float(np.log(list(errors)).sum())
+
+
+def hysteresis_block(found: Sequence[PreslidingFit | None], kept: PreslidingFit | None) -> dict[str, list[Any]] | None:
+    """Parameters of a robot file's hysteresis block; levels of 0 beside numbers of `kept` mark a joint that keeps its
+    static law.
+    """
+    if kept is None:
+        return None
+    rows = "level", "load", "widening"
+    empty = {name: [0.0] * len(value) if name in rows else value for name, value in kept.parameters.items()}
+    empty |= dict.fromkeys(("fv1", "fv2", "fv0", "fo", "fs", "rotor_time", "dahl_step"), 0.0)
+    chosen = [empty if fit is None else fit.parameters for fit in found]
+    return {name: [values[name] for values in chosen] for name in kept.parameters}

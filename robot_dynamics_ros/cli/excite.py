@@ -156,7 +156,7 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
         else:
             motion = (design_points if kind == "points" else design_fourier)(arm, limits, progress=report, **sizes)
             text = f"condition number {motion.condition:.1f}"
-    console.print(f"{text}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried")
+    console.print(f"{text}, {motion.time[-1]:.1f} s")
     return motion, Points(motion.time, motion.q, None)
 
 

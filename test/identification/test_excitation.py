@@ -18,7 +18,7 @@ from robot_dynamics_ros.identification.excitation import (
 )
 from robot_dynamics_ros.identification.excitation.criteria import hadamard, logdet
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, USE
-from robot_dynamics_ros.identification.excitation.motion import FourierBasis
+from robot_dynamics_ros.identification.excitation.motion import FourierMotion
 from robot_dynamics_ros.identification.excitation.space import Pose, tcp_speed
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
@@ -100,10 +100,9 @@ def test_criteria_are_those_of_the_stacked_regressor(designed):
     assert hadamard(G)[0] <= logdet(G)[0] + 1e-9
 
 
-def test_basis_starts_and_ends_still():
-    basis = FourierBasis.build(5, 0.1 * np.pi, np.array([0.0, 20.0]))
-    assert np.abs(basis.qd).max() < 1e-12 and np.abs(basis.qdd).max() < 1e-12
-    assert np.abs(basis.q).max() < 1e-9
+def test_motions_start_and_end_still():
+    q, qd, qdd = FourierMotion(LIMITS, 5, 0.1 * np.pi, np.linspace(0, 20, 50)).basis(np.array([0.0, 20.0]))
+    assert np.abs(qd).max() < 1e-12 and np.abs(qdd).max() < 1e-12 and np.abs(np.diff(q, axis=0)).max() < 1e-9
 
 
 def test_command_writes_what_the_robot_plays(tmp_path):

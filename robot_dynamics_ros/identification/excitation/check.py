@@ -98,8 +98,7 @@ def _highest(t: np.ndarray, e: np.ndarray) -> tuple[float, np.ndarray]:
 
 def broken(search: FourierSearch, x: np.ndarray) -> list[Breach]:
     """Limits that the motion of free numbers x (m,) breaks, between samples too; the worst first."""
-    basis = search.motions.basis
-    return breaches(search.criteria, lambda t: search.at(x, t), search.duration, len(basis.t))
+    return breaches(search.criteria, lambda t: search.at(x, t), search.duration, len(search.motions.t))
 
 
 def mend(search: FourierSearch, x: np.ndarray) -> tuple[np.ndarray, list[Breach]]:

@@ -20,14 +20,13 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Excitation:
-    """A designed motion (time (N,), q, qd, qdd (N, n)), its condition number, and how many motions were tried."""
+    """A designed motion (time (N,), q, qd, qdd (N, n)) and its condition number."""
 
     time: np.ndarray
     q: np.ndarray
     qd: np.ndarray
     qdd: np.ndarray
     condition: float
-    evaluations: int
 
 
 @one_thread()
@@ -84,4 +83,4 @@ def refusal(nearest: list[Breach]) -> DataError:
 
 def excitation(criteria: Criteria, t: np.ndarray, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Excitation:
     """The motion (q, qd, qdd), each (N, n), at times t (N,) [s]."""
-    return Excitation(t, *motion, criteria.condition(*motion), criteria.count)
+    return Excitation(t, *motion, criteria.condition(*motion))

@@ -231,7 +231,7 @@ def sampled(plan: Plan) -> Excitation:
     """At most _DRAWN samples of a plan, for pictures."""
     every = max(1, len(plan.motion[0]) // _DRAWN)
     q, qd, qdd = (np.ascontiguousarray(x[::every]) for x in plan.motion)
-    return Excitation(np.arange(len(q)) * every / plan.rate, q, qd, qdd, np.nan, 0)
+    return Excitation(np.arange(len(q)) * every / plan.rate, q, qd, qdd, np.nan)
 
 
 def check_space(robot: RobotFile, limits: Limits, plan: Plan) -> None:

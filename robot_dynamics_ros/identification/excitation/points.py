@@ -40,7 +40,6 @@ def design_points(
     for k in range(tries):
         t, *motion = _within_tcp_speed(criteria, _random_points(rng, lim, points), rate)
         coarse = [np.ascontiguousarray(x[:: max(1, len(t) // SAMPLES)]) for x in motion]
-        criteria.count += 1
         violation = criteria.violation(*coarse)
         if violation == 0:
             score = criteria.condition(*coarse)

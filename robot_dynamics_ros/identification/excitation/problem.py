@@ -30,9 +30,7 @@ class Criteria:
         self.rigid, self.limits = RigidModel(robot), limits
         self.columns = self.rigid.base.independent.tolist() if columns is None else list(columns)
         self.body = _loaded(robot)
-        self.count = 0
         self.gaps = space.Gaps.of(self.rigid.model, limits)
-        self.limited = self._limited()
 
     def condition(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> float:
         """cond(W) of the base regressor on a motion; W itself is never formed."""
@@ -43,34 +41,23 @@ class Criteria:
     def excess(self, motion: JointMotion) -> dict[str, space.Excess]:
         """Excess over each limit of torque and space, at most zero where it holds."""
         found: dict[str, space.Excess] = {}
-        q, qd, qdd = (np.ascontiguousarray(x) for x in motion)
-        if "torque" in self.limited and self.body is not None:
-            found["torque"] = space.torque(self.body, self.limits, q, qd, qdd)
-        if self.limited - {"torque"}:
-            pose = space.Pose.of(self.rigid.model, q)
-            if "tcp_speed" in self.limited:
-                found["tcp_speed"] = space.tcp_speed(pose, self.limits, qd)
-            if "collision" in self.limited:
-                found["collision"] = space.collision(pose, self.gaps)
-            for name in ("room", "obstacles"):
-                if name in self.limited:
-                    found[name] = getattr(space, name)(pose, self.limits)
+        lim, (q, qd, qdd) = self.limits, (np.ascontiguousarray(x) for x in motion)
+        if self.body is not None and np.isfinite(lim.torque).any():
+            found["torque"] = space.torque(self.body, lim, q, qd, qdd)
+        pose = space.Pose.of(self.rigid.model, q)
+        if np.isfinite(lim.tcp_speed):
+            found["tcp_speed"] = space.tcp_speed(pose, lim, qd)
+        if lim.clearance > 0 and len(self.gaps.point):
+            found["collision"] = space.collision(pose, self.gaps)
+        if lim.inside is not None or np.isfinite(lim.floor):
+            found["room"] = space.room(pose, lim)
+        if lim.outside:
+            found["obstacles"] = space.obstacles(pose, lim)
         return found
 
     def violation(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> float:
         """Sum of what exceeds torque, TCP speed, space and self-collision limits; 0 when all hold."""
         return float(sum(max(limit.largest, 0.0) for limit in self.excess((q, qd, qdd)).values()))
-
-    def _limited(self) -> set[str]:
-        lim = self.limits
-        wanted = {
-            "torque": self.body is not None and bool(np.isfinite(lim.torque).any()),
-            "tcp_speed": bool(np.isfinite(lim.tcp_speed)),
-            "room": lim.inside is not None or bool(np.isfinite(lim.floor)),
-            "obstacles": bool(lim.outside),
-            "collision": lim.clearance > 0 and len(self.gaps.point) > 0,
-        }
-        return {name for name, on in wanted.items() if on}
 
 
 def _loaded(robot: Any) -> RobotModel | None:
@@ -96,7 +83,7 @@ class ExcitationProblem:
 
     def __init__(self, criteria: Criteria, motion: FourierMotion) -> None:
         self.criteria, self.motion = criteria, motion
-        self.samples = len(motion.basis.t)
+        self.samples = len(motion.t)
         self._point: Point | None = None
         self._W: np.ndarray | None = None  # of the newest point
 
@@ -136,7 +123,6 @@ class ExcitationProblem:
 
     def _criterion(self, p: Point, name: str) -> tuple[float, np.ndarray]:
         if p.G is None:
-            self.criteria.count += 1
             model, columns = self.criteria.rigid.model, self.criteria.columns
             kept = self._W is not None
             W = self._W = model.stacked_regressor(*p.motion, columns=columns, out=self._W, keep_zeros=kept)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import minimize
 
-from robot_dynamics_ros.identification.excitation.motion import FourierBasis, FourierMotion
+from robot_dynamics_ros.identification.excitation.motion import FourierMotion
 from robot_dynamics_ros.identification.excitation.problem import Criteria, ExcitationProblem
 from robot_dynamics_ros.trajectories.motions import JointMotion
 
@@ -60,9 +60,9 @@ class FourierSearch:
 
     def __init__(self, criteria: Criteria, harmonics: int, base: float, duration: float) -> None:
         samples = max(SAMPLES, int(np.ceil(6 * harmonics * base * duration / np.pi)))  # 12 per fastest period
-        basis = FourierBasis.build(harmonics, base, np.linspace(0, duration, samples, endpoint=False))
-        self.harmonics, self.base, self.duration = harmonics, base, duration
-        self.criteria, self.motions = criteria, FourierMotion(criteria.limits, basis)
+        t = np.linspace(0, duration, samples, endpoint=False)
+        self.duration, self.criteria = duration, criteria
+        self.motions = FourierMotion(criteria.limits, harmonics, base, t)
         self.problem = ExcitationProblem(criteria, self.motions)
 
     def start(self, rng: np.random.Generator) -> np.ndarray:
@@ -147,4 +147,4 @@ class FourierSearch:
 
     def at(self, x: np.ndarray, t: np.ndarray) -> JointMotion:
         """q, qd, qdd (N, n) of free numbers x at times t (N,) [s]."""
-        return self.motions.at(x, FourierBasis.build(self.harmonics, self.base, t))
+        return self.motions.at(x, t)

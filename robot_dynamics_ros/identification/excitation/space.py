@@ -97,7 +97,7 @@ def torque(model: RobotModel, limits: Limits, q: np.ndarray, qd: np.ndarray, qdd
 
 
 def joint_limits(limits: Limits, motion: Sequence[np.ndarray]) -> dict[str, Excess]:
-    """Largest |x - middle| / (USE half range) - 1 of position, velocity and acceleration of every joint."""
+    """Largest |x - middle| / (USE half range) - 1 of every joint; motion: position, velocity, acceleration (N, n)."""
     found = {}
     ends = {"position": (limits.lower, limits.upper)}
     ends |= {name: (-getattr(limits, name), getattr(limits, name)) for name in ("velocity", "acceleration")}

@@ -20,7 +20,7 @@ def test_deviations_of_friction_contain_the_scatter_between_recordings(scatter):
         truth = truth_of(ROBOT)
         truth.fc = truth.fc + level * np.linspace(1, 0.2, 6)
         days.append(run(seed + 1, truth=truth, duration=8.0))
-    found = steps(days, until="fit_together", coupled=False)
+    found = steps(days, until="fit_together")
     std = steady_friction(found.fit, np.array([0.5]))[1][:, 0]
     expected = 1.2 * np.std(levels, ddof=1) * np.linspace(1, 0.2, 6) * np.sqrt(1 + 1 / 4)  # Student's t
     if scatter:

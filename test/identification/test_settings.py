@@ -7,7 +7,7 @@ from synthetic import excitation, torque, truth_of
 from bench.force import recordings, zoo
 from bench.force.recordings import KINDS
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, coupled_joints
+from robot_dynamics_ros.identification.arm.identify import UserChoices, coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.motion import NOISE, filtered, noise_limits
@@ -76,7 +76,7 @@ def test_stop_and_go_gives_no_delay_that_few_joints_show():
     who = zoo.individuals(ROBOT, 5, 1, zoo.families("tuning"))[4]
     log, kind = recordings.recorded(ROBOT, who, KINDS.index("moves") - who.first)
     assert kind == "moves"
-    tuner = Tuner([recording(log, kind)], RigidModel(ROBOT), True, coupled_joints(ROBOT, Options()))
+    tuner = Tuner([recording(log, kind)], RigidModel(ROBOT), True, coupled_joints(ROBOT))
     assert abs(tuner.run().delay - who.overrides["sensing.torque_delay"]) < 0.004
 
 
@@ -165,7 +165,7 @@ def test_a_robot_without_coupled_wrist_and_without_delay_gets_neither(seed):
     path = motions.path([pose, *points, pose], velocity=1.0, acceleration=3.0)
     robot.reset(path[0][0])
     rec = recording(robot.run(*path)[0], "moves")
-    structure = Tuner([rec], RigidModel(ROBOT), True, coupled_joints(ROBOT, Options())).run()
+    structure = Tuner([rec], RigidModel(ROBOT), True, coupled_joints(ROBOT)).run()
     assert structure.delay == 0.0
     assert not [term for law in structure.laws for term in law.terms if term[0] == "c"]
 

@@ -22,7 +22,7 @@ def recorded(seed, warmer, known):
 
 
 def compared(warmer, known):
-    return steps([recorded(1, 0.0, known), recorded(2, warmer, known)], until="compare_viscosity", coupled=False)
+    return steps([recorded(1, 0.0, known), recorded(2, warmer, known)], until="compare_viscosity")
 
 
 @pytest.mark.parametrize("known", [False, True])

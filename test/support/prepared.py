@@ -34,7 +34,7 @@ def given(chosen):
     """The steps of `identify` with a given structure instead of the choice from the data."""
 
     def choose(state):
-        state.structure = replace(chosen, coupled=procedure.coupled_joints(state.robot, state.options))
+        state.structure = replace(chosen, coupled=procedure.coupled_joints(state.robot))
         motions = [motion_of([r], state.structure) for r in state.training]
         state.motion, state.edges = stack(motions), [0, *np.cumsum([len(m) for m in motions]).tolist()]
 

@@ -124,5 +124,5 @@ def uncertainty(model: IdentifiedModel, motion: Motion) -> np.ndarray:
     out = np.empty(motion.n)
     for j, row in enumerate(joint_rows(part, W, model.load(part), model.structure)):
         own = covariance[np.ix_(row.index, row.index)]
-        out[j] = np.sqrt(np.einsum("ta,ab,tb->t", row.A, own, row.A).mean())
+        out[j] = np.sqrt(((row.A @ own) * row.A).sum(axis=1).mean())
     return out

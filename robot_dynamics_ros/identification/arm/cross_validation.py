@@ -25,12 +25,12 @@ COUPLED_GAIN = 0.1  # a coupled wrist is a matter of construction: it shows clea
 RIDGE = 1e-6  # on unit-diagonal Gram matrices: keeps unexcited directions finite, below any excited one
 
 
-def state_folds(q: np.ndarray, qd: np.ndarray, n_folds: int = N_FOLDS, seed: int = 0) -> np.ndarray:
+def state_folds(q: np.ndarray, qd: np.ndarray, n_folds: int = N_FOLDS) -> np.ndarray:
     """Fold number (N,) of each sample: k-means clusters of standardised (q, qd); deterministic."""
     x = np.hstack([q, qd])
     x = (x - x.mean(0)) / np.maximum(x.std(0), 1e-9)
     step = max(1, len(x) // 5000)
-    centres, _ = kmeans2(x[::step], n_folds, minit="++", seed=np.random.default_rng(seed))
+    centres, _ = kmeans2(x[::step], n_folds, minit="++", seed=np.random.default_rng(0))
     return vq(x, centres)[0]
 
 

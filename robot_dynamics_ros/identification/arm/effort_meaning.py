@@ -54,21 +54,17 @@ class EffortMeaning:
         return WORDS[self.kind].unit
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for the report."""
+        """Values for the report."""
         return {
             "kind": self.kind,
             "unit": self.unit,
             "includes_gravity": self.includes_gravity,
-            "torque_per_unit": self.scale.tolist(),
-            "torque_per_unit_std": _plain(self.scale_std),
-            "gravity_slope": _plain(self.slope),
-            "gravity_slope_std": _plain(self.slope_std),
-            "statements": list(self.statements),
+            "torque_per_unit": self.scale,
+            "torque_per_unit_std": self.scale_std,
+            "gravity_slope": self.slope,
+            "gravity_slope_std": self.slope_std,
+            "statements": self.statements,
         }
-
-
-def _plain(values: np.ndarray) -> list[float | None]:
-    return [float(x) if np.isfinite(x) else None for x in values]
 
 
 def recognise(robot: RobotFile, motion: Motion, given: str = "auto") -> EffortMeaning:

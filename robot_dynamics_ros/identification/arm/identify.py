@@ -71,15 +71,11 @@ def identify(
 
 
 def identify_recordings(
-    robot: RobotFile,
-    training: list[Recording],
-    validation: list[Recording],
-    options: Options = DEFAULTS,
-    progress: Progress = lambda text: None,
+    robot: RobotFile, training: list[Recording], validation: list[Recording], options: Options = DEFAULTS
 ) -> Identification:
     """`identify` on recordings that are already loaded. Raises DataError like it."""
     state = _begun(robot, training, validation, options)
-    _run(state, progress)
+    _run(state, lambda text: None)
     return state
 
 
@@ -203,7 +199,7 @@ def choose_structure(state: Identification) -> None:
     Raises DataError where no part of the data predicts another.
     """
     motor = state.robot.drives.torque_side == "motor"
-    tuner = Tuner(state.training, state.rigid, motor, coupled_joints(state.robot, state.options))
+    tuner = Tuner(state.training, state.rigid, motor, coupled_joints(state.robot))
     state.structure = tuner.run(state.options.choices)
     motions = [motion_of([r], state.structure) for r in state.training]
     state.motion = stack(motions)
@@ -244,9 +240,9 @@ def slow_motion(recordings: list[Recording]) -> Motion:
     return motion if k < 2 else motion.every(k)
 
 
-def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, ...]]:
-    """Joints whose motors may turn with other joints: the last three of a wrist, both ways, unless excluded."""
-    if options.coupled is False or robot.drives.torque_side != "motor":
+def coupled_joints(robot: RobotFile) -> dict[int, tuple[int, ...]]:
+    """Joints whose motors may turn with other joints: the last three of a wrist, both ways."""
+    if robot.drives.torque_side != "motor":
         return {}
     last = range(max(robot.n_joints - 3, 0), robot.n_joints)
     return {j: tuple(k for k in last if abs(k - j) == 1) for j in last}

@@ -193,16 +193,6 @@ class IdentifiedModel:
             out[:, j] = total if chosen is None else chosen.apply(total, motion.rate, motion.start)
         return out
 
-    def friction_torque(self, motion: Motion, load: np.ndarray | None = None) -> np.ndarray:
-        """Friction and offset (N, n) [Nm], without reflected rotor inertia and before any effort filter."""
-        load = self.load(motion) if load is None else load
-        out = np.empty_like(load)
-        for j, s in enumerate(signals_of(motion, load, self.structure.coupled)):
-            terms = self.structure.laws[j].terms
-            x = np.array([0.0 if t == "ia" else c for t, c in zip(terms, self.friction[j], strict=True)])
-            out[:, j] = s.matrix(self.structure.laws[j]) @ x
-        return out
-
     def coefficient(self, j: int, term: str) -> float:
         """Coefficient of a term of joint j; 0 when its law has none."""
         terms = self.structure.laws[j].terms

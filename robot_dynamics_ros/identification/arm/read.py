@@ -71,11 +71,11 @@ def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, B
     is known.
     """
     try:
-        return *load_bag(bag, robot, topic=options.topic, stamps=options.stamps), ()
+        return *load_bag(bag, robot, topic=options.topic), ()
     except DataError as error:
         if "joint" not in str(error):
             raise
-        log, report = load_bag(bag, topic=options.topic, stamps=options.stamps)
+        log, report = load_bag(bag, topic=options.topic)
         known = set(robot.joint_aliases) & set(log.joint_names)
         if known or log.n_joints != robot.n_joints:
             raise

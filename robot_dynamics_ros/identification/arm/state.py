@@ -29,10 +29,8 @@ class Options:
 
     effort: str = "auto"
     choices: UserChoices = UserChoices()
-    coupled: bool | None = None
     prior: float = PRIOR
     topic: str = "auto"
-    stamps: str = "auto"
     known_rotor: bool = False
     exclude: tuple[tuple[float, float], ...] = ()  # s since the first sample of every recording to identify from
     wrench: SensorOptions | None = None  # a force sensor whose wrench is a known input

@@ -218,12 +218,7 @@ def set_apart(training: list[Recording], validation: list[Recording]) -> tuple[l
     if validation:
         return training, validation, "validated on other bags"
     split = f"no validation bag: identified on the first {SPLIT:.0%} of every bag, validated on the rest"
-    return *split_in_time(training), split
-
-
-def split_in_time(recordings: list[Recording]) -> tuple[list[Recording], list[Recording]]:
-    """Every recording cut at SPLIT of its samples: the first part to identify, the last to validate."""
-    return cut_in_time(recordings, SPLIT)
+    return *cut_in_time(training, SPLIT), split
 
 
 def cut_in_time(recordings: list[Recording], share: float) -> tuple[list[Recording], list[Recording]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.wrench_metrics import runs as stretches
 from robot_dynamics_ros.signals import Log
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def constant_velocity(record: JointRecord) -> list[slice]:
         & ~_near_gap(record, half)
     )
     found = []
-    for part in _parts(even):
+    for part in (slice(*ends) for ends in stretches(even)):
         settled = np.flatnonzero(np.abs(record.q[part] - record.q[part.start]) > _settling(record, part))
         if len(settled):
             part = slice(part.start + int(settled[0]), part.stop)
@@ -131,7 +132,7 @@ def reversals(record: JointRecord, least: float = 2e-3) -> list[slice]:
     step = max(round(0.01 / record.period), 1)
     speed = np.abs(_smoothed(record.v, max(round(0.1 / record.period), 1)))
     found = []
-    for part in _parts((speed < _SLOW) & ~_near_gap(record, 1)):
+    for part in (slice(*ends) for ends in stretches((speed < _SLOW) & ~_near_gap(record, 1))):
         turns = turning_points(x[part][::step], least) * step
         if len(turns) >= 8:
             found.append(slice(part.start + int(turns[0]), part.start + int(turns[-1]) + 1))
@@ -182,9 +183,3 @@ def _smoothed(x: np.ndarray, half: int) -> np.ndarray:
 
 def _shifted(x: np.ndarray, by: int) -> np.ndarray:
     return x[np.clip(np.arange(len(x)) + by, 0, len(x) - 1)]
-
-
-def _parts(mask: np.ndarray) -> list[slice]:
-    """Where a mask is true, as slices."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return [slice(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]

@@ -80,10 +80,6 @@ class VelocitySignal:
             )
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(self).items()}
-
     def block(self) -> dict[str, Any] | None:
         """What is repaired, as `drives.velocity` of a robot file holds it; None where nothing is."""
         delay, gain, bias = self._repair()

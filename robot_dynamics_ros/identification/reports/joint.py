@@ -45,17 +45,13 @@ def picture(curve: Curve) -> str:
     axis = axes[0, 0]
     step = max(len(curve.x) // POINTS, 1)
     axis.plot(curve.x[::step], curve.y[::step], "o", ms=5, mfc="none", mec=OTHER, label="measured", rasterized=True)
-    axis.plot(curve.model_x, curve.model, "." if _scattered(curve) else "-", ms=3, color=MODEL, label="model")
+    line = "." if len(curve.model) == len(curve.y) else "-"  # at the data, or along a line
+    axis.plot(curve.model_x, curve.model, line, ms=3, color=MODEL, label="model")
     axis.set_xlabel(curve.x_label)
     axis.set_ylabel(curve.y_label)
     axis.grid(alpha=0.25)
     axis.legend()
     return svg(drawing)
-
-
-def _scattered(curve: Curve) -> bool:
-    """A model evaluated at the data, not along a line."""
-    return len(curve.model) == len(curve.y)
 
 
 def write_report(found: JointsFound, said: dict[str, Any], log: Log, inputs: Sequence[str], path: Path) -> Path:

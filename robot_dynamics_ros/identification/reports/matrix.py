@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.reports.verdict import BOUNDS, explained
+from robot_dynamics_ros.pages import number
 from robot_dynamics_ros.verdict import DEVIATION, cell, level_of, matrix
 
 SPEED = 0.5  # rad/s of the friction that is shown and compared
@@ -22,7 +23,7 @@ def arm_matrix(result: dict[str, Any]) -> dict[str, Any]:
         f"torque error {result['unit']}": [
             cell(rmse, level_of(share, *BOUNDS)) for rmse, share in zip(v["rmse"], explained(v), strict=True)
         ],
-        f"friction at {SPEED} rad/s Nm": [(f"{_text(f)} ± {_text(s)}", _share(f, s)) for f, s in at],
+        f"friction at {SPEED} rad/s Nm": [(f"{number(f, 3)} ± {number(s, 3)}", _share(f, s)) for f, s in at],
         "deviation of masses %": [cell(x, level_of(x, DEVIATION[0], np.inf)) for x in loose],
     }
     return matrix(names, columns)
@@ -33,10 +34,6 @@ def at_speed(result: dict[str, Any], key: str) -> list[float]:
     sliding = result["parameters"]["sliding_friction"]
     place = int(np.argmin(np.abs(np.array(sliding["speeds"]) - SPEED)))
     return [row[place] for row in sliding[key]]
-
-
-def _text(x: float | None) -> str:
-    return "–" if x is None else f"{x:.3g}"
 
 
 def _share(value: float | None, std: float | None) -> str:

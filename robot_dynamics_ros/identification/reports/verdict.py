@@ -112,9 +112,9 @@ def _except(result: dict[str, Any]) -> str:
             continue
         ratios = zip(result["joint_names"], _ratio(v, other), strict=True)
         worse = [f"{n} {times(x).lstrip('+')}" for n, x in ratios if x > WORSE]
-        means = _means(v, other)
-        if means and means[0] < means[1] - 1e-3:
-            worse.append(f"mean R2 ({means[0]:.3f} against {means[1]:.3f})")
+        ours, theirs = v["mean_r2"], other["mean_r2"]
+        if None not in (ours, theirs) and ours < theirs - 1e-3:
+            worse.append(f"mean R2 ({ours:.3f} against {theirs:.3f})")
         if worse:
             found.append(f"{' and '.join(worse)} worse than with {text}")
     return "; ".join(found)
@@ -142,11 +142,6 @@ def _ratio(v: dict[str, Any], other: dict[str, Any]) -> np.ndarray:
 def _typical(ratio: np.ndarray) -> float:
     known = ratio[np.isfinite(ratio) & (ratio > 0)]
     return float(np.exp(np.log(known).mean())) if len(known) else 1.0
-
-
-def _means(v: dict[str, Any], other: dict[str, Any]) -> tuple[float, float] | None:
-    first, second = v["mean_r2"], other["mean_r2"]
-    return None if first is None or second is None else (first, second)
 
 
 def _live(v: dict[str, Any], names: list[str], unit: str) -> list[str]:

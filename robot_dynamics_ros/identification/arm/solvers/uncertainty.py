@@ -37,18 +37,14 @@ SETTLE = 2.0  # s before each chunk, in which filters and presliding friction fi
 Parts = Iterable[tuple[Sequence[JointRows], slice]]  # rows of all joints, and which samples they are of
 
 
-def with_uncertainty(model: IdentifiedModel, motion: Motion, regions: int = REGIONS) -> IdentifiedModel:
-    """The model with covariance (p, p) and standard deviations (p,) of its solution by the jackknife."""
-    covariance = jackknife(model, motion, regions)
-    std = np.sqrt(np.diag(covariance))
-    return replace(model, solution=replace(model.solution, std=std, covariance=covariance))
-
-
-def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS) -> np.ndarray:
-    """Covariance (p, p) of the solution of a model on the motion that it was identified on."""
+def with_uncertainty(model: IdentifiedModel, motion: Motion) -> IdentifiedModel:
+    """The model with covariance (p, p) and standard deviations (p,) of its solution by the jackknife on the motion that
+    it was identified on.
+    """
     stride = -(-len(motion) // MAX_SAMPLES)
-    region = state_folds(motion.q, motion.qd, regions)
-    return left_out(model.solution, _chunks(model, motion, stride), region, regions, stride)
+    region = state_folds(motion.q, motion.qd, REGIONS)
+    covariance = left_out(model.solution, _chunks(model, motion, stride), region, REGIONS, stride)
+    return replace(model, solution=replace(model.solution, std=np.sqrt(np.diag(covariance)), covariance=covariance))
 
 
 def left_out(s: Solution, parts: Parts, region: np.ndarray, regions: int, stride: int = 1) -> np.ndarray:

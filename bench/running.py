@@ -30,11 +30,14 @@ def given_options() -> dict[str, Any]:
 
 def command_line() -> str:
     """The running command with these options, as a page names its origin."""
-    words = click.get_current_context().command_path.split()
+    context = click.get_current_context()
+    words = context.command_path.split()
+    arguments = {x.name for x in context.command.params if isinstance(x, click.Argument)}
     for name, given in given_options().items():
         for value in given if isinstance(given, tuple) else (given,):
             text = f"{value:g}" if isinstance(value, float) else str(value)
-            words += [f"--{name}"] if value is True else [f"--{name}", shlex.quote(text)]
+            words += [] if name in arguments else [f"--{name}"]
+            words += [] if value is True else [shlex.quote(text)]
     return " ".join(words)
 
 

@@ -12,14 +12,17 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.robot_file import RobotFile, save_robot
+from robot_dynamics_ros.estimators.replay import replay
+from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
 from robot_dynamics_ros.robot_file.problems import validated
+from robot_dynamics_ros.signals import Log
 
 TABLE = Path(__file__).with_name("arms.csv")
 LIMITS = {"position_lower": "lower", "position_upper": "upper", "velocity": "velocity", "torque": "torque"}
 GYRATION = 0.08  # m, assumed of every link: the table holds no inertias
-PUSH = (10.0, -8.0, 12.0)  # N, of a rehearsal from 5 s to 10 s
-HEAD = ("arm", "joints", "side", "grade", "mean R2", "lowest R2", "push [N]", "deviation [N]")
+PUSH = (10.0, -8.0, 12.0)  # N, of a rehearsal
+PUSHED = (5.0, 10.0)  # s
+HEAD = ("arm", "joints", "side", "grade", "mean R2", "lowest R2", "push [N]", "deviation [N]", "within two [%]")
 GEN3 = {"q": "Position", "qd": "Velocity", "effort": "TorqueCur", "temperature": "Temp"}  # columns of the public log
 
 
@@ -93,8 +96,7 @@ def rehearsed(robot: RobotFile, folder: Path) -> tuple[str, ...]:
         run("rehearse", folder / f"{motion}.csv", *words)
     run("identify", folder / "first", "--robot", file, "--validate", folder / "second", "--out", identified)
     (written,) = identified.glob("*_identified.yaml")
-    run("replay", folder / "pushed", "--robot", written, "--out", folder / "result")
-    return (*_judged(robot, folder), *_force(folder))
+    return (*_judged(robot, folder), *_force(replay([folder / "pushed"], load_robot(written)).log))
 
 
 def _judged(robot: RobotFile, folder: Path) -> tuple[str, ...]:
@@ -106,11 +108,12 @@ def _judged(robot: RobotFile, folder: Path) -> tuple[str, ...]:
     return (*about, f"{report['validation']['mean_r2']:.3f}", lowest)
 
 
-def _force(folder: Path) -> tuple[str, str]:
-    """Median force and deviation [N] in what the replay takes for contact, and over the recording."""
-    summary = json.loads((folder / "result" / "replay.json").read_text())
-    force, std = (list(summary[name].values())[:3] for name in ("wrench_in_contact", "wrench_std_median"))
-    return tuple(f"({', '.join(f'{x:.1f}' for x in values)})" for values in (force, std))  # type: ignore[return-value]
+def _force(log: Log) -> tuple[str, str, str]:
+    """Median force and deviation [N] during the push, and how much of the force lies within two deviations [%]."""
+    pushed = (log.time >= PUSHED[0]) & (log.time < PUSHED[1])
+    force, std = log.external_wrench[pushed, :3], log.external_wrench_std[pushed, :3]
+    shown = (f"({', '.join(f'{x:.1f}' for x in np.median(values, axis=0))})" for values in (force, std))
+    return (*shown, f"{100 * (np.abs(force - PUSH) <= 2 * std).mean():.0f}")  # type: ignore[return-value]
 
 
 def recorded(robot: RobotFile, directory: Path, folder: Path) -> tuple[str, ...]:
@@ -125,4 +128,4 @@ def recorded(robot: RobotFile, directory: Path, folder: Path) -> tuple[str, ...]
     out = folder / "identified"
     run("identify", first, "--robot", folder / "arm.yaml", "--validate", second, "--out", out)
     name, joints, _, *judged = _judged(robot, folder)
-    return (f"{name}, public log of 7 s", joints, "motor", *judged, "not pushed", "")
+    return (f"{name}, public log of 7 s", joints, "motor", *judged, "not pushed", "", "")

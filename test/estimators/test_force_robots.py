@@ -150,6 +150,24 @@ def test_an_arm_with_good_torque_sensors_flags_5_newton(axis):
     assert not flagged[t < 2.0].any() and flagged[t > 2.1].all()
 
 
+@pytest.mark.parametrize("onset", [False, True])
+def test_the_deviation_of_a_push_that_changes_is_that_of_the_lag(onset):
+    """Where no friction adds to it; noise of the velocity is not lag."""
+    rng, noise = np.random.default_rng(7), np.array([0.05] * 4 + [0.015] * 3)  # Nm
+    residuals = {"source": "test", "moving": noise, "rest": noise, "onset": onset}
+    robot = load_robot("fr3").with_updates({"residuals": residuals}, {"test": "a recording"})
+    rigid, t = RobotModel(robot.chain(), robot.joint_names), np.arange(6000) * 1e-3
+    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (6000, 1))
+    push = np.where(t > 2.0, 12.0 + 10.0 * np.sin(4.0 * t), 0.0)[:, None] * np.eye(6)[:3].sum(axis=0)
+    effort = rigid.gravity(q) - push @ rigid.jacobian(q[0]) + noise * rng.normal(size=q.shape)
+    signals = {"q": q, "qd": 5e-4 * rng.normal(size=q.shape), "effort": effort}
+    log = Log(robot.joint_names, np.arange(6000) * 1_000_000, signals)
+    Pipeline(robot).run(log)
+    error, std = (x[t > 2.2, :3] for x in (log.external_wrench - push, log.external_wrench_std))
+    assert (np.abs(error) < 2.0 * std).mean() > 0.85
+    assert np.sqrt((std**2).mean()) < 2.0 * np.sqrt((error**2).mean())
+
+
 @pytest.mark.parametrize(("noise", "flagged"), [(0.0, False), (0.0005, True)])
 def test_the_least_contact_of_an_arm_without_residuals_is_in_proportion_to_its_noise(noise, flagged):
     """4 N lie below the 5 N of an unknown arm; torque_std says that this one sees a twentieth of the usual noise."""

@@ -9,7 +9,8 @@
 // In contact two errors are added to a joint's torque tau, with which the decision is not burdened: the flag would drop
 // out under the push that raises it (source: own).
 //   (contact_error s tau / level)^2   s: deviation of friction, level: its breakaway
-//   ((r - y) + y'/K)^2                what the filters behind the momentum observer's input r have not followed yet
+//   ((r - y) + y'/K)^2                what the filters behind the momentum observer's input r have not followed yet;
+//                                     without a fast observer y = r, and noise of y'/K is filtered by K once more
 #pragma once
 
 #include <cstdint>
@@ -140,6 +141,7 @@ class ExternalForce {
     payload_.pause();
     drift_.pause();
     variance_.fill(0.0);
+    lag_.fill(0.0);
     estimate_ = WrenchEstimate{};
     load_.reset();
     forget_decisions();
@@ -188,7 +190,8 @@ class ExternalForce {
     const double* y = p_.method == ForceMethod::simoni ? simoni_.r() : change_.y();
     for (int i = 0; i < chain_.n; ++i) {
       const bool follows = p_.method == ForceMethod::momentum && !fresh_;
-      lag_[i] = follows ? momentum_.r()[i] - y[i] + (y[i] - r_[i]) / (dt * fastest_[i]) : 0.0;
+      const double lag = follows ? momentum_.r()[i] - y[i] + (y[i] - r_[i]) / (dt * fastest_[i]) : 0.0;
+      lag_[i] = fastest_[i] > p_.gain[i] ? lag : lag_[i] + lowpass_weight(p_.gain[i], dt) * (lag - lag_[i]);
       r_[i] = y[i];
     }
     fresh_ = false;
@@ -237,8 +240,8 @@ class ExternalForce {
   // What is less certain in a contact.
   void widen(const double* friction_std, double* std) const noexcept {
     for (int i = 0; i < chain_.n; ++i) {
-      if (!(p_.friction_level[i] > 0.0)) continue;
-      const double added = contact_error * friction_std[i] * load_.held(i) / p_.friction_level[i];
+      const double level = p_.friction_level[i];
+      const double added = level > 0.0 ? contact_error * friction_std[i] * load_.held(i) / level : 0.0;
       std[i] = std::sqrt(std[i] * std[i] + added * added + lag_[i] * lag_[i]);
     }
   }

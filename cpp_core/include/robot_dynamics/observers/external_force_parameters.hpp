@@ -29,7 +29,7 @@ struct ExternalForceParameters {
   std::array<double, max_joints> torque_std{};    // Nm, sensor
   std::array<double, max_joints> friction_std{};  // Nm, used when the friction stage gives none
   double model_error = 0.03;                      // relative error of the model torque
-  std::array<double, max_joints> friction_level{};  // Nm, at breakaway; 0: unknown, no error is added in contact
+  std::array<double, max_joints> friction_level{};  // Nm, at breakaway; 0: none of its error is added in contact
   bool ignore_friction = false;                     // link-side torque: friction is before the sensor
   WrenchParameters wrench;
   int frame = WrenchFrame::base;  // of framed_wrench: base, a link, or n = TCP

@@ -16,7 +16,7 @@ from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 TOUCH = 1.0  # N of true force from which on the robot is in contact
 GAP = 0.1  # s without a sample from which on a line is interrupted
-POINTS = 4000  # per curve: more points are not visible and enlarge the file
+POINTS = 2000  # per curve: as many as pixels; more are not visible and enlarge the file
 DPI = 160
 POINTS_DPI = 110  # of points that are an image inside an SVG
 # colours that are distinguishable with colour blindness [Okabe and Ito 2008]

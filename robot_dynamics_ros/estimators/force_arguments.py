@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import friction_level
+from robot_dynamics_ros.models.hysteresis import friction_level, stuck
 from robot_dynamics_ros.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -94,16 +94,18 @@ def _noise(robot: RobotFile) -> np.ndarray:
     return robot.array("residuals.moving") * (0.1 if robot.friction is not None else 1.0)
 
 
-def _rest_time(robot: RobotFile, usual: float) -> np.ndarray:
-    """Time (n,) [s] over which an error of friction at rest is absorbed: T min(1, (KEPT level / residuals.rest)^2).
+def _rest(robot: RobotFile, usual: float) -> dict[str, np.ndarray]:
+    """Error of friction at rest that is absorbed: deviation d (n,) [Nm] and time T min(1, (KEPT level / d)^2) (n,) [s].
 
-    Beyond KEPT of its level at breakaway no memory explains friction at rest: it is whatever balances a stuck joint.
+    d is residuals.rest, and of a stuck joint, whose friction is whatever balances, at least that of any within its
+    level at breakaway, level / sqrt(3). Beyond KEPT of its level no memory explains friction at rest.
     """
     if robot.residuals is None:
-        return np.zeros(robot.n_joints)
+        return {"rest_std": np.zeros(robot.n_joints), "rest_time": np.zeros(robot.n_joints)}
     level = friction_level(robot) if robot.drives.torque_side == "motor" else np.zeros(robot.n_joints)
-    kept = np.where(level > 0.0, KEPT * level / robot.array("residuals.rest"), 1.0)
-    return np.asarray(usual * np.minimum(kept, 1.0) ** 2)
+    deviation = np.fmax(robot.array("residuals.rest"), np.where(stuck(robot), level / np.sqrt(3.0), 0.0))
+    kept = np.where(level > 0.0, KEPT * level / deviation, 1.0)
+    return {"rest_std": deviation, "rest_time": usual * np.minimum(kept, 1.0) ** 2}
 
 
 def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
@@ -131,6 +133,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     return (
         {name: p[name] for name in same.split()}
         | _contact_ratios(robot, p)
+        | _rest(robot, p["rest_bias"] if p["method"] == "momentum" else 0.0)
         | {
             "expected_moment": expected_moment(robot, p["expected_moment"]),
             "rotor_inertia": effort_inertia(robot),
@@ -145,12 +148,10 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,
             "tare_payload": _largest_payload(robot),
-            "rest_time": _rest_time(robot, p["rest_bias"]) if p["method"] == "momentum" else np.zeros(n),
             "viscous_drift": p["viscous_drift"] if known and p["method"] == "momentum" else 0.0,
             "drift_std": drift_deviation(robot),
             "drift_noise": robot.array("residuals.moving") if known else np.zeros(n),
             "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
             "friction_level": friction_level(robot) if known and side == "motor" else np.zeros(n),
-            "rest_std": robot.array("residuals.rest") if known else np.zeros(n),
         }
     )

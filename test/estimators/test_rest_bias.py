@@ -108,6 +108,21 @@ def test_friction_of_a_stuck_joint_is_what_balances():
     assert (np.abs(log.external_joint_torque[log.time > 4.4]) < 0.1 * level).all()
 
 
+@pytest.mark.parametrize(("span", "follows"), [(3e-5, True), (2e-3, False)], ids=["stuck", "presliding"])
+def test_a_joint_without_travel_before_breakaway_is_stuck_however_small_its_residual(span, follows):
+    """The residual becomes smaller with more recordings; the friction that a stuck joint holds does not."""
+    level, zero = 10.0 * REST, np.zeros(6)
+    block = {"span": [[span, 0.02]] * 6, "level": np.outer(level, [0.9, 0.1]), "load": np.zeros((6, 2))}
+    block |= dict.fromkeys(("load_limit", "fv1", "fv2", "fv0"), zero) | dict.fromkeys(("v0", "load_power"), zero + 1.0)
+    block |= {"sliding_ratio": zero + 1.0, "stribeck_velocity": zero + 0.1}
+    hysteresis = {"source": "test", "model": "presliding", "parameters": block}
+    arm = ROBOT.with_updates({"hysteresis": hysteresis, "residuals.rest": 0.08 * level})
+    log = standing(error=0.0, seconds=6.0)
+    log.effort = log.effort - 0.7 * level * (log.time > 4.0)[:, None]
+    Pipeline(arm, {"force": {"contact_on_ratio": 50.0}}).run(log)
+    assert (np.abs(log.external_joint_torque[log.time > 4.6]) < 0.1 * level).all() == follows
+
+
 def test_a_joint_that_stands_beside_moving_ones_is_absorbed():
     begin = still()[0][0]
     log = measured(through([begin, begin + [0.0, *[0.5] * 5]], rest=0.5, travel=8.0), noise=0.0)

@@ -8,6 +8,7 @@ from synthetic import excitation, synthetic_log, truth_of
 
 from robot_dynamics_ros.identification.arm.residuals import (
     SETTLING,
+    STUCK,
     UNSEEN,
     gravity_deviation,
     largest_spans,
@@ -81,6 +82,9 @@ def test_a_stand_before_the_first_motion_says_nothing_about_presliding():
     assert still.time[-1] > 3.0 * SETTLING
     unseen = residuals(REMEMBERING, [recording(still, "bag")], 2.0 * ONE)
     np.testing.assert_allclose(unseen["rest"], UNSEEN * 2.0)
+    stuck = REMEMBERING.with_updates({"hysteresis.parameters.span": [[3e-5, 0.02, 0.2]] * 6})
+    stuck = stuck.with_updates({"hysteresis.parameters.level": [[1.9, 0.1, 0.0]] * 6})
+    np.testing.assert_allclose(residuals(stuck, [recording(still, "bag")], 2.0 * ONE)["rest"], STUCK * 2.0)
     assert (residuals(UR5E, [recording(still, "bag")], 2.0 * ONE)["rest"] > 5.0).all()
 
 

@@ -136,7 +136,7 @@ class JointSignals:
 
     def matrix(self, law: JointFriction, out: np.ndarray | None = None) -> np.ndarray:
         """Columns (N, k) of a law, in the order of its terms; out: an array that they are written into."""
-        out = np.empty((len(self.q), len(law.terms))) if out is None else out
+        out = np.empty((len(law.terms), len(self.q))).T if out is None else out  # column by column in memory
         H, weights = np.empty((len(self.q), 0)), dict[str, np.ndarray]()
         if law.spans:
             H, weights = self.slipped(law) if self.elements is None else self.elements, self._weights(law.shape)

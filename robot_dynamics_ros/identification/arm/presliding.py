@@ -8,9 +8,10 @@ speed; they are solved from Gram matrices.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,9 @@ class PreslidingProblem:
         self.driver = driver = np.ascontiguousarray(data.position if data.rotor is None else data.rotor)
         known = _travelled(data, 2 * SPANS[-1])
         self.every = step = max(len(data.y) // ROWS, 1)
-        self.rows, self.unknown = np.flatnonzero(known)[::step], np.flatnonzero(~known)[::step]
+        rows, self.unknown = np.flatnonzero(known)[::step], np.flatnonzero(~known)[::step]
+        order, self.edges, self.parts = cells([fold[rows] for fold in data.folds])
+        self.rows = rows[order]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
         noise = _noise(data.t, driver, data.start)
@@ -116,9 +119,15 @@ class PreslidingProblem:
         one = np.ones_like(v)
         fixed = np.column_stack([v, thinning(v), one, -one])
         self.fixed = fixed if data.effort_filter is None else data.as_recorded(fixed)[self.rows]
-        self.order, self.edges, self.parts = cells([fold[self.rows] for fold in data.folds])
         self.partitions = len(data.folds)
         self._cache: dict[tuple[float, tuple[float, float]], np.ndarray] = {}
+
+    def slipping(self) -> PreslidingProblem:
+        """The same with elements that slip at their level."""
+        other = copy.copy(self)
+        other.data, other.step, other._cache = replace(self.data, slips=True), 0.0, {}
+        other.H = other._elements((0.0, 0.0))
+        return other
 
     def _elements(self, widening: tuple[float, float]) -> np.ndarray:
         """H (rows that are read, spans); 0 of spans below the noise."""
@@ -131,15 +140,17 @@ class PreslidingProblem:
         """
         d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
         H = self._elements(widening) if any(widening) else self.H
-        fall = stribeck_fall(v, velocity)[:, None]
-        relative = (np.abs(load) / self.scale)[:, None]
-        loads = [relative**power for power in self.powers] if self.loaded else []
-        level = [H, H * fall]
-        speed = stribeck_step(v, velocity)
-        own = np.column_stack([*level, *(x * w for w in loads for x in level), speed])
+        fall, relative = stribeck_fall(v, velocity), np.abs(load) / self.scale
+        loads = [np.ones_like(v), *(relative**power for power in self.powers if self.loaded)]
+        factors = np.stack([x for w in loads for x in (w, w * fall)], axis=1)
+        A = np.zeros((len(v), factors.shape[1] * len(SPANS) + 6))
+        np.multiply(H[:, None], factors[:, :, None], out=A[:, :-6].reshape(len(v), -1, len(SPANS)))
+        A[:, -2] = stribeck_step(v, velocity)
         if d.effort_filter is not None:
-            own = d.as_recorded(own)[self.rows]
-        return np.column_stack([own[:, :-1], self.fixed, own[:, -1], d.y[self.rows]]) * self.root[:, None]
+            A = d.as_recorded(A)[self.rows]
+        A[:, -6:-2], A[:, -1] = self.fixed, d.y[self.rows]
+        A *= self.root[:, None]
+        return A
 
     def grams(self, shape: Shape) -> np.ndarray:
         """Gram matrices (F, k, k) of every part of every set of folds: T' G T of the columns that all ratios and powers
@@ -154,7 +165,6 @@ class PreslidingProblem:
 
     def _grams(self, A: np.ndarray) -> np.ndarray:
         """Gram matrices (F, k, k) of columns A (rows, k)."""
-        A = A[self.order]
         found = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
         return np.array([found[own].sum(0) for own in self.parts])
 
@@ -179,7 +189,7 @@ class PreslidingProblem:
         """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves."""
         shape = Shape(1.0, 0.85, 0.1)
         A, (x,) = self.columns(shape.velocity, shape.widening), self.solve(self.gram(shape)[None])
-        rest = A @ (self.mixed(shape, A.shape[1]) @ np.append(x, -1.0))
+        rest = (A @ (self.mixed(shape, A.shape[1]) @ np.append(x, -1.0)))[np.argsort(self.rows)]
         k = max(round(CHANGE * self.data.rate / self.every), 1)
         return float(((rest[k:] - rest[:-k]) ** 2).sum())
 

@@ -96,7 +96,7 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
         rotor = [PreslidingProblem(data) for data in joints]
         if _total(p.held_out(constant).sum() for p in rotor) < _total(p.held_out(constant).sum() for p in problems):
             problems = rotor
-    slips = [PreslidingProblem(replace(p.data, slips=True)) for p in problems]
+    slips = [p.slipping() for p in problems]
     saved = _total(p.changes() for p in problems) - _total(p.changes() for p in slips)
     return slips if saved > -np.log(1 - GAIN) * len(joints) else problems
 

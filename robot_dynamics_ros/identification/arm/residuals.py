@@ -19,6 +19,7 @@ from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
+from robot_dynamics_ros.models.hysteresis import friction_level, stuck
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import SLOW
@@ -35,6 +36,7 @@ FALSE_SHARE = 1e-3  # of the time of the recordings
 WIDER = 1.3, 1.0, 0.9
 FLOORS = {"moving": 0.01, "rest": 0.06}  # of the breakaway level: what no recording shows of other days and places
 UNSEEN = 0.15  # of it: deviation at rest of a joint whose presliding the recordings do not show
+STUCK = 0.2  # of it: least deviation at rest of a stuck joint, whose residual depends on when the recordings rest
 BREAKAWAY = 0.012  # rad from where a joint stood: the live deviation is that at rest (rest_span of friction_stage.hpp)
 FASTEST = 0.999  # share of the samples below what counts as the largest speed: single samples may be wrong
 POSES = 300
@@ -58,7 +60,7 @@ def residuals(
     wider = WIDER[min(len({rec.name for rec in recordings}), len(WIDER)) - 1]
     moving, rest = (wider * _rms(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
     rest = np.where(np.isfinite(rest), np.hypot(rest, FLOORS["rest"] * breakaway), UNSEEN * breakaway)
-    rest = np.hypot(rest, elsewhere)
+    rest = np.hypot(np.fmax(rest, np.where(stuck(robot), STUCK * friction_level(robot), 0.0)), elsewhere)
     moving = np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
     moving = np.where(np.isfinite(moving), moving, rest)
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)

@@ -154,10 +154,12 @@ def _without_spikes(log: Log, counts: dict[str, int]) -> Log:
     """Rows whose position or effort jumps away and back: more than 8 robust deviations off the median of 5 rows."""
     bad = np.zeros(len(log), bool)
     for values, floor in ((log.q, 0.02), (log.effort, None)):
-        off = np.abs(values - signal.medfilt(values, (5, 1)))
-        scale = np.quantile(off, 0.99, axis=0) * 4 if len(off) else 0.0
         span = np.ptp(np.quantile(values, [0.01, 0.99], axis=0), axis=0)
-        limit = np.maximum(scale, span) if floor is None else np.maximum(np.maximum(scale, floor), 0.05 * span)
+        least = span if floor is None else np.maximum(floor, 0.05 * span)
+        if (2 * np.abs(np.diff(values, axis=0)).max(axis=0, initial=0.0) <= least).all():
+            continue  # no row is so far off the two before and after it
+        off = np.abs(values - signal.medfilt(values, (5, 1)))
+        limit = np.maximum(np.quantile(off, 0.99, axis=0) * 4, least)
         bad |= (off > np.maximum(limit, 1e-9)).any(1)
     if bad.any():
         counts["rows with an isolated spike"] = int(bad.sum())

@@ -22,6 +22,7 @@ class BagReport:
 
     files: list[str]
     topic: str = ""
+    types: set[str] = field(default_factory=set)  # of all topics
     messages: int = 0
     rows: int = 0
     stamps: str = ""

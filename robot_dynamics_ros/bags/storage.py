@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.mcap_chunks import indexed_chunks, read_chunks
-from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
 
@@ -101,7 +100,7 @@ def freedrive(path: str | Path, log: Log, stamps: str) -> np.ndarray:
     so that their arrival counts. stamps: "header" or "receive", the clock of the log. Raises DataError.
     """
     rows = np.zeros(len(log), bool)
-    if is_table(path) or (log.receive_ns is None and stamps == "header"):
+    if log.receive_ns is None and stamps == "header":
         return rows
     arrival = log.stamp_ns if log.receive_ns is None else log.receive_ns
     for name, raw in read_topics(Path(path), (BOOL,)).items():

@@ -208,8 +208,9 @@ def _robust(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Coefficients of an L1-like fit (Huber weights at 1.5 robust deviations)."""
     weight = np.ones(len(y))
     scale = np.maximum(np.sqrt((columns**2).mean(0)), 1e-300)
+    scaled = columns / scale
     for _ in range(ROUNDS):
-        A = columns * (weight[:, None] / scale)
+        A = scaled * weight[:, None]
         x = np.linalg.pinv(A.T @ A, rcond=1e-10, hermitian=True) @ (A.T @ (y * weight)) / scale
         rest = y - columns @ x
         sigma = 1.4826 * float(np.median(np.abs(rest))) + 1e-9

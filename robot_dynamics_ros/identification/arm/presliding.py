@@ -188,7 +188,10 @@ class PreslidingProblem:
     def changes(self) -> float:
         """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves."""
         shape = Shape(1.0, 0.85, 0.1)
-        A, (x,) = self.columns(shape.velocity, shape.widening), self.solve(self.gram(shape)[None])
+        key = shape.velocity, shape.widening
+        A = self.columns(*key)
+        self._cache[key] = self._grams(A)
+        (x,) = self.solve(self.gram(shape)[None])
         rest = (A @ (self.mixed(shape, A.shape[1]) @ np.append(x, -1.0)))[np.argsort(self.rows)]
         k = max(round(CHANGE * self.data.rate / self.every), 1)
         return float(((rest[k:] - rest[:-k]) ** 2).sum())

@@ -134,7 +134,7 @@ def _load_one(
     topics = read_topics(path, TYPES, progress)
     name = choose_topic(topics, topic, path)
     raw = topics[name]
-    report.topic, report.types = name, report.types | {t.type for t in topics.values()}
+    report.topic, report.types = name, sorted({*report.types, *(t.type for t in topics.values())})
     report.messages += len(raw.raws) + raw.too_long + raw.no_time
     report.drop("message longer than 1 MiB", raw.too_long)
     report.drop("message whose stamp is no time", raw.no_time)

@@ -22,7 +22,7 @@ class BagReport:
 
     files: list[str]
     topic: str = ""
-    types: set[str] = field(default_factory=set)  # of all topics
+    types: list[str] = field(default_factory=list)  # of all topics
     messages: int = 0
     rows: int = 0
     stamps: str = ""

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import linalg
 
 from robot_dynamics_ros.identification.arm.viscosity import LEARNED, pooled, what_they_show
+from robot_dynamics_ros.identification.metrics import covariance
 from robot_dynamics_ros.learning.columns import GROUPS, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
@@ -155,7 +156,7 @@ def _shares(x: np.ndarray, recordings: Sequence[Triangle], columns: Columns, j: 
         parts.append(np.column_stack([S, L, A[:, offset], mine, T[:-1, -1] - A @ x]) / max(weight, 1e-6))
     rows = np.vstack(parts)
     solved = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=1e-10)[0]
-    variance = np.diag(np.linalg.pinv(rows[:, :-1].T @ rows[:, :-1]))
+    variance = np.diag(covariance(rows[:, :-1]))
     scale = max(1 + solved[0], 0.5)
     return np.append(0.0, solved[3::2] / scale), np.append(0.0, np.sqrt(variance[3::2]) / scale)
 

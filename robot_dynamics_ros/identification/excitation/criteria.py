@@ -71,9 +71,8 @@ def _eigen(G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 CRITERIA: dict[str, Criterion] = {
     "condition": condition,
-    "blunt_condition": partial(
-        condition, sharpness=5.0
-    ),  # moves many eigenvalues at each end: faster far from the optimum
+    # moves many eigenvalues at each end: faster far from the optimum
+    "blunt_condition": partial(condition, sharpness=5.0),
     "sharp_condition": sharp_condition,
     "logdet": logdet,
     "hadamard": hadamard,

@@ -189,14 +189,17 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: JointMot
     if not all(np.isfinite(x).all() for x in motion):
         raise CapabilityError(f"{name}: the motion holds numbers that are not finite")
     names, torque = robot.joint_names, _torque(robot, motion, limits)
-    limits.check(names, q, rate)
-    for what, unit, values in (
-        ("velocity", "rad/s", qd),
-        ("acceleration", "rad/s2", qdd),
-        ("torque", "Nm", torque[None]),
-    ):
-        most = getattr(limits, what)
-        refuse_outside(names, np.abs(values).max(axis=0) - 1e-6, -most, most, what, unit)
+    try:
+        limits.check(names, q, rate)
+        for what, unit, values in (
+            ("velocity", "rad/s", qd),
+            ("acceleration", "rad/s2", qdd),
+            ("torque", "Nm", torque[None]),
+        ):
+            most = getattr(limits, what)
+            refuse_outside(names, np.abs(values).max(axis=0) - 1e-6, -most, most, what, unit)
+    except CapabilityError as error:
+        raise CapabilityError(f"{name}: {error}: choose another start (--start) or a smaller motion") from None
     return Plan(name, tuple(names[j] for j in joints), motion, rate, torque)
 
 

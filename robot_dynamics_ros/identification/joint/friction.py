@@ -105,8 +105,9 @@ def fit_friction(
     box = np.array([_box(known, k, rows) for k in free])
 
     def predict(x: np.ndarray, on: FrictionData) -> np.ndarray:
-        p[free] = x
-        return _torque(FrictionModel(law, dict(zip(known.names, p, strict=True)), 1, T0), on)
+        q = p.copy()
+        q[free] = x
+        return _torque(FrictionModel(law, dict(zip(known.names, q, strict=True)), 1, T0), on)
 
     start = _start(known, free, p[free], box, predict, rows)
     spread = 2 * 1.4826 * float(np.median(np.abs(predict(start, rows) - rows.torque))) + 1e-6
@@ -120,6 +121,7 @@ def fit_friction(
         x_scale="jac",
         max_nfev=60,
     )
+    p[free] = found.x
     error = predict(found.x, data) - data.torque
     variance = float(error[moving] @ error[moving]) / max(len(rows) - len(free), 1)
     std = np.sqrt(np.diag(covariance(found.jac)) * variance)

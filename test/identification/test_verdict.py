@@ -43,7 +43,7 @@ def found():
 
 @pytest.fixture(scope="module")
 def result(found):
-    return summarise(found)
+    return summarise(found, "ur5e")
 
 
 def test_figures_are_those_of_the_written_file(found, result):
@@ -65,7 +65,7 @@ def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
     for name in ("fc", "fv"):
         friction[name][2] *= 0.3
     worse.live = replace(found.live, friction=friction, hysteresis=None)
-    r = summarise(worse)
+    r = summarise(worse, "ur5e")
     assert r["validation"]["rmse"][2] > 2 * r["comparison"]["consistent"]["rmse"][2]
     exceptions = r["verdict"][0].split(":")[0]
     assert ROBOT.joint_names[2] in exceptions and "constant Coulomb friction" in exceptions
@@ -113,7 +113,7 @@ def test_after_another_robots_recording_comes_the_same_recording_for_its_own_arm
     there = copy.copy(found)
     there.other_robot = "gravity torque is 0.46 times that of ur5e"
     names = " ".join(r.name for r in found.training)
-    assert f"identify {names} --robot " in summarise(there)["next"]
+    assert f"identify {names} --robot " in summarise(there, "ur5e")["next"]
 
 
 def test_after_a_file_that_is_not_usable_comes_a_recording_for_the_robot_as_it_was_named(found):
@@ -180,7 +180,7 @@ def test_a_broken_model_is_no_comparison(result):
 
 def test_the_initial_model_is_judged_as_its_file_says(found):
     """A file that was identified, memory and rotors included, predicts as well when it is the initial model."""
-    r = summarise(steps([run(3)], [run(4)], identified_robot(found)))
+    r = summarise(steps([run(3)], [run(4)], identified_robot(found)), "ur5e")
     assert r["comparison"]["initial_model"]["mean_r2"] > 0.995
     assert np.all(np.array(r["comparison"]["initial_model"]["rmse"]) < 1.3 * np.array(r["validation"]["rmse"]))
 
@@ -201,7 +201,7 @@ def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
 def test_consistency_that_costs_accuracy_is_a_warning():
     """No possible bodies explain the effort of a payload of -3 kg: what consistency costs is told."""
     body = -np.array([0.3, 0, 0, 0.3, 0, 0, 0, 0, 0.9, 3.0])
-    r = summarise(steps([run(1, payload=body)], [run(2, payload=body)], effort="torque"))
+    r = summarise(steps([run(1, payload=body)], [run(2, payload=body)], effort="torque"), "ur5e")
     free, possible = (r["comparison"][k]["mean_r2"] for k in ("unconstrained", "consistent"))
     assert possible < free - 0.01
     assert any(f"costs {free - possible:.3f} of R2" in text for text in r["warnings"])
@@ -210,7 +210,7 @@ def test_consistency_that_costs_accuracy_is_a_warning():
 def test_a_mounted_payload_is_not_written_twice():
     robot = ROBOT.with_updates({"payload.mass": 3.0, "payload.com": [0.0, 0.0, 0.1]})
     body = np.array([0.03, 0, 0, 0.03, 0, 0, 0, 0, 0.3, 3.0])
-    written = identified_robot(steps([run(1, robot, payload=body)], robot=robot, until="choose_acceleration_cutoff"))
+    written = identified_robot(steps([run(1, robot, payload=body)], robot=robot, until="choose_live_motion"))
     q = np.zeros((1, 6))
     model = RobotModel(written.chain(), written.joint_names)
     truth = RobotModel(ROBOT.chain_with_links((TRUTH.phi + np.r_[np.zeros(50), body]).reshape(6, 10)))

@@ -43,7 +43,7 @@ def _figures(y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
 
 
 @one_thread()
-def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
+def summarise(found: Identification, robot: str) -> dict[str, Any]:
     """Everything in the report, as plain lists and numbers; `validation` judges the robot file that is written.
 
     robot: as the user has named it, for the next command. Fills `predicted`, which the report draws.
@@ -100,7 +100,7 @@ def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
             "warnings": [*dict.fromkeys(found.warnings), *_inconsistent(others)],
         }
     )
-    said = judged(result, _remedy(found, robot or found.robot.name))
+    said = judged(result, _remedy(found, robot))
     statements = [text for text in result["statements"] if f"({text})" not in " ".join(said["verdict"])]
     return result | {"statements": statements, "matrix": arm_matrix(result)} | said
 

@@ -20,6 +20,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.identification.reports.verdict import judged
@@ -69,6 +70,17 @@ def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
     assert r["validation"]["rmse"][2] > 2 * r["comparison"]["consistent"]["rmse"][2]
     exceptions = r["verdict"][0].split(":")[0]
     assert ROBOT.joint_names[2] in exceptions and "constant Coulomb friction" in exceptions
+
+
+def test_friction_is_reported_under_the_load_of_the_gears():
+    """A tenth of |gravity torque| beside the friction of the synthetic arm."""
+    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0) for seed in (1, 2)]
+    for log in logs:
+        log.effort += 0.1 * np.abs(RobotModel(ROBOT.chain()).gravity(log.q)) * np.tanh(log.qd / 0.02)
+    told = summarise(steps(*([recording(log, "loaded")] for log in logs)), "ur5e")["parameters"]["sliding_friction"]
+    true = TRUTH.fc[1] + TRUTH.fv[1] * np.array(told["speeds"]) + 0.1 * told["load"][1]  # of the joint that bears most
+    np.testing.assert_allclose(told["torque"][1], true, rtol=0.1)
+    assert told["load"][1] > 20
 
 
 def test_replay_by_the_live_nodes_is_among_the_figures(found, result):

@@ -107,7 +107,7 @@ def test_leaving_contact_out_gives_back_the_friction():
 
 def test_a_recording_full_of_contact_does_not_give_identified_friction():
     log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 100.0)
-    found = steps([recording(log, "run")], until="choose_acceleration_cutoff")
+    found = steps([recording(log, "run")], until="choose_live_motion")
     assert "contact" in found.friction_invalid_reason and any("not identified" in text for text in found.warnings)
     assert not known(identified_robot(found).friction)
     assert not free().friction_invalid_reason and known(identified_robot(free()).friction)

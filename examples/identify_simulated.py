@@ -31,7 +31,7 @@ def main(out: str = "identified", duration: float = 20.0) -> float:
     directory = Path(out)
     bag, validation = (record(directory / f"run{seed}", seed, duration) for seed in (1, 2))
     found = identify(load_robot("ur5e"), [bag], [validation])
-    result = summarise(found)
+    result = summarise(found, "ur5e")
     for joint, r2 in zip(result["joint_names"], result["validation"]["r2"], strict=True):
         print(f"{joint:>22}: R2 {r2:.4f}")
     files = write_outputs(found, directory, [bag, validation])

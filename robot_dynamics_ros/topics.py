@@ -15,6 +15,7 @@ JOINT_STATE = "sensor_msgs/msg/JointState"
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
 TEMPERATURE = "sensor_msgs/msg/Temperature"
+BOOL = "std_msgs/msg/Bool"
 ARRAY = "std_msgs/msg/Float64MultiArray"  # without a stamp; the label of its one dimension names the entries
 PREFIX = "robot_dynamics"  # default name above the topics of estimates and commands
 MAIN = "joint_states"  # the topic whose stamp makes a sample; the others complete it

@@ -121,27 +121,29 @@ Array unit_elements(const Array& theta, const Array& span, const py::array_t<boo
   if (start.ndim() != 1 || start.shape(0) != N) throw std::invalid_argument("start does not have one value per sample");
   for (py::ssize_t e = 0; e < M; ++e)
     if (!(D[e] > 0)) throw std::invalid_argument("span = " + std::to_string(D[e]) + " is not > 0");
-  Array H({N, M});
-  double *h = H.mutable_data(), ahead = 0.0;
-  std::vector<double> state(static_cast<std::size_t>(M));
-  const Widening wide(widening[0], widening[1]);
-  const auto dahl = [](double before, double x) {
-    const double s = x < 0.0 ? -1.0 : 1.0;
-    return s + (before - s) * std::exp(-std::abs(x));
+  using namespace portable;
+  struct Group {  // of elements side by side: D, H
+    Vec span, H;
   };
+  std::vector<Group> state(static_cast<std::size_t>(padded(static_cast<int>(M)) / lanes), {fill<Vec>(1.0), Vec{}});
+  for (py::ssize_t e = 0; e < M; ++e) state[e / lanes].span[e % lanes] = D[e];
+  Array result({N, M});
+  double *h = result.mutable_data(), ahead = 0.0;
+  const Widening wide(widening[0], widening[1]);
   for (py::ssize_t k = 0; k < N; ++k) {
     const bool anew = k == 0 || *start.data(k);
     const double moved = anew ? 0.0 : (q[k] - q[k - 1]) * wide.inverse(q[k]);
     const double before = anew ? 0.0 : ahead + moved;
     ahead = std::min(std::max(before, -step), step);
-    for (py::ssize_t e = 0; e < M; ++e) {
-      double& s = state[static_cast<std::size_t>(e)];
-      if (anew) s = 0.0;
-      s = step > 0.0 ? dahl(s, (before - ahead) / D[e]) : std::min(std::max(s + moved / D[e], -1.0), 1.0);
-      h[k * M + e] = step > 0.0 ? dahl(s, ahead / D[e]) : s;
+    for (py::ssize_t e = 0; e < M; e += lanes) {
+      Group& g = state[e / lanes];
+      if (anew) g.H = Vec{};
+      const Vec slipped = least(greatest(g.H + moved / g.span, fill<Vec>(-1.0)), fill<Vec>(1.0));
+      g.H = step > 0.0 ? dahl(g.H, (before - ahead) / g.span) : slipped;
+      store_first(h + k * M + e, step > 0.0 ? dahl(g.H, ahead / g.span) : g.H, std::min<int>(lanes, M - e));
     }
   }
-  return H;
+  return result;
 }
 
 // theta_r (N, n) of one piece, continued where it begins at theta again; seconds t (N,).

@@ -17,9 +17,9 @@ from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns
 from robot_dynamics_ros.signals.table import shown
-from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
+from robot_dynamics_ros.topics import ARRAY, BOOL, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
 
-TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, ARRAY)
+TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, ARRAY, BOOL)
 STAMPS = ("auto", "header", "receive")
 Aliases = Mapping[str, str] | None  # other name of a joint -> its name
 
@@ -134,7 +134,9 @@ def _load_one(
     topics = read_topics(path, TYPES, progress)
     name = choose_topic(topics, topic, path)
     raw = topics[name]
-    report.topic, report.types = name, sorted({*report.types, *(t.type for t in topics.values())})
+    report.topic = name
+    switches = [t for n, t in topics.items() if t.type == BOOL and "freedrive" in n and t.raws]
+    report.freedrive += [(t.stamps(), np.array([message[-1:] > b"\0" for message in t.raws])) for t in switches]
     report.messages += len(raw.raws) + raw.too_long + raw.no_time
     report.drop("message longer than 1 MiB", raw.too_long)
     report.drop("message whose stamp is no time", raw.no_time)

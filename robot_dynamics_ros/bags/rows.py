@@ -22,7 +22,7 @@ class BagReport:
 
     files: list[str]
     topic: str = ""
-    types: list[str] = field(default_factory=list)  # of all topics
+    freedrive: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # arrivals [ns] and states, by topic
     messages: int = 0
     rows: int = 0
     stamps: str = ""
@@ -48,7 +48,20 @@ class BagReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values."""
-        return {**vars(self), "joint_names": list(self.joint_names)}
+        return {k: v for k, v in vars(self).items() if k != "freedrive"} | {"joint_names": list(self.joint_names)}
+
+    def guided(self, log: Log) -> np.ndarray:
+        """Rows (N,) of a log while a switch of the driver's freedrive was last on; its messages have no stamp, so that
+        their arrival counts.
+        """
+        rows = np.zeros(len(log), bool)
+        arrival = log.stamp_ns if log.receive_ns is None else log.receive_ns
+        if log.receive_ns is None and self.stamps == "header":
+            return rows
+        for stamps, on in self.freedrive:
+            last = np.searchsorted(stamps, arrival, side="right") - 1
+            rows |= (last >= 0) & on[np.maximum(last, 0)]
+        return rows
 
 
 # beyond these a number is not a robot joint's (SI, output side)

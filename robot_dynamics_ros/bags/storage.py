@@ -11,9 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.bags.mcap_chunks import indexed_chunks, read_chunks
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.signals import Log
 
-BOOL = "std_msgs/msg/Bool"
 MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
 Wrap = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, text, total -> items
 
@@ -93,22 +91,6 @@ def read_topics(path: Path, types: Iterable[str], progress: Wrap | None = None) 
         except Exception as error:  # storage back ends raise their own, sqlite's, struct's and zstd's errors
             raise DataError(f"{part}: cannot be read as a bag, truncated or not a bag ({_line(error)})") from error
     return topics
-
-
-def freedrive(path: str | Path, log: Log, stamps: str) -> np.ndarray:
-    """Rows (N,) of a log while a Bool topic with "freedrive" in its name was last true; its messages have no stamp,
-    so that their arrival counts. stamps: "header" or "receive", the clock of the log. Raises DataError.
-    """
-    rows = np.zeros(len(log), bool)
-    if log.receive_ns is None and stamps == "header":
-        return rows
-    arrival = log.stamp_ns if log.receive_ns is None else log.receive_ns
-    for name, raw in read_topics(Path(path), (BOOL,)).items():
-        if raw.type == BOOL and "freedrive" in name and raw.raws:
-            on = np.array([message[-1] != 0 for message in raw.raws])
-            last = np.searchsorted(raw.stamps(), arrival, side="right") - 1
-            rows |= (last >= 0) & on[np.maximum(last, 0)]
-    return rows
 
 
 def _line(error: Exception) -> str:

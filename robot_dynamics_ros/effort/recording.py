@@ -84,20 +84,15 @@ def adopted(decision: Decision, robot: RobotFile) -> tuple[RobotFile, np.ndarray
     if decision.refused:
         raise DataError(decision.refused)
     meaning = decision.meaning or declared(robot)
-    updates = {**meaning.updates, "drives.effort.sign": decision.sign}
+    updates, sources = {**meaning.updates, "drives.effort.sign": decision.sign}, {}
     if meaning.unit == "A" and not robot.has("drives.torque_constant"):
         if not np.isfinite(decision.gain).all():
             return robot, np.ones(robot.n_joints)
-        updates["drives.torque_constant"] = 1.0 / decision.gain
-        updates["drives.torque_constant_std"] = decision.gain_std / decision.gain**2
-        updates["drives.source"] = _sourced(robot)
-    return robot.with_updates(updates), decision.signs * decision.sign
-
-
-def _sourced(robot: RobotFile) -> dict[str, str]:
-    source = dict(robot.drives.source)
-    fields = ("torque_constant", "torque_constant_std")
-    return source if "*" in source else source | dict.fromkeys(fields, next(iter(source.values())))
+        found = {"torque_constant": 1 / decision.gain, "torque_constant_std": decision.gain_std / decision.gain**2}
+        updates |= {f"drives.{name}": value for name, value in found.items()}
+        updates["drives.source"] = robot.drives.sources_with(found, "estimate_gravity")
+        sources = {"estimate_gravity": "currents over the gravity torque of the file's masses, in a recording"}
+    return robot.with_updates(updates, sources), decision.signs * decision.sign
 
 
 def describe(decision: Decision) -> str:

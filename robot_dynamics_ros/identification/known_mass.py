@@ -20,7 +20,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.model import joint_rows
 from robot_dynamics_ros.identification.arm.solvers.least_squares import triangle
-from robot_dynamics_ros.identification.arm.solvers.uncertainty import REGIONS
+from robot_dynamics_ros.identification.arm.solvers.uncertainty import REGIONS, jackknife
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording
@@ -131,18 +131,13 @@ class _Problem:
         return x
 
     def _deviations(self, x: np.ndarray) -> np.ndarray:
-        """Standard deviation of h (n,) by the jackknife over regions of the state (solvers/uncertainty.py), in which
-        what the friction law misses comes back.
-        """
+        """Standard deviation of h (n,) by the jackknife over regions of the state."""
         J, _ = self._linear(x)
         norm = np.linalg.norm(J, axis=0)
         norm[norm == 0] = 1.0
-        H, moved = (J / norm).T @ (J / norm), []
-        for region in self.regions:
-            own, rest = self._rows(region, x)
-            left = H - (own / norm).T @ (own / norm)
-            moved.append((np.linalg.pinv(left, rcond=1e-14, hermitian=True) @ ((own / norm).T @ rest))[: self.n])
-        return np.sqrt((REGIONS - 1) / REGIONS * (np.array(moved) ** 2).sum(0)) / norm[: self.n]
+        rows = [(own / norm, rest) for own, rest in (self._rows(region, x) for region in self.regions)]
+        moved = jackknife(np.asarray(np.linalg.qr(J / norm, mode="r")), [(A.T @ A, A.T @ rest) for A, rest in rows])
+        return np.sqrt(np.diag(moved)[: self.n]) / norm[: self.n]
 
     def _linear(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Jacobian and residuals of all triangles, and of the prior of h."""

@@ -143,10 +143,10 @@ def _prior(found: Identification, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_unloaded(found: Identification, solution: Solution, prior: np.ndarray) -> np.ndarray:
-    """Covariance (10, 10) of the body from the noise of the unloaded run, inflated for its correlation in time."""
-    inverse = np.linalg.pinv(solution.R, rcond=1e-10)
-    seen = prior @ (inverse @ inverse.T)[:, :10]
-    return _inflation(found.solution) ** 2 * seen.T @ seen
+    """Covariance (10, 10) of the body from C of the unloaded arm's base parameters: S C S', S = H^-1 prior' prior."""
+    inverse, base = np.linalg.pinv(solution.R, rcond=1e-10), slice(0, found.rigid.base.size)
+    moved = inverse[:10] @ inverse.T @ prior.T @ prior[:, 10 : 10 + base.stop]
+    return np.asarray(moved @ found.solution.covariance[base, base] @ moved.T)  # type: ignore[index]
 
 
 def torque_scale(found: Identification) -> np.ndarray:
@@ -171,9 +171,3 @@ def _scale_covariance(rows: list[JointRows], solution: Solution, deviation: np.n
         share = (inverse @ (inverse.T @ seen))[:10]
         total += deviation[j] ** 2 * np.outer(share, share)
     return total
-
-
-def _inflation(solution: Solution) -> float:
-    """Standard deviations with correlated residuals over those with white ones."""
-    white = np.linalg.norm(np.linalg.pinv(solution.R, rcond=1e-10), axis=1)
-    return max(float(np.median(solution.std[white > 0] / white[white > 0])), 1.0)

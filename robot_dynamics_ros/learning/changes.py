@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import linalg
@@ -23,7 +24,7 @@ from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
 from robot_dynamics_ros.learning.written import parameters_of
 from robot_dynamics_ros.models.sliding_friction import viscosity_text
-from robot_dynamics_ros.verdict import CLEAR, SHARE, changed
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times
 
 PAYLOAD, GAIN, VISCOSITY = 0.2, 0.05, 0.05  # kg, shares of a torque: smaller ones are no change point
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
@@ -112,9 +113,9 @@ def _hypotheses(
     for j, name in enumerate(columns.robot.joint_names):
         mine = np.zeros(len(A), bool)
         mine[ends[j] - len(recording.joints[j]) + 1 : ends[j]] = True
-        yield "gain", np.where(mine, A @ x, 0.0)[:, None], _gain(name), GAIN
+        yield "gain", np.where(mine, A @ x, 0.0)[:, None], partial(_gain, name), GAIN
         size = float(np.sqrt(np.sum(recording.joints[j][:, -1] ** 2) / recording.count[j]))
-        yield "bias", np.where(mine, A[:, columns.place(j, "fo")], 0.0)[:, None], _bias(name), SHARE * size
+        yield "bias", np.where(mine, A[:, columns.place(j, "fo")], 0.0)[:, None], partial(_bias, name), SHARE * size
 
 
 def _viscous(columns: Columns, A: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -183,17 +184,9 @@ def _payload(theta: np.ndarray, std: np.ndarray) -> str:
     return f"load of {theta[0]:+.2f} +- {std[0]:.2f} kg at the last link (centre {com} m): payload or tool"
 
 
-def _gain(name: str) -> Words:
-    def words(theta: np.ndarray, std: np.ndarray) -> str:
-        return (
-            f"torque of {name} {100 * theta[0]:+.1f} +- {100 * std[0]:.1f} %: sensor or torque constant re-calibrated"
-        )
-
-    return words
+def _gain(name: str, theta: np.ndarray, std: np.ndarray) -> str:
+    return f"torque of {name} {times(1 + theta[0])} +- {100 * std[0]:.1f} %: sensor or torque constant re-calibrated"
 
 
-def _bias(name: str) -> Words:
-    def words(theta: np.ndarray, std: np.ndarray) -> str:
-        return f"torque of {name} {theta[0]:+.2f} +- {std[0]:.2f} Nm: zero of the sensor re-calibrated"
-
-    return words
+def _bias(name: str, theta: np.ndarray, std: np.ndarray) -> str:
+    return f"torque of {name} {theta[0]:+.2f} +- {std[0]:.2f} Nm: zero of the sensor re-calibrated"

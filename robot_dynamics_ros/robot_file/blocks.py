@@ -165,8 +165,7 @@ class Drives(SourcedBlock):
 
     def sources_with(self, fields: Iterable[str], key: str) -> dict[str, str]:
         """`source` by field, that of `fields` being `key`."""
-        known = {"*": self.source} if isinstance(self.source, str) else dict(self.source)
-        return known | dict.fromkeys(fields, key)
+        return self.source | dict.fromkeys(fields, key)
 
 
 class Limits(SourcedBlock):

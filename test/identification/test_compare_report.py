@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from prepared import laws
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.identification import compare
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices
+from robot_dynamics_ros.identification.arm.identify import Options
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -15,7 +14,6 @@ pytestmark = pytest.mark.long
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 DAY = 86_400_000_000_000
 ELBOW = 2
-GIVEN = Options(choices=UserChoices(cutoff=7.0, delay=0.0, laws=laws(), effort_filter=False))
 
 
 def recorded(folder, name, seed, day, rougher=1.0, payload=0.0, celsius=40.0):
@@ -45,7 +43,7 @@ def bags(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(bags):
-    return compare.identify_each("ur5e", bags, GIVEN)
+    return compare.identify_each("ur5e", bags, Options())
 
 
 def test_wear_and_a_tool_are_distinguished(results):
@@ -63,7 +61,7 @@ def test_a_cluster_gives_the_same(results, bags, tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
     options = {"n_workers": 1, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster:
-        there = compare.identify_each("ur5e", bags[:2], GIVEN, dask=cluster.scheduler_address)
+        there = compare.identify_each("ur5e", bags[:2], Options(), dask=cluster.scheduler_address)
     for here, far in zip(results[:2], there, strict=True):
         assert far["bag"] == here["bag"]
         assert np.allclose(far["parameters"]["base"]["values"], here["parameters"]["base"]["values"], atol=1e-9)

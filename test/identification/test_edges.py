@@ -53,7 +53,7 @@ def test_short_pieces_are_filtered(samples):
 def test_figures_are_of_all_samples_but_half_a_period_at_the_ends():
     runs = [run(seed) for seed in (1, 2)]
     found = steps(runs[:1], runs[1:], chosen=structure(cutoff=4.0))
-    result = summarise(found)
+    result = summarise(found, "ur5e")
     dropped = 2 * JUDGED_PERIODS / 4.0 * runs[1].rate
     assert result["validation"]["samples"] == pytest.approx(runs[1].samples - dropped, abs=4)
     inside, edges = found.filtered(runs[1]), 2 * EDGE_PERIODS / 4.0

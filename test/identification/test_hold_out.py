@@ -52,9 +52,9 @@ def test_one_motion_however_often_is_not_held_out():
 
 
 def test_the_verdict_says_that_a_repeat_judges_nothing(given_structure):
-    result = summarise(identify_recordings(ROBOT, [runs((1, 5.0, 3))], []))
+    result = summarise(identify_recordings(ROBOT, [runs((1, 5.0, 3))], []), "ur5e")
     assert any("periodic" in text for text in result["warnings"])
     assert "cannot be judged" in " ".join(result["verdict"]) and "--validate" in " ".join(result["verdict"])
     assert result["grade"] == "fair"
     apart = identify_recordings(ROBOT, [runs((1, 5.0, 3), (2, 4.0, 3))], [])
-    assert summarise(apart)["grade"] == "good" and "held out" in apart.split
+    assert summarise(apart, "ur5e")["grade"] == "good" and "held out" in apart.split

@@ -11,7 +11,6 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
 from robot_dynamics_ros.identification.arm.identify import (
-    UserChoices,
     choose_structure,
     identify,
     identify_recordings,
@@ -86,8 +85,7 @@ def test_a_coupled_wrist_is_found():
     log = synthetic_log(ROBOT, TRUTH, 1, duration=12.0)
     v = log.qd[:, 4] + log.qd[:, 5]
     extra = np.outer(1.2 * np.tanh(v / 0.02) + 1.0 * v, [0, 0, 0, 0, 1, 1])
-    choices = UserChoices(cutoff=8.0, delay=0.0, effort_filter=False)
-    found = steps([recording(changed(log, effort=log.effort + extra), "a")], until="leave_out_contact", choices=choices)
+    found = steps([recording(changed(log, effort=log.effort + extra), "a")], until="leave_out_contact")
     choose_structure(found)
     coupled = [[t for t in law.terms if t[0] == "c" and "@" in t] for law in found.structure.laws]
     assert not any(coupled[:4]) and all(coupled[4:])

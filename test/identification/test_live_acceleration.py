@@ -15,7 +15,7 @@ from robot_dynamics_ros.identification.arm.export import identified_robot, write
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.written_file import (
     CANDIDATES,
-    choose_acceleration_cutoff,
+    choose_live_motion,
     live_errors,
     live_torques,
 )
@@ -42,7 +42,7 @@ def reported(seed: int, rate: float, noise: float, slower: float = 1.0) -> Log:
 
 def identified(rate: float, noise: float, robot=ROBOT, **slower):
     runs = [recording(reported(seed, rate, noise, **slower), str(seed)) for seed in (1, 2)]
-    return steps(runs[:1], runs[1:], robot, structure(), "choose_acceleration_cutoff", contact="off")
+    return steps(runs[:1], runs[1:], robot, structure(), "choose_live_motion", contact="off")
 
 
 @pytest.fixture(scope="module", params=[pytest.param(0.005, marks=pytest.mark.long), 0.02])
@@ -141,14 +141,14 @@ def test_the_file_holds_it_the_nodes_use_it_and_the_report_says_it(noisy, tmp_pa
 def test_nothing_is_written_where_the_recording_does_not_show_it(noisy):
     found, _ = noisy
     whole = replace_fields(found)
-    choose_acceleration_cutoff(whole)
+    choose_live_motion(whole)
     assert whole.acceleration_cutoff == found.acceleration_cutoff
     for change in (
         {"friction_invalid_reason": "contact"},
         {"structure": replace(found.structure, filters=("1 Hz",) + (None,) * 5)},
     ):
         other = replace_fields(found, **change)
-        choose_acceleration_cutoff(other)
+        choose_live_motion(other)
         assert other.acceleration_cutoff is None
         assert identified_robot(other).drives.acceleration_cutoff is None
 
@@ -192,7 +192,7 @@ def test_behind_the_gear_positions_give_the_velocity_where_the_reported_one_is_t
         signals = {"q": q + 5e-6 * rng.standard_normal(q.shape), "qd": rotor, "effort": effort}
         runs.append(recording(Log(ROBOT.joint_names, 10**18 + np.round(t * 1e9).astype(np.int64), signals), str(seed)))
     options = {"contact": "off", "effort": "torque"}
-    found = steps(runs[:1], runs[1:], robot, structure(), "choose_acceleration_cutoff", **options)
+    found = steps(runs[:1], runs[1:], robot, structure(), "choose_live_motion", **options)
     assert (found.velocity_window > 0) == (compliance > 0)
     if compliance:
         written = identified_robot(found)

@@ -2,19 +2,18 @@
 
 import numpy as np
 import pytest
-from prepared import ROBOT, TRUTH, laws
+from prepared import ROBOT, TRUTH
 from synthetic import excitation, torque
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot, write_outputs
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.written_file import live_torques
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-CHOICES = Options(choices=UserChoices(cutoff=8.0, laws=laws(), effort_filter=False), contact="off")
 EFFORT, VELOCITY = 0.003, 0.003  # s
 GAIN = np.array([1.0, 1.05, 1.0, 1.0, 0.95, 1.0])
 STAGES = ("motion", "friction", "force")
@@ -36,7 +35,7 @@ def reported(seed: int, duration: float = 24.0) -> Log:
 @pytest.fixture(scope="module")
 def found():
     runs = [recording(reported(seed), str(seed)) for seed in (1, 2)]
-    return identify_recordings(ROBOT, runs[:1], runs[1:], CHOICES)
+    return identify_recordings(ROBOT, runs[:1], runs[1:], Options(contact="off"))
 
 
 def rms(robot) -> np.ndarray:
@@ -73,4 +72,4 @@ def test_a_repaired_recording_is_not_repaired_twice(found):
     log = reported(2)
     Pipeline(robot, stages=STAGES).run(log)
     rest = (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 1.0]
-    np.testing.assert_allclose(np.sqrt(((y - p) ** 2).mean(0)), np.sqrt((rest**2).mean(0)), rtol=0.02)
+    np.testing.assert_allclose(np.sqrt(((y - p) ** 2).mean(0)), np.sqrt((rest**2).mean(0)), rtol=0.03)

@@ -1,6 +1,8 @@
 """Payload of simulated robots that differ from their file: the true payload lies within the deviations."""
 
+import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,6 +61,24 @@ def test_what_torque_constants_leave_open_is_counted(monkeypatch):
     monkeypatch.setattr(payloads, "TORQUE_SCALE", 0.0)
     alone = payloads.identify_payload(found, [loaded]).mass_std
     assert np.sqrt(got.mass_std**2 - alone**2) == pytest.approx(0.02 * MASS, rel=0.3)
+
+
+def test_what_the_unloaded_run_leaves_open_is_counted():
+    """Base parameters that are wrong by e, and whose covariance is e e', move the payload by its deviation."""
+    found = steps([recording(log_of(40, 1), "free")], chosen=GIVEN, until="fit_together")
+    loaded, s = [recording(log_of(40, 3, MASS), "loaded")], found.solution
+    base = np.arange(len(s.x)) < found.rigid.base.size
+
+    def got(covariance, error):
+        other = copy.copy(found)
+        other.fit = replace(found.fit, solution=replace(s, covariance=covariance, rhs=s.rhs + s.R @ error))
+        return payloads.identify_payload(other, loaded)
+
+    none, e = np.zeros_like(s.covariance), np.where(base, s.std * np.random.default_rng(1).normal(size=len(s.x)), 0)
+    sure, wrong, unsure = got(none, 0 * e), got(none, e), got(np.outer(e, e), 0 * e)
+    for name in ("mass", "com"):
+        share = np.sqrt(getattr(unsure, f"{name}_std") ** 2 - getattr(sure, f"{name}_std") ** 2)
+        np.testing.assert_allclose(share, np.abs(getattr(wrong, name) - getattr(sure, name)), rtol=0.1, atol=1e-4)
 
 
 @pytest.mark.long

@@ -49,7 +49,7 @@ def halting(seed, folder):
 def test_at_rest_for_half_of_the_run(tmp_path):
     """Figures of rest and motion are separate; with hysteretic laws samples at rest do not bias the model of motion."""
     found = identify(ROBOT, [halting(0, tmp_path)], [halting(1, tmp_path)])
-    report = summarise(found)["validation"]
+    report = summarise(found, "")["validation"]
     assert all(count > 2000 for count in report["at_rest"]["samples"])
     assert all(count > 1500 for count in report["moving"]["samples"])
     assert min(report["moving"]["r2"]) > 0.95 and min(report["r2"]) > 0.7

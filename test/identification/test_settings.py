@@ -7,7 +7,7 @@ from synthetic import excitation, torque, truth_of
 from bench.force import recordings, zoo
 from bench.force.recordings import KINDS
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.identify import UserChoices, coupled_joints
+from robot_dynamics_ros.identification.arm.identify import coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.motion import filtered
@@ -20,7 +20,6 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
 ROBOT = load_robot("ur5e")
-GIVEN = UserChoices(cutoff=8.0, effort_filter=False)
 
 
 def late(delay, rate=500.0, seed=1, duration=24.0):
@@ -38,7 +37,7 @@ def late(delay, rate=500.0, seed=1, duration=24.0):
 @pytest.mark.parametrize("delay", [0.003, pytest.param(-0.003, marks=pytest.mark.long)])
 def test_three_milliseconds_are_found_within_a_tenth(delay):
     tuner = Tuner([late(delay)], RigidModel(ROBOT), True)
-    found = tuner.run(GIVEN)
+    found = tuner.run()
     assert found.delay == pytest.approx(delay, abs=3e-4)
     assert 0 < found.delay_std < 3e-4
     assert any("+-" in note and ("lags" if delay > 0 else "leads") in note for note in tuner.notes)
@@ -54,12 +53,12 @@ def test_the_deviation_of_a_delay_at_a_low_rate_is_that_of_its_errors():
 
 def test_an_effort_that_seems_to_lead_by_far_is_not_compensated():
     tuner = Tuner([late(-0.006, duration=12.0)], RigidModel(ROBOT), True)
-    assert tuner.run(GIVEN).delay == 0.0 and not tuner.notes
+    assert tuner.run().delay == 0.0 and not tuner.notes
 
 
 def test_no_delay_is_found_where_there_is_none():
     tuner = Tuner([late(0.0, 125.0, seed=2)], RigidModel(ROBOT), True)
-    assert tuner.run(GIVEN).delay == 0.0 and not tuner.notes
+    assert tuner.run().delay == 0.0 and not tuner.notes
 
 
 def test_friction_that_turns_round_after_some_travel_is_no_delay():
@@ -67,7 +66,7 @@ def test_friction_that_turns_round_after_some_travel_is_no_delay():
     start = np.arange(rec.samples) == 0
     H = [_core.presliding_elements(np.ascontiguousarray(x), np.array([1e-2]), start) for x in rec.pieces[0].q.T]
     rec = rec.with_effort(lambda effort: effort + 0.5 * effort.std(0) * np.hstack(H))
-    assert Tuner([rec], RigidModel(ROBOT), True).run(GIVEN).delay == 0.0
+    assert Tuner([rec], RigidModel(ROBOT), True).run().delay == 0.0
 
 
 @pytest.mark.long

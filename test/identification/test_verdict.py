@@ -20,6 +20,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.identification.reports.verdict import judged
@@ -43,7 +44,7 @@ def found():
 
 @pytest.fixture(scope="module")
 def result(found):
-    return summarise(found)
+    return summarise(found, "ur5e")
 
 
 def test_figures_are_those_of_the_written_file(found, result):
@@ -65,10 +66,21 @@ def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
     for name in ("fc", "fv"):
         friction[name][2] *= 0.3
     worse.live = replace(found.live, friction=friction, hysteresis=None)
-    r = summarise(worse)
+    r = summarise(worse, "ur5e")
     assert r["validation"]["rmse"][2] > 2 * r["comparison"]["consistent"]["rmse"][2]
     exceptions = r["verdict"][0].split(":")[0]
     assert ROBOT.joint_names[2] in exceptions and "constant Coulomb friction" in exceptions
+
+
+def test_friction_is_reported_under_the_load_of_the_gears():
+    """A tenth of |gravity torque| beside the friction of the synthetic arm."""
+    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0) for seed in (1, 2)]
+    for log in logs:
+        log.effort += 0.1 * np.abs(RobotModel(ROBOT.chain()).gravity(log.q)) * np.tanh(log.qd / 0.02)
+    told = summarise(steps(*([recording(log, "loaded")] for log in logs)), "ur5e")["parameters"]["sliding_friction"]
+    true = TRUTH.fc[1] + TRUTH.fv[1] * np.array(told["speeds"]) + 0.1 * told["load"][1]  # of the joint that bears most
+    np.testing.assert_allclose(told["torque"][1], true, rtol=0.1)
+    assert told["load"][1] > 20
 
 
 def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
@@ -113,7 +125,7 @@ def test_after_another_robots_recording_comes_the_same_recording_for_its_own_arm
     there = copy.copy(found)
     there.other_robot = "gravity torque is 0.46 times that of ur5e"
     names = " ".join(r.name for r in found.training)
-    assert f"identify {names} --robot " in summarise(there)["next"]
+    assert f"identify {names} --robot " in summarise(there, "ur5e")["next"]
 
 
 def test_after_a_file_that_is_not_usable_comes_a_recording_for_the_robot_as_it_was_named(found):
@@ -180,7 +192,7 @@ def test_a_broken_model_is_no_comparison(result):
 
 def test_the_initial_model_is_judged_as_its_file_says(found):
     """A file that was identified, memory and rotors included, predicts as well when it is the initial model."""
-    r = summarise(steps([run(3)], [run(4)], identified_robot(found)))
+    r = summarise(steps([run(3)], [run(4)], identified_robot(found)), "ur5e")
     assert r["comparison"]["initial_model"]["mean_r2"] > 0.995
     assert np.all(np.array(r["comparison"]["initial_model"]["rmse"]) < 1.3 * np.array(r["validation"]["rmse"]))
 
@@ -201,7 +213,7 @@ def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
 def test_consistency_that_costs_accuracy_is_a_warning():
     """No possible bodies explain the effort of a payload of -3 kg: what consistency costs is told."""
     body = -np.array([0.3, 0, 0, 0.3, 0, 0, 0, 0, 0.9, 3.0])
-    r = summarise(steps([run(1, payload=body)], [run(2, payload=body)], effort="torque"))
+    r = summarise(steps([run(1, payload=body)], [run(2, payload=body)], effort="torque"), "ur5e")
     free, possible = (r["comparison"][k]["mean_r2"] for k in ("unconstrained", "consistent"))
     assert possible < free - 0.01
     assert any(f"costs {free - possible:.3f} of R2" in text for text in r["warnings"])
@@ -210,7 +222,7 @@ def test_consistency_that_costs_accuracy_is_a_warning():
 def test_a_mounted_payload_is_not_written_twice():
     robot = ROBOT.with_updates({"payload.mass": 3.0, "payload.com": [0.0, 0.0, 0.1]})
     body = np.array([0.03, 0, 0, 0.03, 0, 0, 0, 0, 0.3, 3.0])
-    written = identified_robot(steps([run(1, robot, payload=body)], robot=robot, until="choose_acceleration_cutoff"))
+    written = identified_robot(steps([run(1, robot, payload=body)], robot=robot, until="choose_live_motion"))
     q = np.zeros((1, 6))
     model = RobotModel(written.chain(), written.joint_names)
     truth = RobotModel(ROBOT.chain_with_links((TRUTH.phi + np.r_[np.zeros(50), body]).reshape(6, 10)))

@@ -12,7 +12,7 @@ from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.arm.model import signals_of
 from robot_dynamics_ros.identification.arm.presliding import clock
 from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit
@@ -169,8 +169,7 @@ def test_bodies_are_solved_beside_friction_that_grows_with_load():
     who = zoo.individuals(ROBOT, 8, 1, zoo.families("tuning"))[4]
     log, kind = recordings.recorded(ROBOT, who, 1)
     machine = recordings.simulated(ROBOT, who, 0).machine
-    choices = UserChoices(cutoff=27.0, delay=0.0, effort_filter=False)
-    found = identify_recordings(ROBOT, [recording(log, kind)], [], Options(choices=choices))
+    found = identify_recordings(ROBOT, [recording(log, kind)], [])
     assert kind == "moves" and any("hl@" in term for law in found.structure.laws for term in law.terms)
     ratio = found.rotor / machine.true["drive.rotor_inertia"]
     assert np.all((ratio > 0.5) & (ratio < 1.5)), ratio

@@ -30,9 +30,9 @@ from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravity_deviation, residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
-from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
+from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
-from robot_dynamics_ros.identification.arm.written_file import choose_acceleration_cutoff
+from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.hold_out import other_motion
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
@@ -200,7 +200,7 @@ def choose_structure(state: Identification) -> None:
     """
     motor = state.robot.drives.torque_side == "motor"
     tuner = Tuner(state.training, state.rigid, motor, coupled_joints(state.robot))
-    state.structure = tuner.run(state.options.choices)
+    state.structure = tuner.run()
     motions = [motion_of([r], state.structure) for r in state.training]
     state.motion = stack(motions)
     state.edges = [0, *np.cumsum([len(m) for m in motions]).tolist()]
@@ -258,9 +258,9 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("friction laws of the robot file", fit_together),
     ("temperatures of the recordings", compare_viscosity),
     ("checking rotor inertias", check_rotors),
-    ("acceleration of the live nodes", choose_acceleration_cutoff),
+    ("velocity and acceleration of the live nodes", choose_live_motion),
     ("residuals of the live pipeline", measure_residuals),
     ("checking what the data support", check_data),
 )
 
-__all__ = ["Identification", "Options", "UserChoices", "identify", "identify_recordings", "read", "read_moving"]
+__all__ = ["Identification", "Options", "identify", "identify_recordings", "read", "read_moving"]

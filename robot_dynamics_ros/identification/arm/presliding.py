@@ -152,13 +152,13 @@ class PreslidingProblem:
         A *= self.root[:, None]
         return A
 
-    def grams(self, shape: Shape) -> np.ndarray:
+    def grams(self, shape: Shape, columns: np.ndarray | None = None) -> np.ndarray:
         """Gram matrices (F, k, k) of every part of every set of folds: T' G T of the columns that all ratios and powers
-        share.
+        share, which may be given.
         """
         key = shape.velocity, shape.widening
         if key not in self._cache:
-            self._cache[key] = self._grams(self.columns(*key))
+            self._cache[key] = self._grams(self.columns(*key) if columns is None else columns)
         grams = self._cache[key]
         T = self.mixed(shape, grams.shape[1])
         return T.T @ grams @ T
@@ -188,10 +188,8 @@ class PreslidingProblem:
     def changes(self) -> float:
         """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves."""
         shape = Shape(1.0, 0.85, 0.1)
-        key = shape.velocity, shape.widening
-        A = self.columns(*key)
-        self._cache[key] = self._grams(A)
-        (x,) = self.solve(self.gram(shape)[None])
+        A = self.columns(shape.velocity, shape.widening)
+        (x,) = self.solve(self.grams(shape, A).sum(0, keepdims=True) / self.partitions)
         rest = (A @ (self.mixed(shape, A.shape[1]) @ np.append(x, -1.0)))[np.argsort(self.rows)]
         k = max(round(CHANGE * self.data.rate / self.every), 1)
         return float(((rest[k:] - rest[:-k]) ** 2).sum())

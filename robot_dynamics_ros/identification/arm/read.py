@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.bags import BagReport, load_bag
-from robot_dynamics_ros.bags.storage import BOOL, freedrive
 from robot_dynamics_ros.bags.wrench import NoWrench
 from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.errors import DataError
@@ -51,13 +50,13 @@ def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[
         log = log[~np.any([(log.time >= a) & (log.time <= b) for a, b in exclude], axis=0)]
     if len(log) < 2:
         raise DataError(f"{bag}: nothing is left beside what is excluded")
-    shown = options.contact == "auto" and BOOL in report.types
-    guided = freedrive(bag, log, report.stamps) if shown else np.zeros(len(log), bool)
-    if guided.sum() > len(log) // 2:
-        raise DataError(f"{bag}: recorded in freedrive: {HAND_GUIDED_ADVICE}")
-    if guided.any():
-        log = log[~guided]
-        report.drop("in freedrive", int(guided.sum()))
+    if options.contact == "auto":
+        guided = report.guided(log)
+        if guided.sum() > len(log) // 2:
+            raise DataError(f"{bag}: recorded in freedrive: {HAND_GUIDED_ADVICE}")
+        if guided.any():
+            log = log[~guided]
+            report.drop("in freedrive", int(guided.sum()))
     refuse(log, robot, str(bag))
     check_moves(log, str(bag))
     rec = recording(log, str(bag))

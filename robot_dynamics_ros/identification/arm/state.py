@@ -14,7 +14,6 @@ from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
-from robot_dynamics_ros.identification.arm.tuning import UserChoices
 from robot_dynamics_ros.identification.dataset.motion import EDGE_PERIODS, JUDGED_PERIODS, Motion, filtered
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.velocity import VelocitySignal
@@ -28,7 +27,6 @@ class Options:
     """What the user may fix; the defaults leave every choice to the data."""
 
     effort: str = "auto"
-    choices: UserChoices = UserChoices()
     prior: float = PRIOR
     topic: str = "auto"
     known_rotor: bool = False

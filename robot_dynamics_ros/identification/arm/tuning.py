@@ -7,7 +7,7 @@ elements beside that law where they predict clearly better.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,16 +37,6 @@ MIN_FILTER_GAIN = 0.10  # the same for an effort filter: only a log that was vis
 NO_SHIFT = np.zeros(1, int)
 
 
-@dataclass(frozen=True)
-class UserChoices:
-    """Choices the user has made; None leaves them to the data."""
-
-    cutoff: float | None = None
-    delay: float | None = None
-    laws: tuple[JointFriction, ...] | None = None
-    effort_filter: bool = True
-
-
 class Tuner:
     """Finds the Structure for recordings of one robot."""
 
@@ -62,39 +52,36 @@ class Tuner:
         self._remembers = False  # cut-offs and delays are judged with presliding elements
         self._shifted: dict[tuple[Any, ...], np.ndarray] = {}  # efforts by delays and margin
 
-    def run(self, choices: UserChoices = UserChoices()) -> Structure:
+    def run(self) -> Structure:
         """The structure with the smallest held-out error.
 
         Cut-off, velocity source and delay are searched together; effort filters and coupled motors are chosen without
         and with the delay, and the delay stays where the robot is predicted better with it and, with the same filters
         and motors, AGREED of the joints are.
         """
-        candidates, errors, lags = self._search(choices)
+        candidates, errors, lags = self._search()
         table, zero = errors.sum(1), int(np.flatnonzero(lags == 0)[0])
-        chosen = self._completed(candidates[_best(candidates, table[:, zero])], choices)
+        chosen = self._completed(candidates[_best(candidates, table[:, zero])])
         k = _best(candidates, table.min(1))
         if late := self._late(candidates[k], errors[k], lags):
-            other = self._completed(late, choices)
+            other = self._completed(late)
             if self._gains(other, chosen):
                 chosen = self._refined(other)
                 self.notes.append(_lag(chosen))
         return chosen
 
     # -- cut-off, velocity source and delay -----------------------------------------------------------------------
-    def _search(self, choices: UserChoices) -> tuple[list[Structure], np.ndarray, np.ndarray]:
+    def _search(self) -> tuple[list[Structure], np.ndarray, np.ndarray]:
         """Candidates, held-out errors of their joints for every delay (candidates, n, D), and delays [samples].
 
         f_dyn is an upper bound where positions are quantised: their steps look like fast motion.
         """
         f_dyn = max(motion_frequency(r) for r in self.recordings)
-        free = sorted({round(min(max(f * f_dyn, SLOWEST), 0.25 * self.rate), 3) for f in CUTOFF_FACTORS})
-        cutoffs = [choices.cutoff] if choices.cutoff else free
+        cutoffs = sorted({round(min(max(f * f_dyn, SLOWEST), 0.25 * self.rate), 3) for f in CUTOFF_FACTORS})
         reported = all(p.qd is not None for r in self.recordings for p in r.pieces)
         none: Filters = (None,) * self.rigid.n
-        first = Structure(cutoffs[0], "q", choices.delay or 0.0, self.simple, none, self.coupled)
-        lags = NO_SHIFT
-        if choices.delay is None:
-            lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
+        first = Structure(cutoffs[0], "q", 0.0, self.simple, none, self.coupled)
+        lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
         sources = ("q", "qd") if reported else ("q",)
         margin = min(cutoffs)
         simple, memory = (self._errors(s, lags, margin).sum(0).min() for s in (first, first.remembering()))
@@ -109,8 +96,7 @@ class Tuner:
             more = [replace(first, cutoff=c, source=s) for c in sorted(tried)]
             rows += [self._errors(self._law(c), lags, margin) for c in more]
             candidates += more
-        if not choices.cutoff:
-            self._lower(candidates, rows, lags)
+        self._lower(candidates, rows, lags)
         return candidates, np.array(rows), lags
 
     def _lower(self, candidates: list[Structure], rows: list[np.ndarray], lags: np.ndarray) -> None:
@@ -134,8 +120,6 @@ class Tuner:
         Effort that leads by more than SHORTEST_DELAY and a sample is none: a controller reports state and effort of one
         cycle, and friction or elasticity that the laws lack looks like that.
         """
-        if len(lags) == 1:
-            return None
         k = int(table.sum(0).argmin())
         if not 0 < k < len(lags) - 1:
             return None  # a minimum at the end of the range is a trend, not a delay
@@ -179,12 +163,10 @@ class Tuner:
         return structure.remembering() if self._remembers else structure
 
     # -- effort filters and coupled motors ------------------------------------------------------------------------
-    def _completed(self, structure: Structure, choices: UserChoices) -> Structure:
+    def _completed(self, structure: Structure) -> Structure:
         """The structure with effort filters and coupled motors for its settings."""
         judged = self._judged(structure)
-        if choices.effort_filter:
-            structure = replace(structure, filters=self._filters(structure, judged))
-        return structure.with_laws(choices.laws) if choices.laws else judged.with_motors(structure)
+        return judged.with_motors(replace(structure, filters=self._filters(structure, judged)))
 
     def _filters(self, structure: Structure, judged: CrossValidation) -> Filters:
         """Per joint: the low-pass the recorded effort has seen, if the data show one beyond doubt."""
@@ -251,6 +233,3 @@ def _lag(structure: Structure) -> str:
     relation = "lags" if structure.delay > 0 else "leads"
     size, std = 1e3 * abs(structure.delay), 1e3 * structure.delay_std
     return f"effort {relation} the reported state by {size:.3g} +- {std:.1g} ms: compensated"
-
-
-__all__ = ["Tuner", "UserChoices"]

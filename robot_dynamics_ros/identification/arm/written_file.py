@@ -99,8 +99,8 @@ def _replayed(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(torques), np.concatenate(predictions)
 
 
-def choose_acceleration_cutoff(state: Identification) -> None:
-    """Fill acceleration_cutoff; it stays None where the recordings do not show what is best.
+def choose_live_motion(state: Identification) -> None:
+    """Fill velocity_window and acceleration_cutoff, which stays None where the recordings do not show what is best.
 
     Behind the gear the links' own velocity is needed: the slope of the positions, where that leaves less.
     """

@@ -25,6 +25,7 @@ from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
 from robot_dynamics_ros.identification.reports.matrix import arm_matrix
 from robot_dynamics_ros.identification.reports.verdict import judged
+from robot_dynamics_ros.models.sliding_friction import typical_load
 from robot_dynamics_ros.robot_file import RobotFile
 
 FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
@@ -43,7 +44,7 @@ def _figures(y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
 
 
 @one_thread()
-def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
+def summarise(found: Identification, robot: str) -> dict[str, Any]:
     """Everything in the report, as plain lists and numbers; `validation` judges the robot file that is written.
 
     robot: as the user has named it, for the next command. Fills `predicted`, which the report draws.
@@ -91,7 +92,7 @@ def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
             },
             "validation_bags": [_bag(r) for r in found.validation],
             "conditioning": _conditioning(found),
-            "parameters": _parameters(found),
+            "parameters": _parameters(found, typical_load(written) * found.effort.includes_gravity),
             "structure": _structure(found),
             "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
             "other_robot": found.other_robot,
@@ -100,7 +101,7 @@ def summarise(found: Identification, robot: str = "") -> dict[str, Any]:
             "warnings": [*dict.fromkeys(found.warnings), *_inconsistent(others)],
         }
     )
-    said = judged(result, _remedy(found, robot or found.robot.name))
+    said = judged(result, _remedy(found, robot))
     statements = [text for text in result["statements"] if f"({text})" not in " ".join(said["verdict"])]
     return result | {"statements": statements, "matrix": arm_matrix(result)} | said
 
@@ -163,12 +164,12 @@ def _conditioning(found: Identification) -> dict[str, Any]:
     }
 
 
-def _parameters(found: Identification) -> dict[str, Any]:
+def _parameters(found: Identification, load: np.ndarray) -> dict[str, Any]:
     s, base = found.solution, found.rigid.base
     b = base.size
     index = found.structure.index(b)
     P = base.matrix()
-    friction_at = steady_friction(found.fit, SPEEDS)
+    friction_at = steady_friction(found.fit, SPEEDS, load)
     friction = [
         {
             "joint": name,
@@ -190,7 +191,7 @@ def _parameters(found: Identification) -> dict[str, Any]:
             "consistent": P @ found.consistent.phi,
         },
         "friction": friction,
-        "sliding_friction": {"speeds": SPEEDS, "torque": friction_at[0], "std": friction_at[1]},
+        "sliding_friction": {"speeds": SPEEDS, "torque": friction_at[0], "std": friction_at[1], "load": load},
         "rotor_inertia": found.rotor,
         "links": found.consistent.phi.reshape(-1, 10),
         "live_friction": found.live.friction,

@@ -51,13 +51,17 @@ def left_out(s: Solution, parts: Parts, region: np.ndarray, regions: int, stride
     """Covariance (p, p) of a solution of which every region (N,) of the samples is left out once; every `stride`-th
     sample is among the parts.
     """
-    inverse = np.linalg.pinv(s.R, rcond=RANK)
-    moved = []
-    for H, score in _normal(s, parts, region, regions):
-        left = np.eye(len(s.x)) - stride * inverse.T @ H @ inverse  # of R'R, so that its condition does not square
-        moved.append(inverse @ np.linalg.lstsq(left, stride * inverse.T @ score, rcond=RANK)[0])
+    return jackknife(s.R, [(stride * H, stride * score) for H, score in _normal(s, parts, region, regions)])
+
+
+def jackknife(R: np.ndarray, regions: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Covariance (p, p) of a solution with triangle R from the normal matrix (p, p) and score (p,) of every region."""
+    inverse, moved = np.linalg.pinv(R, rcond=RANK), []
+    for H, score in regions:
+        left = np.eye(len(R)) - inverse.T @ H @ inverse  # of R'R, so that its condition does not square
+        moved.append(inverse @ np.linalg.lstsq(left, inverse.T @ score, rcond=RANK)[0])
     D = np.array(moved)
-    return np.asarray((regions - 1) / regions * D.T @ D)
+    return np.asarray((len(D) - 1) / len(D) * D.T @ D)
 
 
 def _normal(s: Solution, parts: Parts, region: np.ndarray, regions: int) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from force_bench import UR5E, measured, moving, still
+from force_bench import POSE, UR5E, measured, model, moving, still
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.signals import Log
 
@@ -63,6 +66,34 @@ def test_contact_is_decided_without_and_keeps_its_deviation():
     assert flagged.sum() > 400
     same = (scaled.external_wrench_std == plain.external_wrench_std)[1:].all(axis=1)
     assert same[flagged].all() and not same[~flagged][600:].all()
+
+
+def pushed(side, **parameters):
+    """A standing robot under a push in the second half, its friction zero and known within REST; and the push."""
+    wrench = np.where(np.arange(1500)[:, None] < 750, 0.0, [40.0, -10.0, -20.0, 0.3, 0.2, 0.0])
+    log, stages = measured(still(seconds=3.0), wrench, friction=False), (MotionStage(), ForceStage())
+    log.friction_torque, log.friction_std = np.zeros_like(log.q), np.tile(REST, (1500, 1))
+    robot = ROBOT.with_updates({"drives.torque_side": side}, {"test": "of a test"})
+    for stage, given in zip(stages, ({}, {"rest_bias": 0.0, "recent_error": 0.0, **parameters}), strict=True):
+        stage.configure(robot, given)
+        stage.run(log)
+    return log, wrench
+
+
+@pytest.mark.parametrize(("side", "row"), [("motor", -1), ("link", 770)], ids=["friction", "lag"])
+def test_what_a_contact_adds_widens_the_wrench_but_does_not_move_it(side, row):
+    """As errors of the torques pass the gain G of the estimate: G D G' of friction, of the lag of all joints g g'."""
+    free, wrench = pushed(side, contact_on_ratio=100.0)
+    touched, _ = pushed(side)
+    assert not free.contact.any() and touched.contact[row - 1].any()
+    np.testing.assert_array_equal(touched.external_wrench, free.external_wrench)
+    tau, std, J = touched.external_joint_torque[row], free.external_joint_torque_std[row], model().jacobian(POSE)
+    C = _core.invert_wrench(UR5E.chain(), POSE, tau, std, expected_moment=1.5, point_contact=0.25)[1]
+    added, gain = np.sqrt(touched.external_joint_torque_std[row] ** 2 - std**2), C @ J / std**2
+    columns = gain * added if side == "motor" else gain @ (added * np.sign(J.T @ wrench[row]))[:, None]
+    wider = np.sqrt(np.diag(C + columns @ columns.T))
+    np.testing.assert_allclose(touched.external_wrench_std[row], wider, rtol=1e-4)
+    assert (wider > 1.05 * free.external_wrench_std[row]).any()
 
 
 def test_robots_without_residuals_have_the_deviations_of_before():

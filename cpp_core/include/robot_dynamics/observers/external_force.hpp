@@ -6,8 +6,9 @@
 // Errors last for tenths of a second: while no contact is flagged, the recent mean of (torque / deviation)^2 over all
 // joints scales the covariance of the wrench, within 0.25..9 (source: own). The contact decision does not use it.
 //
-// In contact two errors are added to a joint's torque tau, with which the decision is not burdened: the flag would drop
-// out under the push that raises it (source: own).
+// In contact two errors of a joint's torque tau are added to what is published. Neither decision nor estimate uses
+// them: the flag would drop out under the push that raises it, and a moment would explain what is a force (source:
+// own).
 //   (contact_error s tau / level)^2   s: deviation of friction, level: its breakaway
 //   ((r - y) + y'/K)^2                what the filters behind the momentum observer's input r have not followed yet;
 //                                     without a fast observer y = r, and noise of y'/K is filtered by K once more
@@ -36,7 +37,7 @@ class ExternalForce {
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
   static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
   static constexpr double contact_error =
-      2.0;                                  // relative error of the friction that a contact adds, over that of friction
+      1.5;                                  // relative error of the friction that a contact adds, over that of friction
   static constexpr double displaced = 0.1;  // deviation of what friction keeps of a push, as share of it
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
@@ -201,22 +202,31 @@ class ExternalForce {
   bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* friction_std,
                const ForceOutput& out) noexcept {
     const int n = chain_.n;
-    Joints raw{}, torque{}, std{};
+    Joints raw{}, torque{}, std{}, free_std{}, friction{}, behind{};
     for (int i = 0; i < n; ++i) {
       raw[i] = environment_on_robot(r_[i]);
       torque[i] = raw[i] - tare_.bias()[i];
-      std[i] = std::sqrt(variance_[i]);
+      if (!contact_.any()) continue;
+      behind[i] = lag_[i];
+      if (p_.friction_level[i] > 0.0)
+        friction[i] = contact_error * friction_std[i] * load_.held(i) / p_.friction_level[i];
     }
-    if (contact_.any()) widen(friction_std, std.data());
+    const auto widened = [&](int i, double variance) {
+      return std::sqrt(variance + friction[i] * friction[i] + behind[i] * behind[i]);
+    };
+    for (int i = 0; i < n; ++i) std[i] = widened(i, variance_[i]);
     recognise_payload(dt, in, torque.data(), std.data());
     for (int i = 0; i < n; ++i) raw[i] -= load_torque_[i], torque[i] -= load_torque_[i];
-    absorb(stamp_ns, dt, in, torque.data(), out);
-    Joints free_std{};
-    std::copy_n(out.torque_std, n, free_std.begin());
-    if (contact_.any()) widen(friction_std, out.torque_std);
+    rest_.step(stamp_ns, dt, in.q, in.qd, torque.data(), trusted(), contact_.any());
+    for (int i = 0; i < n; ++i) {
+      out.torque[i] = torque[i] - rest_.bias(i);
+      free_std[i] = std::sqrt(variance_[i] + load_variance_[i]);
+      out.torque_std[i] = widened(i, variance_[i] + load_variance_[i]);
+    }
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
-    if (!all_finite(out.torque, n) || !inverse_.step(frames, out.torque, out.torque_std, estimate_)) return false;
+    if (!all_finite(out.torque, n) || !inverse_.step(frames, out.torque, free_std.data(), estimate_)) return false;
+    if (contact_.any()) inverse_.widen(frames, free_std.data(), friction.data(), behind.data(), estimate_);
     if (recent_.used()) scale_covariance(stamp_ns, out);
     if (settled()) tare_.step(dt, raw.data(), std.data());
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
@@ -225,25 +235,6 @@ class ExternalForce {
     *out.singular_value = estimate_.singular_value;
     decide(dt, frames, torque.data(), std.data(), free_std.data(), out);
     return true;
-  }
-
-  // What stays of the torque beside the error of friction at rest, and its deviation.
-  void absorb(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* torque,
-              const ForceOutput& out) noexcept {
-    rest_.step(stamp_ns, dt, in.q, in.qd, torque, trusted(), contact_.any());
-    for (int i = 0; i < chain_.n; ++i) {
-      out.torque[i] = torque[i] - rest_.bias(i);
-      out.torque_std[i] = std::sqrt(variance_[i] + load_variance_[i]);
-    }
-  }
-
-  // What is less certain in a contact.
-  void widen(const double* friction_std, double* std) const noexcept {
-    for (int i = 0; i < chain_.n; ++i) {
-      const double level = p_.friction_level[i];
-      const double added = level > 0.0 ? contact_error * friction_std[i] * load_.held(i) / level : 0.0;
-      std[i] = std::sqrt(std[i] * std[i] + added * added + lag_[i] * lag_[i]);
-    }
   }
 
   // No contact, and sensors that are trusted: what is left of the torque is an error of the model.
@@ -300,7 +291,7 @@ class ExternalForce {
     const int n = chain_.n;
     const bool flagged = !payload_.held() && payload_.verdict() != PayloadCheck::Verdict::none;
     double magnitude[max_joints + 1], std[max_joints + 1], rest[max_joints];
-    bool other = contact_.any();  // than what is published
+    bool other = false;  // than those of the estimate
     for (int i = 0; i < n; ++i) {
       rest[i] = torque[i] - explained_[i];
       magnitude[i] = std::min(std::abs(out.torque[i]), std::abs(rest[i]));

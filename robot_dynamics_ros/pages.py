@@ -11,7 +11,6 @@ from typing import Any
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.outputs import write_atomically
-from robot_dynamics_ros.verdict import change
 
 TEMPLATES = Path(__file__).resolve().parent / "data"
 
@@ -32,7 +31,7 @@ def write_html(template: str, path: Path, **values: Any) -> Path:
         "command": command(),
         "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M}",
     }
-    environment.filters |= {"n": number, "change": change}
+    environment.filters["n"] = number
     text = environment.get_template(template).render(**values)
     try:
         write_atomically(path, text)

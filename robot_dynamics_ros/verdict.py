@@ -51,11 +51,6 @@ def times(ratio: float) -> str:
     return f"{ratio:.2g} times" if abs(ratio) >= FOLD or ratio < 0 else f"{100 * (ratio - 1):+.0f} %"
 
 
-def change(percent: float | None) -> str:
-    """A change in % in words, as of `times`; a dash where there is none."""
-    return "–" if percent is None else times(1 + percent / 100)
-
-
 def cell(value: float | None, level: str) -> tuple[str, str]:
     """Text of a number for `matrix`, with its level; a dash where there is none."""
     return ("–" if value is None or not np.isfinite(value) else f"{value:.3g}"), level

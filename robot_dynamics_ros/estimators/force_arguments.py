@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
 DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin
-KEPT = 0.06  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
+KEPT = 0.05  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
 CONTACT = 5.5  # standard deviations at which contact begins, with residuals that the recordings did not exceed
@@ -97,14 +97,14 @@ def _noise(robot: RobotFile) -> np.ndarray:
 def _rest(robot: RobotFile, usual: float) -> dict[str, np.ndarray]:
     """Error of friction at rest that is absorbed: deviation d (n,) [Nm] and time T min(1, (KEPT level / d)^2) (n,) [s].
 
-    d is residuals.rest, and of a stuck joint, whose friction is whatever balances, at least that of any within its
-    level at breakaway, level / sqrt(3). Beyond KEPT of its level no memory explains friction at rest.
+    d is residuals.rest, and of a stuck joint, which may hold any torque within its level at breakaway, at least level /
+    sqrt(3). Beyond KEPT of its level no memory explains friction at rest.
     """
     if robot.residuals is None:
         return {"rest_std": np.zeros(robot.n_joints), "rest_time": np.zeros(robot.n_joints)}
     level = friction_level(robot) if robot.drives.torque_side == "motor" else np.zeros(robot.n_joints)
     deviation = np.fmax(robot.array("residuals.rest"), np.where(stuck(robot), level / np.sqrt(3.0), 0.0))
-    kept = np.where(level > 0.0, KEPT * level / deviation, 1.0)
+    kept = np.where(level > 0.0, KEPT * level / robot.array("residuals.rest"), 1.0)
     return {"rest_std": deviation, "rest_time": usual * np.minimum(kept, 1.0) ** 2}
 
 
@@ -153,5 +153,6 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "drift_noise": robot.array("residuals.moving") if known else np.zeros(n),
             "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
             "friction_level": friction_level(robot) if known and side == "motor" else np.zeros(n),
+            "stuck": stuck(robot) * float(side == "motor"),
         }
     )

@@ -13,7 +13,7 @@ from robot_dynamics_ros.health.report import COLOURS, QUANTITIES, corrected
 from robot_dynamics_ros.health.trend import SEGMENT, THRESHOLDS, level_of
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import BLUE, GREY, grid
-from robot_dynamics_ros.verdict import change, changed
+from robot_dynamics_ros.verdict import changed, times
 
 MIN_ROBOTS = 3  # robots; two can differ, but not from a fleet
 TEMPLATE = "health_fleet.html.j2"
@@ -63,7 +63,7 @@ def fleet_sentences(rows: Sequence[dict[str, Any]]) -> list[str]:
     off.sort(key=lambda row: (row["level"] != "error", -abs(row["deviation_percent"])))
     return [
         f"{row['level']}: {row['robot']}: {row['joint']}: {QUANTITIES[row['quantity']][0]} "
-        f"{change(row['deviation_percent'])} off the fleet"
+        f"{times(1 + row['deviation_percent'] / 100)} off the fleet"
         for row in off
     ] or ["no robot deviates from the fleet"]
 

@@ -14,7 +14,7 @@ from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend_of
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import GREY, MODEL, ORANGE, RED, concise_dates, grid
-from robot_dynamics_ros.verdict import change, matrix, verdict, worst
+from robot_dynamics_ros.verdict import matrix, times, verdict, worst
 
 QUANTITIES = {
     "coulomb": ("Coulomb level at equal load and temperature", "Nm"),
@@ -123,8 +123,12 @@ def _matrix(rows: dict[str, list[dict[str, Any]]], joints: Sequence[str]) -> dic
     return matrix(
         joints,
         {
-            f"{QUANTITIES[q][0].partition(' at ')[0]}, change": [
-                (change(r["change_percent"]), GRADES.get(r["level"], "unknown")) for r in per
+            f"{QUANTITIES[q][0].partition(' at ')[0]}, change %": [
+                (
+                    "–" if r["change_percent"] is None else f"{r['change_percent']:+.1f}",
+                    GRADES.get(r["level"], "unknown"),
+                )
+                for r in per
             ]
             for q, per in shown.items()
         },
@@ -148,7 +152,7 @@ def _sentence(quantity: str, row: dict[str, Any]) -> str:
     if not alarm and not (watched and row["pattern"] != "none"):
         return ""
     title, unit = QUANTITIES[quantity]
-    size = f"{change(row['change_percent'])} from first to last"
+    size = f"{times(1 + row['change_percent'] / 100)} from first to last"
     if row["pattern"] == "step":
         text = f"changed its level on {', '.join(row['changes'])} ({size})"
     elif row["pattern"] == "drift":

@@ -24,7 +24,7 @@ from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
 from robot_dynamics_ros.learning.written import parameters_of
 from robot_dynamics_ros.models.sliding_friction import viscosity_text
-from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed
 
 PAYLOAD, GAIN, VISCOSITY = 0.2, 0.05, 0.05  # kg, shares of a torque: smaller ones are no change point
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
@@ -185,7 +185,7 @@ def _payload(theta: np.ndarray, std: np.ndarray) -> str:
 
 
 def _gain(name: str, theta: np.ndarray, std: np.ndarray) -> str:
-    return f"torque of {name} {times(1 + theta[0])} +- {100 * std[0]:.1f} %: sensor or torque constant re-calibrated"
+    return f"torque of {name} {100 * theta[0]:+.1f} +- {100 * std[0]:.1f} %: sensor or torque constant re-calibrated"
 
 
 def _bias(name: str, theta: np.ndarray, std: np.ndarray) -> str:

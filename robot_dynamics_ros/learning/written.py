@@ -38,10 +38,7 @@ def written(columns: Columns, state: Information, source: str) -> RobotFile:
 
 def with_residuals(robot: RobotFile, recordings: Sequence[Recording], key: str) -> RobotFile:
     """The file with what its live pipeline leaves unexplained in recordings in Nm."""
-    block = robot.hysteresis
-    level = np.zeros(robot.n_joints) if block is None else np.sum(robot.array("hysteresis.parameters.level"), axis=1)
-    found = residuals(robot, recordings, level)
-    return robot.with_updates({"residuals": {"source": key} | found})
+    return robot.with_updates({"residuals": {"source": key} | residuals(robot, recordings)})
 
 
 def parameters_of(columns: Columns, robot: RobotFile) -> np.ndarray:

@@ -119,15 +119,16 @@ def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_
     return _core.Friction(friction.core, span, level, load, np.column_stack(columns), max_gap, widening)
 
 
-def friction_level(robot: RobotFile) -> np.ndarray:
-    """Level of friction at breakaway (n,) [Nm] without load; 0 where the file holds no friction."""
+def friction_level(robot: RobotFile, load: np.ndarray | float = 0.0) -> np.ndarray:
+    """Level of friction at breakaway (n,) [Nm] under a load (n,) >= 0 [Nm]; 0 where the file holds no friction."""
     if robot.friction is None:
         return np.zeros(robot.n_joints)
     static = FrictionModel.from_robot(robot).coulomb_level()
     if robot.hysteresis is None or robot.hysteresis.model != "presliding":
         return static
     level, fs = (robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("level", "fs"))
-    level = level.sum(axis=1)
+    loaded, power = (robot.array(f"hysteresis.parameters.{name}") for name in ("load", "load_power"))
+    level = level.sum(axis=1) + loaded.sum(axis=1) * load**power
     for motor in robot.hysteresis.motors:  # loads two joints
         level[[robot.joint_names.index(j) for j in (motor.joint, motor.turns_with)]] += np.sum(motor.values["level"])
     return np.where(level > 0, level + fs, static)

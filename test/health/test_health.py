@@ -15,7 +15,6 @@ from robot_dynamics_ros.health.fleet import standings, write_fleet_page
 from robot_dynamics_ros.health.measure import Measurement, warming
 from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
-from robot_dynamics_ros.learning.changes import _gain
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
@@ -221,20 +220,6 @@ def test_the_verdict_is_that_of_the_worst_joint(factor, level):
     result = as_dict("arm", measured, found, ["lift", "elbow"])
     assert result["level"] == level
     assert [row["cells"][0]["level"] for row in result["matrix"]["rows"]] == ["good", level]
-
-
-def test_a_change_against_nothing_is_put_in_words(tmp_path):
-    """Friction of 0.1 mNm, then 5 Nm: no percentage of six digits on terminal or page, nor among what `learn` says."""
-    time = START + np.arange(12) * MONTH
-    trend = trend_of(np.where(np.arange(12) < 6, 1e-4, 5.0), time, "coulomb")
-    measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
-    result = as_dict("arm", measured, {"coulomb": [trend]}, ["elbow"])
-    assert result["matrix"]["rows"][0]["cells"][0]["text"] == "over 100 times" in result["sentences"][0]
-    fleet = {f"r{k}": [replace(m, coulomb=(1e-5 if k else 1) * m.coulomb) for m in months(k)] for k in range(5)}
-    rows = standings(fleet, ["lift", "elbow"])
-    page = write_fleet_page(rows, dict.fromkeys(fleet, "x.html"), ["lift", "elbow"], tmp_path / "health.html")
-    assert "(over 100 times)" in page.read_text(encoding="utf-8")
-    assert "torque of elbow over 100 times" in _gain("elbow", np.array([3309.57]), np.array([10.0]))
 
 
 def test_two_recordings_whose_values_are_uncertain_show_no_change():

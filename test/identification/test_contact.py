@@ -31,16 +31,12 @@ from robot_dynamics_ros.identification.arm.identify import (
     slow_motion,
 )
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, folded, recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.gaps import identified as known
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation.plant.build import load_plant
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories import motions
 
 UR5E = load_robot("ur5e")
 TRUTH = truth_of(UR5E)
@@ -78,28 +74,6 @@ def test_free_motion_is_left_alone():
     leave_out_contact(state)
     assert state.training[0].duration == pytest.approx(30.0, abs=0.1)
     assert not state.warnings and not state.friction_invalid_reason
-
-
-@pytest.mark.parametrize("kind", ["stop and go", "fourier"])
-def test_soft_transmissions_are_neither_contact_nor_an_effort_that_leads(kind):
-    """Seven axes, a tenth of the stiffness, 250 Hz: gears bend by milliradians."""
-    robot = load_robot("panda")
-    stiffness = load_plant(robot).true["transmission.stiffness"]
-    machine = SimulatedRobot(robot, seed=2, rate=250.0, overrides={"transmission.stiffness": stiffness / 10})
-    centre, draw = np.array([0.0, -0.3, 0.0, -1.8, 0.0, 1.7, 0.5]), np.random.default_rng(2)
-    if kind == "fourier":
-        motion = motions.fourier(centre, 30.0, 250.0, amplitude=0.7, velocity=1.0, seed=2)
-    else:
-        points = [centre + draw.uniform(-0.6, 0.6, 7) for _ in range(12)]
-        motion = motions.path([centre, *points, centre], velocity=1.0, acceleration=4.0, rate=250.0)
-    machine.reset(motion[0][0])
-    log = machine.run(*motion)[0]
-    state = Identification(robot, Options(), [recording(log, kind)], [], "")
-    recognise_effort(state)
-    leave_out_contact(state)
-    assert not state.warnings
-    tuner = Tuner(state.training, state.rigid, False)
-    assert abs(tuner.run().delay) < 1e-3 and not any("leads" in text for text in tuner.notes)
 
 
 def test_contact_is_found_left_out_and_reported():

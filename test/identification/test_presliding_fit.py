@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.friction_columns import stribeck_step
 from robot_dynamics_ros.identification.arm.presliding import (
     SPANS,
@@ -83,6 +84,21 @@ def test_a_joint_gives_way_gradually_unless_it_visibly_slips():
     slips, gradual, noisy = samples(), samples(step=1e-9), replace(samples(), y=10.0 * np.sin(np.arange(N)))
     found = [fitted(data)["dahl_step"] for data in (slips, gradual, noisy)]
     assert found[0] == 0.0 < min(found[1:])
+
+
+def test_the_level_of_a_joint_without_travel_before_breakaway_is_that_of_its_sliding():
+    """Standing, friction goes from one side to the other and back: to a fit of all samples it has no level."""
+    draw, data = np.random.default_rng(1), samples()
+    v = np.sign(data.v) * np.maximum(np.abs(data.v) - 0.03, 0.0)
+    y, theta = LEVEL * np.sign(v) + FV * v + draw.normal(0, 0.05, N), np.cumsum(v) / RATE
+    for a, b in runs(v == 0.0):
+        turn, before, after = min(20, (b - a) // 2), np.sign(v[a - 1]), np.sign(v[b % N])
+        held = np.interp(np.arange(a, b), [a, a + turn, b - turn, b], [before, -before, -after, after])
+        y[a:b] += LEVEL * held
+    dry = replace(data, y=y, v=v, position=theta, rotor=theta)
+    found = fitted(dry)
+    assert found["level"] == pytest.approx([LEVEL, *[0.0] * (len(SPANS) - 1)], rel=0.1) and found["fs"] == 0.0
+    assert not presliding_problems([samples()])[0].data.dry
 
 
 def test_elements_within_the_encoder_steps_get_no_level():

@@ -73,7 +73,8 @@ def simple_friction(v: np.ndarray) -> np.ndarray:
 class Shape:
     """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; largest
     load [Nm]; rotor: the rotor's positions drive the elements; spans [rad]; thinning: v0 [rad/s];
-    widening: a, b of the spans; step [rad]: of elements that give way gradually, 0: they slip.
+    widening: a, b of the spans; step [rad]: of elements that give way gradually, 0: they slip; dry: there is no travel
+    before breakaway.
     """
 
     power: float
@@ -85,6 +86,7 @@ class Shape:
     thinning: float = THINNING_SPEED
     widening: tuple[float, float] = (0.0, 0.0)
     step: float = 0.0
+    dry: bool = False
 
 
 @dataclass(frozen=True)

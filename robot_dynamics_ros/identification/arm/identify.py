@@ -213,7 +213,6 @@ def measure_residuals(state: Identification) -> None:
         state.residuals = residuals(
             for_repaired(identified_robot(state)),
             [*state.training, *state.validation],
-            state.live.breakaway(state.motion),
             gravity_deviation(state.robot, state.fit),
         )
     except CapabilityError as error:

@@ -64,17 +64,6 @@ class LiveModel:
         stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, None, out, std)
         return out
 
-    def breakaway(self, motion: Motion) -> np.ndarray:
-        """Level of friction at breakaway (n,) [Nm] under the mean load of a motion."""
-        block = self.hysteresis
-        static = np.asarray(self.friction["fc"])
-        if block is None:
-            return static
-        load = np.abs(self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)).mean(axis=0)
-        power = np.asarray(block["load_power"])
-        level = np.sum(block["level"], axis=1) + np.sum(block["load"], axis=1) * load**power
-        return np.where(level > 0, level, static)
-
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""
         load = self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)
@@ -102,8 +91,8 @@ def fit_live(
     if not known:
         problems = presliding_problems(joints)
     else:
-        by_rotor, slips = any(law.rotor for law in known), any(law.slips for law in known)
-        joints = [replace(s, rotor=s.rotor if by_rotor else None, slips=slips) for s in joints]
+        by_rotor, slips, dry = (any(getattr(law, k) for law in known) for k in ("rotor", "slips", "dry"))
+        joints = [replace(s, rotor=s.rotor if by_rotor else None, slips=slips, dry=dry) for s in joints]
         problems = [PreslidingProblem(s) for s in joints]
     before: Sequence[WrittenLaw | None] = known or [None] * len(problems)
     chosen = [choose_law(problem, law) for problem, law in zip(problems, before, strict=True)]

@@ -32,6 +32,7 @@ from robot_dynamics_ros.identification.arm.model import EffortFilter
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
 from robot_dynamics_ros.identification.dataset.stretches import cells
+from robot_dynamics_ros.signals.speeds import SLOW
 
 POWERS = (1.0, 2.0)  # p of the load
 PLAY = 3.0  # deviations of the position's noise that do not move elements which give way gradually
@@ -40,6 +41,7 @@ ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
 EPS_GRID = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rad/s, of the law without memory
 STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
+STILL = 0.05  # s in which a joint that stands moves by less than the smallest span: 0.6 mrad/s
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class FrictionSamples:
     weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
     partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz]. t (N,):
     stamps [s] within each piece. rotor (N,): position of the rotor from the reported velocity [rad], None where there
-    is none. slips: elements slip at their level, instead of giving way gradually.
+    is none. slips: elements slip at their level, instead of giving way gradually. dry: without travel before breakaway.
     """
 
     y: np.ndarray
@@ -65,10 +67,37 @@ class FrictionSamples:
     t: np.ndarray
     rotor: np.ndarray | None = None
     slips: bool = False
+    dry: bool = False
+
+    @property
+    def driver(self) -> np.ndarray:
+        """Positions (N,) [rad] that drive the elements."""
+        return np.ascontiguousarray(self.position if self.rotor is None else self.rotor)
+
+    def dry_share(self) -> float:
+        """(p - s) / (1 - s) of the shares that a standing joint has: p of the changes of friction by half of its level
+        within STILL, s of the time; 0: noise. NaN without such a change.
+        """
+        change = np.abs(self.y - self.y[_before(self.start, self.rate)])
+        large = change > 0.5 * np.sqrt(np.mean(self.y[np.abs(self.v) > SLOW] ** 2))
+        stands = still(self.driver, self.start, self.rate)
+        return float(1.0 - np.mean(~stands[large]) / np.mean(~stands)) if large.any() and not stands.all() else np.nan
 
     def as_recorded(self, x: np.ndarray) -> np.ndarray:
         """Columns (N, k) as the recorded effort shows them: through the same low-pass."""
         return x if self.effort_filter is None else self.effort_filter.apply(x, self.rate, self.start)
+
+
+def still(driver: np.ndarray, start: np.ndarray, rate: float) -> np.ndarray:
+    """Samples (N, ..) before which the driver (N, ..) [rad] has moved by less than the smallest span for STILL."""
+    return np.asarray(np.abs(driver - driver[_before(start, rate)]) < SPANS[0])
+
+
+def _before(start: np.ndarray, rate: float) -> np.ndarray:
+    """Number (N,) of the sample STILL before each; of itself at the beginning of a piece."""
+    here = np.arange(len(start))
+    before = np.maximum(here - max(round(STILL * rate), 1), 0)
+    return np.where(np.cumsum(start)[before] == np.cumsum(start), before, here)
 
 
 GAP = 0.5  # s; a longer silence resets a hysteretic model
@@ -99,8 +128,10 @@ class PreslidingProblem:
     """Columns of one joint: a level and a load per span, viscous, thinning, +offset, -offset, fs; then y."""
 
     def __init__(self, data: FrictionSamples) -> None:
+        if data.dry:  # friction of a joint that stands is whatever balances
+            data = replace(data, weight=np.where(still(data.driver, data.start, data.rate), 0.0, data.weight))
         self.data = data
-        self.driver = driver = np.ascontiguousarray(data.position if data.rotor is None else data.rotor)
+        self.driver = driver = data.driver
         known = _travelled(data, 2 * SPANS[-1])
         self.every = step = max(len(data.y) // ROWS, 1)
         rows, self.unknown = np.flatnonzero(known)[::step], np.flatnonzero(~known)[::step]
@@ -110,6 +141,7 @@ class PreslidingProblem:
         self.root = np.sqrt(data.weight[self.rows])
         noise = _noise(data.t, driver, data.start)
         self.shown, self.step = np.array(SPANS) >= STEPS * noise, 0.0 if data.slips else max(PLAY * noise, 1e-9)
+        self.shown[1:] &= not data.dry
         self.H = self._elements((0.0, 0.0))
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
@@ -145,7 +177,7 @@ class PreslidingProblem:
         factors = np.stack([x for w in loads for x in (w, w * fall)], axis=1)
         A = np.zeros((len(v), factors.shape[1] * len(SPANS) + 6))
         np.multiply(H[:, None], factors[:, :, None], out=A[:, :-6].reshape(len(v), -1, len(SPANS)))
-        A[:, -2] = stribeck_step(v, velocity)
+        A[:, -2] = 0.0 if d.dry else stribeck_step(v, velocity)  # whose rise is that of no element
         if d.effort_filter is not None:
             A = d.as_recorded(A)[self.rows]
         A[:, -6:-2], A[:, -1] = self.fixed, d.y[self.rows]

@@ -20,6 +20,7 @@ SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
 WIDER, RING, WIDEST = 0.3, 8, 0.45  # amplitude and number of the widenings that are tried; the largest of all
 GAIN = 0.03  # relative squared error that a widening must save, or elements that slip
+DRY = 0.25  # share of large changes of friction that standing joints show: of simulated arms below 0.1, dry above 0.5
 TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
 
 
@@ -52,7 +53,10 @@ def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
     """The shape with the smallest held-out error, and its error in every fold; the power of the load and the widening
     after the rest.
     """
-    shapes = [Shape(1.0, *row, step=problem.step) for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)]
+    shapes = [
+        Shape(1.0, *row, step=problem.step, dry=problem.data.dry)
+        for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)
+    ]
     errors = {shape: problem.held_out(shape) for shape in shapes}
     best = min(errors, key=lambda shape: errors[shape].sum())
     shapes = [replace(best, power=p) for p in problem.powers[1:]]
@@ -88,7 +92,8 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
     one arm has gears of one kind and measures all its velocities alike.
 
     Elements are driven by the integrated velocities where held-out errors are smaller than with the measured positions,
-    and give way gradually unless elements that slip leave clearly smaller changes of friction.
+    and give way gradually unless elements that slip leave clearly smaller changes of friction. Dry joints do not move
+    while their friction turns round.
     """
     constant = Shape(1.0, 1.0, STRIBECK_VELOCITIES[-1])  # a level that does not fall with speed
     problems = [PreslidingProblem(replace(data, rotor=None)) for data in joints]
@@ -96,6 +101,9 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
         rotor = [PreslidingProblem(data) for data in joints]
         if _total(p.held_out(constant).sum() for p in rotor) < _total(p.held_out(constant).sum() for p in problems):
             problems = rotor
+    shares = [p.data.dry_share() for p in problems]
+    if all(p.shown[0] for p in problems) and not np.isnan(shares).all() and np.nanmean(shares) > DRY:
+        return [PreslidingProblem(replace(p.data, slips=True, dry=True)) for p in problems]
     slips = [p.slipping() for p in problems]
     saved = _total(p.changes() for p in problems) - _total(p.changes() for p in slips)
     return slips if saved > -np.log(1 - GAIN) * len(joints) else problems

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.estimators.external_force import significance
-from robot_dynamics_ros.estimators.force_arguments import CONTACT
+from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
+from robot_dynamics_ros.identification.arm.presliding import still
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.models.hysteresis import friction_level, stuck
@@ -28,40 +29,37 @@ SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
 MIN_STD = 1e-3  # Nm, smallest deviation that a robot file holds
-NAMES = ("external_joint_torque", "qd")
+NAMES = ("external_joint_torque", "qd", "model_torque")
 ROWS = 30_000  # at LOWER_RATE: of longer recordings some stretches are replayed
 FALSE_SHARE = 1e-3  # of the time of the recordings
 # Deviation over the residual of R = 1, 2, .. recordings: with one or two the fit hides some of its error; with more 0.9
 # because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.
 WIDER = 1.3, 1.0, 0.9
-FLOORS = {"moving": 0.01, "rest": 0.06}  # of the breakaway level: what no recording shows of other days and places
+FLOORS = {"moving": 0.008, "rest": KEPT}  # of the breakaway level: what no recording shows of other days and places
 UNSEEN = 0.15  # of it: deviation at rest of a joint whose presliding the recordings do not show
-STUCK = 0.2  # of it: least deviation at rest of a stuck joint, whose residual depends on when the recordings rest
 BREAKAWAY = 0.012  # rad from where a joint stood: the live deviation is that at rest (rest_span of friction_stage.hpp)
 FASTEST = 0.999  # share of the samples below what counts as the largest speed: single samples may be wrong
 POSES = 300
 
 
-def residuals(
-    robot: RobotFile, recordings: Sequence[Recording], breakaway: np.ndarray, elsewhere: np.ndarray | float = 0.0
-) -> dict[str, Any]:
+def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray | float = 0.0) -> dict[str, Any]:
     """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state;
     speed (n,) [rad/s]: largest of the recordings.
 
     significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time; onset:
     whether fast changes are followed, which stops where they would raise the threshold of contact by it.
-    The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. elsewhere (n,):
-    deviation of gravity in other poses [Nm] (`gravity_deviation`). A joint that never moved takes the value at rest.
+    The effort of the recordings is in Nm. elsewhere (n,): deviation of gravity in other poses [Nm]
+    (`gravity_deviation`). A joint that never moved takes the value at rest.
     """
     robot = robot.with_updates({"residuals": None})  # with them the force stage absorbs errors at rest
     recordings = sampled(recordings, ROWS, SETTLING)
-    pairs = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
-    torque, speed = (_joined([pair[k] for pair in pairs], robot) for k in (0, 1))
+    seen = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
+    torque, speed, load = (_joined([signals[k] for signals in seen], robot) for k in range(len(NAMES)))
+    breakaway = friction_level(robot, np.abs(load).mean(axis=0))
     wider = WIDER[min(len({rec.name for rec in recordings}), len(WIDER)) - 1]
     moving, rest = (wider * _rms(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
     rest = np.where(np.isfinite(rest), np.hypot(rest, FLOORS["rest"] * breakaway), UNSEEN * breakaway)
-    rest = np.hypot(np.fmax(rest, np.where(stuck(robot), STUCK * friction_level(robot), 0.0)), elsewhere)
-    moving = np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
+    rest, moving = np.hypot(rest, elsewhere), np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
     moving = np.where(np.isfinite(moving), moving, rest)
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
     found = {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest}
@@ -89,14 +87,16 @@ def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
     return np.asarray(np.sqrt(np.einsum("jta,ab,jtb->j", W, covariance[:b, :b], W, optimize=True) / POSES))
 
 
-def _seen(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-    """External torque and speed (N, n) of a piece; NaN until they are `settled`, and while a joint breaks away: a stuck
-    joint's friction is what balances, and turns round before the joint moves.
+def _seen(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """External torque, speed and load (N, n) of a piece; the torque is NaN until it is `settled`, while a joint breaks
+    away, and while a stuck one stands: its friction is what balances, and turns round before it moves.
     """
     kept = [[getattr(log, name).copy() for name in NAMES] for log in replayed(robot, piece, STAGES)]
-    torque, speed = (np.concatenate([values[k] for values in kept]) for k in range(len(NAMES)))
+    torque, speed, load = (np.concatenate([values[k] for values in kept]) for k in range(len(NAMES)))
     breaks_away = (np.abs(speed) >= SLOW) & (_way(piece.q, speed) < BREAKAWAY)
-    return np.where(settled(robot, piece) & ~breaks_away, torque, np.nan), speed
+    travel, first = np.cumsum(speed * piece.period, axis=0), np.arange(len(speed)) == 0
+    breaks_away |= still(travel, first, 1.0 / piece.period) & stuck(robot)
+    return np.where(settled(robot, piece) & ~breaks_away, torque, np.nan), speed, load
 
 
 def _way(q: np.ndarray, speed: np.ndarray) -> np.ndarray:

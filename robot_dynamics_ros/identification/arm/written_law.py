@@ -55,6 +55,11 @@ class WrittenLaw:
         """Whether its elements slip at their level."""
         return self.presliding is not None and self.presliding.shape.step == 0.0
 
+    @property
+    def dry(self) -> bool:
+        """Whether it was fitted without the samples in which the joint stands."""
+        return self.presliding is not None and self.presliding.shape.dry
+
     def columns(self, chosen: JointFriction) -> JointFriction:
         """The law as columns of a linear fit: terms that the presliding part has, its shape held; the chosen law where
         it has none. Motors that turn with two joints and the rotor's inertia keep their columns.
@@ -70,7 +75,7 @@ class WrittenLaw:
 
 def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> WrittenLaw:
     """The law of one joint: static, and presliding unless this predicts held-out motion, and what no fit has seen,
-    worse than the static law does.
+    worse than the static law does. A dry joint that stands, which a static law cannot tell, is not judged.
 
     known: the law of nearly the same samples, whose kind and shape are not chosen again.
     """
@@ -81,7 +86,7 @@ def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> W
     presliding = None if known is not None else fit_presliding(problem)
     simple = WrittenLaw(static, None, errors)
     law = simple if presliding is None else WrittenLaw(static, presliding, presliding.errors)
-    worse = _judged(law, problem) > (1 + MARGIN) * _judged(simple, problem)
+    worse = not problem.data.dry and _judged(law, problem) > (1 + MARGIN) * _judged(simple, problem)
     return simple if worse else law
 
 

@@ -1,0 +1,50 @@
+"""A joint of dry friction that stands says nothing about the external torque: it keeps what it showed when it slid."""
+
+import numpy as np
+import pytest
+from force_bench import POSE, UR5E, measured, model, through
+
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+
+LEVEL = np.array([10.0, 10.0, 8.0, 2.0, 2.0, 2.0])  # Nm, at breakaway
+PUSH = np.array([12.0, -8.0, 15.0, 0.0, 0.0, 0.0])  # N, from before the joints stop
+
+
+def arm(span):
+    zero = np.zeros(6)
+    block = {"span": np.full((6, 1), span), "level": LEVEL[:, None], "load": np.zeros((6, 1))}
+    block |= dict.fromkeys(("load_limit", "fv1", "fv2", "fv0"), zero) | dict.fromkeys(("v0", "load_power"), zero + 1.0)
+    block |= {"sliding_ratio": zero + 1.0, "stribeck_velocity": zero + 0.1}
+    residuals = {"source": "test", "moving": 0.02 * LEVEL, "rest": 0.06 * LEVEL, "significance": 4.0}
+    hysteresis = {"source": "test", "model": "presliding", "parameters": block}
+    return UR5E.with_updates({"hysteresis": hysteresis, "residuals": residuals}, {"test": "dry friction"})
+
+
+def turned(seconds=1.0):
+    """A move under a push; after it friction of the joints that stand turns round within a second, as a controller's
+    integral makes it. The log, and the true external torque (N, 6).
+    """
+    motion = through([POSE, POSE + 0.5], rest=2.0, travel=2.0)
+    wrench = np.tile(PUSH, (len(motion[0]), 1)) * (np.arange(len(motion[0])) > 1100)[:, None]
+    log = measured(motion, wrench, friction=False, noise=0.01)
+    after = log.time - log.time[np.abs(motion[1]).max(axis=1) > 1e-3].max()
+    friction = np.where(after > 0.0, 1.0 - 1.8 * np.clip(after / seconds, 0.0, 1.0), log.time > 2.0)
+    log.effort = log.effort + friction[:, None] * LEVEL
+    return log, np.einsum("kij,ki->kj", model().jacobian(log.q), wrench)
+
+
+@pytest.mark.parametrize(("span", "dry"), [(3e-5, True), (2e-3, False)], ids=["dry", "presliding"])
+def test_friction_of_a_stuck_joint_turns_round_and_its_external_torque_stays(span, dry):
+    log, true = turned()
+    Pipeline(arm(span), {"force": {"rest_bias": 0.0}}).run(log)
+    error = np.abs(log.external_joint_torque[-1] - true[-1])
+    assert (error < 0.1 * LEVEL).all() == dry and (error > 1.5 * LEVEL).all() == (not dry)
+
+
+def test_a_stuck_joint_may_hold_any_torque_within_breakaway():
+    log, _ = turned()
+    Pipeline(arm(3e-5)).run(log)
+    late = log.external_joint_torque_std[-1] / LEVEL
+    assert (late > 0.45).all() and (late < 1.1 / np.sqrt(3.0)).all()
+    sliding = log.external_joint_torque_std[log.time < 3.5][-1]
+    assert (sliding < 0.1 * LEVEL).all()

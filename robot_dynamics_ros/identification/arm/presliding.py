@@ -89,7 +89,7 @@ class FrictionSamples:
 
 
 def still(driver: np.ndarray, start: np.ndarray, rate: float) -> np.ndarray:
-    """Samples (N, ..) before which the driver (N, ..) [rad] has moved by less than the smallest span for STILL."""
+    """Samples before which the driver (N, n) [rad], start (N,), moved by less than the smallest span for STILL."""
     return np.asarray(np.abs(driver - driver[_before(start, rate)]) < SPANS[0])
 
 

@@ -1,7 +1,7 @@
 """Structure from data: state cut-off, velocity source, effort delay and filter, coupled motors; every choice minimises
 the held-out error of the raw effort within the identification data (cross_validation.py), under the simple law of
-friction. Friction that turns round after some travel is late as well: a delay is judged with presliding elements beside
-that law where they predict clearly better.
+friction. Friction that turns round after some travel is late as well: cut-offs and delays are judged with presliding
+elements beside that law where they predict clearly better.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.arm.cross_validation import CrossValidati
 from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, Coupled, JointFriction
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Filters, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency, noise_limits
+from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, thinned, vertex
 
@@ -49,7 +49,7 @@ class Tuner:
         self.rate = min(r.rate for r in self.recordings)
         self._sampled = sampled(self.recordings, ROWS, CONTEXT)
         self.notes: list[str] = []
-        self._remembers = False  # delays are judged with presliding elements
+        self._remembers = False  # cut-offs and delays are judged with presliding elements
         self._shifted: dict[tuple[Any, ...], np.ndarray] = {}  # efforts by delays and margin
 
     def run(self) -> Structure:
@@ -59,11 +59,11 @@ class Tuner:
         and with the delay, and the delay stays where the robot is predicted better with it and, with the same filters
         and motors, AGREED of the joints are.
         """
-        candidates, errors, margin, lags = self._search()
+        candidates, errors, lags = self._search()
         table, zero = errors.sum(1), int(np.flatnonzero(lags == 0)[0])
         chosen = self._completed(candidates[_best(candidates, table[:, zero])])
         k = _best(candidates, table.min(1))
-        if late := self._late(candidates[k], errors[k], margin, lags):
+        if late := self._late(candidates[k], errors[k], lags):
             other = self._completed(late)
             if self._gains(other, chosen):
                 chosen = self._refined(other)
@@ -71,9 +71,8 @@ class Tuner:
         return chosen
 
     # -- cut-off, velocity source and delay -----------------------------------------------------------------------
-    def _search(self) -> tuple[list[Structure], np.ndarray, float, np.ndarray]:
-        """Candidates with simple laws, held-out errors of their joints for every delay (candidates, n, D), the cut-off
-        [Hz] whose edges are left out, and delays [samples].
+    def _search(self) -> tuple[list[Structure], np.ndarray, np.ndarray]:
+        """Candidates, held-out errors of their joints for every delay (candidates, n, D), and delays [samples].
 
         f_dyn is an upper bound where positions are quantised: their steps look like fast motion.
         """
@@ -84,20 +83,21 @@ class Tuner:
         first = Structure(cutoffs[0], "q", 0.0, self.simple, none, self.coupled)
         lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
         sources = ("q", "qd") if reported else ("q",)
-        limits = noise_limits(self.recordings, sources)
-        own = {s: sorted({min(c, round(max(SLOWEST, limits[s]), 3)) for c in cutoffs}) for s in sources}
-        margin = min(map(min, own.values()))
+        margin = min(cutoffs)
+        simple, memory = (self._errors(s, lags, margin).sum(0).min() for s in (first, first.remembering()))
+        self._remembers = bool(memory < (1 - MEMORY_GAIN) * simple)
         candidates: list[Structure] = []
         rows: list[np.ndarray] = []
-        for s, tried in own.items():
+        for s in sources:
+            tried = cutoffs
             if candidates:  # reported velocities are tried about the best cut-off of the positions
                 best = candidates[int(np.argmin([row.sum(0).min() for row in rows]))].cutoff
                 tried = sorted(tried, key=lambda c: abs(np.log(c / best)))[:3]
             more = [replace(first, cutoff=c, source=s) for c in sorted(tried)]
-            rows += [self._errors(c, lags, margin) for c in more]
+            rows += [self._errors(self._law(c), lags, margin) for c in more]
             candidates += more
         self._lower(candidates, rows, lags)
-        return candidates, np.array(rows), margin, lags
+        return candidates, np.array(rows), lags
 
     def _lower(self, candidates: list[Structure], rows: list[np.ndarray], lags: np.ndarray) -> None:
         """Append candidates below the lowest cut-off of each source while the error falls there."""
@@ -107,22 +107,19 @@ class Tuner:
             best, lowest = candidates[k], candidates[k].cutoff == min(candidates[i].cutoff for i in own)
             while lowest and best.cutoff > SLOWEST:
                 lower = replace(best, cutoff=max(best.cutoff / LOWER, SLOWEST))
-                a, b = (self._errors(c, lags, lower.cutoff) for c in (lower, best))
+                a, b = (self._errors(self._law(c), lags, lower.cutoff) for c in (lower, best))
                 if a.sum(0).min() > b.sum(0).min():
                     break
                 candidates.append(lower)
                 rows.append(rows[k] * (a / b))  # as if on the samples of the others
                 k, best = len(rows) - 1, lower
 
-    def _late(self, structure: Structure, errors: np.ndarray, margin: float, lags: np.ndarray) -> Structure | None:
-        """The structure with the delay that shows beyond SIGNIFICANCE deviations, or None; errors (n, D): its own.
+    def _late(self, structure: Structure, table: np.ndarray, lags: np.ndarray) -> Structure | None:
+        """The structure with the delay that shows beyond SIGNIFICANCE deviations, or None; table (n, D): its errors.
 
         Effort that leads by more than SHORTEST_DELAY and a sample is none: a controller reports state and effort of one
         cycle, and friction or elasticity that the laws lack looks like that.
         """
-        tables = errors, self._errors(structure.remembering(), lags, margin)
-        self._remembers = bool(tables[1].sum(0).min() < (1 - MEMORY_GAIN) * tables[0].sum(0).min())
-        table = tables[self._remembers]
         k = int(table.sum(0).argmin())
         if not 0 < k < len(lags) - 1:
             return None  # a minimum at the end of the range is a trend, not a delay
@@ -162,7 +159,7 @@ class Tuner:
         return structure
 
     def _law(self, structure: Structure) -> Structure:
-        """The structure with the law that delays are judged with."""
+        """The structure with the law that cut-offs and delays are judged with."""
         return structure.remembering() if self._remembers else structure
 
     # -- effort filters and coupled motors ------------------------------------------------------------------------

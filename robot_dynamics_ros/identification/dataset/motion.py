@@ -24,7 +24,10 @@ LOWEST_RATE, ENOUGH = 100.0, 60_000  # Hz kept at least of recordings that still
 MIN_FITTED = 12  # samples
 TOGETHER = 250_000  # values that are filtered in one call
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
-NOISE, NOISE_BAND = 0.03, 4.0  # share of the acceleration's power; Hz in which that power is found without noise
+# Hz, of the acceleration. Ripple of the drives and friction that no law has shake the arm by torque that the effort
+# does not show: with accelerations of up to 30 Hz the inertia of slow simulated arms came out 10 to 30 % too small.
+# What a lower band leaves out hardly correlates with what it keeps.
+RIGID_BAND = 8.0
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
 # Periods of the cut-off dropped at both ends of a piece that parameters are fitted to: there the order 4 zero-phase
 # filter has settled to 0.3 % of the acceleration (its slowest pole decays by e in 0.42 periods).
@@ -104,7 +107,8 @@ def pieces_of(start: np.ndarray) -> Iterator[tuple[int, int]]:
 def filtered(
     rec: Recording, cutoff: float, source: str = "q", delay: float = 0.0, margin: float | None = None
 ) -> Motion:
-    """Zero-phase Butterworth order 4 at `cutoff` [Hz], then central differences [Madsen2020 ch5 4.1].
+    """Zero-phase Butterworth order 4 at `cutoff` [Hz], then central differences [Madsen2020 ch5 4.1]; the acceleration
+    at no more than RIGID_BAND.
 
     source: "q" differentiates position; "qd" filters the reported velocity. delay [s] > 0: the effort is that much
     later than the state it belongs to. Samples within EDGE_PERIODS of a piece's ends are dropped; `margin` [Hz] drops
@@ -146,7 +150,8 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
         qd = low_pass(state.qd, cutoff, dt, continued=True)
     else:
         qd = np.gradient(q, dt, axis=0)
-    qdd = np.gradient(qd, dt, axis=0)
+    slow = qd if cutoff <= RIGID_BAND else low_pass(qd, RIGID_BAND, dt, continued=True)
+    qdd = np.gradient(slow, dt, axis=0)
     edge = max(min(EDGE_PERIODS / margin, MAX_EDGE), 4 * dt)
     first, last = np.searchsorted(p.t, p.t[0] + edge, "right"), np.searchsorted(p.t, p.t[-1] - edge)
     keep = slice(int(first), int(last))  # views, no copies
@@ -226,26 +231,6 @@ def motion_frequency(rec: Recording) -> float:
     strong = total[-1] > 1e-6 * total[-1].max()
     share = total[:, strong] / total[-1, strong]
     return float(max(f[np.argmax(share > 0.999, axis=0)].max(), 2 * f[1]))
-
-
-def noise_limits(recordings: Sequence[Recording], sources: Sequence[str]) -> dict[str, float]:
-    """Cut-off [Hz] of each source ("q", "qd") above which noise is more than NOISE of the power of the acceleration of
-    half of the joints; what is regressed on it, rotor inertia first, comes out too small by that share.
-
-    White noise s^2 of a signal whose k-th derivative (2 for "q", 1 for "qd") is the acceleration leaves
-    s^2 2 dt (2 pi)^(2k) f^(2k+1) / (2k+1) behind a low-pass at f.
-    """
-    limits: dict[str, list[np.ndarray]] = {source: [] for source in sources}
-    pieces = [on_grid(p) for rec in recordings for p in rec.pieces if len(p.t) > 20]
-    for p in pieces:
-        slow, dt = low_pass(p.q, min(NOISE_BAND, 0.2 / p.period), p.period, continued=True), p.period
-        power = np.mean(np.gradient(np.gradient(slow, dt, axis=0), dt, axis=0) ** 2, axis=0)
-        for source, found in limits.items():
-            k, x = (2, p.q) if source == "q" else (1, np.asarray(p.qd))
-            noise = np.mean(np.diff(x, 3, axis=0) ** 2, axis=0) / 20 * 2 * dt * (2 * np.pi) ** (2 * k) / (2 * k + 1)
-            found.append((NOISE * power / np.maximum(noise, 1e-300)) ** (1 / (2 * k + 1)))
-    weights = [len(p.t) for p in pieces]
-    return {s: float(np.median(np.average(x, axis=0, weights=weights))) if x else np.inf for s, x in limits.items()}
 
 
 def kept_rate(samples: int, rate: float) -> float:

@@ -20,14 +20,17 @@ Prior = tuple[np.ndarray, np.ndarray]
 ROUGH = 2  # rounds of robust weights of a solution that only serves the next one
 FIRST_ROWS = 16_000  # samples of a long motion that give the first robust weights; LAST rounds with all samples follow
 LAST = 3
+OFFSET = 0.05  # of the effort's deviation: poses that differ little show gravity and an offset by their sum only
 
 
-def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength: float) -> Prior:
-    """Masses and rotor inertias of the initial model as weak rows (P, z): they decide only what the data leave open."""
+def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength: float, effort: np.ndarray) -> Prior:
+    """Masses and rotor inertias of the initial model, and no offset of the effort (N, n), as weak rows (P, z): they
+    decide only what the data leave open.
+    """
     b = rigid.base.size
     size = int(structure.index(b)[-1][-1]) + 1
     phi = initial_parameters(robot)
-    rows, z = np.zeros((b + rigid.n, size)), np.zeros(b + rigid.n)
+    rows, z = np.zeros((b + 2 * rigid.n, size)), np.zeros(b + 2 * rigid.n)
     if robot.links is not None and phi is not None:
         beta = rigid.base.from_standard(phi)
         scale = np.maximum(np.abs(beta), 1e-2)
@@ -39,6 +42,8 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
         scale = max(abs(value), 0.1)
         rows[b + j, place] = strength / scale
         z[b + j] = strength * value / scale
+    for j, place in structure.places("fo", b).items():
+        rows[b + rigid.n + j, place] = strength / max(OFFSET * float(effort[:, j].std()), 1e-6)
     return rows, z
 
 

@@ -185,6 +185,16 @@ def test_what_friction_keeps_of_a_push_is_no_contact_and_the_flag_ends_with_the_
     assert after[(t > 4.1) & (t < 6.0)].all() and not after[(t > 6.15)].any() and anew[(t > 6.1) & (t < 6.5)].any()
 
 
+def test_what_a_push_leaves_is_absorbed_within_a_second():
+    """The same error of friction that begins without a push takes longer."""
+    left = []
+    for wrench in (push(40.0, 4.0, 6.0, seconds=8.0), None):
+        log = standing(wrench, error=0.0)
+        log.effort[log.time >= 6.0] -= ERROR
+        left.append(np.abs(seen(log, rest_bias=10.0)[0][np.searchsorted(log.time, 7.1)] / ERROR))
+    assert (left[0] < 0.15).all() and (left[1] > 0.25).all()
+
+
 def test_a_contact_does_not_end_by_its_own_uncertainty():
     """Friction that a load of 60 Nm adds is unsure by more than a sixth of it: published, not decided with."""
     log = standing(error=0.0, seconds=6.0)

@@ -3,13 +3,14 @@
 // The error b of a joint's friction model keeps over travel s what the gear has not forgotten, and follows the external
 // torque with a time constant while the joint stands and no contact is flagged:
 //
-//   b(s + ds) = exp(-ds / span) b(s)    while it moves
-//   db/dt = (tau - b) / time            while it stands
+//   b(s + ds) = exp(-ds / span) b(s)            while it moves
+//   db/dt = (tau - b) (1 / time + w / eager)    while it stands; w falls from 1 to 0 over `afterwards` after a contact
 //
-// |b| <= reach std, so a lasting push beyond that stays visible. The deviation stays that at rest: what was absorbed is
-// wrong by as much once the joint creeps on or a push has passed (source: own). What is subtracted is `delay` old, so
-// that the onset of a push is not in it; a contact keeps it. Where the joint has left the place where it stood by `far`
-// it begins anew: a replay that begins later has the same bits from there on.
+// What is left when a push ends is friction that it changed: the next push does not follow at once. |b| <= reach std,
+// so a lasting push beyond that stays visible. The deviation stays that at rest: what was absorbed is wrong by as much
+// once the joint creeps on or a push has passed (source: own). What is subtracted is `delay` old, so that the onset of
+// a push is not in it; a contact keeps it. Where the joint has left the place where it stood by `far` it begins anew: a
+// replay that begins later has the same bits from there on.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +37,8 @@ class RestBias {
   static constexpr double reach = 1.4;                // deviations that are absorbed at most
   static constexpr double far = 5.0 * span;           // rad
   static constexpr double gone = 15.0 * span;         // rad after which nothing is left of a push
+  static constexpr double eager = 0.2;                // s, two delays: what came of a push is absorbed before the next
+  static constexpr double afterwards = 1.0;           // s
 
   RestBias(int n, const RestBiasParameters& p) : n_(n), p_(p) {
     require_each("rest_time", p.time.data(), n, 0.0, 1e3);
@@ -44,7 +47,7 @@ class RestBias {
   }
 
   void reset() noexcept {
-    slot_ = none;
+    slot_ = none, fresh_ = 0.0;
     for (auto* all : {&now_, &older_, &newer_, &used_, &pushed_}) all->fill(0.0);
   }
 
@@ -63,6 +66,7 @@ class RestBias {
       if (contact) pushed_[i] = std::max(pushed_[i], std::abs(tau[i] - used_[i]));
     }
     held_ = contact;
+    fresh_ = contact ? 1.0 : std::max(fresh_ - dt / afterwards, 0.0);
     for (int i = 0; i < n_; ++i) advance(i, dt, free && stands(qd[i]) ? tau : nullptr);
   }
 
@@ -101,8 +105,8 @@ class RestBias {
 
   void advance(int i, double dt, const double* tau) noexcept {
     if (!tau || !(p_.time[i] > 0.0)) return;
-    const double most = reach * p_.std[i], next = now_[i] + dt / (p_.time[i] + dt) * (tau[i] - now_[i]);
-    now_[i] = std::clamp(next, -most, most);
+    const double steps = dt / p_.time[i] + dt * fresh_ / eager, most = reach * p_.std[i];
+    now_[i] = std::clamp(now_[i] + steps / (1.0 + steps) * (tau[i] - now_[i]), -most, most);
   }
 
   int n_;
@@ -110,6 +114,7 @@ class RestBias {
   std::array<double, max_joints> now_{}, older_{}, newer_{}, used_{}, pushed_{};  // Nm
   std::array<double, max_joints> anchor_{}, stood_{};  // q at the beginning of the slot, and where the joint last stood
   std::int64_t slot_ = none;                           // stamp over delay
+  double fresh_ = 0.0;                                 // w
   bool held_ = false;                                  // by a contact
 };
 

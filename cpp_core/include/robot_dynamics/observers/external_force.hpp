@@ -228,15 +228,17 @@ class ExternalForce {
     }
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
-    if (!all_finite(out.torque, n) || !inverse_.step(frames, out.torque, free_std.data(), estimate_)) return false;
-    if (contact_.any()) inverse_.widen(frames, free_std.data(), friction.data(), behind.data(), estimate_);
+    double J[6 * max_joints];
+    jacobian(chain_, frames, J);
+    if (!all_finite(out.torque, n) || !inverse_.solve(J, out.torque, free_std.data(), estimate_)) return false;
+    if (contact_.any()) inverse_.widen(J, free_std.data(), friction.data(), behind.data(), estimate_);
     if (recent_.used()) scale_covariance(stamp_ns, out);
     if (settled()) tare_.step(dt, raw.data(), std.data());
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
     frame_.step(frames, out.wrench, estimate_.covariance.data(), out.framed_wrench, out.framed_wrench_std);
     *out.singular_value = estimate_.singular_value;
-    decide(dt, frames, torque.data(), std.data(), free_std.data(), out);
+    decide(dt, J, torque.data(), std.data(), free_std.data(), out);
     return true;
   }
 
@@ -289,7 +291,7 @@ class ExternalForce {
 
   // Contact needs significance against zero and against what a payload or bias explains of the whole torque. A push
   // takes the gears to another place of their presliding friction, which shows once it is over.
-  void decide(double dt, const Placement* frames, const double* torque, const double* whole_std, const double* free_std,
+  void decide(double dt, const double* J, const double* torque, const double* whole_std, const double* free_std,
               const ForceOutput& out) noexcept {
     const int n = chain_.n;
     const bool flagged = !payload_.held() && payload_.verdict() != PayloadCheck::Verdict::none;
@@ -304,9 +306,9 @@ class ExternalForce {
       other = other || left > 0.0;
     }
     WrenchEstimate known;
-    magnitude[n] = significance(other && inverse_.step(frames, out.torque, std, known) ? known : estimate_);
+    magnitude[n] = significance(other && inverse_.solve(J, out.torque, std, known) ? known : estimate_);
     std[n] = 1.0;
-    if (WrenchEstimate left; flagged && inverse_.step(frames, rest, whole_std, left))
+    if (WrenchEstimate left; flagged && inverse_.solve(J, rest, whole_std, left))
       magnitude[n] = std::min(magnitude[n], significance(left));
     if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may be older than the estimator: check for a payload first

@@ -81,33 +81,7 @@ class WrenchInverse {
     return solve(J, tau, std, out);
   }
 
-  // The same with the placements (n + 1) of forward_kinematics.
-  bool step(const Placement* frames, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
-    double J[6 * max_joints];
-    jacobian(chain_, frames, J);
-    return solve(J, tau, std, out);
-  }
-
-  // Covariance of an estimate by step() when the torques also had errors that it does not know: of deviations `own`
-  // (n), independent of each other, and one in proportion to `common` (n).
-  void widen(const Placement* frames, const double* std, const double* own, const double* common,
-             WrenchEstimate& out) const noexcept {
-    double J[6 * max_joints], columns[max_joints + 1][6] = {};
-    jacobian(chain_, frames, J);
-    const int n = chain_.n;
-    for (int i = 0; i < n; ++i)
-      for (int r = 0; r < 6; ++r) {
-        double g = 0.0;
-        for (int c = 0; c < 6; ++c) g += out.covariance[6 * r + c] * J[c * n + i];
-        g /= std[i] * std[i];
-        columns[i][r] = g * own[i];
-        columns[n][r] += g * common[i];
-      }
-    for (int i = 0; i <= n; ++i)
-      for (int k = 0; k < 36; ++k) out.covariance[k] += columns[i][k / 6] * columns[i][k % 6];
-  }
-
- private:
+  // The same with the Jacobian (6, n).
   bool solve(const double* J, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
     const bool moments = p_.expected_moment > 0.0;
     const double moment_prior = moments ? 1.0 / (p_.expected_moment * p_.expected_moment) : 0.0, s = p_.point_contact;
@@ -132,6 +106,25 @@ class WrenchInverse {
     return true;
   }
 
+  // Covariance of an estimate when the torques also had errors that it does not know: of deviations `own`
+  // (n), independent of each other, and one in proportion to `common` (n).
+  void widen(const double* J, const double* std, const double* own, const double* common,
+             WrenchEstimate& out) const noexcept {
+    double columns[max_joints + 1][6] = {};
+    const int n = chain_.n;
+    for (int i = 0; i < n; ++i)
+      for (int r = 0; r < 6; ++r) {
+        double g = 0.0;
+        for (int c = 0; c < 6; ++c) g += out.covariance[6 * r + c] * J[c * n + i];
+        g /= std[i] * std[i];
+        columns[i][r] = g * own[i];
+        columns[n][r] += g * common[i];
+      }
+    for (int i = 0; i <= n; ++i)
+      for (int k = 0; k < 36; ++k) out.covariance[k] += columns[i][k / 6] * columns[i][k % 6];
+  }
+
+ private:
   // Smallest singular value at a pose where the kernel's is not exact enough.
   double from_eigenvalues(const double* J) const noexcept {
     const int n = chain_.n;

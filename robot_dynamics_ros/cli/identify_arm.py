@@ -35,7 +35,7 @@ SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
     "choosing filters and friction laws": 17,
     "solving": 10,
     "friction laws of the robot file": 21,
-    "acceleration of the live nodes": 1,
+    "velocity and acceleration of the live nodes": 1,
     "residuals of the live pipeline": 8,
     "validating": 6,
     "report": 22,

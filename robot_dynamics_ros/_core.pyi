@@ -1567,6 +1567,7 @@ def shorten_slice(slice: Real) -> bool:
 def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs) -> RealArray:
     """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 
+DRY_SPAN: float = 3e-05
 RTDE_LAYOUT: dict = {
     "timestamp": (0, 1),
     "actual_q": (1, 6),

@@ -19,7 +19,7 @@ from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 
 FAMILIES = ("lugre", "dahl", "gms", "drift", "maxwell")
-DRY, STUCK = "dry", 1e-6  # rad: no travel before breakaway; asked for by name, place 7 of the list
+DRY, TRAVEL = "dry", 1e-6  # rad: none that shows before breakaway; asked for by name, place 7 of the list
 PLACES = {name: k for k, name in enumerate(FAMILIES)} | {DRY: 6}
 LOADS = ("linear", "quadratic", "stiffness", "saturating")
 SLIDING = tuple(f"{s} {v}" for s in ("additive", "level") for v in ("linear", "thinning", "thermal"))
@@ -158,7 +158,7 @@ def _presliding(family: str, base: Any, coulomb: np.ndarray, draw: np.random.Gen
         damping = draw.uniform(0.05, 0.35, n) * critical
         return {"friction.family": 1, "friction.presliding": length, "friction.micro_damping": damping}
     if family == DRY:
-        return {"friction.family": 2, "friction.presliding": np.full(n, STUCK)}
+        return {"friction.family": 2, "friction.presliding": np.full(n, TRAVEL)}
     if family == "dahl":
         exponent = draw.uniform(0.6, 2.0, n)
         return {"friction.family": 2, "friction.presliding": between(3e-4, 3e-3), "friction.dahl_exponent": exponent}

@@ -107,6 +107,7 @@ void bind(py::module_& m) {
       .value("keep", PayloadCheck::Answer::keep)
       .value("refuse", PayloadCheck::Answer::refuse)
       .finalize();
+  m.attr("DRY_SPAN") = DryJoints::span;
   py::class_<ExternalForce> c(m, "ExternalForce",
                               "External joint torque, wrench at the TCP and contact (see docs/force.md).");
   c.def(py::init(&make), py::arg("chain"))

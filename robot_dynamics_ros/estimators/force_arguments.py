@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import friction_level, stuck
+from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level
 from robot_dynamics_ros.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -97,13 +97,13 @@ def _noise(robot: RobotFile) -> np.ndarray:
 def _rest(robot: RobotFile, usual: float) -> dict[str, np.ndarray]:
     """Error of friction at rest that is absorbed: deviation d (n,) [Nm] and time T min(1, (KEPT level / d)^2) (n,) [s].
 
-    d is residuals.rest, and of a stuck joint, which may hold any torque within its level at breakaway, at least level /
+    d is residuals.rest, and of a dry joint, which may hold any torque within its level at breakaway, at least level /
     sqrt(3). Beyond KEPT of its level no memory explains friction at rest.
     """
     if robot.residuals is None:
         return {"rest_std": np.zeros(robot.n_joints), "rest_time": np.zeros(robot.n_joints)}
     level = friction_level(robot) if robot.drives.torque_side == "motor" else np.zeros(robot.n_joints)
-    deviation = np.fmax(robot.array("residuals.rest"), np.where(stuck(robot), level / np.sqrt(3.0), 0.0))
+    deviation = np.fmax(robot.array("residuals.rest"), np.where(dry_joints(robot), level / np.sqrt(3.0), 0.0))
     kept = np.where(level > 0.0, KEPT * level / robot.array("residuals.rest"), 1.0)
     return {"rest_std": deviation, "rest_time": usual * np.minimum(kept, 1.0) ** 2}
 
@@ -153,6 +153,6 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "drift_noise": robot.array("residuals.moving") if known else np.zeros(n),
             "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
             "friction_level": friction_level(robot) if known and side == "motor" else np.zeros(n),
-            "stuck": stuck(robot) * float(side == "motor"),
+            "dry": dry_joints(robot) * float(side == "motor"),
         }
     )

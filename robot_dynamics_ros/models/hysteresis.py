@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K = 4, 4.0, 2.0  # [Madsen2020 ch6 17-18]
 DEFAULT_BACKLASH = 1e-3  # rad, UR5e joint 1 [Madsen2020 ch6 5.2]
 MAX_GAP = 0.1  # s after which elements begin anew
-STUCK_SPAN, STUCK_SHARE = 5e-5, 0.75  # rad; share of breakaway within that span of a joint that shows no travel before
+DRY_SHARE = 0.75  # of a dry joint's breakaway is of elements that give way within _core.DRY_SPAN
 LIVE = ("gms", "egms", "presliding")
 NOT_LIVE = "{} is not evaluated live: the joints follow their static law"
 
@@ -134,14 +134,14 @@ def friction_level(robot: RobotFile, load: np.ndarray | float = 0.0) -> np.ndarr
     return np.where(level > 0, level + fs, static)
 
 
-def stuck(robot: RobotFile) -> np.ndarray:
-    """Joints (n,) whose friction has no memory at rest, as bool: STUCK_SHARE of the level of their presliding elements
-    is within STUCK_SPAN, so that friction is whatever balances; False without elements.
+def dry_joints(robot: RobotFile) -> np.ndarray:
+    """Joints (n,) that do not move before they break away, as bool: friction is whatever balances while they stand.
+    False without presliding elements.
     """
     if robot.hysteresis is None or robot.hysteresis.model != "presliding":
         return np.zeros(robot.n_joints, bool)
     span, level = (robot.array(f"hysteresis.parameters.{name}") for name in ("span", "level"))
-    return np.asarray(np.where(span <= STUCK_SPAN, level, 0.0).sum(axis=1) > STUCK_SHARE * level.sum(axis=1))
+    return np.asarray(np.where(span <= _core.DRY_SPAN, level, 0.0).sum(axis=1) > DRY_SHARE * level.sum(axis=1))
 
 
 def motors_core(parameters: Sequence[Mapping[str, Any]]) -> _core.Friction:

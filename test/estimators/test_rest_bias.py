@@ -96,21 +96,21 @@ def test_motion_of_a_joint_resets_its_bias():
     assert (absorbed[(t > 6.4) & (t < 6.9)] < 1e-3).all()
 
 
-def test_friction_of_a_stuck_joint_is_what_balances():
+def test_friction_that_no_memory_explains_is_what_balances():
     """Where the residual at rest is a large share of breakaway no memory explains it: it turns round at once."""
     level = friction_level(UR5E)
-    stuck = ROBOT.with_updates({"residuals.rest": 0.5 * level, "residuals.moving": 0.05 * level})
+    arm = ROBOT.with_updates({"residuals.rest": 0.5 * level, "residuals.moving": 0.05 * level})
     log = standing(error=0.0, seconds=6.0)
     turned = log.time > 4.0
     log.effort = log.effort - 0.4 * level * turned[:, None]
-    Pipeline(stuck).run(log)
+    Pipeline(arm).run(log)
     assert not log.contact.any()
     assert (np.abs(log.external_joint_torque[log.time > 4.4]) < 0.1 * level).all()
 
 
-@pytest.mark.parametrize(("span", "follows"), [(3e-5, True), (2e-3, False)], ids=["stuck", "presliding"])
-def test_a_joint_without_travel_before_breakaway_is_stuck_however_small_its_residual(span, follows):
-    """The residual becomes smaller with more recordings; the friction that a stuck joint holds does not."""
+@pytest.mark.parametrize(("span", "follows"), [(3e-5, True), (2e-3, False)], ids=["dry", "presliding"])
+def test_a_dry_joint_is_stuck_however_small_its_residual(span, follows):
+    """The residual becomes smaller with more recordings; the friction that a stuck dry joint holds does not."""
     level, zero = 10.0 * REST, np.zeros(6)
     block = {"span": [[span, 0.02]] * 6, "level": np.outer(level, [0.9, 0.1]), "load": np.zeros((6, 2))}
     block |= dict.fromkeys(("load_limit", "fv1", "fv2", "fv0"), zero) | dict.fromkeys(("v0", "load_power"), zero + 1.0)

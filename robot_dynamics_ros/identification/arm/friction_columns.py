@@ -24,7 +24,7 @@ from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.signals.speeds import STEP
 
 Coupled = dict[int, tuple[int, ...]]  # joint -> joints whose motors turn with it
-SPANS = (3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # rad, D_k: half decades; on the zoo a nearer list gains nothing
+SPANS = (_core.DRY_SPAN, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # rad, D_k: half decades; more of them gain nothing
 STRIBECK_RISE = 5e-3  # rad/s, e: speed at which half of fs is reached; below it the noise of velocities is seen
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 SIMPLE = ("fv1", "fo", "ia", "fc")

@@ -20,7 +20,7 @@ from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import still
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
-from robot_dynamics_ros.models.hysteresis import friction_level, stuck
+from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import SLOW
@@ -89,13 +89,13 @@ def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
 
 def _seen(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """External torque, speed and load (N, n) of a piece; the torque is NaN until it is `settled`, while a joint breaks
-    away, and while a stuck one stands: its friction is what balances, and turns round before it moves.
+    away, and while a dry one stands: its friction is what balances, and turns round before it moves.
     """
     kept = [[getattr(log, name).copy() for name in NAMES] for log in replayed(robot, piece, STAGES)]
     torque, speed, load = (np.concatenate([values[k] for values in kept]) for k in range(len(NAMES)))
     breaks_away = (np.abs(speed) >= SLOW) & (_way(piece.q, speed) < BREAKAWAY)
     travel, first = np.cumsum(speed * piece.period, axis=0), np.arange(len(speed)) == 0
-    breaks_away |= still(travel, first, 1.0 / piece.period) & stuck(robot)
+    breaks_away |= still(travel, first, 1.0 / piece.period) & dry_joints(robot)
     return np.where(settled(robot, piece) & ~breaks_away, torque, np.nan), speed, load
 
 

@@ -45,7 +45,7 @@ class ExternalForce {
         p_(p),
         fastest_(fastest(p)),
         momentum_(chain, p.rotor_inertia.data(), fastest_.data()),
-        stuck_(chain.n, p.stuck.data()),
+        dry_(chain.n, p.dry.data()),
         change_(chain.n, rest_of_lag(p).data(), following(p).data()),
         simoni_(chain.n, p.cutoffs),
         inverse_(chain, p.wrench),
@@ -137,7 +137,7 @@ class ExternalForce {
     for (int i = 0; i < chain_.n; ++i) r_[i] = robot_on_environment(tare_.bias()[i]);
     simoni_.start(r_.data());
     change_.start(r_.data());
-    stuck_.reset();
+    dry_.reset();
     health_.reset();
     smooth_.reset();
     tare_.reset();
@@ -171,9 +171,9 @@ class ExternalForce {
   // The observer's r and the variance of each joint's torque.
   void observe(double dt, const ForceInput& in, const double* friction, const double* friction_std) noexcept {
     Joints tau{}, clean{};
-    stuck_.step(dt, in.qd, friction);
+    dry_.step(dt, in.qd, friction);
     for (int i = 0; i < chain_.n; ++i) {  // an isolated joint, or a stuck one: r stays as it is
-      tau[i] = health_.isolated(i) || stuck_.holds(i) ? in.model_torque[i] + friction[i] + r_[i] : in.drive_torque[i];
+      tau[i] = health_.isolated(i) || dry_.stuck(i) ? in.model_torque[i] + friction[i] + r_[i] : in.drive_torque[i];
       clean[i] = tau[i] - friction[i];
     }
     if (p_.method == ForceMethod::simoni)
@@ -185,7 +185,7 @@ class ExternalForce {
     for (int i = 0; i < chain_.n; ++i) {
       const double model = p_.model_error * in.model_torque[i];
       double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] +
-                   drift_.variance(i, in.qd[i]) + stuck_.variance(i) + model * model;
+                   drift_.variance(i, in.qd[i]) + dry_.variance(i) + model * model;
       if (health_.isolated(i)) now = isolated_std * isolated_std;
       const double falling = variance_[i] + lowpass_weight(bandwidth(i), dt) * (now - variance_[i]);
       variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);
@@ -356,7 +356,7 @@ class ExternalForce {
   SampleTiming timing_;
   std::array<double, max_joints> fastest_;  // K
   MomentumObserver momentum_;
-  StuckJoints stuck_;
+  DryJoints dry_;
   ChangeFilter change_;
   VirtualForce simoni_;
   WrenchInverse inverse_;

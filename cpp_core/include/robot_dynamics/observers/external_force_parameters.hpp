@@ -5,9 +5,9 @@
 
 #include "robot_dynamics/friction/contact_load.hpp"
 #include "robot_dynamics/observers/contact.hpp"
+#include "robot_dynamics/observers/dry_joints.hpp"
 #include "robot_dynamics/observers/payload_check.hpp"
 #include "robot_dynamics/observers/rest_bias.hpp"
-#include "robot_dynamics/observers/stuck_joints.hpp"
 #include "robot_dynamics/observers/tare.hpp"
 #include "robot_dynamics/observers/torque_health.hpp"
 #include "robot_dynamics/observers/virtual_force.hpp"
@@ -31,7 +31,7 @@ struct ExternalForceParameters {
   std::array<double, max_joints> friction_std{};  // Nm, used when the friction stage gives none
   double model_error = 0.03;                      // relative error of the model torque
   std::array<double, max_joints> friction_level{};  // Nm, at breakaway; 0: none of its error is added in contact
-  std::array<double, max_joints> stuck{};           // 1: friction at rest is whatever balances; else 0
+  std::array<double, max_joints> dry{};             // 1: friction of a joint that stands is whatever balances
   bool ignore_friction = false;                     // link-side torque: friction is before the sensor
   WrenchParameters wrench;
   int frame = WrenchFrame::base;  // of framed_wrench: base, a link, or n = TCP

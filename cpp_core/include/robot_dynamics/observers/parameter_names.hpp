@@ -91,7 +91,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("friction_std", p.friction_std, n);
   each("model_error", p.model_error);
   each("friction_level", p.friction_level, n);
-  each("stuck", p.stuck, n);
+  each("dry", p.dry, n);
   each("ignore_friction", p.ignore_friction);
   for_each_parameter(p.wrench, each);
   each("frame", p.frame);

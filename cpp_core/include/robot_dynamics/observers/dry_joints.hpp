@@ -1,4 +1,4 @@
-// Joints of dry friction: one that stands has whatever friction balances it, so that its motor says nothing about the
+// Joints of dry friction: a stuck one has whatever friction balances it, so that its motor says nothing about the
 // external torque. Until it slides again it keeps the external torque of the moment in which it stopped.
 //
 // It slides while its mean speed w over 20 ms has the direction of the elastic travel z that it would have to turn:
@@ -9,50 +9,48 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
-#include "robot_dynamics/common/check.hpp"
-#include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/signals/lowpass.hpp"
 
 namespace robot_dynamics {
 
-class StuckJoints {
+class DryJoints {
  public:
-  static constexpr double span = 3e-5;     // rad, of the elements of a law without travel before breakaway
+  static constexpr double span = 3e-5;     // rad; an element that gives way within it shows no travel before breakaway
   static constexpr double slowest = 5e-4;  // rad/s; slower a position of 10 µrad steps does not show motion
   static constexpr double memory = 0.02;   // s
   static constexpr double time = 0.5;      // s in which a push comes or goes
 
-  // stuck (n): 1 where friction is dry.
-  StuckJoints(int n, const double* stuck) : n_(n) {
-    require_each("stuck", stuck, n, 0.0, 1.0);
-    std::copy_n(stuck, n, dry_.begin());
+  // dry (n): 1 where friction is dry, else 0.
+  DryJoints(int n, const double* dry) : n_(n) {
+    require_each("dry", dry, n, 0.0, 1.0);
+    for (int i = 0; i < n; ++i) dry_[i] = dry[i] > 0.0;
     reset();
   }
 
   void reset() noexcept {
-    speed_.fill(0.0), travel_.fill(0.0), friction_.fill(0.0), share_.fill(0.0), slides_.fill(true);
+    speed_.fill(0.0), travel_.fill(0.0), friction_.fill(0.0), share_.fill(0.0), stuck_.fill(false);
   }
 
   // v, friction (n): velocity and friction of the law.
   void step(double dt, const double* v, const double* friction) noexcept {
     for (int i = 0; i < n_; ++i) {
-      if (!(dry_[i] > 0.0)) continue;
-      speed_[i] += dt / (memory + dt) * (v[i] - speed_[i]);
+      if (!dry_[i]) continue;
+      speed_[i] += lowpass_weight(1.0 / memory, dt) * (v[i] - speed_[i]);
       travel_[i] = std::clamp(travel_[i] + v[i] * dt, -span, span);
-      slides_[i] = speed_[i] * travel_[i] > slowest * span;
-      if (slides_[i]) friction_[i] = friction[i];
-      share_[i] = slides_[i] ? 0.0 : share_[i] + dt / (time + dt) * (1.0 - share_[i]);
+      stuck_[i] = speed_[i] * travel_[i] <= slowest * span;
+      if (!stuck_[i]) friction_[i] = friction[i];
+      share_[i] = stuck_[i] ? share_[i] + lowpass_weight(1.0 / time, dt) * (1.0 - share_[i]) : 0.0;
     }
   }
 
-  bool holds(int i) const noexcept { return !slides_[i]; }
+  bool stuck(int i) const noexcept { return stuck_[i]; }
   double variance(int i) const noexcept { return share_[i] * friction_[i] * friction_[i] / 3.0; }
 
  private:
   int n_;
-  std::array<double, max_joints> dry_{}, speed_{}, travel_{}, friction_{}, share_{};
-  std::array<bool, max_joints> slides_{};
+  std::array<bool, max_joints> dry_{}, stuck_{};
+  std::array<double, max_joints> speed_{}, travel_{}, friction_{}, share_{};
 };
 
 }  // namespace robot_dynamics

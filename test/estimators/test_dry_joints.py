@@ -34,14 +34,14 @@ def turned(seconds=1.0):
 
 
 @pytest.mark.parametrize(("span", "dry"), [(3e-5, True), (2e-3, False)], ids=["dry", "presliding"])
-def test_friction_of_a_stuck_joint_turns_round_and_its_external_torque_stays(span, dry):
+def test_friction_of_a_stuck_dry_joint_turns_round_and_its_external_torque_stays(span, dry):
     log, true = turned()
     Pipeline(arm(span), {"force": {"rest_bias": 0.0}}).run(log)
     error = np.abs(log.external_joint_torque[-1] - true[-1])
     assert (error < 0.1 * LEVEL).all() == dry and (error > 1.5 * LEVEL).all() == (not dry)
 
 
-def test_a_stuck_joint_may_hold_any_torque_within_breakaway():
+def test_a_stuck_dry_joint_may_hold_any_torque_within_breakaway():
     log, _ = turned()
     Pipeline(arm(3e-5)).run(log)
     late = log.external_joint_torque_std[-1] / LEVEL

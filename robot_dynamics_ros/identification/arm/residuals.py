@@ -18,6 +18,7 @@ from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import still
+from robot_dynamics_ros.identification.dataset.motion import rotor_position
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level
@@ -94,8 +95,9 @@ def _seen(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray, np.nd
     kept = [[getattr(log, name).copy() for name in NAMES] for log in replayed(robot, piece, STAGES)]
     torque, speed, load = (np.concatenate([values[k] for values in kept]) for k in range(len(NAMES)))
     breaks_away = (np.abs(speed) >= SLOW) & (_way(piece.q, speed) < BREAKAWAY)
-    travel, first = np.cumsum(speed * piece.period, axis=0), np.arange(len(speed)) == 0
-    breaks_away |= still(travel, first, 1.0 / piece.period) & dry_joints(robot)
+    rotor = rotor_position(piece)
+    driver = piece.position if rotor is None else rotor
+    breaks_away |= still(driver, np.arange(len(speed)) == 0, 1.0 / piece.period) & dry_joints(robot)
     return np.where(settled(robot, piece) & ~breaks_away, torque, np.nan), speed, load
 
 

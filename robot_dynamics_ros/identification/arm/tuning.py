@@ -80,21 +80,18 @@ class Tuner:
         cutoffs = sorted({round(min(max(f * f_dyn, SLOWEST), 0.25 * self.rate), 3) for f in CUTOFF_FACTORS})
         reported = all(p.qd is not None for r in self.recordings for p in r.pieces)
         none: Filters = (None,) * self.rigid.n
-        first = Structure(cutoffs[0], "q", 0.0, self.simple, none, self.coupled)
         lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
-        sources = ("q", "qd") if reported else ("q",)
-        margin = min(cutoffs)
-        simple, memory = (self._errors(s, lags, margin).sum(0).min() for s in (first, first.remembering()))
-        self._remembers = bool(memory < (1 - MEMORY_GAIN) * simple)
-        candidates: list[Structure] = []
-        rows: list[np.ndarray] = []
-        for s in sources:
-            tried = cutoffs
-            if candidates:  # reported velocities are tried about the best cut-off of the positions
-                best = candidates[int(np.argmin([row.sum(0).min() for row in rows]))].cutoff
-                tried = sorted(tried, key=lambda c: abs(np.log(c / best)))[:3]
-            more = [replace(first, cutoff=c, source=s) for c in sorted(tried)]
-            rows += [self._errors(self._law(c), lags, margin) for c in more]
+        margin = cutoffs[0]
+        candidates = [Structure(c, "q", 0.0, self.simple, none, self.coupled) for c in cutoffs]
+        simple, memory = (self._errors(s, lags, margin) for s in (candidates[0], candidates[0].remembering()))
+        self._remembers = bool(memory.sum(0).min() < (1 - MEMORY_GAIN) * simple.sum(0).min())
+        rows = [memory if self._remembers else simple]
+        rows += [self._errors(self._law(s), lags, margin) for s in candidates[1:]]
+        if reported:  # velocities are tried about the best cut-off of the positions
+            best = cutoffs[int(np.argmin([row.sum(0).min() for row in rows]))]
+            near = sorted(cutoffs, key=lambda c: abs(np.log(c / best)))[:3]
+            more = [replace(candidates[0], cutoff=c, source="qd") for c in sorted(near)]
+            rows += [self._errors(self._law(s), lags, margin) for s in more]
             candidates += more
         self._lower(candidates, rows, lags)
         return candidates, np.array(rows), lags

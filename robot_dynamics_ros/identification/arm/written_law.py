@@ -219,6 +219,5 @@ def _friction(law: WrittenLaw, data: FrictionSamples) -> np.ndarray:
     if law.presliding is None:
         return static.torque(v, load)[:, 0]
     block = {name: [value] for name, value in law.presliding.parameters.items()} | {"rotor_time": [0.0]}
-    driver = data.position if data.rotor is None else data.rotor
     core = presliding_core(block, static)
-    return np.asarray(core.run(clock(data.start, data.rate), np.ascontiguousarray(driver[:, None]), v, load)[0][:, 0])
+    return np.asarray(core.run(clock(data.start, data.rate), data.driver[:, None], v, load)[0][:, 0])

@@ -7,28 +7,17 @@ an MJCF. Links, friction, contact are MuJoCo's; ours: inner controller, what sen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from bench.mujoco_model import AWAY, BOX, SOLIMP, mujoco, spec_of, with_contact
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Chain, Status
-from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.models.lugre import LuGre, micro_damping
-from robot_dynamics_ros.models.mjcf_writer import mjcf_text
 from robot_dynamics_ros.robot_file import RobotFile
 
 STEP = 5e-4  # s, longest step of MuJoCo
-BOX = (0.5, 0.5, 0.05)  # m, half sides
-TOOLS = {
-    "ball": ("SPHERE", (0.01, 0, 0), 0.0),
-    "plate": ("BOX", (0.03, 0.03, 0.005), 0.005),
-    "peg": ("CYLINDER", (0.01, 0.05, 0), 0.05),
-}  # type, size [m], how far along the tool axis its centre lies [m]
 SAME = 0.01  # m, within which the TCP of an MJCF must be that of the robot file
-SOLIMP = 0.5  # share d of the contact in the acceleration
-AWAY = (0.0, 0.0, -1e3)  # m, of the box while there is none
 DAHL = 1e-4  # rad over which compensated stiction builds up, as in plant/control.hpp
 
 
@@ -44,7 +33,7 @@ class MujocoPlant:
     def __init__(
         self, robot: RobotFile, chain: Chain, nominal: Chain, true: Mapping[str, Any], seed: int = 0, mjcf: str = ""
     ) -> None:
-        self._mj, self._robot, self._chain, self._nominal = _mujoco(), robot, chain, nominal
+        self._mj, self._robot, self._chain, self._nominal = mujoco(), robot, chain, nominal
         self._mjcf, self._tool = mjcf, "ball"
         if mjcf:
             true = {**true, "drive.torque_constant": true["control.torque_constant"]}
@@ -207,21 +196,8 @@ class MujocoPlant:
 
     # --- MuJoCo ---------------------------------------------------------------------------------------------------
     def _compiled(self, chain: Chain) -> tuple[Any, Any]:
-        true = self._true
-        links = {"source": "true", "parameters": chain.inertial_parameters.reshape(self._n, 10)}
-        known = self._robot.with_updates(
-            {"links": links, "drives.rotor_inertia": true["drive.rotor_inertia"], "limits.torque": None},
-            {"true": "the simulated individual"},
-        )
-        stiffness = true["friction.coulomb"] / true["friction.presliding"]
-        law = LuGre(
-            stiffness,
-            micro_damping(stiffness, true["drive.rotor_inertia"]),
-            *(true[f"friction.{name}"] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")),
-        )
-        spec = self._mj.MjSpec
-        arm = spec.from_file(self._mjcf) if self._mjcf else spec.from_string(mjcf_text(known, law))
-        model = _with_contact(self._mj, arm, self._robot, self._mjcf, self._tool)
+        spec = spec_of(self._mj, self._robot, chain, self._true, self._mjcf)
+        model = with_contact(self._mj, spec, self._robot, self._mjcf, self._tool)
         self._tip = model.site_bodyid[-1]
         self._touching = model.body_geomadr[self._tip] + model.body_geomnum[self._tip] - 1
         return model, self._mj.MjData(model)
@@ -307,34 +283,3 @@ class MujocoPlant:
 def _quantised(value: np.ndarray, quantum: np.ndarray) -> np.ndarray:
     step = np.where(quantum > 0, quantum, 1.0)
     return np.where(quantum > 0, np.round(value / step) * step, value)
-
-
-def _with_contact(mj: Any, spec: Any, robot: RobotFile, file: str, tool: str) -> Any:
-    """An arm, compiled, with motors of torque as its last actuators, a tool at its TCP and a box that can be placed."""
-    names = [joint.name for joint in spec.joints]
-    if names != list(robot.joint_names) or not spec.sites:
-        wanted = f"must be {', '.join(robot.joint_names)}, and one site or more"
-        raise ValueError(f"{file}: joints {', '.join(names) or 'none'}, {len(spec.sites)} sites: {wanted}")
-    driving = [a for a in spec.actuators if a.gainprm[0] and a.biastype != mj.mjtBias.mjBIAS_DCMOTOR]
-    for element in (*driving, *spec.keys):
-        spec.delete(element)
-    for name in names:
-        spec.add_actuator(target=name, trntype=mj.mjtTrn.mjTRN_JOINT).set_to_motor()
-    spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
-    (kind, size, ahead), site, centre = TOOLS[tool], spec.sites[-1], np.zeros(3)
-    mj.mju_rotVecQuat(centre, np.array([0, 0, ahead]), site.quat)
-    kind = getattr(mj.mjtGeom, f"mjGEOM_{kind}")
-    site.parent.add_geom(type=kind, size=size, pos=site.pos + centre, quat=site.quat, mass=0)
-    box = spec.worldbody.add_body(mocap=True, pos=AWAY)
-    box.add_geom(type=mj.mjtGeom.mjGEOM_BOX, size=BOX, priority=1, solimp=[SOLIMP, SOLIMP, 1, 0.5, 2])
-    return spec.compile()
-
-
-def _mujoco() -> ModuleType:
-    try:
-        import mujoco
-    except ImportError:
-        raise CapabilityError("this plant needs MuJoCo: pip install 'mujoco>=3.7'") from None
-    if not hasattr(mujoco.mjtBias, "mjBIAS_DCMOTOR"):
-        raise CapabilityError(f"MuJoCo {mujoco.__version__} has no dcmotor: pip install 'mujoco>=3.7'")
-    return mujoco

@@ -61,7 +61,7 @@ def command(
     Example: python -m bench wrench --pushes 1 --out wrench_benchmark
     """
     from bench.force.zoo import families as named
-    from bench.mujoco_plant import TOOLS
+    from bench.mujoco_model import TOOLS
     from bench.wrench import run, table
     from bench.wrench.score import score
     from robot_dynamics_ros.robot_file import load_robot

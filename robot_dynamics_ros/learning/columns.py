@@ -18,8 +18,8 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
+from robot_dynamics_ros.identification.arm.friction_samples import clock, driven
 from robot_dynamics_ros.identification.arm.model import signals_of
-from robot_dynamics_ros.identification.arm.presliding import clock, driven
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel

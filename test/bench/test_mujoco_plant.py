@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ur_rig import Rig
 
-from bench import mujoco_plant
+from bench import mujoco_model
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.cli.demo_robots import demo_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
@@ -162,4 +162,4 @@ def test_an_unknown_plant_and_a_missing_mujoco_are_named(monkeypatch):
             SimulatedRobot("ur5e", plant=plant)
     monkeypatch.setattr("mujoco.mjtBias", object())
     with pytest.raises(CapabilityError, match="has no dcmotor: pip install 'mujoco>=3.7'"):
-        mujoco_plant._mujoco()
+        mujoco_model.mujoco()

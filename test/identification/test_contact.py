@@ -16,12 +16,11 @@ from robot_dynamics_ros.identification.arm.contact import (
     _stretches,
     contact_stretches,
     far_rotors,
-    friction_lag,
-    guided_joints,
     lost_rotors,
     without,
 )
 from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.hand_guiding import friction_lag, guided_joints
 from robot_dynamics_ros.identification.arm.identify import (
     Options,
     leave_out_contact,

@@ -7,14 +7,9 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.estimators.wrench_metrics import runs
-from robot_dynamics_ros.identification.arm.friction_columns import stribeck_step
-from robot_dynamics_ros.identification.arm.presliding import (
-    SPANS,
-    STRIBECK_RISE,
-    FrictionSamples,
-    PreslidingProblem,
-    Shape,
-)
+from robot_dynamics_ros.identification.arm.friction_columns import SPANS, STRIBECK_RISE, Shape, stribeck_step
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples
+from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import fit_presliding, presliding_problems
 from robot_dynamics_ros.identification.arm.written_law import choose_law
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME

@@ -12,9 +12,9 @@ from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
+from robot_dynamics_ros.identification.arm.friction_samples import clock
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.arm.model import signals_of
-from robot_dynamics_ros.identification.arm.presliding import clock
 from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit
 from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.arm.written_law import WrittenLaw

@@ -1,9 +1,8 @@
-"""Contact and hand guiding in recordings that were to be free: found, left out, or refused.
+"""Contact in recordings that were to be free: found and left out.
 
 Contact: effort that neither a rigid body nor friction can hold. A robust fit of rigid body, rotor inertia and friction
 leaves a residual; its mean over BLOCK seconds beyond CORE times the joint's own friction is contact, with what is
-beyond EDGE times it before and after. Hand guiding: the controller holds the weight and the hand does the rest, so
-effort follows gravity and not the inertia of the links, and what it adds comes tens of milliseconds after the hand.
+beyond EDGE times it before and after.
 """
 
 from __future__ import annotations
@@ -13,15 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_dynamics_ros.effort.evidence import EffortEvidence
-from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import SLOW
 
@@ -37,20 +33,7 @@ MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it o
 FAR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 SIGNIFICANCE = 3.0  # standard deviations
-GRAVITY, INERTIA = (
-    0.1,
-    0.15,
-)  # deviation over gravity slope, of gravity and of the inertial slope, of a joint that votes
-GUIDED = 0.5  # inertial over gravity slope below which effort does not move the links
-SHOWN = 0.15  # RMS inertial torque over sliding friction above which a joint votes
-ABSENT = 0.2  # sliding friction over RMS inertial torque below which there is none
-LATE = 0.02  # s; friction later than this means hand guiding
-LAGS = np.arange(-0.04, 0.0601, 0.005)  # s
-VOTES = 2
 OVERRULE = "--contact ignore identifies it all the same"
-HAND_GUIDED_ADVICE = (
-    f"effort follows a hand and does not show friction; record a motion that the controller drives ({OVERRULE})"
-)
 
 
 @dataclass(frozen=True)
@@ -68,65 +51,6 @@ class Stretch:
         return self.end - self.begin
 
 
-# -- hand guiding -----------------------------------------------------------------------------------------------------
-def guided_joints(robot: RobotFile, motion: Motion) -> list[str]:
-    """Names of the joints whose effort follows gravity, not inertia, and whose friction is absent or LATE behind the
-    motion; empty where other joints show the contrary.
-
-    motion: filtered, effort in any unit: effort over gravity torque is compared with effort over inertial torque, whose
-    inertia is the rotor's of the robot file and the links' of this motion. A joint whose inertial torque is small
-    beside its friction does not vote. Raises CapabilityError without masses.
-    """
-    q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
-    model = RobotModel(robot.chain(), robot.joint_names)
-    gravity = model.gravity(q)
-    inertial = model.rnea(q, qd, qdd) - gravity + robot.array_or("drives.rotor_inertia", 0.0) * qdd
-    evidence = EffortEvidence(stuck_friction(robot))
-    evidence.add_motion(gravity, inertial, qd, qdd, motion.effort)
-    e = evidence.evidence()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        expected = e.gravity * (inertial * qdd).sum(axis=0) / (qdd**2).sum(axis=0)
-        ratio, std = e.inertia / expected, e.inertia_std / np.abs(expected)
-        size, friction = np.sqrt((inertial**2).mean(axis=0)), np.abs(e.friction / e.gravity)
-        votes = (e.gravity_std < GRAVITY * np.abs(e.gravity)) & (std < INERTIA) & (size > SHOWN * friction)
-        follows = votes & (ratio + SIGNIFICANCE * std < GUIDED)
-        moves = votes & (ratio - SIGNIFICANCE * std > GUIDED)
-    for j in np.flatnonzero(follows & (friction > ABSENT * size)).tolist():
-        follows[j] = friction_lag(motion, gravity[:, j], inertial[:, j], j) >= LATE
-    if follows.sum() < VOTES or follows.sum() <= 2 * moves.sum():
-        return []
-    return [name for name, f in zip(robot.joint_names, follows, strict=True) if f]
-
-
-def friction_lag(motion: Motion, gravity: np.ndarray, inertial: np.ndarray, j: int) -> float:
-    """Time [s] by which the part of joint j's effort that depends on velocity is later than the velocity: the lag in
-    LAGS with the smallest residual. gravity, inertial (N,) [Nm].
-    """
-    y, v = motion.effort[:, j], motion.qd[:, j]
-    errors = []
-    for lag in LAGS:
-        late = _shifted(motion, v, lag)
-        A = np.column_stack([gravity, inertial, motion.qdd[:, j], simple_friction(late)])
-        errors.append(float(((y - A @ np.linalg.lstsq(A, y, rcond=1e-8)[0]) ** 2).sum()))
-    return float(LAGS[int(np.argmin(errors))])
-
-
-def _shifted(motion: Motion, v: np.ndarray, lag: float) -> np.ndarray:
-    parts = [np.interp(motion.t[a:b] - lag, motion.t[a:b], v[a:b]) for a, b in pieces_of(motion.start)]
-    return np.concatenate(parts)
-
-
-def refuse_guided(robot: RobotFile, motion: Motion, name: str) -> None:
-    """Raises DataError for a recording in which a hand moved the arm."""
-    found = guided_joints(robot, motion)
-    if found:
-        raise DataError(
-            f"{name}: the arm was guided by hand: effort of {', '.join(found)} holds the weight but does not "
-            f"accelerate the links; {HAND_GUIDED_ADVICE}"
-        )
-
-
-# -- contact ----------------------------------------------------------------------------------------------------------
 def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[Stretch]:
     """Stretches of contact in recordings whose effort is in Nm."""
     looked = [(rec, piece, motion) for rec in recordings for piece, motion in _motions(rec)]

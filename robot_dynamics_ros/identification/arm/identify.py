@@ -18,11 +18,11 @@ from robot_dynamics_ros.identification.arm.contact import (
     MAX_CONTACT_SHARE,
     contact_stretches,
     described,
-    refuse_guided,
     without,
 )
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, mounted, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
 from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together

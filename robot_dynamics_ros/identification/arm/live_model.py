@@ -11,13 +11,9 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.cross_validation import fold_sets
 from robot_dynamics_ros.identification.arm.friction_columns import LAW
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, clock, driven
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
-from robot_dynamics_ros.identification.arm.presliding import (
-    FrictionSamples,
-    PreslidingProblem,
-    clock,
-    driven,
-)
+from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import presliding_problems
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,11 +27,10 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
     stribeck_step,
     thinning,
 )
-from robot_dynamics_ros.identification.arm.model import EffortFilter
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, still
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
-from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, pieces_of
 from robot_dynamics_ros.identification.dataset.stretches import cells
-from robot_dynamics_ros.signals.speeds import SLOW
 
 POWERS = (1.0, 2.0)  # p of the load
 PLAY = 3.0  # deviations of the position's noise that do not move elements which give way gradually
@@ -41,87 +39,6 @@ ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
 EPS_GRID = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rad/s, of the law without memory
 STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
-STILL = 0.05  # s in which a joint that stands moves by less than the smallest span: 0.6 mrad/s
-
-
-@dataclass(frozen=True)
-class FrictionSamples:
-    """What the rigid body leaves of one joint's effort: y (N,) friction [Nm] against velocity v (N,) [rad/s], torque
-    without friction `load` (N,) [Nm] and measured position (N,) [rad].
-
-    weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
-    partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz]. t (N,):
-    stamps [s] within each piece. rotor (N,): position of the rotor from the reported velocity [rad], None where there
-    is none. slips: elements slip at their level, instead of giving way gradually. dry: without travel before breakaway.
-    """
-
-    y: np.ndarray
-    v: np.ndarray
-    load: np.ndarray
-    position: np.ndarray
-    weight: np.ndarray
-    start: np.ndarray
-    folds: Sequence[np.ndarray]
-    effort_filter: EffortFilter | None
-    rate: float
-    t: np.ndarray
-    rotor: np.ndarray | None = None
-    slips: bool = False
-    dry: bool = False
-
-    @property
-    def driver(self) -> np.ndarray:
-        """Positions (N,) [rad] that drive the elements."""
-        return np.ascontiguousarray(self.position if self.rotor is None else self.rotor)
-
-    def dry_share(self) -> float:
-        """(p - s) / (1 - s) of the shares that a standing joint has: p of the changes of friction by half of its level
-        within STILL, s of the time; 0: noise. NaN without such a change.
-        """
-        change = np.abs(self.y - self.y[_before(self.start, self.rate)])
-        large = change > 0.5 * np.sqrt(np.mean(self.y[np.abs(self.v) > SLOW] ** 2))
-        stands = still(self.driver, self.start, self.rate)
-        return float(1.0 - np.mean(~stands[large]) / np.mean(~stands)) if large.any() and not stands.all() else np.nan
-
-    def as_recorded(self, x: np.ndarray) -> np.ndarray:
-        """Columns (N, k) as the recorded effort shows them: through the same low-pass."""
-        return x if self.effort_filter is None else self.effort_filter.apply(x, self.rate, self.start)
-
-
-def still(driver: np.ndarray, start: np.ndarray, rate: float) -> np.ndarray:
-    """Samples before which the driver (N, n) [rad], start (N,), moved by less than the smallest span for STILL."""
-    return np.asarray(np.abs(driver - driver[_before(start, rate)]) < SPANS[0])
-
-
-def _before(start: np.ndarray, rate: float) -> np.ndarray:
-    """Number (N,) of the sample STILL before each; of itself at the beginning of a piece."""
-    here = np.arange(len(start))
-    before = np.maximum(here - max(round(STILL * rate), 1), 0)
-    return np.where(np.cumsum(start)[before] == np.cumsum(start), before, here)
-
-
-GAP = 0.5  # s; a longer silence resets a hysteretic model
-
-
-def clock(start: np.ndarray, rate: float) -> np.ndarray:
-    """Stamps [ns] (N,) with a hole before every piece, so that a hysteretic model is reset there."""
-    return (np.arange(len(start)) * (1e9 / rate) + np.cumsum(start) * 4e9 * GAP).astype(np.int64)
-
-
-def driven(
-    block: Mapping[str, Any] | None, motion: Motion, motors: Sequence[Mapping[str, Any]] = ()
-) -> tuple[Mapping[str, Any] | None, list[Mapping[str, Any]], np.ndarray]:
-    """A hysteresis block, its motors that turn with two joints, and the positions (N, n) [rad] that drive both in a
-    motion: with the motion's own integrated velocities, at the rate of the recording, nothing is left to integrate
-    (`rotor_time` 0). Joints without levels follow what drives the others.
-    """
-    if block is None or motion.rotor is None or "rotor_time" not in block:
-        return block, list(motors), motion.position
-    empty = (np.asarray(block["level"]) + np.asarray(block["load"])).sum(axis=1) == 0
-    follows = np.asarray(block["rotor_time"]) > 0
-    follows = follows | (empty & follows.any())
-    still: list[Mapping[str, Any]] = [{**motor, "rotor_time": 0.0} for motor in motors]
-    return {**block, "rotor_time": [0.0] * motion.n}, still, np.where(follows, motion.rotor, motion.position)
 
 
 class PreslidingProblem:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, Shape
-from robot_dynamics_ros.identification.arm.presliding import FrictionSamples, PreslidingProblem
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples
+from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s

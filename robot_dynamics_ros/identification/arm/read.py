@@ -14,7 +14,7 @@ from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import add_force_sensor
 from robot_dynamics_ros.identification.arm.checks import AtRest, check_moves
-from robot_dynamics_ros.identification.arm.contact import HAND_GUIDED_ADVICE
+from robot_dynamics_ros.identification.arm.hand_guiding import HAND_GUIDED_ADVICE
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording
 from robot_dynamics_ros.robot_file import RobotFile

@@ -16,8 +16,8 @@ from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
+from robot_dynamics_ros.identification.arm.friction_samples import still
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
-from robot_dynamics_ros.identification.arm.presliding import still
 from robot_dynamics_ros.identification.dataset.motion import rotor_position
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled

@@ -16,8 +16,8 @@ from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import ACCELERATION_CUTOFF, effort_inertia
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.friction_samples import clock, driven
 from robot_dynamics_ros.identification.arm.model import Filters
-from robot_dynamics_ros.identification.arm.presliding import clock, driven
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, piece_log, replayed, settled
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion

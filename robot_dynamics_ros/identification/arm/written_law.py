@@ -19,8 +19,9 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import clearly_better
 from robot_dynamics_ros.identification.arm.friction_columns import LAW, JointFriction, Shape, static_table
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, clock
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
-from robot_dynamics_ros.identification.arm.presliding import FrictionSamples, PreslidingProblem, clock
+from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit, fit_presliding, hysteresis_block
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel

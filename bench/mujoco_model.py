@@ -1,0 +1,75 @@
+"""MuJoCo's model of an arm: links and friction of an individual or of an MJCF, a tool at its TCP, a box beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros._core import Chain
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.lugre import LuGre, micro_damping
+from robot_dynamics_ros.models.mjcf_writer import mjcf_text
+from robot_dynamics_ros.robot_file import RobotFile
+
+BOX = (0.5, 0.5, 0.05)  # m, half sides
+TOOLS = {
+    "ball": ("SPHERE", (0.01, 0, 0), 0.0),
+    "plate": ("BOX", (0.03, 0.03, 0.005), 0.005),
+    "peg": ("CYLINDER", (0.01, 0.05, 0), 0.05),
+}  # type, size [m], how far along the tool axis its centre lies [m]
+SOLIMP = 0.5  # share d of the contact in the acceleration
+AWAY = (0.0, 0.0, -1e3)  # m, of the box while there is none
+
+
+def spec_of(mj: Any, robot: RobotFile, chain: Chain, true: Mapping[str, Any], mjcf: str) -> Any:
+    """The arm of a file; without one, links of the chain, rotors and LuGre friction of the true numbers."""
+    links = {"source": "true", "parameters": chain.inertial_parameters.reshape(robot.n_joints, 10)}
+    known = robot.with_updates(
+        {"links": links, "drives.rotor_inertia": true["drive.rotor_inertia"], "limits.torque": None},
+        {"true": "the simulated individual"},
+    )
+    stiffness = true["friction.coulomb"] / true["friction.presliding"]
+    law = LuGre(
+        stiffness,
+        micro_damping(stiffness, true["drive.rotor_inertia"]),
+        *(true[f"friction.{name}"] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")),
+    )
+    return mj.MjSpec.from_file(mjcf) if mjcf else mj.MjSpec.from_string(mjcf_text(known, law))
+
+
+def with_contact(mj: Any, spec: Any, robot: RobotFile, file: str, tool: str) -> Any:
+    """An arm, compiled, with motors of torque as its last actuators, a tool at its TCP and a box that can be placed.
+
+    Raises ValueError for an arm of other joints or without a site.
+    """
+    names = [joint.name for joint in spec.joints]
+    if names != list(robot.joint_names) or not spec.sites:
+        wanted = f"must be {', '.join(robot.joint_names)}, and one site or more"
+        raise ValueError(f"{file}: joints {', '.join(names) or 'none'}, {len(spec.sites)} sites: {wanted}")
+    driving = [a for a in spec.actuators if a.gainprm[0] and a.biastype != mj.mjtBias.mjBIAS_DCMOTOR]
+    for element in (*driving, *spec.keys):
+        spec.delete(element)
+    for name in names:
+        spec.add_actuator(target=name, trntype=mj.mjtTrn.mjTRN_JOINT).set_to_motor()
+    spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
+    (kind, size, ahead), site, centre = TOOLS[tool], spec.sites[-1], np.zeros(3)
+    mj.mju_rotVecQuat(centre, np.array([0, 0, ahead]), site.quat)
+    kind = getattr(mj.mjtGeom, f"mjGEOM_{kind}")
+    site.parent.add_geom(type=kind, size=size, pos=site.pos + centre, quat=site.quat, mass=0)
+    box = spec.worldbody.add_body(mocap=True, pos=AWAY)
+    box.add_geom(type=mj.mjtGeom.mjGEOM_BOX, size=BOX, priority=1, solimp=[SOLIMP, SOLIMP, 1, 0.5, 2])
+    return spec.compile()
+
+
+def mujoco() -> ModuleType:
+    """The library. Raises CapabilityError without version 3.7 or later."""
+    try:
+        import mujoco
+    except ImportError:
+        raise CapabilityError("this plant needs MuJoCo: pip install 'mujoco>=3.7'") from None
+    if not hasattr(mujoco.mjtBias, "mjBIAS_DCMOTOR"):
+        raise CapabilityError(f"MuJoCo {mujoco.__version__} has no dcmotor: pip install 'mujoco>=3.7'")
+    return mujoco

@@ -1,0 +1,87 @@
+"""Recordings in which a hand moved the arm: refused.
+
+The controller holds the weight and the hand does the rest, so effort follows gravity and not the inertia of the links,
+and what it adds comes tens of milliseconds after the hand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.effort.evidence import EffortEvidence
+from robot_dynamics_ros.effort.rest import stuck_friction
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.contact import OVERRULE, SIGNIFICANCE
+from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
+from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
+
+# deviation over gravity slope, of gravity and of the inertial slope, of a joint that votes
+GRAVITY, INERTIA = 0.1, 0.15
+GUIDED = 0.5  # inertial over gravity slope below which effort does not move the links
+SHOWN = 0.15  # RMS inertial torque over sliding friction above which a joint votes
+ABSENT = 0.2  # sliding friction over RMS inertial torque below which there is none
+LATE = 0.02  # s; friction later than this means hand guiding
+LAGS = np.arange(-0.04, 0.0601, 0.005)  # s
+VOTES = 2
+HAND_GUIDED_ADVICE = (
+    f"effort follows a hand and does not show friction; record a motion that the controller drives ({OVERRULE})"
+)
+
+
+def guided_joints(robot: RobotFile, motion: Motion) -> list[str]:
+    """Names of the joints whose effort follows gravity, not inertia, and whose friction is absent or LATE behind the
+    motion; empty where other joints show the contrary.
+
+    motion: filtered, effort in any unit: effort over gravity torque is compared with effort over inertial torque, whose
+    inertia is the rotor's of the robot file and the links' of this motion. A joint whose inertial torque is small
+    beside its friction does not vote. Raises CapabilityError without masses.
+    """
+    q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
+    model = RobotModel(robot.chain(), robot.joint_names)
+    gravity = model.gravity(q)
+    inertial = model.rnea(q, qd, qdd) - gravity + robot.array_or("drives.rotor_inertia", 0.0) * qdd
+    evidence = EffortEvidence(stuck_friction(robot))
+    evidence.add_motion(gravity, inertial, qd, qdd, motion.effort)
+    e = evidence.evidence()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = e.gravity * (inertial * qdd).sum(axis=0) / (qdd**2).sum(axis=0)
+        ratio, std = e.inertia / expected, e.inertia_std / np.abs(expected)
+        size, friction = np.sqrt((inertial**2).mean(axis=0)), np.abs(e.friction / e.gravity)
+        votes = (e.gravity_std < GRAVITY * np.abs(e.gravity)) & (std < INERTIA) & (size > SHOWN * friction)
+        follows = votes & (ratio + SIGNIFICANCE * std < GUIDED)
+        moves = votes & (ratio - SIGNIFICANCE * std > GUIDED)
+    for j in np.flatnonzero(follows & (friction > ABSENT * size)).tolist():
+        follows[j] = friction_lag(motion, gravity[:, j], inertial[:, j], j) >= LATE
+    if follows.sum() < VOTES or follows.sum() <= 2 * moves.sum():
+        return []
+    return [name for name, f in zip(robot.joint_names, follows, strict=True) if f]
+
+
+def friction_lag(motion: Motion, gravity: np.ndarray, inertial: np.ndarray, j: int) -> float:
+    """Time [s] by which the part of joint j's effort that depends on velocity is later than the velocity: the lag in
+    LAGS with the smallest residual. gravity, inertial (N,) [Nm].
+    """
+    y, v = motion.effort[:, j], motion.qd[:, j]
+    errors = []
+    for lag in LAGS:
+        late = _shifted(motion, v, lag)
+        A = np.column_stack([gravity, inertial, motion.qdd[:, j], simple_friction(late)])
+        errors.append(float(((y - A @ np.linalg.lstsq(A, y, rcond=1e-8)[0]) ** 2).sum()))
+    return float(LAGS[int(np.argmin(errors))])
+
+
+def _shifted(motion: Motion, v: np.ndarray, lag: float) -> np.ndarray:
+    parts = [np.interp(motion.t[a:b] - lag, motion.t[a:b], v[a:b]) for a, b in pieces_of(motion.start)]
+    return np.concatenate(parts)
+
+
+def refuse_guided(robot: RobotFile, motion: Motion, name: str) -> None:
+    """Raises DataError for a recording in which a hand moved the arm."""
+    found = guided_joints(robot, motion)
+    if found:
+        raise DataError(
+            f"{name}: the arm was guided by hand: effort of {', '.join(found)} holds the weight but does not "
+            f"accelerate the links; {HAND_GUIDED_ADVICE}"
+        )

@@ -6,7 +6,6 @@
 
 #include "arm.hpp"
 #include "check.hpp"
-#include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
 
 using namespace robot_dynamics;
@@ -87,26 +86,6 @@ void whole_chain(int n, ForceMethod method) {
   CHECK(used > 3000);
 }
 
-void friction_band() {
-  const int size = FrictionMap::parameter_count(FrictionLaw::viscous_coulomb);
-  std::vector<double> p(static_cast<std::size_t>(2 * size)), T0{20.0, 20.0};
-  for (int i = 0; i < 2; ++i) {
-    const double row[] = {5.0, 2.0, 0.0, 0.01, -0.01, 1.0, 0.0, 1.0};
-    std::copy(row, row + size, p.begin() + i * size);
-  }
-  FrictionStage stage(Friction(FrictionMap(FrictionLaw::viscous_coulomb, 2, p.data(), T0.data())), {});
-  double friction[2] = {}, std[2] = {1.0, 1.0};
-  const long count = allocations_of([&] {
-    for (int k = 0; k < 1000; ++k) {
-      const double v[2] = {std::sin(0.1 * k), k % 7 ? 0.0 : std::nan("")};
-      const Status status = stage.step(0, nullptr, v, nullptr, nullptr, nullptr, nullptr, friction, std);
-      CHECK(status == (k % 7 ? Status::ok : Status::dropped));
-      CHECK(std::isfinite(friction[0]) && std[0] > 0.0);
-    }
-  });
-  CHECK(count == 0);
-}
-
 }  // namespace
 
 int main() {
@@ -114,6 +93,5 @@ int main() {
     whole_chain(n, ForceMethod::momentum);
     whole_chain(n, ForceMethod::simoni);
   }
-  friction_band();
   return failures ? 1 : 0;
 }

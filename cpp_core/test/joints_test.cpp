@@ -1,4 +1,4 @@
-// Friction, hysteresis, temperature, stiffness and friction observers allocate nothing in step() and survive bad input.
+// Friction maps, temperature, stiffness and friction observers allocate nothing in step() and survive bad input.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -36,18 +36,6 @@ FrictionMap map_of(FrictionLaw law) {
   return FrictionMap(law, n, p.data(), T0.data());
 }
 
-Elements hysteresis() {
-  double D[4], k[4];
-  gms_spacing(4, 4.0, 2.0, D, k);
-  Row Ds, ks, table;
-  for (int i = 0; i < n; ++i) {
-    Ds.insert(Ds.end(), D, D + 4);
-    ks.insert(ks.end(), k, k + 4);
-    for (int j = 0; j < 32; ++j) table.push_back(1e-3 * (1 + 0.3 * std::sin(0.2 * j)));
-  }
-  return gms(n, 4, Ds.data(), ks.data(), PeriodicTable(n, 32, table.data()));
-}
-
 // Steps f(stamp, k) through motion, duplicates, gaps, NaN and a clock that runs backwards, counting allocations.
 template <class F>
 void survives(const char* name, F&& step) {
@@ -74,21 +62,6 @@ void maps() {
       CHECK(std::isfinite(out[0]));
     });
   }
-}
-
-void friction_with_memory() {
-  const Row levels(n, 5.0), load(n, 20.0), zero(n, 0.0);
-  const PeriodicTable error(n, 1, zero.data());
-  Friction law = egms(map_of(FrictionLaw::madsen), hysteresis(), levels.data(), zero.data(), error);
-  Row theta(n), v(n), f(n, 0.0);
-  survives("friction with memory", [&](std::int64_t stamp, int step) {
-    for (int i = 0; i < n; ++i) {
-      v[i] = wave(step);
-      theta[i] = 1.6 * std::cos(0.01 * step);
-    }
-    law.step(stamp, theta.data(), v.data(), load.data(), nullptr, f.data());
-    CHECK(std::isfinite(f[0]));
-  });
 }
 
 void temperature(bool two_nodes) {
@@ -128,22 +101,6 @@ void stiffness() {
   CHECK(std::abs(estimator.rls(0).stiffness(0) / 2e4 - 1) < 0.05);
 }
 
-void stage_with_memory() {
-  const Row levels(n, 5.0), zero(n, 0.0);
-  const FrictionMap map = map_of(FrictionLaw::madsen);
-  const PeriodicTable error(n, 1, zero.data());
-  FrictionStage stage(egms(map, hysteresis(), levels.data(), zero.data(), error), {});
-  Row q(n), v(n), f(n, 0.0), std(n, 0.0);
-  survives("stage with memory", [&](std::int64_t stamp, int k) {
-    for (int i = 0; i < n; ++i) {
-      q[i] = 80 * (1 - std::cos(0.01 * k));
-      v[i] = wave(k);
-    }
-    stage.step(stamp, q.data(), v.data(), nullptr, nullptr, v.data(), nullptr, f.data(), std.data());
-    CHECK(std::isfinite(f[0]) && std[0] >= 0);
-  });
-}
-
 void rotor_observer() {
   RotorFrictionObserver observer(Row(n, 1.7), Row(n, 100.0));
   Row omega(n), tau_m(n), tau_J(n, 0.0), f(n, 0.0);
@@ -161,11 +118,9 @@ void rotor_observer() {
 
 int main() {
   maps();
-  friction_with_memory();
   temperature(false);
   temperature(true);
   stiffness();
-  stage_with_memory();
   rotor_observer();
   return failures ? 1 : 0;
 }

@@ -154,19 +154,6 @@ void survives(const char* name, TorqueMode mode, LearningLaw law, JointTorqueSou
   CHECK(most > 0 || mode == TorqueMode::rest);
 }
 
-// A trajectory without jerk and snap is refused where the rotors are to be moved ahead.
-void refuses_rough_trajectories() {
-  auto path = std::make_shared<TorqueTrajectory>();
-  path->n = n;
-  path->rows.assign(3 * n * 10, 0.0);
-  TorqueLoop loop(program(LearningLaw::scales, JointTorqueSource::none, true), limits());
-  loop.cycle(State(0));
-  loop.enable(TorqueMode::track, path, loop.ends());
-  loop.cycle(State(1));
-  CHECK(loop.enabled() == EnableResult::not_smooth);
-  CHECK(loop.cycle(State(2)).state == static_cast<int>(GuardState::idle));
-}
-
 // Torque that flows ends in the cycle after a disable or a trip, however many requests wait; a stop ends it at once.
 void ends_past_a_full_ring() {
   const GuardReason why[] = {GuardReason::none, GuardReason::publisher, GuardReason::robot_stopped,
@@ -239,7 +226,6 @@ int main() {
   survives("track, sensor fed back, flexible", TorqueMode::track, Law::scales, Source::sensor, true);
   survives("guide", TorqueMode::guide, Law::fixed, Source::none, false);
   survives("external", TorqueMode::external, Law::scales, Source::none, false);
-  refuses_rough_trajectories();
   ends_past_a_full_ring();
   survives_extreme_times();
   return failures ? 1 : 0;

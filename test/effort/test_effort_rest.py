@@ -40,20 +40,6 @@ def test_compensated_effort_is_recognised():
     assert str(recognised(lambda t, q: 0.3 * (t - MODEL.gravity(q)), *POSES).meaning) == "Nm, gravity already removed"
 
 
-def test_at_rest_one_joint_of_the_opposite_sign_is_a_warning_and_several_are_refused():
-    one = recognised(lambda t, q: t * np.array([1, 1, -1, 1, 1, 1.0]), STRETCHED)
-    assert one.doubtful == ("elbow_joint",) and "elbow_joint" in one.warning and not one.refused
-    all_joints = recognised(lambda t, q: -t, *POSES)
-    assert {"shoulder_lift_joint", "elbow_joint"} <= set(all_joints.doubtful) and "--effort" in all_joints.refused
-    assert (one.signs > 0).all() and (all_joints.signs > 0).all()  # nothing is flipped without dissipation
-
-
-def test_torque_that_is_zero_at_rest_is_free_of_gravity():
-    """The newer actual_current_as_torque of UR controllers."""
-    found = recognised(lambda t, q: np.zeros(6), STRETCHED)
-    assert str(found.meaning) == "Nm, gravity already removed" and not found.doubtful
-
-
 def test_nothing_is_reported_in_motion_upright_or_about_garbage():
     assert recognised(lambda t, q: t, STRETCHED, moving=0.1) is None
     upright = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from force_bench import POSE, UR5E, model, moving
-from test_pipeline_feedback import assert_run_is_step
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.estimators.force_arguments import torque_scale
@@ -105,16 +104,6 @@ def test_the_force_is_better_than_with_a_load_that_ignores_contact(pushed):
     """Friction that rises with the load by 15 %, identified without error: what remains is the observer's delay."""
     errors = [np.sqrt(np.mean((log.external_wrench - push(3000))[1200:1950, :3] ** 2)) for log in pushed]
     assert errors[0] < 0.5 * errors[1]
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_run_is_step_bit_for_bit(noise):
-    arm, wrench = robot(), push(1500, 300, 600) + push(1500, 800, 830) + push(1500, 1000, 1400)
-    log = recorded(arm, wrench, moving(seconds=3.0), noise)
-    log.q[650] = np.nan
-    log.stamp_ns[900:] += 10**9
-    replayed = assert_run_is_step(arm, log, {})
-    assert np.abs(replayed.contact_load[350:590]).max() > 5.0
 
 
 def test_parts_of_a_run_are_the_run():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from slip_bench import MS, B, recursion, stamps, wander
+from slip_bench import B, recursion, stamps, wander
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
@@ -32,13 +32,6 @@ def test_egms_is_load_level_times_hysteresis_plus_viscous():
     np.testing.assert_allclose(ours[:, 0], (5 + 2e-3 * tau**2) * H + viscous, atol=1e-9)
 
 
-def test_egms_slides_on_the_static_map():
-    theta = np.linspace(0, 0.4, 4000)
-    v = np.full((4000, 1), 0.1)
-    f = egms().run(stamps(4000), theta[:, None].copy(), v)[0]
-    assert f[-1, 0] == pytest.approx(static().torque(v[-1])[0], rel=1e-9)
-
-
 @pytest.mark.parametrize("change", ["load", "hysteresis", "kinematic_error"])
 def test_each_part_of_egms_has_an_effect(change):
     theta = 3e-4 * np.sin(np.linspace(0, 20, 2000))[:, None]
@@ -65,26 +58,6 @@ def test_a_joint_without_memory_follows_the_law_and_never_claims_to_know_its_pas
     np.testing.assert_allclose(friction[:, 0], expected[:, 0], atol=1e-12)
     assert np.abs(friction[:, 1] - expected[:, 1]).max() > 0.1
     assert model.valid == [False, True]
-
-
-@pytest.mark.parametrize("make", [maxwell_slip, egms])
-def test_step_by_step_is_run(make):
-    rng = np.random.default_rng(5)
-    N, n = 300, 3
-    t = np.cumsum(rng.integers(0, 3, N)) * MS
-    t[200] -= 30 * MS
-    x, v = np.cumsum(rng.normal(0, 3e-4, (N, n)), axis=0), rng.normal(0, 0.1, (N, n))
-    x[40, 1] = v[40, 1] = np.nan
-    batch, live, f = make(n), make(n), np.zeros(n)
-    if isinstance(batch, _core.Friction):
-        args = lambda k: (x[k].copy(), v[k].copy(), None, None)  # noqa: E731
-        out, codes = batch.run(t, x, v)
-    else:
-        args = lambda k: (x[k].copy(),)  # noqa: E731
-        out, codes = batch.run(t, x)
-    for k in range(N):
-        assert int(live.step(int(t[k]), *args(k), f)) == codes[k]
-        np.testing.assert_array_equal(f, out[k])
 
 
 def with_hysteresis(model, **parameters):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from presliding_joint import JOINT, LAW, MS, NONE, SPANS, model
-from stepwise import assert_steps_are_run
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
@@ -69,14 +68,6 @@ def test_the_written_file_reads_back_as_the_same_model(tmp_path):
 def test_values_outside_their_bounds_are_refused_by_name(changes, named):
     with pytest.raises(ConfigError, match=named):
         hysteresis_from_robot(robot(**changes))
-
-
-def test_steps_of_the_stage_are_its_run_bit_for_bit():
-    log, contact = strokes(800), np.random.default_rng(2).normal(0, 20, (800, 6))
-    log.contact_load = contact
-    log.q[300] = np.nan
-    log.stamp_ns[500:] += 10**9
-    assert_steps_are_run(lambda: staged(JOINT, JOINT), log)
 
 
 def test_elements_of_unknown_past_widen_the_deviation_until_they_have_slipped():

@@ -65,12 +65,7 @@ def fixed_margins(drawing: Any, width: float, height: float) -> None:
     """Margins in inches instead of a search for them, which takes half of the time of a picture."""
     drawing.set_layout_engine(None)
     drawing.subplots_adjust(
-        left=0.8 / width,
-        right=1 - 0.1 / width,
-        bottom=0.55 / height,
-        top=1 - 0.3 / height,
-        wspace=0.2,
-        hspace=0.4,
+        left=0.8 / width, right=1 - 0.1 / width, bottom=0.55 / height, top=1 - 0.3 / height, wspace=0.2, hspace=0.4
     )
 
 

@@ -6,12 +6,7 @@ from pathlib import Path
 
 import click
 
-from robot_dynamics_ros.cli.options import (
-    NewPath,
-    console,
-    robot_option_with,
-    stderr,
-)
+from robot_dynamics_ros.cli.options import NewPath, console, robot_option_with, stderr
 
 
 @click.command("learning-week")

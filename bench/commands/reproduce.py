@@ -11,12 +11,7 @@ from rich.table import Table
 from bench.page import RESULTS, json_option, save_option
 from bench.papers.registry import PROTOCOLS, TRANSPORTS, run_all
 from bench.papers.table import Row, number, verdict, write_protocol
-from robot_dynamics_ros.cli.options import (
-    complete_robot,
-    console,
-    stderr,
-    write_json,
-)
+from robot_dynamics_ros.cli.options import complete_robot, console, stderr, write_json
 from robot_dynamics_ros.errors import ConfigError
 
 
@@ -24,10 +19,7 @@ from robot_dynamics_ros.errors import ConfigError
 @click.argument("names", nargs=-1, required=True, metavar="[PROTOCOL]...|all")
 @click.option("--quick", is_flag=True, help="Shorter motions and fewer joints than the published protocol.")
 @click.option(
-    "--robot",
-    "-r",
-    shell_complete=complete_robot,
-    help="For protocols that support several robots; default: ur5e.",
+    "--robot", "-r", shell_complete=complete_robot, help="For protocols that support several robots; default: ur5e."
 )
 @click.option(
     "--transport",
@@ -39,12 +31,7 @@ from robot_dynamics_ros.errors import ConfigError
 @save_option
 @json_option
 def command(
-    names: tuple[str, ...],
-    quick: bool,
-    robot: str | None,
-    transport: str,
-    save: bool,
-    json_file: Path | None,
+    names: tuple[str, ...], quick: bool, robot: str | None, transport: str, save: bool, json_file: Path | None
 ) -> None:
     """Run the protocols of papers on the simulated robot and compare the results with the published numbers.
 

@@ -201,9 +201,7 @@ class Worker:
 
     def __init__(self, host: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bench.faults.socket_bench", host],
-            stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-m", "bench.faults.socket_bench", host], stdout=subprocess.PIPE, text=True
         )
         line = self.process.stdout.readline() if self.process.stdout else ""
         require(line.strip() == "moving", f"the process did not start: {line.strip() or 'no output'}")

@@ -57,11 +57,7 @@ def _temperature(axis: Any) -> None:
     warm, order = np.asarray(data.temperature), np.random.default_rng(0).permutation(len(data))
     for known, colour, label in ((False, RED, "without temperature"), (True, BLUE, "with temperature")):
         fit = fit_friction(
-            "madsen",
-            data.take(order[:FIT_ROWS]),
-            temperature=known,
-            fixed={"fl": 0.0},
-            reference_temperature=30.0,
+            "madsen", data.take(order[:FIT_ROWS]), temperature=known, fixed={"fl": 0.0}, reference_temperature=30.0
         )
         left = (data.torque - fit.torque(data)) * np.sign(data.v)
         axis.plot(warm, left, ".", color=colour, ms=1.5, alpha=0.15)

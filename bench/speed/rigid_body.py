@@ -149,10 +149,7 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
 
     case = partial(Case, SECTION, count=samples)
     yield case(
-        f"Python, RNEA of {samples} samples in one call",
-        lambda: arm.model.rnea(*x, out=tau),
-        loop,
-        "pin.rnea loop",
+        f"Python, RNEA of {samples} samples in one call", lambda: arm.model.rnea(*x, out=tau), loop, "pin.rnea loop"
     )
     yield case(
         "Python, RNEA of one sample",

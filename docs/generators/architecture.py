@@ -52,9 +52,7 @@ ARROWS: tuple[Arrow, ...] = (
 
 def _box(x: int, y: int, width: int, height: int, colour: str, lines: tuple[str, ...]) -> list[str]:
     dash = ' stroke-dasharray="4 3"' if colour == OUTSIDE else ""
-    out = [
-        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{colour}" stroke="#555"{dash}/>',
-    ]
+    out = [f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{colour}" stroke="#555"{dash}/>']
     step = 15
     first = y + height / 2 - step * (len(lines) - 1) / 2 + 4
     for k, line in enumerate(lines):

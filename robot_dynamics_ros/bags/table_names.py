@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from robot_dynamics_ros.bags.tables import Table
 from robot_dynamics_ros.errors import DataError
 
+MOST = 30  # names in a message
+
 
 def chosen(table: Table, wanted: str) -> list[str]:
     """Columns that a text of --map names: a column, an array, FIRST..LAST, numbers A-B from 1, or a pattern with *.
@@ -48,7 +50,7 @@ def natural(name: str) -> list[tuple[int, str, int]]:
     return [(1, "", int(part)) if part.isdecimal() else (0, part, 0) for part in re.findall(r"\d+|\D+", name)]
 
 
-def listed(names: Sequence[str], most: int = 30) -> str:
+def listed(names: Sequence[str]) -> str:
     """Names in one line, the first ones of many."""
-    more = f", ... ({len(names)} in all)" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    more = f", ... ({len(names)} in all)" if len(names) > MOST else ""
+    return ", ".join(names[:MOST]) + more

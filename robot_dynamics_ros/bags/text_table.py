@@ -26,7 +26,7 @@ def text_columns(path: Path) -> dict[str, np.ndarray]:
         return {}
     delimiter = next((d for d in DELIMITERS if d in lines[first].strip()), ",")
     refuse_text(path, lines, delimiter)
-    point = _decimal_comma if delimiter == ";" else str
+    point = (lambda cell: cell.replace(",", ".")) if delimiter == ";" else str
     split = _splitter(delimiter)
     names = split(lines[first])
     if any(_is_number(point(cell)) for cell in names):
@@ -41,10 +41,6 @@ def text_columns(path: Path) -> dict[str, np.ndarray]:
     use = [k for k in range(len(names)) if any(k < len(r) and _is_number(point(r[k])) for r in sample)]
     values = _numbers(body, delimiter, split, point, use)
     return {name: values[:, at] for at, name in enumerate(_unique([names[k].strip() for k in use]))}
-
-
-def _decimal_comma(cell: str) -> str:
-    return cell.replace(",", ".")
 
 
 def _splitter(delimiter: str) -> Callable[[str], list[str]]:

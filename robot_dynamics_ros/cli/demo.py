@@ -62,10 +62,7 @@ PICTURES = ("demo.png", "demo.rrd")
 @click.command()
 @robot_option_with("Robot to simulate and to observe.", default="ur5e")
 @click.option(
-    "--plant",
-    default=ELASTIC,
-    show_default=True,
-    help="Machine behind the controller; module:class names another.",
+    "--plant", default=ELASTIC, show_default=True, help="Machine behind the controller; module:class names another."
 )
 @click.option("--as-shipped", is_flag=True, help="Use the shipped robot file; skip the identification.")
 @click.option("--offline", is_flag=True, help="Without nodes and not in real time: a simulated bag, replayed. No ROS.")
@@ -78,15 +75,7 @@ PICTURES = ("demo.png", "demo.rrd")
     help="Directory for bag, picture, robot file and numbers.",
 )
 @view_option
-def command(
-    robot: str,
-    plant: str,
-    as_shipped: bool,
-    offline: bool,
-    duration: float,
-    out: Path,
-    view: bool,
-) -> None:
+def command(robot: str, plant: str, as_shipped: bool, offline: bool, duration: float, out: Path, view: bool) -> None:
     """Estimate the contact force of a simulated robot: polishing circles, free and with a known contact force.
 
     The demo first identifies a robot file from a recording, then runs all nodes live with it.

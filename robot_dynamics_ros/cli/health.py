@@ -35,13 +35,7 @@ from robot_dynamics_ros.robot_file import load_robot
 @click.option("--fleet", is_flag=True, help="BAGS of several robots of one type, one directory per robot.")
 @view_file_option
 def command(
-    bags: tuple[Path, ...],
-    robot: str,
-    out: Path,
-    topic: str,
-    state: Path | None,
-    fleet: bool,
-    view_file: Path | None,
+    bags: tuple[Path, ...], robot: str, out: Path, topic: str, state: Path | None, fleet: bool, view_file: Path | None
 ) -> None:
     """Compare many recordings of a robot: Coulomb level, stiffness, warming, residuals, with trend and change points.
 

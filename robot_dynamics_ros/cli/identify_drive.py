@@ -9,13 +9,7 @@ from robot_dynamics_ros.cli.options import console, joint_table, print_files, pr
 from robot_dynamics_ros.errors import DataError
 
 
-def identify_drive(
-    bags: tuple[Path, ...],
-    robot: str,
-    validate: tuple[Path, ...],
-    topic: str,
-    out: Path,
-) -> None:
+def identify_drive(bags: tuple[Path, ...], robot: str, validate: tuple[Path, ...], topic: str, out: Path) -> None:
     """Torque constants, rotor inertia, losses and energy from bags with motor currents.
 
     Writes a robot file with the parameters that are sufficiently accurate.
@@ -56,24 +50,12 @@ def _show(result: dict[str, Any]) -> None:
     table = joint_table(result["joint_names"], *heads)
     rotor = result["rotor_inertia"] or {"values": [None] * len(result["joint_names"])}
     rows = zip(
-        result["joint_names"],
-        result["drives"],
-        rotor["values"],
-        v["current"]["r2"],
-        v["current"]["rms"],
-        strict=True,
+        result["joint_names"], result["drives"], rotor["values"], v["current"]["r2"], v["current"]["rms"], strict=True
     )
     for name, fit, inertia, r2, rms in rows:
         x, s = (fit["values"], fit["std"]) if fit else ({}, {})
         K = f"{x['torque_constant']:.2f} +- {s['torque_constant']:.2f}" if fit else "-"
-        cells = [
-            inertia,
-            x.get("kv"),
-            x.get("tc_dir"),
-            x.get("tc_rev"),
-            r2,
-            None if rms is None else 1e3 * rms,
-        ]
+        cells = [inertia, x.get("kv"), x.get("tc_dir"), x.get("tc_rev"), r2, None if rms is None else 1e3 * rms]
         table.add_row(name, K, *("-" if c is None else f"{c:.4g}" for c in cells))
     console.print(table)
     console.print(f"R2 and RMS of the current in motion, {v['samples']} samples; {v['split']}")

@@ -14,14 +14,7 @@ from robot_dynamics_ros.verdict import times
 REPORT = "comparison.html"
 
 
-def compare(
-    bags: tuple[Path, ...],
-    robot: str,
-    effort: str,
-    topic: str,
-    jobs: str,
-    out: Path,
-) -> None:
+def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: str, out: Path) -> None:
     """Identify each bag separately and compare the results: robots of a fleet, or one robot over months."""
     from robot_dynamics_ros.identification.arm.identify import Options
     from robot_dynamics_ros.identification.compare import compared, identify_each

@@ -23,12 +23,7 @@ from robot_dynamics_ros.robot_file import load_robot
 
 
 def identify_property(
-    what: str,
-    bags: tuple[Path, ...],
-    robot: str,
-    joints: tuple[str, ...],
-    topic: str,
-    out: Path,
+    what: str, bags: tuple[Path, ...], robot: str, joints: tuple[str, ...], topic: str, out: Path
 ) -> None:
     """Identify one property of the joints from bags, which are parts of one recording or several runs.
 

@@ -9,11 +9,7 @@ import click
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.bags.table_log import UNITS, TableOptions
 from robot_dynamics_ros.bags.tables import READERS, is_table
-from robot_dynamics_ros.cli.options import (
-    NewPath,
-    complete_robot,
-    console,
-)
+from robot_dynamics_ros.cli.options import NewPath, complete_robot, console
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import load_robot
@@ -31,10 +27,7 @@ from robot_dynamics_ros.robot_file import load_robot
     "numbers from 1 such as 2-7; default: found by name.",
 )
 @click.option(
-    "--time",
-    default="",
-    metavar="COLUMN|HZ",
-    help="Column of the clock, or samples per second; default: by name.",
+    "--time", default="", metavar="COLUMN|HZ", help="Column of the clock, or samples per second; default: by name."
 )
 @click.option(
     "--unit",
@@ -45,12 +38,7 @@ from robot_dynamics_ros.robot_file import load_robot
 )
 @click.option("--robot", "-r", shell_complete=complete_robot, help="Names the joints: shipped robot or robot file.")
 def command(
-    files: tuple[Path, ...],
-    out: Path,
-    columns: tuple[str, ...],
-    time: str,
-    units: tuple[str, ...],
-    robot: str | None,
+    files: tuple[Path, ...], out: Path, columns: tuple[str, ...], time: str, units: tuple[str, ...], robot: str | None
 ) -> None:
     """Write a bag from FILES of numbers (CSV, npz, parquet, HDF5; several are parts of one recording).
 

@@ -29,10 +29,7 @@ from robot_dynamics_ros.errors import CapabilityError, DataError
 @click.argument("robot", shell_complete=complete_robot)
 @click.argument("bags", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--state",
-    type=NewPath(directory=True),
-    required=True,
-    help="Directory of what is learned; one per robot.",
+    "--state", type=NewPath(directory=True), required=True, help="Directory of what is learned; one per robot."
 )
 @click.option("--apply", "apply", is_flag=True, help="Make the proposed file the next version, STATE/robot.yaml.")
 @click.option("--prior", type=click.Path(path_type=Path, exists=True), help="Fleet prior, written by learn-fleet.")

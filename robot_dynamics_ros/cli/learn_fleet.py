@@ -35,6 +35,6 @@ def command(states: tuple[Path, ...], out: Path, jobs: str) -> None:
     b = prior.columns.base
     console.print(
         f"{used} robots; deviations against the data sheet's, median: {np.median(ratio[:b]):.2f} of links, "
-        f"{np.median(ratio[b:]):.2f} of friction and rotors",
+        f"{np.median(ratio[b:]):.2f} of friction and rotors"
     )
     console.print(f"prior: {out}")

@@ -35,11 +35,7 @@ WARM, COLDEST, HOTTEST = 40.0, -20.0, 90.0  # deg C
     help="Number of the simulated joints, e.g. friction.coulomb[2]=x1.4 (x: factor; joint by name or number), or "
     "their temperature=40 [deg C].",
 )
-@click.option(
-    "--date",
-    type=click.DateTime(),
-    help="Date of the first sample (UTC), seed of the noise; default: now.",
-)
+@click.option("--date", type=click.DateTime(), help="Date of the first sample (UTC), seed of the noise; default: now.")
 def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) -> None:
     """Run MOTION (a CSV of `excite`) on the simulated arm: any robot file with masses, shipped or your own.
 

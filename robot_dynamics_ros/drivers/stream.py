@@ -54,13 +54,7 @@ class Stream:
         self._carried = 0
 
     def take(
-        self,
-        controller_ns: int,
-        measured: np.ndarray,
-        moving: bool,
-        safety_mode: int,
-        receive_ns: int,
-        steady_ns: int,
+        self, controller_ns: int, measured: np.ndarray, moving: bool, safety_mode: int, receive_ns: int, steady_ns: int
     ) -> int | None:
         """Stamp [ns, host clock] of a sample, None: drop it.
 

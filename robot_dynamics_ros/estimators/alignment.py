@@ -64,9 +64,3 @@ class Alignment:
         own = {name: log.signals[name].copy() for name in SIGNALS if name in log.signals}
         self.core.run(log.stamp_ns, *(own.get(name) for name in SIGNALS))
         return Log(log.joint_names, log.stamp_ns, log.signals | own, log.receive_ns)
-
-    @staticmethod
-    def fill_velocity(log: Log, aligned: Log) -> None:
-        """Velocities that were not reported, as the stages have filled them."""
-        absent = np.isnan(log.qd).all(axis=1)
-        log.qd[absent] = aligned.qd[absent]

@@ -45,12 +45,12 @@ class AtRest:
         return {k: None if isinstance(v, float) and np.isnan(v) else v for k, v in vars(self).items()}
 
 
-def stops(log: Log, begin: float = 0.0) -> list[Stop]:
-    """Stops of a recording from `begin` [s] on, in order. Raises DataError where there is none."""
+def stops(log: Log) -> list[Stop]:
+    """Stops of a recording in order. Raises DataError where there is none."""
     time, found, poses = log.time, [], []  # type: ignore[var-annotated]
     for a, b in runs(~moving_mask(np.nan_to_num(log.qd), time), log.stamp_ns * 1e-9):
         calm = a + int(np.searchsorted(time[a:b], time[a] + CALM))
-        if time[b - 1] - time[a] < LEAST or calm >= b or time[a] < begin:
+        if time[b - 1] - time[a] < LEAST or calm >= b:
             continue
         q = log.q[calm:b].mean(axis=0)
         pose = next((k for k, p in enumerate(poses) if np.abs(p - q).max() < SAME), len(poses))

@@ -54,10 +54,6 @@ def _feedback(stages: Sequence[Stage]) -> tuple[list[str], slice]:
     return names, slice(min(places), max(places) + 1) if places else slice(len(stages), len(stages))
 
 
-def _waits(latency: float) -> str:
-    return f"the robot reports some signals late: estimates are of {1e3 * latency:.3g} ms before the stamp of a sample"
-
-
 def before_the_sensor(
     robot: RobotFile, parameters: Mapping[str, Mapping[str, Any]] | None
 ) -> dict[str, Mapping[str, Any]]:
@@ -144,9 +140,10 @@ class Pipeline:
     @property
     def notes(self) -> list[str]:
         """What the stages lack, as sentences; the age of the estimates where signals have to wait for late ones."""
-        waits = [] if self.alignment is None or not self.alignment.latency else [_waits(self.alignment.latency)]
+        late = 0.0 if self.alignment is None else 1e3 * self.alignment.latency
+        waits = f"the robot reports some signals late: estimates are of {late:.3g} ms before the stamp of a sample"
         return (
-            waits
+            [waits] * bool(late)
             + [note for stage in self.stages for note in getattr(stage, "notes", [])]
             + [f"no {name}: {why}" for name, why in self.left_out.items()]
         )
@@ -211,7 +208,8 @@ class Pipeline:
             return self._run(log, names, progress)
         aligned = self.alignment.aligned(log)
         status = self._run(aligned, names, progress)
-        self.alignment.fill_velocity(log, aligned)
+        absent = np.isnan(log.qd).all(axis=1)  # velocities that were not reported, as the stages have filled them
+        log.qd[absent] = aligned.qd[absent]
         return status
 
     def _run(

@@ -126,17 +126,14 @@ def delay_of(s: Series) -> float:
     reach = min(int(LONGEST_DELAY / (t[1] - t[0])), len(t) // 4) if len(t) > 8 else 0
     if not reach or (b.std(axis=0) < LEAST_CHANGE[:3]).all():
         return np.nan
-    scores = np.array([(a[reach + k : len(a) - reach + k] * b[reach : len(b) - reach]).sum() for k in _lags(reach)])
+    lags = range(-reach, reach + 1)
+    scores = np.array([(a[reach + k : len(a) - reach + k] * b[reach : len(b) - reach]).sum() for k in lags])
     k = int(scores.argmax())
     if not 0 < k < len(scores) - 1:
         return np.nan
     left, top, right = scores[k - 1 : k + 2]
     bend = left - 2 * top + right
     return float((k - reach + (0.5 * (left - right) / bend if bend < 0 else 0.0)) * (t[1] - t[0]))
-
-
-def _lags(reach: int) -> range:
-    return range(-reach, reach + 1)
 
 
 def _plain(value: Any) -> Any:

@@ -171,10 +171,7 @@ def effort_decision(log: Log, robot: RobotFile) -> Decision:
 
 
 def write_replay(
-    result: Replay,
-    out: Path,
-    progress: Wrap | None = None,
-    inputs: Sequence[str | Path] = (),
+    result: Replay, out: Path, progress: Wrap | None = None, inputs: Sequence[str | Path] = ()
 ) -> list[Path]:
     """Write the bag `estimates`, of a LeRobot data set a copy `dataset` with the estimates as columns and, where
     matplotlib is there, `force.png` into a directory; returns what was written.

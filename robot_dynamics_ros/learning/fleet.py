@@ -28,7 +28,7 @@ def evidence_of(columns: Columns, recordings: Sequence[Triangle]) -> np.ndarray:
     return R
 
 
-def fleet_prior(prior: Prior, robots: Sequence[np.ndarray], rounds: int = ROUNDS) -> Prior:
+def fleet_prior(prior: Prior, robots: Sequence[np.ndarray]) -> Prior:
     """Mean and covariance of the individuals of a model, from the rows (m, p + 1) of each robot (`evidence_of`).
 
     Lambda_i = R_i'R_i, eta_i = R_i'z_i, and x_i ~ N(mu, S):
@@ -42,7 +42,7 @@ def fleet_prior(prior: Prior, robots: Sequence[np.ndarray], rounds: int = ROUNDS
     for part in (slice(0, c.base), *(c.own(j) for j in range(c.n))):
         block[part, part] = True
     mu, S, k = prior.mean, prior.covariance, STRENGTH
-    for _ in range(rounds if robots else 0):
+    for _ in range(ROUNDS if robots else 0):
         scale = np.sqrt(np.diag(S))
         inverse = np.linalg.inv(S / scale / scale[:, None]) / scale / scale[:, None]
         total, square = k * prior.mean, k * prior.covariance

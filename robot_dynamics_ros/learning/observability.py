@@ -41,9 +41,7 @@ def knowledge(prior: Prior, state: Information) -> list[Knowledge]:
     return [Knowledge(names[k], float(values[k]), float(std[k]), float(before[k])) for k in range(b)]
 
 
-def shortest_motion(
-    prior: Prior, state: Information, limits: Limits | None = None, seed: int = 0
-) -> tuple[Excitation, list[str]]:
+def shortest_motion(prior: Prior, state: Information, limits: Limits | None = None) -> tuple[Excitation, list[str]]:
     """The shortest of DURATIONS whose motion halves the deviation of what is open, and the names of what it shows.
 
     The motion is designed for the open columns alone. Where none shows all of them, the longest is returned with those
@@ -56,7 +54,7 @@ def shortest_motion(
     wanted = columns.rigid.base.independent[places].tolist()
     for duration in DURATIONS:
         motion = design_fourier(
-            columns.robot, limits, base=2 * np.pi / duration, duration=duration, starts=1, seed=seed, columns=wanted
+            columns.robot, limits, base=2 * np.pi / duration, duration=duration, starts=1, columns=wanted
         )
         rate = 1 / float(np.median(np.diff(motion.time)))
         after = expected(prior, state, motion.q, motion.qd, motion.qdd, rate).std

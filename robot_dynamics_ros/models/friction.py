@@ -88,11 +88,7 @@ _LAWS: dict[str, tuple[str, bool, dict[str, dict[str, Any]]]] = {
     "luo_load": (
         "Luo2024, eq. 8",
         True,
-        {
-            "fc1": _searched(0.05, 2e-3, 1.0),
-            "fs1": _searched(0.05, 2e-3, 1.0),
-            "ft2": _searched(0.01, 1e-4, 1.0),
-        },
+        {"fc1": _searched(0.05, 2e-3, 1.0), "fs1": _searched(0.05, 2e-3, 1.0), "ft2": _searched(0.01, 1e-4, 1.0)},
     ),
     # 1e-3 rad/s on the motor side of a 100:1 gear
     "clochiatti": ("Clochiatti2024, eq. 11-18", True, {"eps": _fixed(1e-5)}),

@@ -72,11 +72,6 @@ def elements(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
     return np.tile(one[0], (robot.n_joints, 1)), np.tile(one[1], (robot.n_joints, 1))
 
 
-def _backlash(robot: RobotFile) -> np.ndarray:
-    table = _optional_rows(robot, "b_table")
-    return robot.array("hysteresis.parameters.b")[:, None].copy() if table is None else table
-
-
 def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = None) -> _core.Friction:
     """The hysteretic friction model of a robot file, on top of its static law.
 
@@ -95,7 +90,9 @@ def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = Non
             known = {name: robot.array(f"hysteresis.parameters.{name}") for name in block.parameters}
             return presliding_core(known, friction)
         D, k = elements(robot)
-        gms = _core.Gms(D, k, _backlash(robot), MAX_GAP)
+        table = _optional_rows(robot, "b_table")
+        backlash = robot.array("hysteresis.parameters.b")[:, None].copy() if table is None else table
+        gms = _core.Gms(D, k, backlash, MAX_GAP)
         return _core.Friction.egms(friction.core, gms, *_levels(robot, friction), kinematic_error(robot))
     except ValueError as problem:
         raise ConfigError(robot.file, "hysteresis.parameters", str(problem)) from None

@@ -37,9 +37,7 @@ def mjcf_text(robot: RobotFile, friction: str | LuGre = "piecewise") -> str:
     """
     for name, margin in unphysical_links(robot).items():
         raise ConfigError(
-            robot.file,
-            f"links [{name}]",
-            f"is no physical body: margin {margin:.2g} must be >= 0, mass > 0",
+            robot.file, f"links [{name}]", f"is no physical body: margin {margin:.2g} must be >= 0, mass > 0"
         )
     root = Element("mujoco", model=robot.name)
     comment(root, notes(robot, "mjcf-lugre" if friction == "lugre" else "mjcf"))

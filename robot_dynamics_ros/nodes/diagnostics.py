@@ -10,17 +10,18 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
+KEPT, SKIPPED = 5000, 500  # latencies; the skipped ones are of a node that starts
 
 
 class LatencyMeter:
     """Latencies [s] in a ring and their count; percentiles are computed when read."""
 
-    def __init__(self, capacity: int = 5000, skip: int = 500) -> None:
-        self._ring, self._count, self._count_before, self._skip = np.zeros(capacity), 0, 0, skip
+    def __init__(self) -> None:
+        self._ring, self._count, self._count_before, self._skip = np.zeros(KEPT), 0, 0, SKIPPED
         self._since, self.worst = time.monotonic(), 0.0
 
     def add(self, seconds: float) -> None:
-        """Add one latency [s]; the first `skip`, while a node starts up, are left out."""
+        """Add one latency [s]; the first SKIPPED, while a node starts up, are left out."""
         if self._skip > 0:
             self._skip -= 1
             return

@@ -29,14 +29,7 @@ _FV3 = _optional("Nm s3/rad3", "cubic viscous coefficient")
 _EPS = _optional("rad/s", "velocity below which the law is linear through zero", 0.0, 10.0)
 _FS = ModelParameter("Nm", "static (break-away) friction", 0.0, 1e4)
 _VS = ModelParameter("rad/s", "Stribeck velocity", 1e-9, 10.0)
-_LUO = {
-    "fc": _FC,
-    "fv1": _FV1,
-    "fv2": _FV2,
-    "fv3": _FV3,
-    "fb": _optional("Nm", "offset"),
-    "eps": _EPS,
-}
+_LUO = {"fc": _FC, "fv1": _FV1, "fv2": _FV2, "fv3": _FV3, "fb": _optional("Nm", "offset"), "eps": _EPS}
 
 FRICTION: dict[str, dict[str, ModelParameter]] = {
     "viscous_coulomb": {
@@ -192,7 +185,7 @@ STIFFNESS: dict[str, dict[str, ModelParameter]] = {
         "a": ModelParameter("Nm/rad^(2p-1)", "coefficients a_1..a_P of each joint", row=True),
         "damping": _optional("Nm s/rad", "D", 0.0, 1e6),
         "backlash": _optional("rad", "2d over one output turn", 0.0, 0.1),
-    },
+    }
 }
 
 MODELS = {"friction": FRICTION, "hysteresis": HYSTERESIS, "thermal": THERMAL, "stiffness": STIFFNESS}

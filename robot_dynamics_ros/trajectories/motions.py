@@ -100,13 +100,10 @@ def trapezoids(points: np.ndarray, velocity: np.ndarray, acceleration: np.ndarra
         v, acc = float((velocity / reach).min()), float((acceleration / reach).min())
         parts.append((a, d, *_unit_trapezoid(v, acc, rate)))
         parts.append((b, np.zeros_like(d), *(np.zeros(max(int(PAUSE * rate), 1)) for _ in range(3))))
-    q, qd, qdd = (np.concatenate([_scaled(p, k) for p in parts]) for k in range(3))
+    q, qd, qdd = (
+        np.concatenate([(a if k == 0 else 0.0) + profile[k][:, None] * d for a, d, *profile in parts]) for k in range(3)
+    )
     return np.arange(len(q)) / rate, q, qd, qdd
-
-
-def _scaled(part: tuple[np.ndarray, ...], k: int) -> np.ndarray:
-    a, d, *profile = part
-    return (a if k == 0 else 0.0) + profile[k][:, None] * d
 
 
 def _unit_trapezoid(v: float, a: float, rate: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

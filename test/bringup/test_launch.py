@@ -99,8 +99,7 @@ def test_the_graph_comes_up_in_its_namespace_and_ends_cleanly(prefix):
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
-    [("robot:=ur55", "did you mean"), ("driver:=pneumatic", "none of"), ("rviz:=true", "rviz2")],
+    ("given", "text"), [("robot:=ur55", "did you mean"), ("driver:=pneumatic", "none of"), ("rviz:=true", "rviz2")]
 )
 def test_what_is_wrong_is_reported_and_nothing_starts(prefix, given, text):
     launched = Launched(prefix, "robot.launch.py", given)

@@ -59,6 +59,8 @@ def place(tmp_path):
         ("excite --robot nosuch --out a.csv", "no such robot"),
         ("excite --robot ur5e --out directory", "is a directory"),
         ("identify nosuch --robot ur5e --out out", "no such file"),
+        ("identify empty.bag --robot ur55 --out out", "did you mean"),
+        ("identify empty.bag --robot none.urdf --out out", "none.urdf"),
         ("identify directory --robot ur5e --out out", "no bag in this directory"),
         ("identify empty.mcap --robot ur5e --out out", "cannot be read as a bag"),
         ("identify empty.mcap --robot ur5e --out file", "is a file, expected a directory"),

@@ -9,13 +9,7 @@ from click.testing import CliRunner
 from bench.papers.labs.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.cli.excite import command
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.excitation import (
-    Box,
-    Criteria,
-    FourierSearch,
-    Limits,
-    design_fourier,
-)
+from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits, design_fourier
 from robot_dynamics_ros.identification.excitation.criteria import hadamard, logdet
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, USE
 from robot_dynamics_ros.identification.excitation.motion import FourierMotion

@@ -104,21 +104,6 @@ def test_the_report_and_the_terminal_say_what_was_found(run):
     assert result["grade"] == "good" and "mean R2" in text
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["nowhere.bag", "--robot", "ur5e"], "nowhere.bag"),
-        (["x.bag", "--robot", "ur55"], "did you mean"),
-        (["x.bag", "--robot", "none.urdf"], "none.urdf"),
-    ],
-)
-def test_user_errors_are_one_line(tmp_path, args, words):
-    result = CliRunner().invoke(command, [*args, "--out", str(tmp_path / "out")])
-    assert isinstance(result.exception, RobotDynamicsError)
-    assert words in str(result.exception) and "\n" not in str(result.exception)
-    assert not (tmp_path / "out").exists()
-
-
 def test_an_option_that_is_no_number_is_refused(tmp_path):
     out = tmp_path / "out"
     words = ["identify", "x.bag", "--robot", "ur5e", "--wrench", "/ft,tare=nan", "--out", str(out)]

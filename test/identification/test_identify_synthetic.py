@@ -10,11 +10,7 @@ from synthetic import synthetic_log
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
-from robot_dynamics_ros.identification.arm.identify import (
-    choose_structure,
-    identify,
-    identify_recordings,
-)
+from robot_dynamics_ros.identification.arm.identify import choose_structure, identify, identify_recordings
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot

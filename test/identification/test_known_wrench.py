@@ -10,13 +10,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import command
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions
-from robot_dynamics_ros.identification.arm.identify import (
-    Options,
-    read,
-    read_moving,
-    recognise_effort,
-    use_wrench,
-)
+from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving, recognise_effort, use_wrench
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.recording import recording

@@ -13,12 +13,7 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.identification.arm.export import identified_robot, write_outputs
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
-from robot_dynamics_ros.identification.arm.written_file import (
-    CANDIDATES,
-    choose_live_motion,
-    live_errors,
-    live_torques,
-)
+from robot_dynamics_ros.identification.arm.written_file import CANDIDATES, choose_live_motion, live_errors, live_torques
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.models import RobotModel

@@ -66,10 +66,10 @@ def test_the_live_pipeline_is_better_with_each_of_them(found):
 
 def test_a_repaired_recording_is_not_repaired_twice(found):
     """The figures of the live nodes, from repaired recordings, are those of the raw log through the written file."""
-    # the usual filter: interpolated velocities have less noise, which a faster one lets through
-    robot = identified_robot(found).with_updates({"drives.acceleration_cutoff": 150.0})
+    # a slow filter: interpolated velocities have less noise, which is 2 % of joint 1 behind a fast one
+    robot = identified_robot(found).with_updates({"drives.acceleration_cutoff": 60.0})
     y, p = live_torques(for_repaired(robot), found.validation[0])
     log = reported(2)
     Pipeline(robot, stages=STAGES).run(log)
     rest = (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 1.0]
-    np.testing.assert_allclose(np.sqrt(((y - p) ** 2).mean(0)), np.sqrt((rest**2).mean(0)), rtol=0.03)
+    np.testing.assert_allclose(np.sqrt(((y - p) ** 2).mean(0)), np.sqrt((rest**2).mean(0)), rtol=0.015)

@@ -24,11 +24,7 @@ from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
 ONE = np.ones(6)
-PRESLIDING = {
-    "span": [[0.002, 0.02, 0.2]] * 6,
-    "level": [[1.0, 1.0, 0.0]] * 6,
-    "load": [[0.0, 0.0, 0.0]] * 6,
-}
+PRESLIDING = {"span": [[0.002, 0.02, 0.2]] * 6, "level": [[1.0, 1.0, 0.0]] * 6, "load": [[0.0, 0.0, 0.0]] * 6}
 JOINTS = {"load_power": 1.0, "load_limit": 10.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1, "rotor_time": 0.0}
 JOINTS |= {"fv1": 1.0, "fv2": 0.0, "fv0": 0.0, "v0": 0.3, "fo": 0.0, "fs": 0.0, "eps": 0.002}
 BLOCK = PRESLIDING | {name: [value] * 6 for name, value in JOINTS.items()}

@@ -8,11 +8,7 @@ import pytest
 import scipy.io
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.joint.stiffness import (
-    estimate_skew,
-    fit_stiffness,
-    remove_skew,
-)
+from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew
 
 DATA = Path(os.environ.get("ROBOT_DYNAMICS_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "kr300"
 AXES = range(3)  # the other axes of these logs stand still

@@ -49,10 +49,7 @@ def test_a_cluster_gives_the_same(cells):
     from robot_dynamics_ros.identification.compare import executor
 
     here, _ = learn_fleet(cells)
-    with (
-        distributed.LocalCluster(**options) as cluster,
-        executor(2, cluster.scheduler_address) as pool,
-    ):
+    with distributed.LocalCluster(**options) as cluster, executor(2, cluster.scheduler_address) as pool:
         there, left = learn_fleet(cells, pool)
     assert left == []
     assert there.mean == pytest.approx(here.mean, rel=1e-6, abs=1e-9)

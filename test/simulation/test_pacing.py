@@ -9,6 +9,8 @@ from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.server import pacing
 from robot_dynamics_ros.simulation.server.pacing import MAX_LATE, Pace
 from robot_dynamics_ros.simulation.ur import process
+from robot_dynamics_ros.simulation.ur.arm import DT
+from robot_dynamics_ros.simulation.ur.registers import Registers, Watchdogs
 
 
 @pytest.fixture
@@ -77,3 +79,12 @@ def test_a_watchdog_gives_its_client_the_period_in_wall_time_also_while_a_delay_
         rig.process.cycle()
     assert (rig.controller.program is not None) == answers
     assert clock[0] - 100.0 == pytest.approx(0.6 if answers else 0.2, abs=0.16)
+
+
+def test_a_watchdog_that_will_not_fire_in_the_next_cycle_does_not():
+    """Its client is waited for in the cycle before."""
+    watchdogs = Watchdogs(Registers())
+    for armed in range(1000, 3000):
+        watchdogs.arm("input_int_register_0", 5.0, armed * DT)
+        for k in range(armed + 98, armed + 102):
+            assert watchdogs.overdue(k * DT, ahead=DT) == watchdogs.overdue((k + 1) * DT)

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -223,17 +221,3 @@ def test_a_signal_and_the_end_of_its_parent_end_the_process_cleanly(end):
         end(ur.process)
         _, errors = ur.process.communicate(timeout=60)
         assert (ur.process.returncode, errors) == (0, "")
-
-
-def test_a_wrong_start_is_one_line_and_status_1():
-    command = [
-        sys.executable,
-        "-m",
-        "robot_dynamics_ros.cli.main",
-        "simulate",
-        "r2d2",
-        f"--set=host={loopback_address()}",
-    ]
-    wrong = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert wrong.returncode == 1 and "r2d2" in wrong.stderr
-    assert len(wrong.stderr.strip().splitlines()) == 1, wrong.stderr

@@ -79,10 +79,7 @@ def test_dashboard_replies(rig):
     assert lines[1] == "URSoftware 5.26.1.2 (Jan 01 2026)"
     assert lines[2].isdigit()
     assert lines[3:8] == ["true", "Robotmode: RUNNING", "STOPPED <unnamed>", "UR5E", "Program running: false"]
-    assert lines[8:] == [
-        "could not understand: 'no such command'",
-        "Disconnected",
-    ]
+    assert lines[8:] == ["could not understand: 'no such command'", "Disconnected"]
 
 
 def test_a_short_script_runs_line_by_line(rig):

@@ -43,11 +43,7 @@ class ClosedLoop:
     simulation: SimulationClient
 
     def __init__(
-        self,
-        robot: RobotFile,
-        parameters: dict[str, Any] | None = None,
-        seed: int = 0,
-        payload: float = 0.0,
+        self, robot: RobotFile, parameters: dict[str, Any] | None = None, seed: int = 0, payload: float = 0.0
     ) -> None:
         self.robot, self._seed, self._payload = robot, seed, payload
         self._reads, self._slowed = 0, False
@@ -58,11 +54,7 @@ class ClosedLoop:
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)
-        wire: dict[str, Any] = {
-            "follow_host_clock": False,
-            "client_silence": STALL_TIMEOUT,
-            "silence": STALL_TIMEOUT,
-        }
+        wire: dict[str, Any] = {"follow_host_clock": False, "client_silence": STALL_TIMEOUT, "silence": STALL_TIMEOUT}
         self.driver = UrDriver(self.robot, self.ur.host, torque=True, **wire)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), self._parameters)
         self.driver.attach(self.loop)

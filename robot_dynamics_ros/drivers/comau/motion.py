@@ -26,13 +26,7 @@ class ComauMotion:
     send: sends a command; rate [Hz] of the states; enabled: positions may be sent.
     """
 
-    def __init__(
-        self,
-        n_joints: int,
-        rate: float,
-        send: Callable[[wire.Command], None],
-        enabled: bool,
-    ) -> None:
+    def __init__(self, n_joints: int, rate: float, send: Callable[[wire.Command], None], enabled: bool) -> None:
         self._n, self._rate, self._send = n_joints, rate, send
         self.enabled = enabled
         self._lock = threading.RLock()

@@ -25,15 +25,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
 MOVING = 1e-3  # rad/s of the desired velocity above which motion is commanded
-MODES = {
-    0: "other",
-    1: "idle",
-    2: "move",
-    3: "guiding",
-    4: "reflex",
-    5: "user stopped",
-    6: "automatic error recovery",
-}
+MODES = {0: "other", 1: "idle", 2: "move", 3: "guiding", 4: "reflex", 5: "user stopped", 6: "automatic error recovery"}
 START_TIMEOUT = 10.0  # s until torque control must have started
 SIGNALS = {  # signal -> field of the robot state
     "q": "q",

@@ -33,6 +33,7 @@ MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it o
 FAR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 SIGNIFICANCE = 3.0  # standard deviations
+NAMED = 4  # stretches, the largest
 OVERRULE = "--contact ignore identifies it all the same"
 
 
@@ -194,12 +195,12 @@ def _cut(piece: Piece, stretches: list[tuple[float, float]]) -> Iterator[Piece]:
             yield piece.take(slice(a, b))
 
 
-def described(stretches: list[Stretch], recordings: list[Recording], shown: int = 4) -> str:
+def described(stretches: list[Stretch], recordings: list[Recording]) -> str:
     """How much of the recordings, and where the largest stretches lie."""
     total, whole = sum(s.duration for s in stretches), sum(r.duration for r in recordings)
-    largest = sorted(stretches, key=lambda s: -s.size)[:shown]
+    largest = sorted(stretches, key=lambda s: -s.size)[:NAMED]
     where = ", ".join(f"{s.name} {s.begin:.1f}:{s.end:.1f}" for s in sorted(largest, key=lambda s: (s.name, s.begin)))
-    return f"{total:.1f} s of {whole:.1f} s ({where}{' and others' if len(stretches) > shown else ''})"
+    return f"{total:.1f} s of {whole:.1f} s ({where}{' and others' if len(stretches) > NAMED else ''})"
 
 
 def lost_rotors(robot: RobotFile, rotor: np.ndarray, std: np.ndarray) -> list[str]:

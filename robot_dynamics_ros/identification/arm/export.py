@@ -87,7 +87,7 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
             "sign": int(np.sign(np.median(np.sign(effort.scale)))),
             "delay": found.structure.delay,
             "delay_std": found.structure.delay_std if np.isfinite(found.structure.delay_std) else None,
-        },
+        }
     }
     velocity = None if found.velocity is None else found.velocity.block()
     velocity = {"window": found.velocity_window} if found.velocity_window else velocity

@@ -9,17 +9,8 @@ import numpy as np
 
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.arm.checks import (
-    check_excitation,
-    check_extrapolation,
-    check_fit,
-)
-from robot_dynamics_ros.identification.arm.contact import (
-    MAX_CONTACT_SHARE,
-    contact_stretches,
-    described,
-    without,
-)
+from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit
+from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, contact_stretches, described, without
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, mounted, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided

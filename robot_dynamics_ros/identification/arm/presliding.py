@@ -145,10 +145,7 @@ class PreslidingProblem:
 
     def held_out(self, shape: Shape) -> np.ndarray:
         """Squared error of every fold under what the others identify."""
-        return self._left_out(self.grams(shape))
-
-    def _left_out(self, grams: np.ndarray) -> np.ndarray:
-        """Squared error (F,) of every fold from Gram matrices (F, k, k)."""
+        grams = self.grams(shape)
         return _squares(grams, self.solve(grams.sum(0) / self.partitions - grams))
 
     def static(self) -> tuple[dict[str, float], np.ndarray]:

@@ -53,10 +53,7 @@ class DrivesFound:
 
 
 def identify_drives(
-    robot: RobotFile,
-    bags: Sequence[str | Path],
-    validate: Sequence[str | Path] = (),
-    options: Options = DEFAULTS,
+    robot: RobotFile, bags: Sequence[str | Path], validate: Sequence[str | Path] = (), options: Options = DEFAULTS
 ) -> DrivesFound:
     """Rotor inertia, torque constants and friction of the drives from bags with currents [Clochiatti2024, 3.2, 4, 5].
 

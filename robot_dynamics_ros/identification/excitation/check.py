@@ -112,9 +112,5 @@ def mend(search: FourierSearch, x: np.ndarray) -> tuple[np.ndarray, list[Breach]
             margins[b.limit] += (PER_METRE if b.limit in IN_SPACE else 1 / USE) * (b.excess + TOLERANCE)
         x = search.into_limits(search.smaller(start, share) if share < 1 else x, margins)
         found = broken(search, x)
-        best = min(best, (x, found), key=_worst)
+        best = min(best, (x, found), key=lambda tried: max((b.excess for b in tried[1]), default=0.0))
     return best
-
-
-def _worst(tried: tuple[np.ndarray, list[Breach]]) -> float:
-    return max((b.excess for b in tried[1]), default=0.0)

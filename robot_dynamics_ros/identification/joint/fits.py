@@ -13,12 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, duty_runs, reversals
-from robot_dynamics_ros.identification.joint.friction import (
-    SPAN_LOAD,
-    fit_friction,
-    friction_updates,
-    load_span,
-)
+from robot_dynamics_ros.identification.joint.friction import SPAN_LOAD, fit_friction, friction_updates, load_span
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     at_angle,

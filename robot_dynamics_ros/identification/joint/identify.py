@@ -52,12 +52,7 @@ class JointsFound:
 
 
 def identify_joints(
-    log: Log,
-    robot: RobotFile,
-    what: str,
-    joints: Sequence[int] = (),
-    source: str = "recording",
-    wrap: Any = iter,
+    log: Log, robot: RobotFile, what: str, joints: Sequence[int] = (), source: str = "recording", wrap: Any = iter
 ) -> JointsFound:
     """Fit `what` to every joint (or those numbered) of a log and put the results into a copy of the robot file.
 

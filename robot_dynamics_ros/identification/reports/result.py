@@ -86,10 +86,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
                 "live_nodes": live_nodes(found, written),
             },
             "comparison": others,
-            "training": {
-                **compare(found, training, predict),
-                "bags": [_bag(r) for r in found.training],
-            },
+            "training": {**compare(found, training, predict), "bags": [_bag(r) for r in found.training]},
             "validation_bags": [_bag(r) for r in found.validation],
             "conditioning": _conditioning(found),
             "parameters": _parameters(found, typical_load(written) * found.effort.includes_gravity),

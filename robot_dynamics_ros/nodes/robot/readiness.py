@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.part import NodeContext
@@ -26,16 +25,11 @@ COUNTED = 1.0  # s over which the rate is counted
 def estimated(pipeline: Pipeline) -> str:
     """What is estimated and what is not, with the reason: `estimating friction; stiffness estimator disabled: ...`."""
     running = [TERMS[stage.name] for stage in pipeline.stages if stage.name in TERMS]
-    return "; ".join([f"estimating {', '.join(running)}"] * bool(running) + _disabled(pipeline.left_out, pipeline))
-
-
-def _disabled(left_out: Mapping[str, str], pipeline: Pipeline) -> list[str]:
-    return [f"{TERMS[n]} disabled: {_short(why, pipeline.robot.name)}" for n, why in left_out.items() if n in TERMS]
-
-
-def _short(reason: str, robot: str) -> str:
-    """A reason without the robot's name and without what stands in parentheses or follows."""
-    return reason.removeprefix(f"{robot}: ").partition(" (")[0].partition("; ")[0]
+    found, robot = [f"estimating {', '.join(running)}"] * bool(running), f"{pipeline.robot.name}: "
+    for name, why in pipeline.left_out.items():
+        if name in TERMS:  # the reason without the robot's name and without what stands in parentheses or follows
+            found.append(f"{TERMS[name]} disabled: {why.removeprefix(robot).partition(' (')[0].partition('; ')[0]}")
+    return "; ".join(found)
 
 
 class Readiness:

@@ -15,14 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import (
-    EnableResult,
-    GuardReason,
-    GuardState,
-    StreamState,
-    TorqueMode,
-    TorqueRecord,
-)
+from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, StreamState, TorqueMode, TorqueRecord
 from robot_dynamics_ros.control.torque import coulomb_level, torque_loop
 from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
 from robot_dynamics_ros.drivers.interface import TorqueDriver

@@ -31,7 +31,8 @@ class MessageReader:
     def read(self, message: Any, sample: Sample, joint: int | None = None) -> None:
         """Copy the message's numbers into the sample; `joint` says which one a per-joint topic belongs to."""
         if self.topic.type == WRENCH:
-            _read_wrench(message, getattr(sample, next(iter(self.topic.fields.values()))))
+            f, m = message.wrench.force, message.wrench.torque
+            getattr(sample, next(iter(self.topic.fields.values())))[:] = (f.x, f.y, f.z, m.x, m.y, m.z)
         elif self.topic.type == TEMPERATURE:
             for field, signal in self.topic.fields.items():
                 getattr(sample, signal)[joint] = getattr(message, field)
@@ -63,8 +64,3 @@ class MessageReader:
                 self._columns.clear()
             self._columns[names] = joint_columns(names, entries(signal, self._joints), self._aliases)
         return self._columns[names]
-
-
-def _read_wrench(message: Any, out: np.ndarray) -> None:
-    f, m = message.wrench.force, message.wrench.torque
-    out[:] = (f.x, f.y, f.z, m.x, m.y, m.z)

@@ -60,12 +60,9 @@ def _wrench(message: WrenchStamped) -> NDArray[np.float64]:
 
 
 class Monitor:
-    """Context manager: a node of its own, spun in a thread. `robot_node`: name of the node that moves the robot;
-    prefix: above the topics of its estimates.
-    """
+    """Context manager: a node of its own, spun in a thread. `robot_node`: name of the node that moves the robot;"""
 
-    def __init__(self, robot_node: str = "composed_node", namespace: str = "", prefix: str = PREFIX) -> None:
-        self._prefix = prefix
+    def __init__(self, robot_node: str = "composed_node", namespace: str = "") -> None:
         self.robot_node, self.namespace = robot_node, namespace
         self._raw: dict[str, bytes] = {}
         self._counts = dict.fromkeys(WATCHED, 0)
@@ -79,7 +76,7 @@ class Monitor:
         self._context.init()
         self._node = rclpy.create_node("monitor", context=self._context, namespace=self.namespace)
         for name, kind in WATCHED.items():
-            self._node.create_subscription(kind, below(self._prefix, name), self._keep(name), NEWEST, raw=True)
+            self._node.create_subscription(kind, below(PREFIX, name), self._keep(name), NEWEST, raw=True)
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
         self._node.create_subscription(String, f"{self.robot_node}/motion", self._moves, LATCHED)
         self._trajectory = self._node.create_publisher(JointTrajectory, f"{self.robot_node}/play_trajectory", 1)

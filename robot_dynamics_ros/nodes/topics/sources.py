@@ -69,7 +69,8 @@ class StampJoin:
             missing = self._merge(early, sample, missing)
         if self._last_ns is not None and stamp_ns < self._last_ns:
             self.counts["clock backwards"] += 1
-            self._flush()
+            while self._waiting:
+                self._deliver(self._waiting.popleft()[0])
         self._last_ns = stamp_ns
         self._waiting.append((sample, missing))
 
@@ -106,7 +107,3 @@ class StampJoin:
             if missing:
                 self.counts["incomplete"] += 1
             self._deliver(sample)
-
-    def _flush(self) -> None:
-        while self._waiting:
-            self._deliver(self._waiting.popleft()[0])

@@ -144,7 +144,9 @@ class PlantPhysics:
         record, model = self._arm.record, self._arm.model
         pose, jacobian = self._arm.flange(record.q), self._arm.jacobian(record.q)
         torque = record.joint_torque
-        self._estimate(torque - model.rnea(record.q, record.qd, self._reference.qdd))
+        residual = torque - model.rnea(record.q, record.qd, self._reference.qdd)
+        # the vendor's estimate: sensor torque minus model, so what the robot exerts on the environment
+        self._external = self._external + ESTIMATE_BANDWIDTH / RATE * (residual - self._external)
         wrench = np.linalg.solve(jacobian @ jacobian.T + 1e-6 * np.eye(6), jacobian @ self._external)
         change, self._torque_before = (torque - self._torque_before) * RATE, torque
         return {
@@ -162,10 +164,6 @@ class PlantPhysics:
             "O_J_EE": jacobian,
             "self_collision": None,
         }
-
-    def _estimate(self, residual: np.ndarray) -> None:
-        """The vendor's estimate: sensor torque minus model, so what the robot exerts on the environment."""
-        self._external = self._external + ESTIMATE_BANDWIDTH / RATE * (residual - self._external)
 
 
 class FrankaController:

@@ -65,7 +65,8 @@ class Controller(MotionControl):
         if self._next_program is not None and self.time >= self._next_program[0]:
             script, self._next_program = self._next_program[1], None
             try:
-                self._start_program(script)
+                self.program = self._load_program(self, script)
+                self.runtime_state = RuntimeState.PLAYING
             except ProgramError as error:
                 self.report(f"program refused: {error}")
         if self.program is None or self.runtime_state != RuntimeState.PLAYING:
@@ -115,10 +116,6 @@ class Controller(MotionControl):
             self.runtime_state = RuntimeState.STOPPING
             if not self._torque_mode:
                 self.stop_joints(STOP_DECELERATION)
-
-    def _start_program(self, script: Script) -> None:
-        self.program = self._load_program(self, script)
-        self.runtime_state = RuntimeState.PLAYING
 
     def protective_stop(self, reason: str) -> None:
         """Stop protectively: the program ends, the robot decelerates and holds."""

@@ -49,6 +49,9 @@ class Registers:
             self.values[self._double_out[first + offset]] = (float(value),)
 
 
+ROUNDING = 1e-6  # s: a silence of the whole period is not too long, however its two times were rounded
+
+
 class Watchdogs:
     """The armed ones, by the name of their register [UR script, rtde_set_watchdog with action "stop"]."""
 
@@ -70,6 +73,6 @@ class Watchdogs:
         """Register that was silent for too long at `now`, or will be `ahead` [s] later, and its period; None: none."""
         for name, (period, armed) in self._armed.items():
             silence = now - max(armed, self._registers.written.get(name, armed))
-            if silence + ahead > period:
+            if silence + ahead > period + ROUNDING:
                 return name, period
         return None

@@ -37,8 +37,8 @@ class RtdeServer:
         self.clients: dict[socket.socket, RtdeClient] = {}
         self._write_inputs = write_inputs
         self._answer = {
-            wire.PROTOCOL_VERSION: self._protocol_version,
-            wire.CONTROLLER_VERSION: self._controller_version,
+            wire.PROTOCOL_VERSION: lambda client, payload: bytes([payload[:2] == PROTOCOL]),
+            wire.CONTROLLER_VERSION: lambda client, payload: struct.pack(">4I", *self.version),
             wire.SETUP_OUTPUTS: self._setup_outputs,
             wire.SETUP_INPUTS: self._setup_inputs,
             wire.START: self._start,
@@ -98,12 +98,6 @@ class RtdeServer:
         reply = answer(client, payload)
         if reply is not None:
             client.connection.send(wire.pack_packet(kind, reply))
-
-    def _protocol_version(self, client: RtdeClient, payload: bytes) -> bytes:
-        return bytes([payload[:2] == PROTOCOL])
-
-    def _controller_version(self, client: RtdeClient, payload: bytes) -> bytes:
-        return struct.pack(">4I", *self.version)
 
     def _setup_outputs(self, client: RtdeClient, payload: bytes) -> bytes:
         if len(payload) < 8:

@@ -48,3 +48,35 @@ def test_a_stuck_dry_joint_may_hold_any_torque_within_breakaway():
     assert (late > 0.45).all() and (late < 1.1 / np.sqrt(3.0)).all()
     sliding = log.external_joint_torque_std[log.time < 3.5][-1]
     assert (sliding < 0.1 * LEVEL).all()
+
+
+def moved_twice(last=0.0):
+    """Two moves under friction, whose sign the stand between them keeps; `last`: more of it as share of the level, that
+    no law knows, in the last 0.3 s of the first move. The log, and when the first move ends and the second begins [s].
+    """
+    motion = through([POSE, POSE + 0.4, POSE + 0.8], rest=2.0, travel=2.0)
+    log, fast = measured(motion, friction=False, noise=0.01), np.abs(motion[1]).max(axis=1) > 1e-3
+    begin = log.time[fast & (log.time > 5.0)].min()
+    end = log.time[fast & (log.time < begin)].max()
+    known = (log.time > 2.0) + last * ((log.time > end - 0.3) & (log.time < begin))
+    log.effort = log.effort + known[:, None] * LEVEL
+    return log, end, begin
+
+
+def test_a_stuck_dry_joint_keeps_no_more_than_its_friction_balances():
+    """Its drive gives half of the level more than it slid with, and it still stands: that is external torque."""
+    log, end, begin = moved_twice()
+    log.effort = log.effort + 0.5 * LEVEL * np.clip(log.time - end, 0.0, 1.0)[:, None] * (log.time < begin)[:, None]
+    Pipeline(arm(3e-5), {"force": {"rest_bias": 0.0}}).run(log)
+    before = log.time > begin - 0.1
+    np.testing.assert_allclose(log.external_joint_torque[before][0] / LEVEL, -0.5, atol=0.1)
+
+
+def test_what_was_absorbed_of_a_stuck_dry_joint_ends_with_its_next_slide():
+    """It was an error of what the joint kept. A new slide shows the torque at once, and its deviation."""
+    log, end, begin = moved_twice(last=0.3)
+    Pipeline(arm(3e-5), {"force": {"contact_on_ratio": 50.0}}).run(log)
+    kept, slid = ((log.time > t) & (log.time < t + 0.1) for t in (end, begin + 0.06))
+    assert (np.abs(log.external_joint_torque[kept]).mean(axis=0) > 0.2 * LEVEL).all()
+    assert (np.abs(log.external_joint_torque[slid]) < 0.05 * LEVEL).all()
+    assert (log.external_joint_torque_std[slid] < 0.1 * LEVEL).all()

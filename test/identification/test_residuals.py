@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from synthetic import excitation, synthetic_log, truth_of
 
+from robot_dynamics_ros._core import DRY_SPAN
 from robot_dynamics_ros.identification.arm.residuals import (
     FLOORS,
     SETTLING,
@@ -94,6 +95,22 @@ def test_a_joint_that_breaks_away_says_nothing_about_motion():
     free, held = (residuals(UR5E, [recording(log, "bag")]) for log in logs)
     assert (held["rest"] > free["rest"] + 10.0).all()
     np.testing.assert_allclose(held["moving"], free["moving"], rtol=0.1)
+
+
+def test_the_first_50_ms_of_a_slide_of_a_dry_joint_say_nothing_about_rest():
+    """5 Nm for 20 ms after every stand: live, the deviation there contains what the joint may have kept."""
+    dry = BLOCK | {"span": [[DRY_SPAN]] * 6, "level": [[1.0]] * 6, "load": [[0.0]] * 6}
+    robot = REMEMBERING.with_updates({"hysteresis.parameters": dry}, {"test": "made up"})
+    t = np.arange(12_000) / 500.0
+    speed = np.where(t % 2.0 < 1.0, 0.0, np.where(t % 4.0 < 2.0, 5e-3, -5e-3))
+    q = excitation(6, 4.0, 500.0, 2)[1][0] + np.cumsum(speed)[:, None] / 500.0 * ONE
+    stamps = (2_000_000 * np.arange(len(t))).astype(np.int64)
+    signals = {"q": q, "qd": np.tile(speed[:, None], (1, 6))}
+    begins = 5.0 * ((t % 2.0 >= 1.0) & (t % 2.0 < 1.02))[:, None]
+    effort = RobotModel(UR5E.chain()).gravity(q) + np.sign(speed)[:, None]
+    logs = [Log(UR5E.joint_names, stamps, signals | {"effort": effort + x}) for x in (0.0, begins)]
+    free, begun = (residuals(robot, [recording(log, "bag")])["rest"] for log in logs)
+    assert (begun < free + 0.15).all()
 
 
 @pytest.mark.parametrize("deviation", [0.1, 0.3])

@@ -51,7 +51,7 @@ class FrictionSamples:
         """(p - s) / (1 - s) of the shares that a standing joint has: p of the changes of friction by half of its level
         within STILL, s of the time; 0: noise. NaN without such a change.
         """
-        change = np.abs(self.y - self.y[_before(self.start, self.rate)])
+        change = np.abs(self.y - self.y[before(self.start, self.rate)])
         large = change > 0.5 * np.sqrt(np.mean(self.y[np.abs(self.v) > SLOW] ** 2))
         stands = still(self.driver, self.start, self.rate)
         return float(1.0 - np.mean(~stands[large]) / np.mean(~stands)) if large.any() and not stands.all() else np.nan
@@ -63,14 +63,14 @@ class FrictionSamples:
 
 def still(driver: np.ndarray, start: np.ndarray, rate: float) -> np.ndarray:
     """Samples before which the driver (N, n) [rad], start (N,), moved by less than the smallest span for STILL."""
-    return np.asarray(np.abs(driver - driver[_before(start, rate)]) < SPANS[0])
+    return np.asarray(np.abs(driver - driver[before(start, rate)]) < SPANS[0])
 
 
-def _before(start: np.ndarray, rate: float) -> np.ndarray:
+def before(start: np.ndarray, rate: float) -> np.ndarray:
     """Number (N,) of the sample STILL before each; of itself at the beginning of a piece."""
     here = np.arange(len(start))
-    before = np.maximum(here - max(round(STILL * rate), 1), 0)
-    return np.where(np.cumsum(start)[before] == np.cumsum(start), before, here)
+    row = np.maximum(here - max(round(STILL * rate), 1), 0)
+    return np.where(np.cumsum(start)[row] == np.cumsum(start), row, here)
 
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:

@@ -16,7 +16,7 @@ from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
-from robot_dynamics_ros.identification.arm.friction_samples import still
+from robot_dynamics_ros.identification.arm.friction_samples import before, still
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.dataset.motion import rotor_position
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
@@ -90,14 +90,16 @@ def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
 
 def _seen(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """External torque, speed and load (N, n) of a piece; the torque is NaN until it is `settled`, while a joint breaks
-    away, and while a dry one stands: its friction is what balances, and turns round before it moves.
+    away, and while a dry one is stuck or was within STILL: live, its deviation contains its last stand.
     """
     kept = [[getattr(log, name).copy() for name in NAMES] for log in replayed(robot, piece, STAGES)]
     torque, speed, load = (np.concatenate([values[k] for values in kept]) for k in range(len(NAMES)))
     breaks_away = (np.abs(speed) >= SLOW) & (_way(piece.q, speed) < BREAKAWAY)
     rotor = rotor_position(piece)
     driver = piece.position if rotor is None else rotor
-    breaks_away |= still(driver, np.arange(len(speed)) == 0, 1.0 / piece.period) & dry_joints(robot)
+    first, rate = np.arange(len(speed)) == 0, 1.0 / piece.period
+    stuck = np.cumsum(still(driver, first, rate), axis=0)  # samples until now
+    breaks_away |= (stuck > stuck[before(first, rate)]) & dry_joints(robot)
     return np.where(settled(robot, piece) & ~breaks_away, torque, np.nan), speed, load
 
 

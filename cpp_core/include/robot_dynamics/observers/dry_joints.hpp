@@ -1,14 +1,16 @@
-// Joints of dry friction: a stuck one has whatever friction balances it, so that its motor says nothing about the
-// external torque. Until it slides again it keeps the external torque of the moment in which it stopped.
+// Joints of dry friction: a stuck one has whatever friction balances it, within the f that it slid with. So until it
+// slides again it keeps the external torque r of the moment in which it stopped, as far as that can be:
+//   r <- clip(r, d -+ f)    d: mean over 20 ms of drive torque less model torque
 //
 // It slides while its mean speed w over 20 ms has the direction of the elastic travel z that it would have to turn:
 //   w' = (v - w) / 20 ms    z <- clip(z + v dt, span)    w z > slowest span
-// What the torque has changed by since is anywhere within the friction f that it slid with, after about `time`:
+// What the torque has changed by since is anywhere within f, after about `time`:
 //   var = f^2/3 (1 - exp(-t/time))
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "robot_dynamics/signals/lowpass.hpp"
 
@@ -29,28 +31,36 @@ class DryJoints {
   }
 
   void reset() noexcept {
-    speed_.fill(0.0), travel_.fill(0.0), friction_.fill(0.0), share_.fill(0.0), stuck_.fill(false);
+    for (auto* all : {&speed_, &travel_, &balance_, &friction_, &share_}) all->fill(0.0);
+    stuck_.fill(false);
   }
 
-  // v, friction (n): velocity and friction of the law.
-  void step(double dt, const double* v, const double* friction) noexcept {
+  // v, friction, balance (n): velocity, friction of the law, drive torque less that of the model.
+  void step(double dt, const double* v, const double* friction, const double* balance) noexcept {
     for (int i = 0; i < n_; ++i) {
       if (!dry_[i]) continue;
-      speed_[i] += lowpass_weight(1.0 / memory, dt) * (v[i] - speed_[i]);
+      const double recent = lowpass_weight(1.0 / memory, dt);
+      speed_[i] += recent * (v[i] - speed_[i]);
+      balance_[i] += recent * (balance[i] - balance_[i]);
       travel_[i] = std::clamp(travel_[i] + v[i] * dt, -span, span);
       stuck_[i] = speed_[i] * travel_[i] <= slowest * span;
-      if (!stuck_[i]) friction_[i] = friction[i];
+      if (!stuck_[i]) friction_[i] = std::abs(friction[i]);
       share_[i] = stuck_[i] ? share_[i] + lowpass_weight(1.0 / time, dt) * (1.0 - share_[i]) : 0.0;
     }
   }
 
   bool stuck(int i) const noexcept { return stuck_[i]; }
+  bool slides(int i) const noexcept { return dry_[i] && !stuck_[i]; }
+  double kept(int i, double r) const noexcept {
+    const double f = friction_[i];
+    return f > 0.0 ? std::clamp(r, balance_[i] - f, balance_[i] + f) : r;
+  }
   double variance(int i) const noexcept { return share_[i] * friction_[i] * friction_[i] / 3.0; }
 
  private:
   int n_;
   std::array<bool, max_joints> dry_{}, stuck_{};
-  std::array<double, max_joints> speed_{}, travel_{}, friction_{}, share_{};
+  std::array<double, max_joints> speed_{}, travel_{}, balance_{}, friction_{}, share_{};
 };
 
 }  // namespace robot_dynamics

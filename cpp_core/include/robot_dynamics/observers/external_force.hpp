@@ -1,7 +1,8 @@
 // The force stage: from motion, drive torque and friction to external joint torque, wrench, contact, with uncertainty.
 //
 // Standard deviation of a joint's external torque: sqrt(sensor^2 + friction^2 + (model_error |model torque|)^2), rising
-// at once and falling with the observer's bandwidth, because the estimate is filtered as slowly.
+// at once and falling with the observer's bandwidth, because the estimate is filtered as slowly; that of a stuck joint
+// which slides again with K, because such a change is followed as fast.
 //
 // Errors last for tenths of a second: while no contact is flagged, the recent mean of (torque / deviation)^2 over all
 // joints scales the covariance of the wrench, within 0.25..9 (source: own). The contact decision does not use it.
@@ -170,10 +171,12 @@ class ExternalForce {
 
   // The observer's r and the variance of each joint's torque.
   void observe(double dt, const ForceInput& in, const double* friction, const double* friction_std) noexcept {
-    Joints tau{}, clean{};
-    dry_.step(dt, in.qd, friction);
-    for (int i = 0; i < chain_.n; ++i) {  // an isolated joint, or a stuck one: r stays as it is
-      tau[i] = health_.isolated(i) || dry_.stuck(i) ? in.model_torque[i] + friction[i] + r_[i] : in.drive_torque[i];
+    Joints tau{}, clean{}, balance{};
+    for (int i = 0; i < chain_.n; ++i) balance[i] = in.drive_torque[i] - in.model_torque[i];
+    dry_.step(dt, in.qd, friction, balance.data());
+    for (int i = 0; i < chain_.n; ++i) {  // r of an isolated joint stays as it is, of a stuck one as far as it can
+      const double r = health_.isolated(i) ? r_[i] : dry_.kept(i, r_[i]);
+      tau[i] = health_.isolated(i) || dry_.stuck(i) ? in.model_torque[i] + friction[i] + r : in.drive_torque[i];
       clean[i] = tau[i] - friction[i];
     }
     if (p_.method == ForceMethod::simoni)
@@ -187,7 +190,8 @@ class ExternalForce {
       double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] +
                    drift_.variance(i, in.qd[i]) + dry_.variance(i) + model * model;
       if (health_.isolated(i)) now = isolated_std * isolated_std;
-      const double falling = variance_[i] + lowpass_weight(bandwidth(i), dt) * (now - variance_[i]);
+      const double k = dry_.slides(i) ? fastest_[i] : bandwidth(i);
+      const double falling = variance_[i] + lowpass_weight(k, dt) * (now - variance_[i]);
       variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);
     }
     if (p_.method == ForceMethod::momentum && !fresh_) change_.step(dt, momentum_.r(), variance_.data());
@@ -220,6 +224,8 @@ class ExternalForce {
     for (int i = 0; i < n; ++i) std[i] = widened(i, variance_[i]);
     recognise_payload(dt, in, torque.data(), std.data());
     for (int i = 0; i < n; ++i) raw[i] -= load_torque_[i], torque[i] -= load_torque_[i];
+    for (int i = 0; i < n; ++i)
+      if (dry_.slides(i)) rest_.forget(i);
     rest_.step(stamp_ns, dt, in.q, in.qd, torque.data(), trusted(), contact_.any());
     for (int i = 0; i < n; ++i) {
       out.torque[i] = torque[i] - rest_.bias(i);

@@ -70,6 +70,8 @@ class RestBias {
     for (int i = 0; i < n_; ++i) advance(i, dt, free && stands(qd[i]) ? tau : nullptr);
   }
 
+  // A dry joint slides: what was absorbed was an error of what it kept while it was stuck.
+  void forget(int i) noexcept { now_[i] = older_[i] = newer_[i] = 0.0; }
   double bias(int i) const noexcept { return used_[i]; }
   double pushed(int i) const noexcept { return pushed_[i]; }  // largest of the contacts at this place
 

@@ -3,6 +3,10 @@
 The rule of the split: in every list below places 1, 3, 5 are `tuning`, places 2, 4, 6 are `held-out`. A robot of a
 family takes its load law and its pair of Stribeck and viscosity from the same half, so that a held-out robot shares
 neither family nor load law nor pair with a tuning one. Within a half they turn, so that few robots show all of them.
+
+`drift` was held out until 2026-11-22. One of its robots was seen to fail at the end of several rounds, so that it was
+no longer unseen: it was opened and counts as tuning since then (asked for by name, laws of its place), and `bouc-wen`
+came to the held-out half.
 """
 
 from __future__ import annotations
@@ -18,7 +22,8 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 
-FAMILIES = ("lugre", "dahl", "gms", "drift", "maxwell")
+FAMILIES = ("lugre", "dahl", "gms", "drift", "maxwell", "bouc-wen")
+OPENED = ("drift",)  # held-out ones that were looked at
 DRY, TRAVEL = "dry", 1e-6  # rad: none that shows before breakaway; asked for by name, place 7 of the list
 PLACES = {name: k for k, name in enumerate(FAMILIES)} | {DRY: 6}
 LOADS = ("linear", "quadratic", "stiffness", "saturating")
@@ -71,7 +76,7 @@ def families(text: str) -> list[str]:
     names = half(FAMILIES, text) if text in HALVES else [part.strip() for part in text.split(",")]
     for name in names:
         half_of(name)
-    return names
+    return [name for name in names if text not in HALVES or name not in OPENED]
 
 
 def individuals(robot: RobotFile, count: int, seed: int, chosen: Sequence[str]) -> list[Individual]:
@@ -162,6 +167,8 @@ def _presliding(family: str, base: Any, coulomb: np.ndarray, draw: np.random.Gen
     if family == "dahl":
         exponent = draw.uniform(0.6, 2.0, n)
         return {"friction.family": 2, "friction.presliding": between(3e-4, 3e-3), "friction.dahl_exponent": exponent}
+    if family == "bouc-wen":
+        return {"friction.family": 4, "friction.presliding": between(3e-4, 3e-3)}
     if family == "drift":
         creep = between(3e-6, 5e-5)
         return {"friction.family": 3, "friction.presliding": between(5e-4, 5e-3), "friction.creep_velocity": creep}

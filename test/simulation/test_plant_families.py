@@ -12,6 +12,7 @@ FAMILIES = {
     "dahl": {"friction.family": 2},
     "dahl, sharp": {"friction.family": 2, "friction.dahl_exponent": 2.0},
     "drift": {"friction.family": 3, "friction.creep_velocity": 2e-5},
+    "bouc-wen": {"friction.family": 4},
 }
 VARIANTS = {
     "additive Stribeck": {"friction.additive_stribeck": 1.0},
@@ -52,7 +53,7 @@ def test_presliding_stays_below_breakaway(name):
     assert np.abs(friction).max() > 0.5 * FS
 
 
-@pytest.mark.parametrize("name", ["maxwell", "lugre", "dahl, blunt", "dahl", "dahl, sharp"])
+@pytest.mark.parametrize("name", ["maxwell", "lugre", "dahl, blunt", "dahl", "dahl, sharp", "bouc-wen"])
 def test_a_path_is_the_same_at_any_speed(name):
     friction = []
     for seconds in (4.0, 40.0):
@@ -99,7 +100,20 @@ def test_virgin_curve_of_a_bristle_is_its_closed_form(exponent):
     assert friction[100:] == pytest.approx(FC * (1 - u)[100:], abs=0.01 * FC)
 
 
-@pytest.mark.parametrize("name", ["lugre", "dahl", "drift"])
+def test_bouc_wen_is_its_closed_form_there_and_straight_on_the_way_back():
+    """tanh(x/z) from rest; after the reversal at F the slope is s/z until zero, then -tanh."""
+    there = np.linspace(0, 8e-4, 4000)
+    friction, theta, *_ = follow(joint(**FAMILIES["bouc-wen"] | FLAT), np.r_[there, there[::-1], -there])
+    x = theta / PRESLIDING
+    top = int(np.argmax(x))
+    assert friction[100:top] == pytest.approx(FC * np.tanh(x)[100:top], abs=0.01 * FC)
+    straight = np.tanh(x[top]) - (x[top] - x[top:])
+    back = np.where(straight > 0, straight, np.tanh(straight))
+    assert back.min() < -0.5 < 0.5 < back.max()
+    assert friction[top:] == pytest.approx(FC * back, abs=0.01 * FC)
+
+
+@pytest.mark.parametrize("name", ["lugre", "dahl", "drift", "bouc-wen"])
 @pytest.mark.parametrize("speed", [-2.0, -0.05, 0.02, 0.3, 2.0])
 def test_steady_sliding_is_the_stated_law(name, speed):
     """s(v) + eta v/(1 + |v|/v_shear), whatever the presliding."""
@@ -143,7 +157,7 @@ def test_additive_stribeck_leaves_the_breakaway_level_at_coulomb(speed):
     ids=["linear", "quadratic", "saturating"],
 )
 @pytest.mark.parametrize("moment", [-60.0, 20.0, 60.0])
-@pytest.mark.parametrize("name", ["maxwell", "lugre", "dahl"])
+@pytest.mark.parametrize("name", ["maxwell", "lugre", "dahl", "bouc-wen"])
 def test_load_raises_the_level_by_its_law(values, law, moment, name):
     plant = joint(**FAMILIES[name] | FLAT | values)
     plant.set_wrench(np.array([0, 0, 0, 0, 0, moment]))
@@ -152,7 +166,7 @@ def test_load_raises_the_level_by_its_law(values, law, moment, name):
 
 
 @pytest.mark.parametrize("on_stiffness", [0.0, 1.0])
-@pytest.mark.parametrize("name", ["maxwell", "lugre", "dahl"])
+@pytest.mark.parametrize("name", ["maxwell", "lugre", "dahl", "bouc-wen"])
 def test_load_stiffens_presliding_or_widens_it(name, on_stiffness):
     slopes = []
     for load in (0.0, 0.2):
@@ -193,7 +207,7 @@ def test_reported_torque_is_of_an_earlier_instant(cycles):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("friction.family", 4.0),
+        ("friction.family", 5.0),
         ("friction.family", 0.5),
         ("friction.load_on_stiffness", 1.5),
         ("friction.additive_stribeck", -0.1),

@@ -38,7 +38,7 @@ class Drive(Block):
 
 
 class Friction(Block):
-    """Presliding of one of four families with Stribeck, load and temperature."""
+    """Presliding of one of five families with Stribeck, load and temperature."""
 
     source: Source
     coulomb: NonNegative = Field(description="Fc [Nm]")
@@ -55,8 +55,8 @@ class Friction(Block):
     reference_temperature: Number = Field(description="T0 [deg C]")
     span: Eight = Field(description="element spans as fractions of presliding")
     share: Eight = Field(description="element strengths, sum 1")
-    family: Literal[0, 1, 2, 3] = Field(
-        default=0, description="0 Maxwell slip, 1 LuGre, 2 Dahl, 3 Maxwell slip with drift"
+    family: Literal[0, 1, 2, 3, 4] = Field(
+        default=0, description="0 Maxwell slip, 1 LuGre, 2 Dahl, 3 Maxwell slip with drift, 4 Bouc-Wen"
     )
     load_saturation: NonNegative = Field(default=0.0, description="most that load can add [Nm], 0 = no limit")
     load_on_stiffness: Unit0 = Field(default=1.0, description="1: load stiffens presliding, 0: it widens the spans")

@@ -5,6 +5,8 @@
 //   lugre:   dF/dt = sigma_0 (omega - |omega| F/s) + sigma_1 dz/dt [CanudasDeWit1995], solved exactly over the step
 //   dahl:    dF/dtheta = sigma_0 |1 - sgn(omega) F/s|^delta [Dahl1968], solved exactly over the step
 //   drift:   elements without lag that creep: dF_i/dt = k_i omega - F_i v_c/span_i within their limits
+//   bouc_wen: dF/dtheta = sigma_0 (1 - (F/s)^2) away from zero, sigma_0 towards it [Wen1976, exponent 2, beta = gamma =
+//            1/2], solved exactly over the step
 #pragma once
 
 #include "robot_dynamics/plant/math.hpp"
@@ -13,7 +15,7 @@ namespace robot_dynamics::plant {
 
 constexpr int friction_elements = 8;
 
-enum class FrictionFamily : int { maxwell = 0, lugre = 1, dahl = 2, drift = 3 };
+enum class FrictionFamily : int { maxwell = 0, lugre = 1, dahl = 2, drift = 3, bouc_wen = 4 };
 
 struct FrictionParameters {                       // of one joint
   double coulomb = 0;                             // Fc [Nm], strength of full slip without load
@@ -53,7 +55,7 @@ inline void validate(const FrictionParameters& p, int j) {
   non_negative(p.viscosity_rate, "friction.viscosity_rate", j);
   non_negative(p.boundary_rate, "friction.boundary_rate", j);
   finite(p.reference_temperature, "friction.reference_temperature", j);
-  require(p.family == 0 || p.family == 1 || p.family == 2 || p.family == 3, "friction.family", j, p.family, "0..3");
+  require(p.family >= 0 && p.family <= 4 && p.family == std::floor(p.family), "friction.family", j, p.family, "0..4");
   non_negative(p.load_saturation, "friction.load_saturation", j);
   require(p.load_on_stiffness >= 0 && p.load_on_stiffness <= 1, "friction.load_on_stiffness", j, p.load_on_stiffness,
           "0..1");
@@ -99,6 +101,15 @@ inline double bristle(double F, double s, double k, double x, double delta) noex
   const double rest = power(m, 1.0 - delta) + (delta - 1.0) * travel;
   const double left = rest > 0 ? power(rest, 1.0 / (1.0 - delta)) : 0.0;
   return direction * s * (1.0 - (u < 0 ? -left : left));
+}
+
+// Torque of bouc_wen after turning by x from F: f = sgn(x) F/s, df/d|x| = k/s below zero, (k/s) (1 - f^2) above it.
+inline double bouc_wen(double F, double s, double k, double x) noexcept {
+  const double direction = x < 0 ? -1.0 : 1.0, reached = direction * F / s + k / s * std::fabs(x);
+  if (reached <= 0) return direction * s * reached;
+  const double f = F * direction > 0 ? F * direction / s : 0.0;
+  const double left = exponential(-2.0 * (f > 0 ? reached - f : reached)), rise = (1.0 - left) / (1.0 + left);
+  return direction * s * (f + rise) / (1.0 + f * rise);
 }
 
 class Friction {
@@ -167,7 +178,9 @@ class Friction {
   }
 
  private:
-  bool bristles() const noexcept { return family_ == FrictionFamily::lugre || family_ == FrictionFamily::dahl; }
+  bool bristles() const noexcept {
+    return family_ != FrictionFamily::maxwell && family_ != FrictionFamily::drift;  // one state without elements
+  }
 
   double stribeck(double omega, double excess) const noexcept {
     const double x = omega / p_.stribeck_velocity;
@@ -185,7 +198,9 @@ class Friction {
   double moved(double F, const FrictionStep& step, double increment, double widening) const noexcept {
     if (!(step.strength > 0)) return 0.0;
     const double delta = family_ == FrictionFamily::dahl ? p_.dahl_exponent : 1.0;
-    return bristle(F, step.strength, step.level / (p_.presliding * widening), increment, delta);
+    const double k = step.level / (p_.presliding * widening);
+    if (family_ == FrictionFamily::bouc_wen) return bouc_wen(F, step.strength, k, increment);
+    return bristle(F, step.strength, k, increment, delta);
   }
 
   void predict_bristle(double F, double omega, double widening, double dt, FrictionStep& step) const noexcept {

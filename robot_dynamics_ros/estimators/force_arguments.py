@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level
+from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level, hidden_level
 from robot_dynamics_ros.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
 DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin
 KEPT = 0.05  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
+HIDDEN = 0.3  # uniform friction has 0.58, but more than 0.4 took pushes of 10 N for it
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
 CONTACT = 5.5  # standard deviations at which contact begins, with residuals that the recordings did not exceed
@@ -97,13 +98,15 @@ def _noise(robot: RobotFile) -> np.ndarray:
 def _rest(robot: RobotFile, usual: float) -> dict[str, np.ndarray]:
     """Error of friction at rest that is absorbed: deviation d (n,) [Nm] and time T min(1, (KEPT level / d)^2) (n,) [s].
 
-    d is residuals.rest, and of a dry joint, which may hold any torque within its level at breakaway, at least level /
-    sqrt(3). Beyond KEPT of its level no memory explains friction at rest.
+    d is at least residuals.rest, and HIDDEN of the level of elements that give way within what a position shows: their
+    friction turns round unseen. A dry joint may hold any torque within its level at breakaway: level / sqrt(3).
+    Beyond KEPT of its level no memory explains friction at rest.
     """
     if robot.residuals is None:
         return {"rest_std": np.zeros(robot.n_joints), "rest_time": np.zeros(robot.n_joints)}
     level = friction_level(robot) if robot.drives.torque_side == "motor" else np.zeros(robot.n_joints)
-    deviation = np.fmax(robot.array("residuals.rest"), np.where(dry_joints(robot), level / np.sqrt(3.0), 0.0))
+    unseen = np.where(dry_joints(robot), level / np.sqrt(3.0), HIDDEN * hidden_level(robot))
+    deviation = np.fmax(robot.array("residuals.rest"), unseen)
     kept = np.where(level > 0.0, KEPT * level / robot.array("residuals.rest"), 1.0)
     return {"rest_std": deviation, "rest_time": usual * np.minimum(kept, 1.0) ** 2}
 

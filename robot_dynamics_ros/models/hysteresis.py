@@ -137,8 +137,15 @@ def dry_joints(robot: RobotFile) -> np.ndarray:
     """
     if robot.hysteresis is None or robot.hysteresis.model != "presliding":
         return np.zeros(robot.n_joints, bool)
+    return hidden_level(robot) > DRY_SHARE * robot.array("hysteresis.parameters.level").sum(axis=1)
+
+
+def hidden_level(robot: RobotFile) -> np.ndarray:
+    """Level (n,) [Nm] of presliding elements that give way within _core.DRY_SPAN, which positions hardly show."""
+    if robot.hysteresis is None or robot.hysteresis.model != "presliding":
+        return np.zeros(robot.n_joints)
     span, level = (robot.array(f"hysteresis.parameters.{name}") for name in ("span", "level"))
-    return np.asarray(np.where(span <= _core.DRY_SPAN, level, 0.0).sum(axis=1) > DRY_SHARE * level.sum(axis=1))
+    return np.asarray(np.where(span <= _core.DRY_SPAN, level, 0.0).sum(axis=1))
 
 
 def motors_core(parameters: Sequence[Mapping[str, Any]]) -> _core.Friction:

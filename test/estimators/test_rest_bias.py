@@ -108,19 +108,34 @@ def test_friction_that_no_memory_explains_is_what_balances():
     assert (np.abs(log.external_joint_torque[log.time > 4.4]) < 0.1 * level).all()
 
 
-@pytest.mark.parametrize(("span", "follows"), [(3e-5, True), (2e-3, False)], ids=["dry", "presliding"])
-def test_a_dry_joint_is_stuck_however_small_its_residual(span, follows):
-    """The residual becomes smaller with more recordings; the friction that a stuck dry joint holds does not."""
-    level, zero = 10.0 * REST, np.zeros(6)
-    block = {"span": [[span, 0.02]] * 6, "level": np.outer(level, [0.9, 0.1]), "load": np.zeros((6, 2))}
+def with_elements(span, share, level):
+    """ROBOT whose joints have `share` of their level (n,) in elements of `span` [rad], the rest in those of 20 mrad."""
+    zero = np.zeros(6)
+    block = {"span": [[span, 0.02]] * 6, "level": np.outer(level, [share, 1 - share]), "load": np.zeros((6, 2))}
     block |= dict.fromkeys(("load_limit", "fv1", "fv2", "fv0"), zero) | dict.fromkeys(("v0", "load_power"), zero + 1.0)
     block |= {"sliding_ratio": zero + 1.0, "stribeck_velocity": zero + 0.1}
     hysteresis = {"source": "test", "model": "presliding", "parameters": block}
-    arm = ROBOT.with_updates({"hysteresis": hysteresis, "residuals.rest": 0.08 * level})
+    return ROBOT.with_updates({"hysteresis": hysteresis, "residuals.rest": 0.08 * level})
+
+
+@pytest.mark.parametrize(("span", "follows"), [(3e-5, True), (2e-3, False)], ids=["dry", "presliding"])
+def test_a_dry_joint_is_stuck_however_small_its_residual(span, follows):
+    """The residual becomes smaller with more recordings; the friction that a stuck dry joint holds does not."""
+    level = 10.0 * REST
+    arm = with_elements(span, 0.9, level)
     log = standing(error=0.0, seconds=6.0)
     log.effort = log.effort - 0.7 * level * (log.time > 4.0)[:, None]
     Pipeline(arm, {"force": {"contact_on_ratio": 50.0}}).run(log)
     assert (np.abs(log.external_joint_torque[log.time > 4.6]) < 0.1 * level).all() == follows
+
+
+@pytest.mark.parametrize(("span", "absorbed"), [(3e-5, 1.4 * 0.3 * 0.6), (2e-3, 1.4 * 0.08)], ids=["hidden", "shown"])
+def test_of_friction_that_turns_round_unseen_more_is_absorbed(span, absorbed):
+    """Six tenths of the level give way within 30 µrad: not dry, but a position does not show what they hold."""
+    level = 10.0 * REST
+    log = standing(error=0.4 * level, noise=0.0, seconds=12.0)
+    Pipeline(with_elements(span, 0.6, level), {"force": {"contact_on_ratio": 50.0}}).run(log)
+    np.testing.assert_allclose(log.external_joint_torque[-1], (0.4 - absorbed) * level, atol=0.01)
 
 
 def test_a_joint_that_stands_beside_moving_ones_is_absorbed():

@@ -20,6 +20,7 @@
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/observers/external_force_parameters.hpp"
 #include "robot_dynamics/observers/momentum_observer.hpp"
+#include "robot_dynamics/observers/release.hpp"
 #include "robot_dynamics/signals/recent_mean.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 
@@ -56,6 +57,7 @@ class ExternalForce {
         payload_(chain, p.payload),
         tare_(chain.n, p.tare),
         rest_(chain.n, p.rest),
+        release_(chain.n, p.contact.on_ratio, p.contact.off_time),
         drift_(chain.n, p.drift),
         recent_(p.recent_error, 0.5),
         smooth_(6, p.force_cutoff) {
@@ -154,6 +156,7 @@ class ExternalForce {
   void forget_decisions() noexcept {
     contact_.reset();
     rest_.reset();
+    release_.reset();
     recent_.reset();
     free_time_ = 0.0;
   }
@@ -232,6 +235,8 @@ class ExternalForce {
       free_std[i] = std::sqrt(variance_[i] + load_variance_[i]);
       out.torque_std[i] = widened(i, variance_[i] + load_variance_[i]);
     }
+    if (release_.step(stamp_ns, dt, out.torque, free_std.data(), contact_.any()))
+      contact_.reset(), rest_.take(in.qd, torque.data());
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
     double J[6 * max_joints];
@@ -372,6 +377,7 @@ class ExternalForce {
   PayloadCheck payload_;
   Tare tare_;
   RestBias rest_;
+  Release release_;
   ViscousDrift drift_;
   RecentMean recent_;
   LowPass smooth_;

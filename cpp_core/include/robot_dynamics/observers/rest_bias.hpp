@@ -6,7 +6,8 @@
 //   b(s + ds) = exp(-ds / span) b(s)            while it moves
 //   db/dt = (tau - b) (1 / time + w / eager)    while it stands; w falls from 1 to 0 over `afterwards` after a contact
 //
-// What is left when a push ends is friction that it changed: the next push does not follow at once. |b| <= reach std,
+// What is left when a push ends is friction that it changed: the next push does not follow at once. Where the end is
+// seen (release.hpp) b takes it whole. |b| <= reach std,
 // so a lasting push beyond that stays visible. The deviation stays that at rest: what was absorbed is wrong by as much
 // once the joint creeps on or a push has passed (source: own). What is subtracted is `delay` old, so that the onset of
 // a push is not in it; a contact keeps it. Where the joint has left the place where it stood by `far` it begins anew: a
@@ -70,8 +71,15 @@ class RestBias {
     for (int i = 0; i < n_; ++i) advance(i, dt, free && stands(qd[i]) ? tau : nullptr);
   }
 
+  // A push is over: what is left of tau (n) in joints that stand is friction that it changed.
+  void take(const double* qd, const double* tau) noexcept {
+    for (int i = 0; i < n_; ++i)
+      if (stands(qd[i])) now_[i] = older_[i] = newer_[i] = within(i, tau[i]);
+  }
+
   // A dry joint slides: what was absorbed was an error of what it kept while it was stuck.
   void forget(int i) noexcept { now_[i] = older_[i] = newer_[i] = 0.0; }
+
   double bias(int i) const noexcept { return used_[i]; }
   double pushed(int i) const noexcept { return pushed_[i]; }  // largest of the contacts at this place
 
@@ -82,6 +90,8 @@ class RestBias {
   double moved(double b, int i, const double* q) const noexcept {
     return std::exp(-std::abs(q[i] - anchor_[i]) / span) * b;
   }
+
+  double within(int i, double b) const noexcept { return std::clamp(b, -reach * p_.std[i], reach * p_.std[i]); }
 
   static bool stands(double qd) noexcept { return std::abs(qd) < speeds::standing; }
 
@@ -107,8 +117,8 @@ class RestBias {
 
   void advance(int i, double dt, const double* tau) noexcept {
     if (!tau || !(p_.time[i] > 0.0)) return;
-    const double steps = dt / p_.time[i] + dt * fresh_ / eager, most = reach * p_.std[i];
-    now_[i] = std::clamp(now_[i] + steps / (1.0 + steps) * (tau[i] - now_[i]), -most, most);
+    const double steps = dt / p_.time[i] + dt * fresh_ / eager;
+    now_[i] = within(i, now_[i] + steps / (1.0 + steps) * (tau[i] - now_[i]));
   }
 
   int n_;

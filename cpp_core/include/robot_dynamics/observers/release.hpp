@@ -1,0 +1,62 @@
+// The end of a push: a fast change after which little is left along it. What is left then is friction, which a push
+// takes to another place, and which may keep the significance of a contact until the next motion.
+//
+//   d = tau - tau before 0.25 to 0.3 s    |x|^2 = x'Wx    W = diag(1/std^2)
+//   over:  |d| > least    |tau'Wd| < 0.3 |d|^2    |tau|^2 < |d|^2 / 2     for as long as `time`
+//
+// From 40 to 10 N a third of the change is left along it, and the push goes on. Friction that stays lies in a joint or
+// two, within 0.3 of the change along it (source: own).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
+
+namespace robot_dynamics {
+
+class Release {
+ public:
+  static constexpr std::int64_t slot_time = 50'000'000;  // ns, on the clock of the stamps: a later replay sees the same
+  static constexpr int kept = 6;                         // slots; a push ends within 0.2 s
+  static constexpr double along = 0.3, left = 0.5;
+
+  // least [deviations] of the change, time [s]
+  Release(int n, double least, double time) : n_(n), least_(least), time_(time) { reset(); }
+
+  void reset() noexcept { known_ = 0, lasts_ = 0.0; }
+
+  // tau, std (n) -> a contact is over
+  bool step(std::int64_t stamp_ns, double dt, const double* tau, const double* std, bool contact) noexcept {
+    if (const std::int64_t slot = stamp_ns / slot_time; known_ == 0 || slot != slot_) turn(slot, tau);
+    const auto& before = past_[next_];
+    double change = 0.0, rest = 0.0, whole = 0.0;
+    for (int i = 0; i < n_; ++i) {
+      const double w = 1.0 / (std[i] * std[i]), d = tau[i] - before[i];
+      change += w * d * d, rest += w * d * tau[i], whole += w * tau[i] * tau[i];
+    }
+    const bool over = contact && known_ == kept && change > least_ * least_ && std::abs(rest) < along * change;
+    lasts_ = over && whole < left * change ? lasts_ + dt : 0.0;
+    return lasts_ >= time_;
+  }
+
+ private:
+  void turn(std::int64_t slot, const double* tau) noexcept {
+    known_ = slot == slot_ + 1 ? std::min(known_ + 1, kept) : 1;
+    slot_ = slot;
+    std::copy_n(tau, n_, past_[next_].begin());
+    next_ = (next_ + 1) % kept;
+  }
+
+  int n_;
+  double least_, time_, lasts_ = 0.0;
+  std::int64_t slot_ = 0;                                    // stamp over slot_time
+  std::size_t next_ = 0;                                     // place of the oldest slot
+  int known_ = 0;                                            // slots
+  std::array<std::array<double, max_joints>, kept> past_{};  // tau at the beginning of each slot
+};
+
+}  // namespace robot_dynamics

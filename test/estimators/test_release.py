@@ -1,0 +1,42 @@
+"""The flag of a push ends with the push, whatever friction keeps of it, and not before."""
+
+import pytest
+from test_rest_bias import REST, push, seen, standing
+
+KEPT = 5.7 * REST * [0, 0, 1, 0, 0, 0]  # Nm: more than a contact in one joint
+
+
+def flagged(left, kept=0.0, across=0.0):
+    """Rows with a contact, and the log: 40 N from 4 to 6 s, then `left` N along, `across` N, friction of `kept` Nm."""
+    wrench = push(40.0, 4.0, 6.0, seconds=9.0) + push(left, 6.0, 8.0, seconds=9.0)
+    wrench[:, 0] = push(across, 6.0, 8.0, seconds=9.0)[:, 2]
+    log = standing(wrench, error=0.0, seconds=9.0)
+    log.effort -= kept * (log.time >= 6.0)[:, None]
+    seen(log)
+    return log.contact.any(axis=1), log
+
+
+def test_a_flag_ends_with_its_push_though_friction_has_changed():
+    """The same friction without a push is a contact."""
+    found, log = flagged(0.0, KEPT)
+    assert found[(log.time > 4.1) & (log.time < 6.0)].all() and not found[log.time > 6.3].any()
+    alone = standing(None, error=0.0)
+    alone.effort -= KEPT * (alone.time >= 4.0)[:, None]
+    seen(alone)
+    assert alone.contact.any(axis=1)[(alone.time > 4.1) & (alone.time < 4.3)].all()
+
+
+@pytest.mark.parametrize("left", [16.0, -20.0], ids=["part", "back"])
+def test_a_push_that_becomes_weaker_or_turns_round_goes_on(left):
+    found, log = flagged(left)
+    assert found[(log.time > 4.1) & (log.time < 8.0)].mean() > 0.98
+    late = (log.time > 7.0) & (log.time < 8.0)
+    assert log.external_wrench[late, 2].mean() == pytest.approx(-left, abs=1.0)
+
+
+def test_a_push_that_turns_aside_goes_on_but_is_shown_too_small():
+    """The price, for a turn within 0.2 s: what is absorbed at most is taken for friction."""
+    found, log = flagged(0.0, across=35.0)
+    assert found[(log.time > 4.1) & (log.time < 8.0)].mean() > 0.98
+    late = (log.time > 7.0) & (log.time < 8.0)
+    assert 25.0 < -log.external_wrench[late, 0].mean() < 36.0

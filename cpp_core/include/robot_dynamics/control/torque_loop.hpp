@@ -31,7 +31,7 @@ class TorqueLoop {
   // -- any one other thread -------------------------------------------------------------------------------------------
   bool request(LoopRequest what, std::int64_t stamp_ns = 0, const double* values = nullptr,
                TorqueSemantics meaning = {}, int number = 0) noexcept {
-    Request r;
+    TorqueRequest r;
     r.what = what;
     r.stamp_ns = stamp_ns;
     r.meaning = meaning;
@@ -45,7 +45,7 @@ class TorqueLoop {
   // ends() when it was asked for; it is withdrawn when torque was ended after that.
   bool enable(TorqueMode mode, std::shared_ptr<const TorqueTrajectory> trajectory, std::uint32_t since) {
     if (trajectory && trajectory->n != n()) throw std::invalid_argument("trajectory: wrong number of joints");
-    Request r;
+    TorqueRequest r;
     r.what = LoopRequest::enable;
     r.number = static_cast<int>(mode);
     r.ends = since;
@@ -124,16 +124,6 @@ class TorqueLoop {
   }
 
  private:
-  struct Request {
-    LoopRequest what = LoopRequest::refresh;
-    std::int64_t stamp_ns = 0;
-    TorqueSemantics meaning{};
-    int number = 0;
-    std::uint32_t ends = 0;  // value of ends_ at the time of the request
-    const TorqueTrajectory* trajectory = nullptr;
-    std::array<double, 2 * max_joints> values{};
-  };
-
   // No request is queued: only the trajectory in use may still be read by the other thread.
   void forget_unused() {
     const TorqueTrajectory* used = in_use_.load(std::memory_order_acquire);
@@ -162,13 +152,13 @@ class TorqueLoop {
     if (urgent & 1u) guard_.disable();
     for (int r = 0; urgent > 1u && r < static_cast<int>(GuardReason::count); ++r)
       if (urgent & (2u << r)) guard_.trip(static_cast<GuardReason>(r), false);
-    for (const Request* r = requests_.front(); r != nullptr; r = requests_.front()) {
+    for (const TorqueRequest* r = requests_.front(); r != nullptr; r = requests_.front()) {
       handle(*r);
       requests_.drop();
     }
   }
 
-  void handle(const Request& r) noexcept {
+  void handle(const TorqueRequest& r) noexcept {
     switch (r.what) {
       case LoopRequest::enable:
         return start(r);
@@ -190,7 +180,7 @@ class TorqueLoop {
     }
   }
 
-  void start(const Request& r) noexcept {
+  void start(const TorqueRequest& r) noexcept {
     EnableResult result = EnableResult::done;
     if (guard_.state() != GuardState::idle) {
       result = EnableResult::latched;
@@ -228,7 +218,7 @@ class TorqueLoop {
       program_.friction().payload_changed();
     payload_ = s.payload_kg;
     if (s.tau) std::copy(s.tau, s.tau + n(), record_.tau.begin());
-    if (!finite(s.q, s.qd)) return;
+    if (!all_finite(s.q, n()) || !all_finite(s.qd, n())) return;
     const double step = std::min(dt, 0.01);  // a jump of time is not integrated
     const Status status = program_.step(
         {s.stamp_ns, step, s.q, s.qd, s.tau, s.T, s.theta, s.omega, s.joint_torque, guard_.clamped()}, out_);
@@ -240,12 +230,6 @@ class TorqueLoop {
     } else {
       guard_.command(s.stamp_ns, out_.torque.data(), guard_.limits().semantics);
     }
-  }
-
-  bool finite(const double* q, const double* qd) const noexcept {
-    double sum = 0;  // NaN unless every one is finite
-    for (int i = 0; i < n(); ++i) sum += 0.0 * (q[i] + qd[i]);
-    return sum == 0;
   }
 
   const TorqueRecord& finish(std::int64_t stamp_ns, std::int64_t steady_ns) noexcept {
@@ -291,7 +275,7 @@ class TorqueLoop {
   Guard guard_;
   ClockBalance balance_;
   double time_scale_;
-  SpscRing<Request> requests_;
+  SpscRing<TorqueRequest> requests_;
   SpscRing<TorqueRecord> records_;
   std::vector<std::shared_ptr<const TorqueTrajectory>> kept_;  // of the requesting thread
   TorqueRecord record_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "robot_dynamics/control/guard_limits.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace robot_dynamics {
@@ -35,6 +36,17 @@ struct TorqueRecord {
 
 // Requests wait in a ring until they are processed. disable() and trip() bypass it: they never fail and never wait.
 enum class LoopRequest : int { enable, rearm, refresh, command, contact, freeze, restore };
+
+struct TorqueTrajectory;
+struct TorqueRequest {
+  LoopRequest what = LoopRequest::refresh;
+  std::int64_t stamp_ns = 0;
+  TorqueSemantics meaning{};
+  int number = 0;
+  std::uint32_t ends = 0;  // how often torque had been ended at the time of the request
+  const TorqueTrajectory* trajectory = nullptr;
+  std::array<double, 2 * max_joints> values{};
+};
 
 // Result of an enable, or why it was refused.
 enum class EnableResult : int {

@@ -72,6 +72,14 @@ def test_a_stuck_dry_joint_keeps_no_more_than_its_friction_balances():
     np.testing.assert_allclose(log.external_joint_torque[before][0] / LEVEL, -0.5, atol=0.1)
 
 
+def test_a_broken_sensor_does_not_move_what_a_stuck_dry_joint_keeps():
+    log, end, begin = moved_twice()
+    broken = (log.time > end + 0.5) & (log.time < begin)
+    log.effort[broken, 2] = 1e4
+    Pipeline(arm(3e-5), {"force": {"rest_bias": 0.0}}).run(log)
+    assert np.abs(log.external_joint_torque[broken, 2]).max() < 0.1 * LEVEL[2]
+
+
 def test_what_was_absorbed_of_a_stuck_dry_joint_ends_with_its_next_slide():
     """It was an error of what the joint kept. A new slide shows the torque at once, and its deviation."""
     log, end, begin = moved_twice(last=0.3)

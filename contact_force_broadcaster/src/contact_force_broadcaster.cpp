@@ -43,7 +43,7 @@ constexpr std::array answers{"done",
                              "the robot was free and is now in contact; release it first",
                              "the torque is changing; hold still or move evenly",
                              "neither friction nor a payload makes such a torque: let go of the robot, or identify it",
-                             "no payload is recognised; move the arm through three orientations of the last link"};
+                             "no payload is recognised; move the arm for some seconds"};
 constexpr int no_payload = 5;
 
 class ContactForceBroadcaster : public controller_interface::ChainableControllerInterface {

@@ -222,7 +222,7 @@ class ForceStage:
         Raises CapabilityError where there is none to keep.
         """
         if not self.core.answer_payload(answer):
-            raise CapabilityError("no payload is recognised; move the arm through three orientations of the last link")
+            raise CapabilityError("no payload is recognised; move the arm for some seconds")
         if answer == PayloadAnswer.keep:
             return self.payload_message() + " until it is reset"
         return "no payload is taken off" + (" until it is reset" if answer == PayloadAnswer.refuse else " for now")

@@ -47,7 +47,7 @@ CONSTANTS = (
     Parameter("contact_off_ratio", 0.0, "deviations below which contact ends; 0: 0.9 contact_on_ratio", "", 0.0, 100.0),
     # a payload turns with gravity, a bias does not
     Parameter("payload_speed", 4.0, "no payload check while a joint is faster", "rad/s", 0.0, 100.0),
-    Parameter("payload_stations", 3, "orientations before a lasting force is called payload or bias", "", 2, 8),
+    Parameter("payload_pieces", 3, "pieces of 0.6 s before a lasting force is called payload or bias", "", 2, 11),
     # errors of friction last for tenths of a second (bench/results/force.md); 0: never
     Parameter("recent_error", 0.25, "time over which errors of a free robot scale the deviations", "s", 0.0, 2.0),
     # a lubricant warms within minutes; its viscosity differs by a third over 15 to 20 K
@@ -131,7 +131,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     same = (
         "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff length "
         "singular_value expected_force expected_moment point_contact contact_on_time contact_off_time "
-        "payload_speed payload_stations tare_window"
+        "payload_speed payload_pieces tare_window"
     )
     return (
         {name: p[name] for name in same.split()}

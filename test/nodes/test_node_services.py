@@ -148,7 +148,7 @@ def test_services_answer_with_a_reason(rig):
     assert trigger(rig, "rearm") == (True, "latched faults cleared")
     assert not trigger(rig, "zero_ft")[0] and "tare" in trigger(rig, "zero_ft")[1]
     assert trigger(rig, "reset")[0] and trigger(rig, "refuse_payload")[0] and trigger(rig, "reset_payload")[0]
-    assert "orientations" in trigger(rig, "accept_payload")[1]
+    assert "move the arm" in trigger(rig, "accept_payload")[1]
     done, why = trigger(rig, "tare")  # too soon after the reset
     assert not done and why in TARE_REFUSALS.values()
     rig.seconds(5.0)

@@ -281,17 +281,17 @@ class ExternalForce {
     load_.step(stamp_ns, chain_.n, contact_.any(), load, p_.health.bound.data(), out.contact_load);
   }
 
-  // What a payload or a bias explains of the torque, and what of it is sure enough to be taken off. A held payload that
-  // leaves a contact for so long was put down, or is another one.
+  // What a payload or a bias explains of the torque, and what of it is sure enough to be taken off. A contact that
+  // lasts for so long may be a payload that was picked up or put down: what was seen before it says nothing of that.
   void recognise_payload(double dt, const ForceInput& in, const double* torque, const double* std) noexcept {
     const int n = chain_.n;
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
     const bool held = payload_.held();
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
     const bool lasts = contact_time_ >= payload_delay;
-    if (lasts && held) payload_.reset();
+    if (lasts && contact_time_ - dt < payload_delay) payload_.reset();
     if (settled() && (lasts || !contact_.any() || !payload_.decided()))
-      payload_.step(dt, in.q, in.qd, qdd, torque, std);
+      payload_.step(dt, in.q, in.qd, qdd, torque, std, contact_.any());
     explained_.fill(0.0), load_torque_.fill(0.0), load_variance_.fill(0.0);
     if (payload_.held())
       payload_.taken_off(in.q, in.qd, qdd, load_torque_.data(), load_variance_.data());

@@ -107,13 +107,13 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("hold_time", p.health.hold_time);
   each("torque_bound", p.health.bound, n);
   each("payload_speed", p.payload.speed);
+  each("payload_standing", p.payload.standing);
   each("payload_interval", p.payload.interval);
-  each("payload_memory", p.payload.memory);
-  each("payload_angle", p.payload.angle);
+  each("payload_piece", p.payload.piece);
   each("payload_explained", p.payload.explained);
   each("payload_bias_explained", p.payload.bias_explained);
   each("payload_significance", p.payload.significance);
-  each("payload_stations", p.payload.stations);
+  each("payload_pieces", p.payload.pieces);
   each("tare_window", p.tare.window);
   each("tare_steady_ratio", p.tare.steady_ratio);
   each("tare_payload", p.tare.payload);

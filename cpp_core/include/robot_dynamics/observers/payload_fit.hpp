@@ -1,0 +1,148 @@
+// An unmodelled payload (mass m, first moments mX mY mZ in the last link frame) by least squares over pieces of
+// evidence.
+//
+//   tau = Y(q, qd, qdd) theta + e    theta = (m, mX, mY, mZ)    W = diag(1/std^2)
+//   H = sum w Y' W Y    b = sum w Y' W tau    theta = H^-1 b    P = k H^-1
+//   k = max(1, sum w e' W e / (n sum w - 4))    w = 1 / (1 + e' W e / (4 n))^2: a piece in which somebody pushed hardly
+//                                               counts (source: own)
+#pragma once
+
+#include "robot_dynamics/common/linalg.hpp"
+#include "robot_dynamics/rigid_body/rnea.hpp"
+
+namespace robot_dynamics {
+
+struct PayloadLoad {  // m [kg], mX, mY, mZ [kg m]: excess over the model, with their covariance
+  std::array<double, 4> theta{};
+  std::array<double, 16> covariance{};
+  double mass_std() const noexcept { return std::sqrt(covariance[0]); }
+  double first_moment() const noexcept {
+    return std::sqrt(theta[1] * theta[1] + theta[2] * theta[2] + theta[3] * theta[3]);
+  }
+};
+
+struct PayloadEvidence {                                // sums over samples
+  double amount = 0.0;                                  // sum of the shares
+  double energy = 0.0;                                  // tau' W tau
+  std::array<double, 16> H{};                           // Y' W Y
+  std::array<double, 4> b{};                            // Y' W tau
+  std::array<double, max_joints> weight{}, weighted{};  // diag W, W tau
+
+  void add(double share, const PayloadEvidence& s) noexcept {
+    amount += share * s.amount;
+    energy += share * s.energy;
+    for (int k = 0; k < 16; ++k) H[k] += share * s.H[k];
+    for (int k = 0; k < 4; ++k) b[k] += share * s.b[k];
+    for (int i = 0; i < max_joints; ++i) weight[i] += share * s.weight[i], weighted[i] += share * s.weighted[i];
+  }
+
+  // Energy that theta explains: 2 theta' b - theta' H theta.
+  double explained(const std::array<double, 4>& theta) const noexcept {
+    double sum = 0.0;
+    for (int r = 0; r < 4; ++r) {
+      sum += 2.0 * theta[r] * b[r];
+      for (int c = 0; c < 4; ++c) sum -= theta[r] * H[4 * r + c] * theta[c];
+    }
+    return sum;
+  }
+
+  // theta = H^-1 b; false where H is not finite.
+  bool solve(Cholesky<4>& factored, std::array<double, 4>& theta) const noexcept {
+    std::array<double, 16> A = H;
+    for (int k = 0; k < 4; ++k) A[5 * k] += 1e-4;  // 1/(100 kg)^2: well-posed with one pose
+    if (!factored.factor(A)) return false;
+    theta = b;
+    factored.solve(theta.data());
+    return true;
+  }
+};
+
+class PayloadModel {
+ public:
+  explicit PayloadModel(const Chain& chain) : chain_(chain) {
+    for (auto& X : chain_.inertia) X.fill(0.0);
+  }
+  int joints() const noexcept { return chain_.n; }
+
+  // External torque of an unmodelled payload: it hangs, so the environment seems to pull with minus its model torque.
+  void torque(const double* q, const double* qd, const double* qdd, const double* theta, double* tau) noexcept {
+    auto& X = chain_.inertia[chain_.n - 1];
+    X[9] = theta[0];
+    for (int k = 0; k < 3; ++k) X[6 + k] = theta[1 + k];
+    rnea(chain_, q, qd, qdd, tau);
+    for (int i = 0; i < chain_.n; ++i) tau[i] = -tau[i];
+  }
+
+  // Torque of a payload and its variance (n).
+  void torque(const double* q, const double* qd, const double* qdd, const PayloadLoad& load, double* tau,
+              double* var) noexcept {
+    double Y[4][max_joints];
+    regressor(q, qd, qdd, Y);
+    for (int i = 0; i < chain_.n; ++i) {
+      tau[i] = var[i] = 0.0;
+      for (int k = 0; k < 4; ++k) tau[i] += Y[k][i] * load.theta[k];
+      for (int k = 0; k < 16; ++k) var[i] += Y[k / 4][i] * load.covariance[k] * Y[k % 4][i];
+    }
+  }
+
+  // What one sample says.
+  PayloadEvidence seen(const double* q, const double* qd, const double* qdd, const double* tau,
+                       const double* std) noexcept {
+    PayloadEvidence s;
+    s.amount = 1.0;
+    double Y[4][max_joints];
+    regressor(q, qd, qdd, Y);
+    for (int i = 0; i < chain_.n; ++i) {
+      const double w = 1.0 / (std[i] * std[i]);
+      s.weight[i] = w;
+      s.weighted[i] = w * tau[i];
+      s.energy += w * tau[i] * tau[i];
+      for (int r = 0; r < 4; ++r) {
+        s.b[r] += Y[r][i] * w * tau[i];
+        for (int c = 0; c < 4; ++c) s.H[4 * r + c] += Y[r][i] * w * Y[c][i];
+      }
+    }
+    return s;
+  }
+
+ private:
+  void regressor(const double* q, const double* qd, const double* qdd, double (*Y)[max_joints]) noexcept {
+    for (int k = 0; k < 4; ++k) {
+      double unit[4] = {};
+      unit[k] = 1.0;
+      torque(q, qd, qdd, unit, Y[k]);
+    }
+  }
+
+  Chain chain_;  // geometry and gravity; the payload as the only mass
+};
+
+// The share of the energy of `count` pieces of n joints that the payload explains.
+inline double fit_payload(const PayloadEvidence* piece, int count, int n, PayloadLoad& fit) noexcept {
+  constexpr int rounds = 4;
+  std::array<double, 4>& theta = fit.theta;
+  Cholesky<4> factored;
+  double left = 0.0, energy = 0.0, weight = 0.0;
+  for (int round = 0; round < rounds; ++round) {
+    PayloadEvidence sum;
+    left = energy = weight = 0.0;
+    for (int k = 0; k < count; ++k) {
+      const double rest = round ? std::max(piece[k].energy - piece[k].explained(theta), 0.0) : 0.0;
+      const double root = 1.0 / (1.0 + rest / (4.0 * n)), w = root * root;
+      sum.add(w, piece[k]);
+      weight += w;
+    }
+    if (!sum.solve(factored, theta)) return 0.0;
+    left = sum.energy - sum.explained(theta), energy = sum.energy;
+  }
+  const double scale = std::max(1.0, left / std::max(n * weight - 4.0, 1.0));
+  for (int k = 0; k < 4; ++k) {
+    double* column = fit.covariance.data() + 4 * k;
+    std::fill_n(column, 4, 0.0);
+    column[k] = scale;
+    factored.solve(column);
+  }
+  return 1.0 - std::max(left, 0.0) / energy;
+}
+
+}  // namespace robot_dynamics

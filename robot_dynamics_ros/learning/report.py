@@ -33,9 +33,9 @@ def judged(
         motion = f"robot-dynamics excite --robot {robot} --learned {state} --out motion.csv"
         then = motion if seen < len(known) else "robot-dynamics record --out another_day"
     else:
-        before, after = (float(np.mean(x)) for x in (proposal.present, proposal.new))
         done = "is the next version" if applied else "is proposed"
-        headline = f"a better robot file {done}: error {after:.3g} instead of {before:.3g} Nm on held-out recordings."
+        joints = session.prior.columns.robot.joint_names
+        headline = f"a better robot file {done}: {improvement(proposal, joints)} on held-out recordings."
         take = f"robot-dynamics learn {robot} --state {state} --apply"
         then = f"robot-dynamics up --robot {state / 'robot.yaml'}" if applied else take
     masses = f"{seen} of {len(known)} base parameters of the masses are determined by the recordings"
@@ -50,6 +50,13 @@ def judged(
         then=then,
     )
     return said | {"matrix": _matrix(session, proposal, known)}
+
+
+def improvement(proposal: Proposal, joints: Sequence[str]) -> str:
+    """Mean held-out error of the joints that are better: that of all joints may be the same."""
+    which = np.isin(joints, proposal.better)
+    before, after = (float(np.mean(x[which])) for x in (proposal.present, proposal.new))
+    return f"error {after:.3g} instead of {before:.3g} Nm in {', '.join(proposal.better)}"
 
 
 def _matrix(session: Session, proposal: Proposal, known: Sequence[Knowledge]) -> dict[str, Any]:

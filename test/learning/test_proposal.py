@@ -15,7 +15,8 @@ from robot_dynamics_ros.learning import changes
 from robot_dynamics_ros.learning.changes import Change, change_of, is_new
 from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.observability import OPEN, expected, knowledge, shortest_motion
-from robot_dynamics_ros.learning.proposal import MARGIN, propose, verdict
+from robot_dynamics_ros.learning.proposal import MARGIN, Proposal, propose, verdict
+from robot_dynamics_ros.learning.report import improvement
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.learning.written import parameters_of, written
@@ -117,6 +118,12 @@ def changed(worker, day, gain=None, bias=None, payload=0.0, centre=0.05):
     log = Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort})
     triangle, _ = worker.learned(log, day)
     return change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns)
+
+
+def test_the_error_that_is_reported_is_of_the_joints_that_are_better():
+    """Of all joints it can be the same, while one is better and the others differ by chance."""
+    found = Proposal(None, None, np.array([0.2, 0.3, 0.4]), np.array([0.25, 0.2, 0.45]), better=["b"])
+    assert improvement(found, ["a", "b", "c"]) == "error 0.2 instead of 0.3 Nm in b"
 
 
 def test_another_ordinary_day_is_no_change_point(worker):

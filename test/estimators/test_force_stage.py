@@ -303,6 +303,14 @@ def test_a_payload_is_recognised_in_one_orientation_while_the_arm_moves():
     assert pipeline.stage("force").core.payload_error[0] == pytest.approx(3.0, abs=0.4)
 
 
+def test_a_force_that_lifts_the_arm_is_no_payload():
+    """It would be lighter than the last body, which has 0.2 kg. A table on which the arm presses does the same."""
+    log = measured(moving(seconds=3.0), np.array([0, 0, 60.0, 0, 0, 0]), noise=0.1)
+    pipeline, _ = estimated(log)
+    assert not (log.payload_or_bias == 1).any() and not pipeline.stage("force").core.payload_held
+    assert log.contact[log.time > 1.0, -1].all()
+
+
 @pytest.mark.parametrize("stands", [14.0, 2.0])
 def test_a_push_along_gravity_is_no_payload(stands):
     """10 s of a constant force on an arm that stands, or that sets off under it for the first time."""

@@ -170,7 +170,8 @@ class PayloadCheck {
     load_ = fit_;
   }
 
-  // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque.
+  // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. A payload takes
+  // off no more than the last body has: a force that lifts the arm is a push.
   void decide(const PayloadEvidence& sum) noexcept {
     PayloadLoad fit;
     Joints bias{};
@@ -179,7 +180,7 @@ class PayloadCheck {
     if (enough() && constant > p_.bias_explained && 1.0 - constant < 0.5 * (1.0 - payload)) {
       verdict_ = Verdict::bias;
       bias_ = bias;
-    } else if (payload > p_.explained && !was_free(fit)) {
+    } else if (payload > p_.explained && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
       verdict_ = Verdict::payload;
       fit_ = fit;
     }

@@ -59,10 +59,11 @@ struct PayloadEvidence {                                // sums over samples
 
 class PayloadModel {
  public:
-  explicit PayloadModel(const Chain& chain) : chain_(chain) {
+  explicit PayloadModel(const Chain& chain) : chain_(chain), last_mass_(chain.inertia[chain.n - 1][9]) {
     for (auto& X : chain_.inertia) X.fill(0.0);
   }
   int joints() const noexcept { return chain_.n; }
+  double last_mass() const noexcept { return last_mass_; }  // kg, of the last body with its declared load
 
   // External torque of an unmodelled payload: it hangs, so the environment seems to pull with minus its model torque.
   void torque(const double* q, const double* qd, const double* qdd, const double* theta, double* tau) noexcept {
@@ -115,6 +116,7 @@ class PayloadModel {
   }
 
   Chain chain_;  // geometry and gravity; the payload as the only mass
+  double last_mass_;
 };
 
 // The share of the energy of `count` pieces of n joints that the payload explains.

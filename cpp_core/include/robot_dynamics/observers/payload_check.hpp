@@ -170,8 +170,8 @@ class PayloadCheck {
     load_ = fit_;
   }
 
-  // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. A payload takes
-  // off no more than the last body has: a force that lifts the arm is a push.
+  // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. A payload
+  // takes off no more than the last body has: a force that lifts the arm is a push.
   void decide(const PayloadEvidence& sum) noexcept {
     PayloadLoad fit;
     Joints bias{};

@@ -27,6 +27,7 @@ from robot_dynamics_ros.cli.options import NewPath, console, progress, robot_opt
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
 @click.option("--warmer", default=0.0, show_default=True, help="K by which the judged recordings are warmer.")
 @click.option("--payload", default=0.0, show_default=True, help="kg of an undeclared payload in the judged recordings.")
+@click.option("--finger", is_flag=True, help="Pushes have no moment, and the tool of the robot file says so.")
 @click.option("--hour", is_flag=True, help="Judge 60 minutes of work from a cold start instead, by the robot's age.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
 @json_option
@@ -40,6 +41,7 @@ def command(
     work: Path | None,
     warmer: float,
     payload: float,
+    finger: bool,
     hour: bool,
     jobs: int,
     json_file: Path | None,
@@ -57,11 +59,12 @@ def command(
     from bench.force.recordings import Since
     from robot_dynamics_ros.robot_file import load_robot
 
+    since = Since(warmer, payload, finger)
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
     words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"
     words += f" {bags or '1, 2 or 3'} recordings of 60 s."
     if hour:
-        each = (working.work(robot, who, bags or who.bags, Since(warmer, payload)) for who in people)
+        each = (working.work(robot, who, bags or who.bags, since) for who in people)
         rows = list(progress(each, f"{count} robots", count))
         show(working.cells(rows))
         write_json(json_file, {"setup": given_options(), "robots": rows})
@@ -69,9 +72,7 @@ def command(
             table_text = table.markdown(working.cells(rows))
             write("force", "hour", "\n\n".join([written_by(command_line()), words, table_text]))
         return
-    verdicts = list(
-        progress(judge_all(robot, people, bags, work, jobs, Since(warmer, payload)), f"{count} robots", count)
-    )
+    verdicts = list(progress(judge_all(robot, people, bags, work, jobs, since), f"{count} robots", count))
     show(table.cells(verdicts))
     console.print(table.by_axis(verdicts))
     console.print(table.TRADE_OFF)

@@ -11,12 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from bench.force.judge import Verdict, _series, identified_file
-from bench.force.recordings import Since, pushes, recorded, simulated, touched
+from bench.force.recordings import Since, recorded, simulated, touched
 from bench.force.table import NAMES
 from bench.force.zoo import Individual
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import STATES, Series, figures
-from robot_dynamics_ros.robot_file import load_robot
 
 ENDS = 5, 15, 30, 60  # minutes
 COOL = 10.0  # K between the lubricant of the recordings and the air (see `simulated`)
@@ -28,7 +27,7 @@ def work(name: str, who: Individual, bags: int, since: Since, ends: Sequence[int
 
     The robot begins at the temperature of the air, `since.warmer` warmer or colder than where it was recorded.
     """
-    robot = load_robot(name)
+    robot = since.robot(name)
     with tempfile.TemporaryDirectory() as directory:
         logs = [recorded(robot, who, k)[0] for k in range(bags)]
         identified = identified_file(robot, logs, Path(directory), Verdict(who.index, who.laws, []))
@@ -39,7 +38,7 @@ def work(name: str, who: Individual, bags: int, since: Since, ends: Sequence[int
         parts = []
         for minute in range(begin, end):
             machine.stamp_ns += 10**9  # a gap: the robot stands elsewhere
-            trial = touched(robot, who, f"minute {minute}", 100 + minute, pushes, since, machine)
+            trial = touched(robot, who, f"minute {minute}", 100 + minute, since.pushes, since, machine)
             pipeline.run(log := trial.log)
             parts.append(_series(trial, log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5))
         kelvin = float(np.mean(trial.truth["lubricant_temperature"][-1]) - who.temperature)

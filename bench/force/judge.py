@@ -71,7 +71,7 @@ def judge(name: str, who: Individual, bags: int, work: Path | None, since: Since
     if work is None:
         with tempfile.TemporaryDirectory() as directory:
             return judge(name, who, bags, Path(directory), since)
-    robot, clock = load_robot(name), _Clock()
+    robot, clock = since.robot(name), _Clock()
     taken = [recorded(robot, who, k) for k in range(bags)]
     trials = [trial(robot, who, kind, since) for kind in TRIALS]
     verdict = Verdict(who.index, who.laws, [kind for _, kind in taken])

@@ -10,7 +10,7 @@ import numpy as np
 from bench.force.zoo import Individual
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -32,10 +32,22 @@ REPORTED = ("q", "qd", "effort", "temperature")  # what the bag of a driver hold
 
 @dataclass(frozen=True)
 class Since:
-    """What differs from the recordings to identify from: temperature [K], an undeclared payload [kg]."""
+    """What differs from the recordings to identify from: temperature [K], an undeclared payload [kg]; whether the tool
+    is a ball finger, whose pushes have no moment.
+    """
 
     warmer: float = 0.0
     payload: float = 0.0
+    finger: bool = False
+
+    def robot(self, name: str) -> RobotFile:
+        """The robot file to begin with."""
+        robot = load_robot(name)
+        return robot.with_updates({"kinematics.tool.expected_moment": 0.0}) if self.finger else robot
+
+    def pushes(self, draw: np.random.Generator) -> np.ndarray:
+        """Wrenches (N, 6) of 60 s, see `pushes`."""
+        return pushes(draw, 0.0 if self.finger else MOMENT)
 
 
 SAME = Since()
@@ -80,7 +92,7 @@ def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
 def trial(robot: RobotFile, who: Individual, name: str, since: Since = SAME) -> Trial:
     """A recording with pushes while moving and while standing."""
     number = 20 + TRIALS.index(name)
-    return touched(robot, who, name, number, pushes, since)
+    return touched(robot, who, name, number, since.pushes, since)
 
 
 def touched(
@@ -135,16 +147,16 @@ def moves(
     return q[rows], qd[rows], qdd[rows]
 
 
-def pushes(draw: np.random.Generator) -> np.ndarray:
-    """Wrenches (N, 6) over 60 s: every few seconds a force of LEVELS in any direction with a moment of 0 to 4 Nm."""
+def pushes(draw: np.random.Generator, moment: float = MOMENT) -> np.ndarray:
+    """Wrenches (N, 6) over 60 s: every few seconds a force of LEVELS in any direction, beside it 0 to `moment` [Nm]."""
     wrench, t = np.zeros((round(DURATION * RATE), 6)), QUIET
     levels: list[float] = []
     while t < DURATION - 3.0:
         levels = levels or list(draw.permutation(LEVELS))
         begin, end = t, t + draw.uniform(0.8, 2.0)
-        force, moment = (v / np.linalg.norm(v) for v in draw.normal(size=(2, 3)))
+        force, axis = (v / np.linalg.norm(v) for v in draw.normal(size=(2, 3)))
         wrench += _pulse(begin, end, draw.uniform(0.05, 0.2))[:, None] * np.concatenate(
-            [levels.pop() * force, draw.uniform(0, MOMENT) * moment]
+            [levels.pop() * force, draw.uniform(0, 1) * moment * axis]
         )
         t = end + draw.uniform(1.0, 2.5)
     return wrench

@@ -120,6 +120,14 @@ def test_trials_have_rests_creep_pushes_at_rest_and_moments(ur5e, names):
         assert set(t.log.signals) <= set(recordings.REPORTED)
 
 
+def test_a_ball_finger_pushes_with_the_same_forces_without_a_moment_and_its_robot_file_says_so():
+    finger = recordings.Since(finger=True)
+    with_moment, without = (s.pushes(np.random.default_rng(3)) for s in (recordings.SAME, finger))
+    np.testing.assert_array_equal(without[:, :3], with_moment[:, :3])
+    assert not without[:, 3:].any() and with_moment[:, 3:].any()
+    assert finger.robot("ur5e").kinematics.tool.expected_moment == 0.0
+
+
 def test_the_singular_trial_comes_near_singular_poses(ur5e):
     who = zoo.individuals(ur5e, 1, 0, ["maxwell"])[0]
     draw = who.draw(0)

@@ -19,8 +19,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "friction-picture": ("friction_picture", "draw friction loops and residual over temperature"),
     "learning": ("learning", "learning from ordinary work on many simulated robots"),
     "learning-week": ("learning_week", "draw a week of one robot that learns"),
-    "learning-scale": ("learning_scale", "bytes, seconds and memory of learning"),
-    "compare-scale": ("compare_scale", "identification of many recordings on a cluster"),
     "export": ("export", "motions of exported MuJoCo models"),
     "faults": ("faults", "inject faults into the torque path and check the reaction"),
     "endurance": ("endurance", "long run of torque control with a fault every minute"),

@@ -18,7 +18,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "loop": ("loop", "draw the looping picture of the README"),
     "friction-picture": ("friction_picture", "draw friction loops and residual over temperature"),
     "learning": ("learning", "learning from ordinary work on many simulated robots"),
-    "learning-week": ("learning_week", "draw a week of one robot that learns"),
     "export": ("export", "motions of exported MuJoCo models"),
     "faults": ("faults", "inject faults into the torque path and check the reaction"),
     "endurance": ("endurance", "long run of torque control with a fault every minute"),

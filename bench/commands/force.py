@@ -21,7 +21,7 @@ from robot_dynamics_ros.cli.options import NewPath, console, progress, robot_opt
     "--families",
     default="tuning",
     show_default=True,
-    help="tuning, held-out, all, or some of lugre, dahl, gms, drift, maxwell, bouc-wen, dry, by commas.",
+    help="tuning, held-out, all, or families of friction by commas (bench/force/zoo.py).",
 )
 @click.option("--bags", type=click.IntRange(1, 3), help="Recordings to identify from; default: 1, 2, 3 in turn.")
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")

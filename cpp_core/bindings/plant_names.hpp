@@ -47,6 +47,7 @@ inline const std::map<std::string, Field>& fields() {
                                                      SCALAR(friction, micro_damping),
                                                      SCALAR(friction, dahl_exponent),
                                                      SCALAR(friction, creep_velocity),
+                                                     SCALAR(friction, elastic_share),
                                                      ROW(friction, span, friction_elements),
                                                      ROW(friction, share, friction_elements),
                                                      SCALAR(transmission, stiffness),

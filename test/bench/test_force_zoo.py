@@ -48,14 +48,15 @@ def test_halves_share_no_family_no_load_and_no_pair_of_sliding_laws():
     for kind in ("family", "load", "pair"):
         tuning, held_out = (seen[side][kind] for side in zoo.HALVES)
         assert tuning and held_out and not tuning & held_out
-    assert seen["tuning"]["family"] == {"lugre", "gms", "maxwell"}
+    assert seen["tuning"]["family"] == {"lugre", "gms", "maxwell", "dry"}
     assert seen["held-out"]["load"] == {"quadratic", "saturating"}
     assert len(seen["tuning"]["pair"]) == len(seen["held-out"]["pair"]) == 3
 
 
 def test_families_by_half_name_and_mistake():
-    assert {*zoo.families("tuning"), *zoo.families("held-out"), *zoo.OPENED} == set(zoo.families("all"))
-    assert zoo.families("held-out") == ["dahl", "bouc-wen"] and zoo.families("drift") == ["drift"]
+    halves = {*zoo.families("tuning"), *zoo.families("held-out")}
+    assert halves | {*zoo.BY_NAME} == {*zoo.FAMILIES} and not halves & {*zoo.BY_NAME}
+    assert zoo.families("held-out") == ["dahl", "elasto-plastic"] and zoo.families("drift") == ["drift"]
     assert zoo.families("dahl, gms") == ["dahl", "gms"]
     with pytest.raises(ConfigError, match="coulomb.*known: lugre"):
         zoo.families("dahl,coulomb")

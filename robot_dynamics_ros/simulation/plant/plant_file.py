@@ -38,7 +38,7 @@ class Drive(Block):
 
 
 class Friction(Block):
-    """Presliding of one of five families with Stribeck, load and temperature."""
+    """Presliding of one of six families with Stribeck, load and temperature."""
 
     source: Source
     coulomb: NonNegative = Field(description="Fc [Nm]")
@@ -55,8 +55,8 @@ class Friction(Block):
     reference_temperature: Number = Field(description="T0 [deg C]")
     span: Eight = Field(description="element spans as fractions of presliding")
     share: Eight = Field(description="element strengths, sum 1")
-    family: Literal[0, 1, 2, 3, 4] = Field(
-        default=0, description="0 Maxwell slip, 1 LuGre, 2 Dahl, 3 Maxwell slip with drift, 4 Bouc-Wen"
+    family: Literal[0, 1, 2, 3, 4, 5] = Field(
+        default=0, description="0 Maxwell slip, 1 LuGre, 2 Dahl, 3 Maxwell slip, drift, 4 Bouc-Wen, 5 elasto-plastic"
     )
     load_saturation: NonNegative = Field(default=0.0, description="most that load can add [Nm], 0 = no limit")
     load_on_stiffness: Unit0 = Field(default=1.0, description="1: load stiffens presliding, 0: it widens the spans")
@@ -71,6 +71,7 @@ class Friction(Block):
     )
     dahl_exponent: Annotated[Number, Field(ge=0.5, le=3)] = Field(default=1.0, description="Dahl delta")
     creep_velocity: NonNegative = Field(default=0.0, description="drift: elements yield at v_c F/limit [rad/s]")
+    elastic_share: Annotated[Number, Field(ge=0, le=0.95)] = Field(default=0.5, description="elasto-plastic z_ba/z_ss")
 
 
 class Transmission(Block):

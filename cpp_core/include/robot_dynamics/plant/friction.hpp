@@ -7,6 +7,9 @@
 //   drift:   elements without lag that creep: dF_i/dt = k_i omega - F_i v_c/span_i within their limits
 //   bouc_wen: dF/dtheta = sigma_0 (1 - (F/s)^2) away from zero, sigma_0 towards it [Wen1976, exponent 2, beta = gamma =
 //            1/2], solved exactly over the step
+//   elasto_plastic: dF/dtheta = sigma_0 (1 - alpha sgn(omega) F/s) [Dupont2002 13, 14 without sigma_1]: alpha is 0 up
+//   to
+//            the elastic share b of s and towards zero, then rises as a half sine to the 1 of lugre at s
 #pragma once
 
 #include "robot_dynamics/plant/math.hpp"
@@ -15,7 +18,7 @@ namespace robot_dynamics::plant {
 
 constexpr int friction_elements = 8;
 
-enum class FrictionFamily : int { maxwell = 0, lugre = 1, dahl = 2, drift = 3, bouc_wen = 4 };
+enum class FrictionFamily : int { maxwell = 0, lugre = 1, dahl = 2, drift = 3, bouc_wen = 4, elasto_plastic = 5 };
 
 struct FrictionParameters {                       // of one joint
   double coulomb = 0;                             // Fc [Nm], strength of full slip without load
@@ -38,6 +41,7 @@ struct FrictionParameters {                       // of one joint
   double micro_damping = 0;                       // lugre: sigma_1 [Nm s/rad]
   double dahl_exponent = 1;                       // dahl: delta
   double creep_velocity = 0;                      // drift: v_c [rad/s]
+  double elastic_share = 0.5;                     // elasto_plastic: b = z_ba/z_ss [-]
   std::array<double, friction_elements> span{};   // element spans, fractions of `presliding`, largest 1
   std::array<double, friction_elements> share{};  // nu_i, sum 1
 };
@@ -55,7 +59,7 @@ inline void validate(const FrictionParameters& p, int j) {
   non_negative(p.viscosity_rate, "friction.viscosity_rate", j);
   non_negative(p.boundary_rate, "friction.boundary_rate", j);
   finite(p.reference_temperature, "friction.reference_temperature", j);
-  require(p.family >= 0 && p.family <= 4 && p.family == std::floor(p.family), "friction.family", j, p.family, "0..4");
+  require(p.family >= 0 && p.family <= 5 && p.family == std::floor(p.family), "friction.family", j, p.family, "0..5");
   non_negative(p.load_saturation, "friction.load_saturation", j);
   require(p.load_on_stiffness >= 0 && p.load_on_stiffness <= 1, "friction.load_on_stiffness", j, p.load_on_stiffness,
           "0..1");
@@ -66,6 +70,7 @@ inline void validate(const FrictionParameters& p, int j) {
   non_negative(p.micro_damping, "friction.micro_damping", j);
   require(p.dahl_exponent >= 0.5 && p.dahl_exponent <= 3, "friction.dahl_exponent", j, p.dahl_exponent, "0.5..3");
   non_negative(p.creep_velocity, "friction.creep_velocity", j);
+  require(p.elastic_share >= 0 && p.elastic_share <= 0.95, "friction.elastic_share", j, p.elastic_share, "0..0.95");
   for (double span : p.span) positive(span, "friction.span", j);
   for (double share : p.share) non_negative(share, "friction.share", j);
 }
@@ -110,6 +115,32 @@ inline double bouc_wen(double F, double s, double k, double x) noexcept {
   const double f = F * direction > 0 ? F * direction / s : 0.0;
   const double left = exponential(-2.0 * (f > 0 ? reached - f : reached)), rise = (1.0 - left) / (1.0 + left);
   return direction * s * (f + rise) / (1.0 + f * rise);
+}
+
+// Torque of elasto_plastic after turning by x from F: f = sgn(x) F/s, df/d|x| = (k/s) (1 - alpha(f) f); beyond b in
+// steps of an eighth of the transition (at most 32: then f is 1) with the alpha of their middle, exact for a constant
+// one.
+inline double elasto_plastic(double F, double s, double k, double x, double b) noexcept {
+  const auto alpha = [b](double f) {
+    const double share = (f - b) / (1.0 - b);
+    return share <= 0 ? 0.0 : share >= 1 ? 1.0 : 0.5 - 0.5 * std::cos(3.14159265358979323846 * share);
+  };
+  const auto after = [](double f, double a, double h) {
+    return a > 1e-6 ? 1.0 / a - (1.0 / a - f) * exponential(-a * h) : f + h;
+  };
+  const double direction = x < 0 ? -1.0 : 1.0, travel = k / s * std::fabs(x);
+  double f = direction * F / s, left = travel;
+  if (f >= 1) return direction * s * after(f, 1.0, left);
+  if (f < b) {
+    const double elastic = left < b - f ? left : b - f;
+    f += elastic, left -= elastic;
+  }
+  int steps = left > 0 ? 1 + static_cast<int>(std::fmin(31.0, 8.0 * left / (1.0 - b))) : 0;
+  for (const double h = left / (steps > 0 ? steps : 1); steps > 0; --steps) {
+    const double middle = after(f, alpha(f), 0.5 * h);
+    f = std::fmin(1.0, after(f, alpha(middle), h));
+  }
+  return direction * s * f;
 }
 
 class Friction {
@@ -200,6 +231,8 @@ class Friction {
     const double delta = family_ == FrictionFamily::dahl ? p_.dahl_exponent : 1.0;
     const double k = step.level / (p_.presliding * widening);
     if (family_ == FrictionFamily::bouc_wen) return bouc_wen(F, step.strength, k, increment);
+    if (family_ == FrictionFamily::elasto_plastic)
+      return elasto_plastic(F, step.strength, k, increment, p_.elastic_share);
     return bristle(F, step.strength, k, increment, delta);
   }
 

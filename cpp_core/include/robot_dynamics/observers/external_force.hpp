@@ -288,10 +288,8 @@ class ExternalForce {
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
     const bool held = payload_.held();
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
-    const bool lasts = contact_time_ >= payload_delay;
-    if (lasts && contact_time_ - dt < payload_delay) payload_.reset();
-    if (settled() && (lasts || !contact_.any() || !payload_.decided()))
-      payload_.step(dt, in.q, in.qd, qdd, torque, std, contact_.any());
+    if (contact_time_ >= payload_delay && contact_time_ - dt < payload_delay) payload_.reset();
+    if (settled()) payload_.step(dt, in.q, in.qd, qdd, torque, std, contact_.any());
     explained_.fill(0.0), load_torque_.fill(0.0), load_variance_.fill(0.0);
     if (payload_.held())
       payload_.taken_off(in.q, in.qd, qdd, load_torque_.data(), load_variance_.data());

@@ -45,7 +45,7 @@ class PayloadCheck {
   }
 
   // tau: torque of the environment on the robot, std: its standard deviation (n). Takes a sample when one is due.
-  // touched: a contact is flagged; then nothing contradicts what is held.
+  // touched: a contact is flagged.
   void step(double dt, const double* q, const double* qd, const double* qdd, const double* tau, const double* std,
             bool touched) noexcept {
     double fastest = 0.0;
@@ -54,7 +54,7 @@ class PayloadCheck {
     waited_ += dt;
     if (!(fastest <= p_.speed && waited_ >= p_.interval)) return;
     const PayloadEvidence s = model_.seen(q, qd, qdd, tau, std);
-    const bool fresh = stood_ <= p_.piece;
+    const bool fresh = stood_ <= p_.piece && !(touched && decided());
     doubt(s, touched);
     if (fresh) store(s);
     if (!fresh) filled_ = 1.0;  // what comes after a stand is another piece
@@ -137,14 +137,19 @@ class PayloadCheck {
     filled_ += share;
   }
 
-  // Seconds that contradict what is held, also of a stand: it was put down.
+  // Seconds that contradict what is held, also of a stand: it was put down. While a contact is flagged they have to be
+  // free of any torque, for as long as it takes to hold a payload.
   void doubt(const PayloadEvidence& s, bool touched) noexcept {
     recent_.add(waited_ / p_.piece, s);
     recent_time_ += waited_;
-    if (!touched && recent_time_ < p_.piece) return;
-    if (!touched && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) reset();
+    touched_ = touched_ || touched;
+    if (recent_time_ < p_.piece) return;
+    free_ = shows(recent_) ? 0 : free_ + 1;
+    const bool seen = !touched_ || free_ >= p_.pieces;
+    if (seen && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) reset();
     recent_ = {};
     recent_time_ = 0.0;
+    touched_ = false;
   }
 
   // Nothing explains this piece clearly better than the payload does.
@@ -211,11 +216,12 @@ class PayloadCheck {
   PayloadModel model_;
   PayloadParameters p_;
   std::array<PayloadEvidence, capacity> piece_{};
-  PayloadEvidence recent_;  // of the last samples, at most `piece` seconds
-  int count_ = 0, now_ = 0;
+  PayloadEvidence recent_;              // of the last samples, at most `piece` seconds
+  int count_ = 0, now_ = 0, free_ = 0;  // pieces, the present one, free of torque in succession
   double recent_time_ = 0.0, waited_ = 0.0, stood_ = 0.0,
          filled_ = 0.0;    // s since a sample, s since the arm moved, share of the piece
   bool unloaded_ = false;  // enough pieces showed no torque
+  bool touched_ = false;   // in the recent ones
   Verdict verdict_ = Verdict::none;
   Answer answer_ = Answer::judge;
   bool held_ = false;

@@ -48,11 +48,9 @@ def _contact(view: View) -> Text:
 
 def _health(view: View) -> Text:
     name, style = LEVELS[view.level]
-    shown = {topic: rate for topic, rate in view.rates.items() if topic != "external_wrench_base_std"}
-    rates = "  ".join(f"{topic} {rate:.0f} Hz" for topic, rate in shown.items())
-    text = Text.assemble(("health: ", ""), (name, style), ("   " + rates, "dim"))
+    text = Text.assemble(("health: ", ""), (name, style))
     for values in view.diagnostics.values():
-        known = [f"{key} {value}" for key, value in values.items() if "p99" in key or key == "missed"]
+        known = [f"{key} {value}" for key, value in values.items() if "p99" in key or key in ("missed", "rate [Hz]")]
         if known:
             text.append("\n" + "   ".join(known), style="dim")
     return text

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.commands import speed as bench
+from bench.shown import counts
 from bench.speed import SECTIONS, cycles, least_squares, native
 from bench.speed.fleet import FleetRow, grow
 from bench.speed.setup import Arm, Setup, figaroh
@@ -15,6 +16,7 @@ from bench.speed.timing import Case, measure
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.cli.options import WIDE
+from robot_dynamics_ros.errors import ConfigError
 
 
 def test_ratio_and_floor_come_from_the_medians_of_both_sides():
@@ -144,3 +146,9 @@ def test_fleet_measures_each_number_of_robots(monkeypatch):
     assert [row.robots for row in rows] == [1, 2]
     assert all(row.rate > 1.0 and row.p50_us > 0.0 and row.nodes_cpu > 0.0 for row in rows)
     assert bench._fleet_markdown(rows).count("\n") == 4
+
+
+@pytest.mark.parametrize("given", ["", "0", "3,2", "1,1001", "x"])
+def test_numbers_of_recordings_are_checked(given):
+    with pytest.raises(ConfigError, match="no list of rising numbers"):
+        counts(given)

@@ -54,7 +54,7 @@ def test_what_the_demo_records_suffices_for_its_replay_and_its_picture():
     recorded = {signal for topic in topics for signal in topic.fields.values()}
     written = {name for stage in pipeline.stages for name in stage.writes}
     assert {name for stage in pipeline.stages for name in stage.reads} - written <= recorded
-    assert {"external_wrench", "external_wrench_std", "contact", "friction_torque", "temperature"} <= recorded
+    assert {"external_wrench", "external_wrench_std", "contact", "temperature"} <= recorded
     assert {"joint_temperatures/*"} <= set(RECORDED), "topics of one joint each have its name below their own"
 
 

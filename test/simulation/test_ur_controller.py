@@ -37,6 +37,7 @@ def ur():
 def test_signals_of_one_cycle_agree_with_each_other():
     rig = Rig()
     rig.cycles(250)
+    rig.process.signals.update()  # of the tool's pose and speed only what a client has asked for is up to date
     values = {name: np.array(value) for name, value in rig.process.signals.values.items()}
     model, q, constant = RobotModel.load("ur5e"), values["actual_q"], np.array([10.61] * 3 + [7.68] * 3)
     assert np.abs(q - values["target_q"]).max() < 2e-3
@@ -155,3 +156,15 @@ def test_protective_and_emergency_stop(ur):
     assert result["again"] and result["moves"]
     assert result["dashboard"][:3] == ["Robotmode: RUNNING", "Safetymode: NORMAL", True]
     assert result["dashboard"][3:] == ["5.26.0.0", True]
+
+
+def test_the_pose_of_the_tool_is_that_of_the_same_package_as_the_positions():
+    rig, model = Rig(scenario="push"), RobotModel.load("ur5e")
+    rig.cycles(2300)  # into the push, which deflects the gears
+    reader = rig.rtde("actual_q,actual_TCP_pose,actual_qd,actual_TCP_speed")
+    packages = [reader.sample() for _ in range(20)]
+    for values in packages:
+        q, qd = np.array(values["actual_q"]), np.array(values["actual_qd"])
+        assert values["actual_TCP_pose"][:3] == pytest.approx(model.fk(q)[-1][:3, 3], abs=1e-9)
+        assert values["actual_TCP_speed"] == pytest.approx(model.jacobian(q) @ qd, abs=1e-9)
+    assert packages[0]["actual_TCP_pose"] != packages[-1]["actual_TCP_pose"]

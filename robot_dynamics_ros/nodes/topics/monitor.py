@@ -20,7 +20,6 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -33,7 +32,6 @@ REQUEST_TIMEOUT = 0.5  # s until an unanswered request is repeated
 LATCHED_TIMEOUT = 2.0  # s until the state of the last motion must have arrived, where there was one
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WATCHED: dict[str, type] = {
-    "joint_states": JointState,
     "external_wrench_base": WrenchStamped,
     "external_wrench_base_std": WrenchStamped,
     "contact": Bool,
@@ -48,7 +46,6 @@ class View:
     wrench: NDArray[np.float64] = field(default_factory=lambda: np.full(6, np.nan))
     std: NDArray[np.float64] = field(default_factory=lambda: np.full(6, np.nan))
     contact: bool | None = None
-    rates: dict[str, float] = field(default_factory=dict)
     diagnostics: dict[str, Mapping[str, str]] = field(default_factory=dict)
     level: int = 3
     motion: str = ""
@@ -65,18 +62,18 @@ class Monitor:
     def __init__(self, robot_node: str = "composed_node", namespace: str = "") -> None:
         self.robot_node, self.namespace = robot_node, namespace
         self._raw: dict[str, bytes] = {}
-        self._counts = dict.fromkeys(WATCHED, 0)
-        self._previous = (time.monotonic(), dict(self._counts))
         self._diagnostics: dict[str, tuple[int, Mapping[str, str]]] = {}
         self._motion, self._ended, self._changed = "", threading.Event(), threading.Condition()
-        self.arrived = threading.Event()  # the first wrench is there
 
     def __enter__(self) -> Monitor:
         self._context = rclpy.Context()
         self._context.init()
         self._node = rclpy.create_node("monitor", context=self._context, namespace=self.namespace)
-        for name, kind in WATCHED.items():
-            self._node.create_subscription(kind, below(PREFIX, name), self._keep(name), NEWEST, raw=True)
+        self._looked_at = rclpy.create_node("monitor_topics", context=self._context, namespace=self.namespace)
+        self._watched = {
+            name: self._looked_at.create_subscription(kind, below(PREFIX, name), lambda _: None, NEWEST, raw=True)
+            for name, kind in WATCHED.items()
+        }  # of no executor: a thread that wakes for each of 2000 messages per second takes a tenth of a core
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
         self._node.create_subscription(String, f"{self.robot_node}/motion", self._moves, LATCHED)
         self._trajectory = self._node.create_publisher(JointTrajectory, f"{self.robot_node}/play_trajectory", 1)
@@ -94,6 +91,7 @@ class Monitor:
         self._ended.set()
         self._thread.join(5.0)
         self._node.destroy_node()
+        self._looked_at.destroy_node()
         self._context.try_shutdown()
 
     def _spin(self) -> None:
@@ -102,15 +100,6 @@ class Monitor:
                 self._executor.spin_once(timeout_sec=0.1)
         except (KeyboardInterrupt, ExternalShutdownException):
             self._ended.set()
-
-    def _keep(self, name: str) -> Any:
-        def take(message: bytes) -> None:
-            self._raw[name] = message
-            self._counts[name] += 1
-            if name == "external_wrench_base":
-                self.arrived.set()
-
-        return take
 
     def _diagnose(self, message: DiagnosticArray) -> None:
         for status in message.status:
@@ -155,22 +144,23 @@ class Monitor:
         with self._changed:
             return self._changed.wait_for(lambda: self._motion.startswith(word), timeout)
 
-    def _newest(self, name: str) -> Any:
+    def newest(self, name: str) -> Any:
+        """Newest message of a topic of WATCHED, None before the first."""
+        watched = self._watched[name]
+        with watched.handle:
+            while (taken := watched.handle.take_message(watched.msg_type, True)) is not None:
+                self._raw[name] = taken[0]
         raw = self._raw.get(name)
         return None if raw is None else deserialize_message(raw, WATCHED[name])
 
     def snapshot(self) -> View:
-        """The newest of everything; rates are per second since the previous call."""
+        """The newest of everything."""
         view = View(motion=self._motion)
-        now, counts = time.monotonic(), dict(self._counts)
-        before, old = self._previous
-        view.rates = {name: (n - old[name]) / max(now - before, 1e-9) for name, n in counts.items()}
-        self._previous = (now, counts)
-        if (wrench := self._newest("external_wrench_base")) is not None:
+        if (wrench := self.newest("external_wrench_base")) is not None:
             view.wrench, view.stamp_ns = _wrench(wrench), to_ns(wrench.header.stamp)
-        if (std := self._newest("external_wrench_base_std")) is not None:
+        if (std := self.newest("external_wrench_base_std")) is not None:
             view.std = _wrench(std)
-        if (contact := self._newest("contact")) is not None:
+        if (contact := self.newest("contact")) is not None:
             view.contact = bool(contact.data)
         diagnostics = dict(self._diagnostics)
         view.diagnostics = {name: values for name, (_, values) in diagnostics.items()}

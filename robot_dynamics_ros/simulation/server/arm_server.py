@@ -103,6 +103,7 @@ class Settings:
     seed: int = 0
     plant: str = ELASTIC
     duration: float | None = None  # s of controller time
+    truth_period: int = 2  # cycles between ground truth lines
     stop_with_stdin: bool = False  # end when standard input is closed, as it is when a parent process dies
 
 
@@ -111,8 +112,6 @@ class ArmServer:
 
     servers: those of the protocol, name -> (port, server); commands: of the control channel, besides ENVIRONMENT.
     """
-
-    truth_period = 2  # cycles between ground truth lines
 
     def __init__(
         self,
@@ -123,6 +122,7 @@ class ArmServer:
         commands: Mapping[str, Handler] | None = None,
     ) -> None:
         self.host, self.arm, self.duration = settings.host, arm, settings.duration
+        self.truth_period = settings.truth_period
         self.scenario = Scenario(settings.scenario)
         self.tick, self.stopping = 0, False
         self.pace = Pace(arm.simulated.rate, speed)

@@ -46,7 +46,6 @@ class ControllerProcess(server.ArmServer):
         version = Version.parse(settings.polyscope)
         arm = Arm(settings.robot, settings.seed, plant=settings.plant)
         self.controller = Controller(arm, load_program)
-        self.truth_period = settings.truth_period
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
         self._written: dict[str, float] = {}  # input -> wall time of its last write
         self.rtde = RtdeServer(version, self.write_inputs)
@@ -118,7 +117,7 @@ class ControllerProcess(server.ArmServer):
         begin = time.perf_counter()
         controller.step()
         self.signals.values["actual_execution_time"] = (1e3 * (time.perf_counter() - begin),)
-        self.signals.update()
+        self.signals.update(self.rtde.wanted)
         values, copies = self.outgoing(self.signals.values)
         if copies:
             self.rtde.publish(controller.tick, values, copies)

@@ -71,6 +71,11 @@ class RtdeServer:
         """True while a client owns inputs."""
         return any(client.owned for client in self.clients.values())
 
+    @property
+    def wanted(self) -> set[str]:
+        """Outputs that a client has asked for."""
+        return {name for client in self.clients.values() for recipe, _ in client.outputs for name in recipe.names}
+
     def publish(self, tick: int, values: dict[str, tuple[Any, ...]], copies: int = 1) -> None:
         """Send this tick's data packages; a client that does not read them in time has its packages skipped."""
         for client in list(self.clients.values()):

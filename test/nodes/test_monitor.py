@@ -1,0 +1,33 @@
+"""The listener of terminals: it wakes for no sample, and shows the newest one whenever it is asked."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+import rclpy
+from geometry_msgs.msg import WrenchStamped
+
+from robot_dynamics_ros.nodes.topics.encoding import to_time
+from robot_dynamics_ros.nodes.topics.monitor import Monitor
+
+TOPIC = "robot_dynamics/external_wrench_base"
+
+
+@pytest.mark.ros
+def test_a_snapshot_holds_the_newest_of_what_came_since_the_one_before():
+    with Monitor(namespace="watched") as monitor:
+        assert monitor.newest("external_wrench_base") is None and np.isnan(monitor.snapshot().wrench).all()
+        node = rclpy.create_node("talker", context=monitor._context, namespace="watched")
+        publisher = node.create_publisher(WrenchStamped, TOPIC, 10)
+        until = time.monotonic() + 60.0
+        sent, shown = 0, monitor.snapshot()
+        while shown.stamp_ns < 100 and time.monotonic() < until:
+            message = WrenchStamped()
+            message.header.stamp, message.wrench.force.x = to_time(sent), float(sent)
+            publisher.publish(message)
+            sent, shown = sent + 1, monitor.snapshot()
+            assert shown.stamp_ns in (0, shown.wrench[0]) or np.isnan(shown.wrench).all()
+        node.destroy_node()
+    assert shown.stamp_ns >= 100

@@ -155,7 +155,7 @@ def later(log, before):
 def test_a_payload_that_is_put_down_is_not_taken_off_any_more():
     pipeline, log = Pipeline(UR5E), carrying(3.0)
     pipeline.run(log)
-    empty = later(measured(still(seconds=14)), log)
+    empty = later(measured(still(seconds=4)), log)
     pipeline.run(empty)
     assert force_size(empty) < 1.0 and not pipeline.stage("force").core.payload_held
 
@@ -210,7 +210,7 @@ def test_the_answer_to_a_payload_lasts_until_it_is_reset():
     assert force_size(again) < 3.0
     force.answer_payload(PayloadAnswer.keep)
     force.reset()
-    empty = later(measured(still(seconds=14)), again)
+    empty = later(measured(still(seconds=4)), again)
     pipeline.run(empty)
     assert force_size(empty) > 0.8 * 3.0 * 9.81
 

@@ -145,7 +145,7 @@ class PayloadCheck {
     touched_ = touched_ || touched;
     if (recent_time_ < p_.piece) return;
     free_ = shows(recent_) ? 0 : free_ + 1;
-    const bool seen = !touched_ || free_ >= p_.pieces;
+    const bool seen = !touched_ || free_ >= (complete() ? p_.pieces : 1);
     if (seen && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) reset();
     recent_ = {};
     recent_time_ = 0.0;

@@ -48,9 +48,7 @@ def test_a_gap_in_a_move_leaves_the_friction_as_it_is(whole, at, begin, length):
     part, keep = without(log, at + begin, length)
     Pipeline(arm).run(part)
     off, since = np.abs(part.friction_torque - log.friction_torque[keep]), part.time - (at + begin + length)
-    assert (off < 0.2 * log.friction_std[keep])[
-        since >= 0
-    ].all()  # at first the load of the gears lacks an acceleration
+    assert (off < 0.2 * log.friction_std[keep])[since >= 0].all()  # first the load lacks an acceleration
     assert off[since > 0.05].max() < 1e-3
 
 

@@ -14,7 +14,6 @@ from robot_dynamics_ros.models.hysteresis import LIVE, NOT_LIVE, hysteresis_from
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import Payload, RobotFile
-from robot_dynamics_ros.robot_file.old_forms import CONVERTED
 
 POSES = 500  # random poses of every derived check, seeded
 REACH_RATIO = (0.7, 1.6)  # shoulder-to-TCP distance over the data sheet's reach (which is to the wrist on some arms)
@@ -154,11 +153,8 @@ def _friction(result: Report) -> Iterator[Finding]:
 
 
 def _hysteresis(result: Report) -> Iterator[Finding]:
-    """What the friction stage refuses, does not evaluate, or reads from an old form."""
+    """What the friction stage refuses or does not evaluate."""
     block = result.robot.hysteresis
-    if CONVERTED in result.robot.sources:
-        text = f"{result.robot.sources[CONVERTED]}; identify finds their law"
-        yield Finding("warning", "hysteresis.motors", text)
     if block is not None and block.model not in LIVE:
         yield Finding("warning", "hysteresis.model", NOT_LIVE.format(block.model))
         return

@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import created_energy
-from robot_dynamics_ros.models.hysteresis import LIVE, NOT_LIVE, hysteresis_from_robot, presliding_motors
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import Payload, RobotFile
@@ -144,20 +144,13 @@ def _rotors(result: Report) -> Iterator[Finding]:
 
 
 def _friction(result: Report) -> Iterator[Finding]:
-    """What the live stages refuse, or evaluate otherwise."""
-    block = result.robot.friction
-    if block is not None and block.model == "lugre" and result.robot.hysteresis is None:
-        yield Finding("warning", "friction.model", NOT_LIVE.format("the bristle of lugre"))
+    """What the live stages refuse."""
     for name, text in created_energy(result.robot).items():
         yield Finding("error", f"friction.parameters [{name}]", text)
 
 
 def _hysteresis(result: Report) -> Iterator[Finding]:
-    """What the friction stage refuses or does not evaluate."""
-    block = result.robot.hysteresis
-    if block is not None and block.model not in LIVE:
-        yield Finding("warning", "hysteresis.model", NOT_LIVE.format(block.model))
-        return
+    """What the friction stage refuses."""
     try:
         hysteresis_from_robot(result.robot)
         presliding_motors(result.robot)

@@ -612,14 +612,7 @@ class TemperatureObserver:
 
 class RlsDf:
     """RLS with directional forgetting for one joint's elastic torque."""
-    def __init__(
-        self,
-        powers: Integer = 2,
-        phi_ref: Real = 0.001,
-        time_constant: Real = 20.0,
-        delta: Real = 100.0,
-        P0: collections.abc.Sequence[Real] = [1000000000.0, 1e18, 1e27, 1e36],
-    ) -> None: ...
+    def __init__(self, time_constant: Real = 20.0) -> None: ...
     def reset(self) -> None:
         """Forget all samples; parameters stay."""
     def run(self, phi: Reals, torque: Reals, dt: Real) -> RealArray:
@@ -633,28 +626,20 @@ class RlsDf:
     def update(self, phi: Real, torque: Real, dt: Real) -> float:
         """One sample: deflection phi [rad], torque [Nm], dt [s]; the prediction error [Nm]."""
     @property
-    def coefficients(self) -> list[float]:
-        """Coefficients (P,) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...]."""
+    def coefficients(self) -> typing.Annotated[list[float], "FixedSize(2)"]:
+        """Coefficients (2,) of phi and phi^3 [Nm/rad, Nm/rad3]."""
     @property
     def covariance(self) -> RealArray:
-        """Covariance of the coefficients (P, P)."""
+        """Covariance of the coefficients (2, 2)."""
     @property
     def explained(self) -> float:
         """Share of the torque that the deflection explains; at most 1."""
 
 class RlsJoints:
     """RLS with directional forgetting of n joints side by side."""
-    def __init__(
-        self,
-        n_joints: Integer,
-        powers: Integer = 2,
-        phi_ref: Real = 0.001,
-        time_constant: Real = 20.0,
-        delta: Real = 100.0,
-        P0: collections.abc.Sequence[Real] = [1000000000.0, 1e18, 1e27, 1e36],
-    ) -> None: ...
+    def __init__(self, n_joints: Integer) -> None: ...
     def run(self, phi: Reals, torque: Reals, dt: Real, out: Reals | None = None) -> tuple:
-        """Errors (N, n) and coefficients (n, P) after the last sample."""
+        """Errors (N, n) and coefficients (n, 2) after the last sample."""
 
 class Wear(enum.IntEnum):
     """Wear status of a transmission."""
@@ -669,10 +654,10 @@ class StiffnessEstimator:
     def __init__(self, joints: Reals, kinematic_error: Reals, **kwargs) -> None:
         """
         joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]. Options by name: those of
-        StiffnessOptions of the core without max_gap, and powers and time_constant.
+        StiffnessOptions of the core without max_gap, and time_constant [s].
         """
     def covariance(self, arg0: Integer) -> RealArray:
-        """Covariance of a joint's coefficients (P, P)."""
+        """Covariance of a joint's coefficients (2, 2)."""
     def reset(self) -> None:
         """Forget all samples; parameters stay."""
     def run(
@@ -694,7 +679,7 @@ class StiffnessEstimator:
         self, a: Reals, temperature: Real, warn: Real, error: Real, hold: Real, temperature_band: Real
     ) -> None:
         """
-        Baseline of the wear status: coefficients (n, P) at temperature [deg C]; relative drops warn and error, hold [s],
+        Baseline of the wear status: coefficients (n, 2) at temperature [deg C]; relative drops warn and error, hold [s],
         temperature band [K].
         """
     def step(
@@ -717,7 +702,7 @@ class StiffnessEstimator:
         """
     @property
     def coefficients(self) -> RealArray:
-        """Coefficients (n, P) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...]."""
+        """Coefficients (n, 2) of phi and phi^3 [Nm/rad, Nm/rad3]."""
     @property
     def confidence(self) -> list[float]:
         """Confidence of the stiffness (n,): 1 certain, 0 unknown."""

@@ -35,7 +35,7 @@ def contact(seed: int) -> str:
 def bad_parameters(seed: int) -> str:
     for name, value in (("bandwidth", float("nan")), ("torque_share", 2.0), ("law", "magic"), ("nothing", 1.0)):
         try:
-            resolve(CONTROL, {"damping_ratio": 0.7, name: value}, "control")
+            resolve(CONTROL, {"integral_gain": 1.0, name: value}, "control")
         except ConfigError:
             continue
         require(False, f"{name} = {value} was accepted")

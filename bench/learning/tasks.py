@@ -50,24 +50,16 @@ TASKS = (
 
 
 def worked(
-    robot: RobotFile,
-    who: Individual,
-    day: int,
-    tasks: int = len(TASKS),
-    seconds: float = DURATION,
-    payload: float = 0.0,
+    robot: RobotFile, who: Individual, day: int, tasks: int = len(TASKS), seconds: float = DURATION
 ) -> tuple[Log, Task]:
     """What the bag of day 0, 1, .. holds: `seconds` of the task of that day.
 
     The points of a task are the same every time; speed, place in the cycle, noise and temperature are of the day.
-    payload [kg]: what it carries.
     """
     task = task_of(who, day, tasks)
     today = who.draw(1000 + day)
     motion = cycle(robot, who, task, today, seconds)
     machine = simulated(robot, quick(who), 1000 + day)
-    if payload:
-        machine.set_payload(payload, (0.0, 0.0, 0.05))
     machine.reset(motion[0][0])
     wrench = process_force(task, today, seconds) if task.contact else None
     log = reported(machine.run(*motion, wrench=wrench)[0])

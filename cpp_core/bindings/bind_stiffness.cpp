@@ -8,17 +8,6 @@ using namespace robot_dynamics;
 
 namespace {
 
-RlsOptions rls_options(int powers, double phi_ref, double time_constant, double delta, const std::vector<double>& P0) {
-  RlsOptions o;
-  o.powers = powers;
-  o.phi_ref = phi_ref;
-  o.time_constant = time_constant;
-  o.delta = delta;
-  for (std::size_t p = 0; p < P0.size() && p < max_powers; ++p) o.P0[p] = P0[p];
-  validate(o);
-  return o;
-}
-
 StiffnessEstimator make_estimator(const Array& joints, const Array& error, const py::kwargs& given) {
   const py::ssize_t n = joints.ndim() == 2 ? joints.shape(0) : -1;
   const double* p = rows(joints, "joints", n, 3);
@@ -26,7 +15,7 @@ StiffnessEstimator make_estimator(const Array& joints, const Array& error, const
   std::vector<StiffnessJoint> list(n);
   for (py::ssize_t i = 0; i < n; ++i) list[i] = {p[3 * i], p[3 * i + 1], p[3 * i + 2]};
   StiffnessOptions o;
-  RlsOptions rls;
+  double time_constant = 20.0;
   views::Keywords keys(given);
   keys.take("cutoff", o.cutoff);
   keys.take("deflection_gate", o.deflection_gate);
@@ -38,11 +27,9 @@ StiffnessEstimator make_estimator(const Array& joints, const Array& error, const
   keys.take("publish_ratio", o.publish_ratio);
   keys.take("explained", o.explained);
   keys.take("learn_time", o.learn_time);
-  keys.take("powers", rls.powers);
-  keys.take("time_constant", rls.time_constant);
+  keys.take("time_constant", time_constant);
   keys.finish();
-  validate(rls);
-  return StiffnessEstimator(list, rls, o,
+  return StiffnessEstimator(list, time_constant, o,
                             PeriodicTable(static_cast<int>(n), static_cast<int>(error.shape(1)), error.data()));
 }
 
@@ -59,7 +46,7 @@ constexpr std::array<Column, 10> columns{{{"theta", Use::need},
                                           {"stiffness_std", Use::write}}};
 
 Array coefficients(const StiffnessEstimator& s) {
-  const int n = s.joints(), P = s.rls(0).powers();
+  const int n = s.joints(), P = RlsDf::powers;
   Array a({n, P});
   for (int i = 0; i < n; ++i)
     for (int p = 0; p < P; ++p) a.mutable_at(i, p) = s.rls(i).coefficient(p);
@@ -67,7 +54,7 @@ Array coefficients(const StiffnessEstimator& s) {
 }
 
 Array covariance(const RlsDf& r) {
-  const int P = r.powers();
+  const int P = RlsDf::powers;
   Array a({P, P});
   for (int i = 0; i < P; ++i)
     for (int j = 0; j < P; ++j) a.mutable_at(i, j) = r.covariance(i, j);
@@ -76,11 +63,7 @@ Array covariance(const RlsDf& r) {
 
 void bind_rls(py::module_& m) {
   py::class_<RlsDf>(m, "RlsDf", "RLS with directional forgetting for one joint's elastic torque.")
-      .def(py::init([](int powers, double phi_ref, double time_constant, double delta, const std::vector<double>& P0) {
-             return RlsDf(rls_options(powers, phi_ref, time_constant, delta, P0));
-           }),
-           py::arg("powers") = 2, py::arg("phi_ref") = 1e-3, py::arg("time_constant") = 20.0, py::arg("delta") = 100.0,
-           py::arg("P0") = std::vector<double>{1e9, 1e18, 1e27, 1e36})
+      .def(py::init<double>(), py::arg("time_constant") = 20.0)
       .def("reset", &RlsDf::reset, "Forget all samples; parameters stay.")
       .def("update", &RlsDf::update, py::arg("phi"), py::arg("torque"), py::arg("dt"),
            "One sample: deflection phi [rad], torque [Nm], dt [s]; the prediction error [Nm].")
@@ -101,17 +84,13 @@ void bind_rls(py::module_& m) {
       .def("stiffness", &RlsDf::stiffness, "Stiffness [Nm/rad] at deflection phi [rad].")
       .def("stiffness_std", &RlsDf::stiffness_std,
            "Standard deviation of the stiffness [Nm/rad] at deflection phi [rad].")
-      .def_property_readonly("covariance", &covariance, "Covariance of the coefficients (P, P).")
+      .def_property_readonly("covariance", &covariance, "Covariance of the coefficients (2, 2).")
       .def_property_readonly("explained", &RlsDf::explained,
                              "Share of the torque that the deflection explains; at most 1.")
       .def_property_readonly(
           "coefficients",
-          [](const RlsDf& r) {
-            std::vector<double> a(r.powers());
-            for (int p = 0; p < r.powers(); ++p) a[p] = r.coefficient(p);
-            return a;
-          },
-          "Coefficients (P,) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].");
+          [](const RlsDf& r) { return std::array<double, RlsDf::powers>{r.coefficient(0), r.coefficient(1)}; },
+          "Coefficients (2,) of phi and phi^3 [Nm/rad, Nm/rad3].");
 }
 
 // RLS-DF of several joints in one step, as the stiffness estimator runs it.
@@ -129,24 +108,22 @@ struct RlsJoints {
       for (py::ssize_t k = 0; k < N * n; k += n)
         RlsDf::update_each(joints.data(), static_cast<int>(n), p + k, y + k, dt, all.data(), e + k);
     }
-    Array a({n, py::ssize_t(joints[0].powers())});
+    Array a({n, py::ssize_t(RlsDf::powers)});
     for (py::ssize_t i = 0; i < n; ++i)
-      for (int k = 0; k < joints[i].powers(); ++k) a.mutable_at(i, k) = joints[i].coefficient(k);
+      for (int k = 0; k < RlsDf::powers; ++k) a.mutable_at(i, k) = joints[i].coefficient(k);
     return py::make_tuple(errors, a);
   }
 };
 
 void bind_rls_joints(py::module_& m) {
   py::class_<RlsJoints>(m, "RlsJoints", "RLS with directional forgetting of n joints side by side.")
-      .def(py::init([](int n, int powers, double phi_ref, double time_constant, double delta,
-                       const std::vector<double>& P0) {
+      .def(py::init([](int n) {
              if (!(1 <= n && n <= max_joints)) throw std::invalid_argument("n_joints is outside 1..16");
-             return RlsJoints{{std::size_t(n), RlsDf(rls_options(powers, phi_ref, time_constant, delta, P0))}};
+             return RlsJoints{{std::size_t(n), RlsDf()}};
            }),
-           py::arg("n_joints"), py::arg("powers") = 2, py::arg("phi_ref") = 1e-3, py::arg("time_constant") = 20.0,
-           py::arg("delta") = 100.0, py::arg("P0") = std::vector<double>{1e9, 1e18, 1e27, 1e36})
+           py::arg("n_joints"))
       .def("run", &RlsJoints::run, py::arg("phi"), py::arg("torque"), py::arg("dt"), py::arg("out") = py::none(),
-           "Errors (N, n) and coefficients (n, P) after the last sample.");
+           "Errors (N, n) and coefficients (n, 2) after the last sample.");
 }
 
 }  // namespace
@@ -164,21 +141,20 @@ void bind(py::module_& m) {
   py::class_<S> c(m, "StiffnessEstimator", "Transmission stiffness of n joints while they work.");
   c.def(py::init(&make_estimator), py::arg("joints"), py::arg("kinematic_error"),
         "joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]. Options by name: those of\n"
-        "StiffnessOptions of the core without max_gap, and powers and time_constant.")
+        "StiffnessOptions of the core without max_gap, and time_constant [s].")
       .def("reset", &S::reset, "Forget all samples; parameters stay.")
-      .def_property_readonly("coefficients", &coefficients,
-                             "Coefficients (n, P) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].")
+      .def_property_readonly("coefficients", &coefficients, "Coefficients (n, 2) of phi and phi^3 [Nm/rad, Nm/rad3].")
       .def(
           "covariance", [](const S& s, int joint) { return covariance(s.rls(joint)); },
-          "Covariance of a joint's coefficients (P, P).")
+          "Covariance of a joint's coefficients (2, 2).")
       .def(
           "set_baseline",
           [](S& s, const Array& a, double T, double warn, double error, double hold, double band) {
-            s.set_baseline(rows(a, "a", s.joints(), s.rls(0).powers()), T, {warn, error, hold, band, 2.0});
+            s.set_baseline(rows(a, "a", s.joints(), RlsDf::powers), T, {warn, error, hold, band, 2.0});
           },
           py::arg("a"), py::arg("temperature"), py::arg("warn"), py::arg("error"), py::arg("hold"),
           py::arg("temperature_band"),
-          "Baseline of the wear status: coefficients (n, P) at temperature [deg C]; relative drops warn and error, "
+          "Baseline of the wear status: coefficients (n, 2) at temperature [deg C]; relative drops warn and error, "
           "hold [s],\n"
           "temperature band [K].")
       .def_property_readonly(

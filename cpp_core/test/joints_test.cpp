@@ -81,9 +81,8 @@ void temperature(bool two_nodes) {
 }
 
 void stiffness() {
-  RlsOptions rls;
   const Row zero(n, 0.0), baseline = repeated({2e4, 3e9});
-  StiffnessEstimator estimator(std::vector<StiffnessJoint>(n), rls, {}, PeriodicTable(n, 1, zero.data()));
+  StiffnessEstimator estimator(std::vector<StiffnessJoint>(n), 20.0, {}, PeriodicTable(n, 1, zero.data()));
   estimator.set_baseline(baseline.data(), nan_, {});
   Row theta(n), q(n), omega(n), motor(n), k(n, 0.0), sigma(n, 0.0);
   survives("stiffness", [&](std::int64_t stamp, int step) {

@@ -62,8 +62,8 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     "--wrench",
     type=SensorType(sign=tuple(SIGNS)),
     metavar="TOPIC[,KEY=VALUE]...",
-    help=f"WrenchStamped topic of a force sensor: contact is a known input. {SENSOR}; sign: the sensor measures the "
-    "force of the environment on the robot, or of the robot; auto: from the data.",
+    help=f"WrenchStamped topic of a force sensor: contact is a known input. The base has to stand. {SENSOR}; "
+    "sign: the sensor measures the force of the environment on the robot, or of the robot; auto: from the data.",
 )
 @click.option(
     "--vendor",

@@ -12,13 +12,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import (
-    LIVE,
-    hysteresis_from_robot,
-    kinematic_error,
-    maxwell_slip,
-    presliding_motors,
-)
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, kinematic_error, maxwell_slip, presliding_motors
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file.gaps import identified
 
@@ -32,8 +26,7 @@ _CONTROL = (
     Parameter("law", "scales", "how friction is learned while the robot moves", choices=LAWS),
     Parameter("memory", True, "hysteretic (presliding) friction; false: sgn(w) F(tau)"),
     Parameter("adaptation_time", 4.0, "time in which the scales of friction settle in motion", "s", 0.1, 600.0),
-    Parameter("bandwidth", 12.0, "natural frequency of the position feedback", "rad/s", 0.5, 60.0),
-    Parameter("damping_ratio", 1.0, "its damping", "", 0.1, 5.0),
+    Parameter("bandwidth", 12.0, "natural frequency of the position feedback, critically damped", "rad/s", 0.5, 60.0),
     Parameter("integral_gain", 0.0, "its integral action, 1/s3", "1/s3", 0.0, 1e5),
     Parameter(
         "feedback",
@@ -53,7 +46,6 @@ _CONTROL = (
         choices=FEEDFORWARD,
     ),
     Parameter("guide_damping", 1.0, "hand guiding: damping, times 2 Nm s/rad per 28 Nm of joint", "", 0.0, 50.0),
-    Parameter("guide_speed", 1.0, "hand guiding: joint speed above which damping grows tenfold", "rad/s", 0.05, 3.0),
     Parameter(
         "guide_share",
         0.0,
@@ -70,6 +62,7 @@ _CONTROL = (
 )
 CONTROL = tuple(replace(p, read_only=True) for p in _CONTROL)  # the loop is built once
 GUIDE_DAMPING = 2.0 / 28.0  # Nm s/rad per Nm of joint torque limit
+GUIDE_SPEED = 1.0  # rad/s of a joint, above which its damping grows tenfold
 NO_FRICTION = 1e-3  # Nm, Coulomb level of a joint whose friction is not ours to compensate
 WALL = 1.0  # Nm/rad of virtual wall per Nm of joint torque limit
 
@@ -81,8 +74,8 @@ def friction_core(robot: RobotFile) -> _core.FrictionStage:
     Nothing to compensate where the file knows none and the robot compensates its friction itself. Raises
     CapabilityError where it does not, ConfigError for values that do not fit together.
     """
-    friction, n, block = _friction(robot), robot.n_joints, robot.hysteresis
-    if block is not None and block.model in LIVE:
+    friction, n = _friction(robot), robot.n_joints
+    if robot.hysteresis is not None:
         memory = hysteresis_from_robot(robot, friction)
     else:
         memory = _core.Friction.egms(
@@ -139,7 +132,7 @@ def odd(samples: float) -> int:
 
 
 def tracking(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.ComputedTorque:
-    """Computed torque [Madsen2020, ch6 eq. 29-30] with Kp = w^2, Kd = 2 zeta w.
+    """Computed torque [Madsen2020, ch6 eq. 29-30] with Kp = w^2, Kd = 2 w.
 
     Behind a robot's own joint-torque loop the rotor is still there, as light as that loop makes it: a wrist whose links
     weigh nothing would otherwise have no stiffness. Its inertia is used where the file has one.
@@ -150,7 +143,7 @@ def tracking(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _
     return _core.ComputedTorque(
         robot.chain(),
         kp=w * w * one,
-        kd=2 * p["damping_ratio"] * w * one,
+        kd=2 * w * one,
         ki=p["integral_gain"] * one,
         rotor_inertia=np.array(np.broadcast_to(inertia, robot.n_joints), dtype=float),
         includes_gravity=not robot.drives.torque_command.gravity_compensated,
@@ -164,7 +157,7 @@ def guiding(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _c
     return _core.HandGuiding(
         robot.chain(),
         damping=p["guide_damping"] * GUIDE_DAMPING * torque,
-        speed_limit=np.full(n, p["guide_speed"]),
+        speed_limit=np.full(n, GUIDE_SPEED),
         torque_limit=torque,
         position_lower=robot.array("limits.position_lower"),
         position_upper=robot.array("limits.position_upper"),

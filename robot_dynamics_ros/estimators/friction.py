@@ -12,7 +12,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
-from robot_dynamics_ros.models.hysteresis import LIVE, hysteresis_from_robot, presliding_motors
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import Log, Sample
@@ -75,9 +75,6 @@ class FrictionStage:
         ),
         Parameter("stiction_speed", 0.02, "below about this speed friction is anywhere in +-fc", "rad/s", 1e-6, 10.0),
         Parameter("known_stiction", 0.4, "share of it that remains with a hysteretic model", "", 0.0, 1.0),
-        Parameter("unknown_spread", 15.0, "standard deviation of an unknown temperature", "K", 0.0, 200.0),
-        Parameter("observer_bandwidth", 100.0, "observer: how fast it follows", "rad/s", 0.1, 1e5),
-        Parameter("observer_std", 1.0, "observer: standard deviation of its torques", "Nm", 1e-3, 1e4),
     )
 
     def __init__(self) -> None:
@@ -94,10 +91,9 @@ class FrictionStage:
         hysteresis model is asked for and absent.
         """
         p = resolve(self.parameters, parameters, self.name)
-        observer = {k: p.pop(f"observer_{k}") for k in ("bandwidth", "std")}
         self._behind = robot.drives.torque_side == "link"
         if p["model"] == "observer":
-            self.observer, self.core, self.hysteresis, self.notes = RotorFriction(robot, **observer), None, None, []
+            self.observer, self.core, self.hysteresis, self.notes = RotorFriction(robot), None, None, []
             return
         if robot.friction is None:
             self.observer, self.core, self.hysteresis = None, None, None
@@ -106,9 +102,8 @@ class FrictionStage:
         refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
         p["relative_error"] = p["relative_error"] or usual_error(robot)
-        live = robot.hysteresis is not None and robot.hysteresis.model in LIVE and identified(robot.hysteresis)
         memory = None
-        if choice == "hysteresis" or (choice == "auto" and live):
+        if choice == "hysteresis" or (choice == "auto" and identified(robot.hysteresis)):
             memory = hysteresis_from_robot(robot, friction)
         if robot.residuals is not None:
             p |= {name: robot.array(f"residuals.{name}") for name in ("moving", "rest")}

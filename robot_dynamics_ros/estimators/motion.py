@@ -57,9 +57,6 @@ class MotionStage:
             0.0,
             1e5,
         ),
-        Parameter(
-            "velocity_cutoff", 150.0, "low-pass of the differentiated position, used without qd", "rad/s", 1, 1e5
-        ),
         Parameter("torque_source", "effort", "signal the drive torque comes from", choices=("effort", "current")),
         Parameter("effort_unit", "robot_file", "unit of effort", choices=("robot_file", "Nm", "A")),
         Parameter(
@@ -68,7 +65,6 @@ class MotionStage:
             "whether effort contains gravity",
             choices=("robot_file", "included", "excluded"),
         ),
-        Parameter("frozen_samples", 10, "equal positions at speed that count as frozen", "", 1, 1_000_000),
     )
 
     def __init__(self) -> None:
@@ -87,11 +83,9 @@ class MotionStage:
         self.core = _core.MotionState(
             robot.chain(),
             acceleration_cutoff=cutoff,
-            velocity_cutoff=p["velocity_cutoff"],
             rotor_inertia=effort_inertia(robot, notes),
             effort_gain=effort_gain(robot, p["torque_source"], p["effort_unit"]),
             effort_lacks_gravity=not included,
-            frozen_samples=p["frozen_samples"],
         )
         self.source, self.notes = p["torque_source"], notes
 

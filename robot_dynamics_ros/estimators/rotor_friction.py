@@ -15,6 +15,8 @@ from robot_dynamics_ros.signals import Log, Sample
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
+BANDWIDTH = 100.0  # rad/s, L
+STD = 1.0  # Nm, of motor minus joint torque
 READS = ("q", "qd", "theta", "omega", "motor_torque")
 
 
@@ -22,22 +24,21 @@ class RotorFriction:
     """dw^/dt = (tau_m - f^ - tau_J)/B, f^ = L B (w^ - w), which settles at f^ = f [Nm] (n,).
 
     tau_J is the joint torque sensor's, else tau_E(phi) + D dphi/dt of the stiffness block, phi = theta - q.
-    L = bandwidth [rad/s]; std [Nm] of motor minus joint torque. Raises CapabilityError where a side is not measured.
+    Raises CapabilityError where a side is not measured.
     [Madsen2020, appB fig. 11]
     """
 
-    def __init__(self, robot: RobotFile, bandwidth: float = 100.0, std: float = 1.0) -> None:
+    def __init__(self, robot: RobotFile) -> None:
         if not (robot.sensing.rotor_encoder and robot.sensing.motor_torque):
             raise CapabilityError(f"{robot.name}: sensing: the observer needs a rotor encoder and motor torque")
         self._sensor = robot.sensing.joint_torque_sensor and robot.drives.torque_side == "link"
         given = robot.stiffness.parameters if robot.stiffness is not None else {}
         if not self._sensor and "a" not in given:
             raise CapabilityError(f"{robot.name}: neither a joint torque sensor nor stiffness is known")
-        n, self._std = robot.n_joints, std
         if not self._sensor:
             self._a, self._D = elastic_coefficients(robot), transmission_damping(robot)
         self.core = _core.RotorFrictionObserver(
-            np.ascontiguousarray(robot.array("drives.rotor_inertia")), np.full(n, bandwidth)
+            np.ascontiguousarray(robot.array("drives.rotor_inertia")), np.full(robot.n_joints, BANDWIDTH)
         )
 
     def step(self, sample: Sample) -> Status:
@@ -47,7 +48,7 @@ class RotorFriction:
             return Status.unavailable
         tau_J = np.ascontiguousarray(self._joint_torque(s))
         status = self.core.step(s.stamp_ns, s.omega, s.motor_torque, tau_J, s.friction_torque)
-        s.friction_std.fill(np.nan if status == Status.dropped else self._std)
+        s.friction_std.fill(np.nan if status == Status.dropped else STD)
         return status
 
     def run(self, log: Log, friction: np.ndarray, std: np.ndarray) -> np.ndarray:
@@ -58,7 +59,7 @@ class RotorFriction:
         status = self.core.run(log.stamp_ns, log.omega, log.motor_torque, tau_J, friction)
         missing = np.any([np.isnan(getattr(log, name)).all(axis=1) for name in READS], axis=0)
         status[missing] = int(Status.unavailable)
-        std[:] = np.where((missing | (status == int(Status.dropped)))[:, None], np.nan, self._std)
+        std[:] = np.where((missing | (status == int(Status.dropped)))[:, None], np.nan, STD)
         return status
 
     def _joint_torque(self, s: Any) -> np.ndarray:

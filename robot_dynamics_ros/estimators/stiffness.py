@@ -34,13 +34,14 @@ def transmission_damping(robot: RobotFile) -> np.ndarray:
     return robot.array("stiffness.parameters.damping") if "damping" in given else np.zeros(robot.n_joints)
 
 
+WEAR_BAND = 10.0  # K, temperatures within which stiffness is compared with the baseline
 SIDES = ("auto", "motor", "link", "sensor", "fused")
 
 
 class StiffnessStage:
     """k(phi) = d tau_E / d phi [Nm/rad] at the present deflection and its standard deviation; NaN while untrusted.
 
-    tau_E(phi) = sum_p a_p phi^(2p-1) by RLS-DF* from the motor side (tau_m - B dw/dt - f - D dphi/dt), the link side
+    tau_E(phi) = a_1 phi + a_2 phi^3 by RLS-DF* from the motor side (tau_m - B dw/dt - f - D dphi/dt), the link side
     (M qdd + C qd + g, only without contact), or a joint torque sensor; `fused` weighs all. Gated on deflection,
     torque and motion. configure() refuses robots that do not report both sides of the transmission.
     [Madsen2020, ch3 eq. 7-18; appA step 570]
@@ -61,23 +62,19 @@ class StiffnessStage:
     writes = ("stiffness", "stiffness_std")
     parameters = (
         Parameter("side", "auto", "where the elastic torque is seen; auto: sensor, else motor", choices=SIDES),
-        Parameter("powers", 2, "odd powers of the elastic torque", "", 1, 4, read_only=True),
         Parameter("time_constant", 20.0, "time constant of the estimate", "s", 0.1, 1e5),
         Parameter("skew", 0.0, "theta is sampled this much later than q", "s", -0.05, 0.05),
         Parameter("cutoff", 20.0, "filter of deflection and torque", "Hz", 0.1, 1000.0),
         Parameter("deflection_gate", 5e-5, "smallest deflection that is learned from", "rad", 0.0, 0.1),
         Parameter("torque_gate", 1.0, "smallest torque that is learned from", "Nm", 0.0, 1e4),
-        Parameter("moving", 0.01, "smallest speed that is learned from", "rad/s", 1e-4, 10.0),
         Parameter("motor_std", 1.0, "standard deviation of the motor side", "Nm", 1e-3, 1e4),
         Parameter("link_std", 1.0, "standard deviation of the link side", "Nm", 1e-3, 1e4),
-        Parameter("sensor_std", 0.3, "standard deviation of the torque sensor", "Nm", 1e-3, 1e4),
         Parameter("publish_ratio", 0.25, "largest std / k that is published", "", 1e-3, 1.0),
         Parameter("explained", 0.5, "least share of torque that deflection must explain", "", 0.0, 1.0),
         Parameter("learn_time", 1.0, "excited motion before anything is published", "s", 0.0, 1e4),
         Parameter("wear_warn", 0.15, "relative drop that warns", "", 0.01, 0.9),
         Parameter("wear_error", 0.30, "relative drop that is an error", "", 0.02, 0.95),
         Parameter("wear_hold", 60.0, "time of comparable motion before a level changes", "s", 0.0, 1e5),
-        Parameter("wear_temperature", 10.0, "temperatures within this count as equal", "K", 0.1, 100.0),
     )
 
     def __init__(self) -> None:
@@ -106,10 +103,9 @@ class StiffnessStage:
     def _set_baseline(self, robot: RobotFile, core: Any, p: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
         if "a" not in given:
             return [f"{robot.name}: stiffness is null in {robot.file}; wear has no baseline"]
-        a = np.zeros((robot.n_joints, p["powers"]))
-        stored = elastic_coefficients(robot)
-        if stored.shape[1] > a.shape[1]:
-            raise ConfigError(self.name, "powers", f"{p['powers']} is less than the {stored.shape[1]} of the baseline")
+        a, stored = np.zeros((robot.n_joints, 2)), elastic_coefficients(robot)
+        if stored.shape[1] > 2:
+            raise ConfigError(robot.name, "stiffness.parameters.a", f"{stored.shape[1]} powers; wear compares two")
         a[:, : stored.shape[1]] = stored
         reference = robot.stiffness.reference_temperature if robot.stiffness is not None else None
         try:
@@ -119,7 +115,7 @@ class StiffnessStage:
                 p["wear_warn"],
                 p["wear_error"],
                 p["wear_hold"],
-                p["wear_temperature"],
+                WEAR_BAND,
             )
         except ValueError as error:
             raise ConfigError(self.name, "wear_warn", str(error)) from None

@@ -49,14 +49,11 @@ class TemperatureStage:
     writes = ("temperature_estimate", "temperature_variance")
     parameters = (
         Parameter("ambient", 25.0, "temperature of the air", "degC", -20.0, 60.0),
-        Parameter("bound_low", -20.0, "lowest estimate", "degC", -60.0, 100.0),
-        Parameter("bound_high", 120.0, "highest estimate", "degC", 0.0, 200.0),
         Parameter("rate_limit", 1.0, "fastest correction", "K/s", 1e-3, 100.0),
         Parameter("moving", 0.05, "velocity above which friction informs about temperature", "rad/s", 1e-3, 10.0),
         Parameter("convergence_time", 20.0, "time constant of the correction without a gain", "s", 0.1, 1e4),
         Parameter("observe_time", 120.0, "correction time of one armed period", "s", 0.0, 1e5),
         Parameter("rearm_time", 1800.0, "pause before the correction is armed again", "s", 0.0, 1e6),
-        Parameter("initial_std", 10.0, "standard deviation at the start", "K", 0.1, 100.0),
         Parameter("max_gap", 0.5, "silence after which windows restart", "s", 1e-3, 1e4),
         Parameter("state_file", "", "file that keeps the temperatures over restarts; empty: none", read_only=True),
     )
@@ -78,7 +75,7 @@ class TemperatureStage:
             self.restore(Path(values["state_file"]))
 
     def _build(self, robot: RobotFile, values: Mapping[str, Any]) -> _core.TemperatureObserver:
-        options = {name.removeprefix("bound_"): value for name, value in values.items() if name != "state_file"}
+        options = {name: value for name, value in values.items() if name != "state_file"}
         given = robot.thermal.parameters if robot.thermal is not None else {}
         gain = robot.array("thermal.parameters.gain") if "gain" in given else np.zeros(robot.n_joints)
         try:

@@ -28,7 +28,7 @@ from robot_dynamics_ros.verdict import times
 
 FOLDS = 5
 CHANCE = 0.05  # of a joint that is alike to be found better (any of them) or worse (each)
-MARGIN = 0.02  # of the error, by which a joint is worse at least: a robot that works repeats itself no better
+MARGIN = 0.02  # of the error, by which a joint is better or worse at least: a robot that works repeats itself no better
 SHARED = 4.0  # nu_0, recordings' worth of the scatter of all joints
 SETTLING = 2.0  # s at the beginning of a piece that are not judged
 FORCE = 0.1  # N by which the force at rest may be larger: what one recording tells from another
@@ -77,7 +77,7 @@ def propose(
     before, after = np.swapaxes(np.maximum(pairs, 1e-12), 0, 1)
     everything, count = seen.with_all(order), np.sum([t.count for t in order], axis=0)
     found = Proposal(None, everything.state, np.sqrt(before.sum(axis=0) / count), np.sqrt(after.sum(axis=0) / count))
-    _judge(found, 0.5 * np.log(before / after), columns.robot.joint_names)
+    judge(found, 0.5 * np.log(before / after), columns.robot.joint_names)
     robot = written(columns, everything.state, _source(everything))
     if recordings:
         robot = with_residuals(robot, recordings, next(k for k in robot.sources if k.startswith("learned_")))
@@ -101,7 +101,7 @@ def verdict(ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     moderated by that of all joints, s_0^2 (Smyth 2004):
       s'_j^2 = (nu s_j^2 + nu_0 s_0^2)/(nu + nu_0),  t_j = mean_j / (s'_j/sqrt(m)) with nu + nu_0 degrees of freedom
     Better: t_j beyond CHANCE/n, so that a file that is as good is proposed with probability CHANCE at most. Worse: -t_j
-    beyond CHANCE, and the mean beyond MARGIN.
+    beyond CHANCE, and the mean beyond MARGIN (`judge` asks as much of the RMS of a joint that is better).
     G. K. Smyth, Linear models and empirical Bayes methods, Stat. Appl. Genet. Mol. Biol. 3.
     """
     m, n = ratio.shape
@@ -114,14 +114,16 @@ def verdict(ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return better, worse
 
 
-def _judge(found: Proposal, ratio: np.ndarray, names: Sequence[str]) -> None:
+def judge(found: Proposal, ratio: np.ndarray, names: Sequence[str]) -> None:
     """Fill better and worse from d (recordings, n)."""
     if len(ratio) < 2:
         found.reasons.append("a single new recording that is not at hand cannot be judged: record once more")
         return
     mean = ratio.mean(axis=0)
+    better, worse = verdict(ratio)
+    better &= found.new < (1.0 - MARGIN) * found.present
     found.better, found.worse = (
-        [n for n, is_so in zip(names, which, strict=True) if is_so] for which in verdict(ratio)
+        [n for n, is_so in zip(names, which, strict=True) if is_so] for which in (better, worse)
     )
     change = ", ".join(f"{n} {times(np.exp(-m))}" for n, m in zip(names, mean, strict=True))
     found.reasons.append(f"error on held-out recordings: {change}")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, estimated, measured, model, moving, still, through
+from test_rest_bias import ROBOT
 
 from robot_dynamics_ros._core import PayloadAnswer, Status
 from robot_dynamics_ros.errors import CapabilityError
@@ -157,6 +158,43 @@ def test_a_payload_that_is_put_down_is_not_taken_off_any_more():
     empty = later(measured(still(seconds=14)), log)
     pipeline.run(empty)
     assert force_size(empty) < 1.0 and not pipeline.stage("force").core.payload_held
+
+
+def loaded(motion, mass, when):
+    """A log of an arm that carries `mass` [kg] in the rows `when` (N,)."""
+    log, full = (measured(motion, payload=(m, COM, (0,) * 6), noise=0.1) for m in (0.0, mass))
+    log.effort = np.where(when[:, None], full.effort, log.effort)
+    return log
+
+
+def held_from(log, pipeline):
+    """Times [s] at which a payload begins to be held, and ends."""
+    sample, core, held = Sample(log.joint_names), pipeline.stage("force").core, [False]
+    for row in range(len(log)):
+        log.read(row, sample)
+        pipeline.step(sample)
+        held.append(core.payload_held)
+    return log.time[np.diff(held)].tolist()
+
+
+def test_a_held_payload_lasts_until_motion_without_contact_contradicts_it():
+    """A push for half of the time since the start contradicts it in contact; 0.6 s without the payload end it."""
+    motion = moving(12.0)
+    t = np.arange(len(motion[0])) / 500
+    log = loaded(motion, 2.0, t < 10.0)
+    pushed = ((t > 3.0) & (t < 8.0))[:, None] * np.array([60.0, 80.0, 0, 0, 0, 0])
+    log.effort = log.effort - np.einsum("kij,ki->kj", model().jacobian(log.q), pushed)
+    begin, end = held_from(log, Pipeline(UR5E))
+    assert begin < 2.5 and 10.5 < end < 11.8
+
+
+def test_evidence_of_a_payload_begins_anew_after_10_s_of_contact():
+    """An arm that was seen free picks up 3 kg: contact for 10 s, then a payload after 2 s of motion."""
+    motion = moving(18.0)
+    t = np.arange(len(motion[0])) / 500
+    log = loaded(motion, 3.0, t > 4.0)
+    (begin,) = held_from(log, Pipeline(ROBOT))
+    assert 15.0 < begin < 17.0
 
 
 def test_the_answer_to_a_payload_lasts_until_it_is_reset():

@@ -84,7 +84,9 @@ def test_the_known_wrench_gives_back_the_free_effort():
     recognise_effort(state)
     use_wrench(state)
     np.testing.assert_allclose(state.training[0].stacked("effort"), free.effort, atol=1e-6)
-    assert any("environment on robot" in text for text in state.statements)
+    assert all(
+        any(words in text for text in state.statements) for words in ("environment on robot", "base that stands")
+    )
 
 
 def test_contact_with_a_sensor_identifies_as_well_as_free_motion():

@@ -15,7 +15,7 @@ from robot_dynamics_ros.learning import changes
 from robot_dynamics_ros.learning.changes import Change, change_of, is_new
 from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.observability import OPEN, expected, knowledge, shortest_motion
-from robot_dynamics_ros.learning.proposal import MARGIN, Proposal, propose, verdict
+from robot_dynamics_ros.learning.proposal import MARGIN, Proposal, judge, propose, verdict
 from robot_dynamics_ros.learning.report import improvement
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.update import Prior
@@ -124,6 +124,16 @@ def test_the_error_that_is_reported_is_of_the_joints_that_are_better():
     """Of all joints it can be the same, while one is better and the others differ by chance."""
     found = Proposal(None, None, np.array([0.2, 0.3, 0.4]), np.array([0.25, 0.2, 0.45]), better=["b"])
     assert improvement(found, ["a", "b", "c"]) == "error 0.2 instead of 0.3 Nm in b"
+
+
+@pytest.mark.parametrize("gain", [0.001, 0.01, 0.015, 0.025, 0.1])
+def test_figures_of_a_joint_that_is_better_differ_as_they_are_printed(gain):
+    """However sure: a file that is better by less than a robot repeats itself is not proposed."""
+    names, present = ["a", "b"], np.array([0.99, 0.5])
+    found = Proposal(None, None, present, present * (1 - gain))
+    judge(found, np.full((5, 2), -np.log(1 - gain)) + 1e-5 * np.arange(10).reshape(5, 2), names)
+    before, after = (float(improvement(found, names).split()[k]) for k in (4, 1)) if found.better else (0.0, 0.0)
+    assert found.better == (names if gain > MARGIN else []) and (after < before or not found.better)
 
 
 def test_another_ordinary_day_is_no_change_point(worker):

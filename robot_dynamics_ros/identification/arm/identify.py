@@ -159,7 +159,11 @@ def use_wrench(state: Identification) -> None:
     known = known_wrench(state.rigid, model, state.training, state.options.wrench_sign)
     state.training = [with_wrench(model, r, known) for r in state.training]
     state.validation = [with_wrench(model, r, known) for r in state.validation]
-    note(state.statements, known.reason(), "figures are of the effort without the torque of the measured wrench")
+    note(
+        state.statements,
+        known.reason(),
+        "figures are of the effort without the torque of the measured wrench, for a base that stands",
+    )
 
 
 def leave_out_contact(state: Identification) -> None:

@@ -73,7 +73,7 @@ class StiffnessFit:
         return np.power.outer(np.asarray(phi, float), odd - 1) @ (odd * self.a)
 
 
-def fit_stiffness(phi: np.ndarray, torque: np.ndarray, powers: int = 2, joint: str = "joint") -> StiffnessFit:
+def fit_stiffness(phi: np.ndarray, torque: np.ndarray, joint: str = "joint") -> StiffnessFit:
     """Least squares of elastic torque over deflection, from a force gauge or from current; stack both to use both.
 
     phi (N,) [rad], torque (N,) [Nm]. Raises DataError without deflection in both directions, or where the data says
@@ -81,20 +81,20 @@ def fit_stiffness(phi: np.ndarray, torque: np.ndarray, powers: int = 2, joint: s
     """
     keep = np.isfinite(phi) & np.isfinite(torque)
     phi, torque = phi[keep], torque[keep]
-    if len(phi) < 3 * powers:
-        raise DataError(f"{joint}: {len(phi)} samples, the fit needs {3 * powers}: apply more loads")
+    if len(phi) < 6:
+        raise DataError(f"{joint}: {len(phi)} samples, the fit needs 6: apply more loads")
     low, high = float(phi.min()), float(phi.max())
     if not min(-low, high) >= 0.2 * max(-low, high) > 0:
         raise DataError(
             f"{joint}: deflection {low:.2g}..{high:.2g} rad is one-sided: load the joint in both directions"
         )
     scale = max(-low, high)
-    A = _powers(phi / scale, powers)
+    A = _powers(phi / scale, 2)
     a, *_ = np.linalg.lstsq(A, torque, rcond=None)
     left = torque - A @ a
-    spread = float(left @ left) / max(len(phi) - powers, 1)
+    spread = float(left @ left) / max(len(phi) - 2, 1)
     std = np.sqrt(np.diag(np.linalg.inv(A.T @ A)) * spread)
-    unit = scale ** (2.0 * np.arange(powers) + 1)
+    unit = scale ** np.array([1.0, 3.0])
     fit = StiffnessFit(a / unit, std / unit, nrmse(torque, A @ a), scale)
     k = fit.stiffness(np.linspace(0, scale, 11))
     mean_std = float(np.sqrt(spread / max(float(np.sum((phi / scale) ** 2)), 1e-300)))

@@ -46,10 +46,10 @@ struct StiffnessInputs {  // arrays of n, null = absent; NaN entries = absent
 
 class StiffnessEstimator {
  public:
-  StiffnessEstimator(std::vector<StiffnessJoint> joints, const RlsOptions& rls, const StiffnessOptions& options,
+  StiffnessEstimator(std::vector<StiffnessJoint> joints, double time_constant, const StiffnessOptions& options,
                      PeriodicTable kinematic_error)
       : joints_(std::move(joints)),
-        rls_(joints_.size(), RlsDf(rls)),
+        rls_(joints_.size(), RlsDf(time_constant)),
         o_(options),
         kinematic_error_(std::move(kinematic_error)),
         state_(joints_.size()) {
@@ -87,9 +87,9 @@ class StiffnessEstimator {
     for (auto& w : wear_) w.reset();
   }
 
-  // Baseline curves a (n, P) [Nm/rad^(2p-1)] at temperature T [deg C] (NaN: any) that wear is judged by.
+  // Baseline curves a (n, 2) [Nm/rad, Nm/rad3] at temperature T [deg C] (NaN: any) that wear is judged by.
   void set_baseline(const double* a, double T, const WearOptions& wear) {
-    const int P = rls_[0].powers();
+    const int P = RlsDf::powers;
     for (int k = 0; k < joints() * P; ++k)
       if (!std::isfinite(a[k])) throw std::invalid_argument("baseline holds a value that is not finite");
     wear_.assign(joints_.size(), WearMonitor(wear));
@@ -188,10 +188,8 @@ class StiffnessEstimator {
     if (wear_.empty()) return;
     const double phi = state_[i].phi, k = rls_[i].stiffness(phi), sigma = rls_[i].stiffness_std(phi);
     if (!trustworthy(i, k, sigma)) return;
-    double baseline = 0, power = 1;
-    for (int p = 0; p < rls_[i].powers(); ++p, power *= phi * phi)
-      baseline += (2 * p + 1) * baseline_[i * rls_[i].powers() + p] * power;
-    wear_[i].update(k, sigma, baseline, T, baseline_temperature_, dt);
+    const double* a = &baseline_[i * RlsDf::powers];
+    wear_[i].update(k, sigma, a[0] + 3 * a[1] * phi * phi, T, baseline_temperature_, dt);
   }
 
   double fuse(double motor, double link, double sensor) const noexcept {

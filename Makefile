@@ -36,9 +36,9 @@ test test-long: build $(VENV)/.installed_dev
 	@failed=0; $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS) || failed=$$?;) \
 	  $(if $(filter test-long,$@),FUZZ_TRIES=200 $(PYTEST) --timeout 1200 $(FUZZ) || failed=$$?;) exit $$failed
 
-coverage: build $(VENV)/.installed_dev # of the short tier; writes bench/results/coverage.md
+coverage: build $(VENV)/.installed_dev # of the short tier, statements of Python; processes that tests start are not counted
 	@$(PYTEST) --tier short $(computing) --cov robot_dynamics_ros --cov-report= $(ARGS)
-	@$(PY) tools/coverage_page.py
+	@$(PY) -m coverage report --skip-covered
 
 demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor) # the core with one set of kernels does
 	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace

@@ -6,23 +6,19 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.table import Table
 
 from bench.page import json_option, processor, save_option, written_by
 from bench.page import save as write
-from bench.running import command_line, measure_apart
+from bench.running import command_line
 from bench.speed import SECTIONS
 from bench.speed.setup import Setup
 from bench.speed.timing import Case, Row, measure
 from robot_dynamics_ros import __version__, _core
-from robot_dynamics_ros.cli.options import console, progress, robot_option_with, stderr, write_json
-from robot_dynamics_ros.nodes.executables import require_ros
-
-if TYPE_CHECKING:  # needs rclpy
-    from bench.speed.fleet import FleetRow
+from robot_dynamics_ros.cli.options import console, progress, stderr, write_json
 
 
 @click.command("speed")
@@ -32,28 +28,15 @@ if TYPE_CHECKING:  # needs rclpy
 )
 @click.option("--isa", type=click.Choice(_core.available_isas()), help="Measure another instruction set.")
 @click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Run only these sections.")
-@click.option("--fleet", type=click.IntRange(1, 100), help="Run 1 to this many simulated robots in real time instead.")
-@robot_option_with("Robot of --fleet.", default="ur5e")
-@click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(3, 3600), help="Seconds of --fleet.")
 @save_option
 @json_option
 def command(
-    quick: bool,
-    peers: bool,
-    isa: str | None,
-    section: tuple[str, ...],
-    fleet: int | None,
-    robot: str,
-    duration: float,
-    save: bool,
-    json_file: Path | None,
+    quick: bool, peers: bool, isa: str | None, section: tuple[str, ...], save: bool, json_file: Path | None
 ) -> None:
     """Benchmarks, compared with other libraries in one run: interleaved rounds, median and worst.
 
     Example: python -m bench speed --section rigid_body --json bench.json
     """
-    if fleet:
-        return _fleet(robot, fleet, duration, save, json_file)
     if isa:
         _core.select_isa(isa)
     machine = _machine()
@@ -69,38 +52,6 @@ def command(
     if save:
         write("speed", f"speed {machine['isa']}", _markdown(machine, rows))
     write_json(json_file, {"machine": machine, "rows": [row.as_dict() for row in rows]})
-
-
-def _fleet(robot: str, most: int, duration: float, save: bool, json_file: Path | None) -> None:
-    """Simulated robots on this machine, one more at a time, until one is not observed in real time."""
-    require_ros()
-    measure_apart()
-    from bench.speed.fleet import expected_rate, grow
-
-    rows, expected = [], expected_rate(robot)
-    console.print(f"{robot} at {expected:g} Hz, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    for row in grow(robot, most, duration):
-        rows.append(row)
-        console.print(
-            f"{row.robots}: {row.rate:.1f} Hz, {row.missed} missed, p50 {row.p50_us:.0f} us, p99 {row.p99_us:.0f} us, "
-            f"nodes {100 * row.nodes_cpu:.0f} %, controllers {100 * row.controllers_cpu:.0f} % of a core"
-        )
-        if not row.in_time(expected):
-            break
-    held = max((row.robots for row in rows if row.in_time(expected)), default=0)
-    console.print(f"without loss: {held}" + ("" if held < most else " or more"))
-    if save:
-        write("speed", "fleet", f"{written_by(command_line())}\n\n{_fleet_markdown(rows)}")
-    write_json(json_file, {"robot": robot, "without_loss": held, "rows": [row.as_dict() for row in rows]})
-
-
-def _fleet_markdown(rows: list[FleetRow]) -> str:
-    head = "| robots | slowest [Hz] | missed | p50 [us] | p99 [us] | nodes [cores] | controllers [cores] | load |\n"
-    return f"{head}|{'---|' * 8}\n" + "".join(
-        f"| {r.robots} | {r.rate:.1f} | {r.missed} | {r.p50_us:.0f} | {r.p99_us:.0f} | {r.nodes_cpu:.2f} "
-        f"| {r.controllers_cpu:.2f} | {r.load:.1f} |\n"
-        for r in rows
-    )
 
 
 def _cases(setup: Setup, sections: tuple[str, ...]) -> list[Case]:

@@ -12,13 +12,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import (
-    LIVE,
-    hysteresis_from_robot,
-    kinematic_error,
-    maxwell_slip,
-    presliding_motors,
-)
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, kinematic_error, maxwell_slip, presliding_motors
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file.gaps import identified
 
@@ -80,8 +74,8 @@ def friction_core(robot: RobotFile) -> _core.FrictionStage:
     Nothing to compensate where the file knows none and the robot compensates its friction itself. Raises
     CapabilityError where it does not, ConfigError for values that do not fit together.
     """
-    friction, n, block = _friction(robot), robot.n_joints, robot.hysteresis
-    if block is not None and block.model in LIVE:
+    friction, n = _friction(robot), robot.n_joints
+    if robot.hysteresis is not None:
         memory = hysteresis_from_robot(robot, friction)
     else:
         memory = _core.Friction.egms(

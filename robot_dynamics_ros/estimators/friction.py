@@ -12,7 +12,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
-from robot_dynamics_ros.models.hysteresis import LIVE, hysteresis_from_robot, presliding_motors
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import Log, Sample
@@ -102,9 +102,8 @@ class FrictionStage:
         refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
         p["relative_error"] = p["relative_error"] or usual_error(robot)
-        live = robot.hysteresis is not None and robot.hysteresis.model in LIVE and identified(robot.hysteresis)
         memory = None
-        if choice == "hysteresis" or (choice == "auto" and live):
+        if choice == "hysteresis" or (choice == "auto" and identified(robot.hysteresis)):
             memory = hysteresis_from_robot(robot, friction)
         if robot.residuals is not None:
             p |= {name: robot.array(f"residuals.{name}") for name in ("moving", "rest")}

@@ -77,8 +77,6 @@ _COMMON: dict[str, dict[str, Any]] = {
     "velocity_floor": _fixed(0.01),
     "band": _fixed(0.05),
     "even_quadratic": _fixed(0.0),
-    "sigma0": _fixed(1e4),
-    "sigma1": _fixed(0.0),
 }
 # law -> (source, uses load, what differs from _COMMON)
 _LAWS: dict[str, tuple[str, bool, dict[str, dict[str, Any]]]] = {
@@ -94,7 +92,6 @@ _LAWS: dict[str, tuple[str, bool, dict[str, dict[str, Any]]]] = {
     "clochiatti": ("Clochiatti2024, eq. 11-18", True, {"eps": _fixed(1e-5)}),
     "simoni": ("Simoni2017, eq. 1-6, 11", False, {}),
     "madsen": ("Madsen2020, ch4 eq. 25, 27, 28", True, {}),
-    "lugre": ("Madsen2020, eq. 2.35-2.36; Simoni2017, eq. 6", False, {}),
 }
 
 

@@ -1,4 +1,4 @@
-"""Hysteretic (presliding) friction of a robot file: generalized Maxwell-slip, load-dependent and rate-state forms."""
+"""Hysteretic (presliding) friction of a robot file: generalized Maxwell-slip, with spacing laws or free spans."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K = 4, 4.0, 2.0  # [Madsen2020 ch6 17-1
 DEFAULT_BACKLASH = 1e-3  # rad, UR5e joint 1 [Madsen2020 ch6 5.2]
 MAX_GAP = 0.1  # s after which elements begin anew
 DRY_SHARE = 0.75  # of a dry joint's breakaway is of elements that give way within _core.DRY_SPAN
-LIVE = ("gms", "egms", "presliding")
-NOT_LIVE = "{} is not evaluated live: the joints follow their static law"
 
 
 def spacing(
@@ -76,14 +74,11 @@ def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = Non
     """The hysteretic friction model of a robot file, on top of its static law.
 
     gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]. Raises CapabilityError where
-    the file holds no hysteresis, does not know its numbers, or holds a model that is not evaluated live; ConfigError
-    for values that do not fit together.
+    the file holds no hysteresis or does not know its numbers, ConfigError for values that do not fit together.
     """
     block = robot.hysteresis
     if block is None:
         raise CapabilityError(f"{robot.name}: hysteresis is null in {robot.file}; identify it first")
-    if block.model not in LIVE:
-        raise CapabilityError(f"{robot.name}: hysteresis {NOT_LIVE.format(block.model)}")
     friction = friction or FrictionModel.from_robot(robot)
     try:
         if block.model == "presliding":

@@ -10,11 +10,10 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import created_energy
-from robot_dynamics_ros.models.hysteresis import LIVE, NOT_LIVE, hysteresis_from_robot, presliding_motors
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import Payload, RobotFile
-from robot_dynamics_ros.robot_file.old_forms import CONVERTED
 
 POSES = 500  # random poses of every derived check, seeded
 REACH_RATIO = (0.7, 1.6)  # shoulder-to-TCP distance over the data sheet's reach (which is to the wrist on some arms)
@@ -145,23 +144,13 @@ def _rotors(result: Report) -> Iterator[Finding]:
 
 
 def _friction(result: Report) -> Iterator[Finding]:
-    """What the live stages refuse, or evaluate otherwise."""
-    block = result.robot.friction
-    if block is not None and block.model == "lugre" and result.robot.hysteresis is None:
-        yield Finding("warning", "friction.model", NOT_LIVE.format("the bristle of lugre"))
+    """What the live stages refuse."""
     for name, text in created_energy(result.robot).items():
         yield Finding("error", f"friction.parameters [{name}]", text)
 
 
 def _hysteresis(result: Report) -> Iterator[Finding]:
-    """What the friction stage refuses, does not evaluate, or reads from an old form."""
-    block = result.robot.hysteresis
-    if CONVERTED in result.robot.sources:
-        text = f"{result.robot.sources[CONVERTED]}; identify finds their law"
-        yield Finding("warning", "hysteresis.motors", text)
-    if block is not None and block.model not in LIVE:
-        yield Finding("warning", "hysteresis.model", NOT_LIVE.format(block.model))
-        return
+    """What the friction stage refuses."""
     try:
         hysteresis_from_robot(result.robot)
         presliding_motors(result.robot)

@@ -91,16 +91,6 @@ FRICTION: dict[str, dict[str, ModelParameter]] = {
         "fo": _optional("Nm", "offset"),
         "eps": _EPS,
     },
-    "lugre": {  # [Madsen2020 2.35-2.36]
-        "fc": _FC,
-        "fs": _FS,
-        "vs": _VS,
-        "sigma0": ModelParameter("Nm/rad", "bristle stiffness", 0.0, 1e9),
-        "sigma1": ModelParameter("Nm s/rad", "bristle damping", 0.0, 1e6),
-        "sigma2": ModelParameter("Nm s/rad", "viscous coefficient", -1e5, 1e5),
-        "fo": _optional("Nm", "offset"),
-        "eps": _EPS,
-    },
 }
 _TEMPERATURE_FACTORS = {  # f = base (alpha (T - T0) + beta) + stribeck (gamma (T - T0) + delta) [Simoni2017 6]
     "alpha": _optional("1/degC", "temperature slope of the Coulomb and viscous part", -1.0, 1.0),
@@ -152,11 +142,6 @@ HYSTERESIS: dict[str, dict[str, ModelParameter]] = {
         "dahl_step": _optional("rad", "motion that elements which give way gradually feel; 0: they slip", 0.0, 1.0),
         "rotor_time": _optional("s", "how long the integrated velocity drives the elements; 0: the position", 0.0, 1e6),
         "viscous_slope": _optional("1/K", "of the viscous terms, beside the temperature factor of all", -1.0, 1.0),
-    },
-    "rate_state": {  # [Madsen2020 2.37-2.38, ch3 12-13]
-        "k": ModelParameter("Nm/rad", "stiffness of each element", 0.0, 1e9, row=True),
-        "nu": ModelParameter("1", "share of the friction of each element, sum nu = 1", 0.0, 1.0, row=True),
-        "c": ModelParameter("Nm/s", "attraction", 1e-9, 1e9),
     },
 }
 

@@ -14,7 +14,6 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.consistency import inconsistencies
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, joint_placement, placement
-from robot_dynamics_ros.robot_file.old_forms import present_form
 from robot_dynamics_ros.robot_file.problems import validated
 
 if TYPE_CHECKING:
@@ -30,11 +29,6 @@ class RobotFile(b.RobotFields):
     """All parameters of one robot; unknown numbers are null, and access to them raises CapabilityError."""
 
     _file: str = PrivateAttr("robot file")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _present(cls, raw: Any) -> Any:
-        return present_form(raw)
 
     @model_validator(mode="after")
     def _consistent(self) -> RobotFile:

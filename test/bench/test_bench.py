@@ -1,7 +1,6 @@
 """The benchmark command: both sides of a case compute the same thing, and what is printed is written."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +9,9 @@ from click.testing import CliRunner
 from bench.commands import speed as bench
 from bench.shown import counts
 from bench.speed import SECTIONS, cycles, least_squares, native
-from bench.speed.fleet import FleetRow, grow
 from bench.speed.setup import Arm, Setup, figaroh
 from bench.speed.timing import Case, measure
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.cli.options import WIDE
 from robot_dynamics_ros.errors import ConfigError
 
@@ -128,24 +125,6 @@ def test_whole_cycle_does_the_work_it_is_timed_for():
     torque, explained = (np.einsum("nij,ni->nj", J, F)[100:] for F in (plain, damped))
     for k in range(6):
         assert np.corrcoef(torque[:, k], explained[:, k])[0, 1] > 0.9
-
-
-def test_a_fleet_is_in_time_without_losses_at_the_rate_of_the_robot():
-    row = FleetRow(2, rate=499.0, missed=0, p50_us=1.0, p99_us=1.0, nodes_cpu=0.1, controllers_cpu=0.1, load=0.0)
-    assert row.in_time(500.0)
-    assert not replace(row, missed=1).in_time(500.0)
-    assert not replace(row, rate=490.0).in_time(500.0)
-
-
-@pytest.mark.long
-@pytest.mark.realtime
-def test_fleet_measures_each_number_of_robots(monkeypatch):
-    for name, value in environment().items():
-        monkeypatch.setenv(name, value)
-    rows = list(grow("ur5e", 2, 2.0))
-    assert [row.robots for row in rows] == [1, 2]
-    assert all(row.rate > 1.0 and row.p50_us > 0.0 and row.nodes_cpu > 0.0 for row in rows)
-    assert bench._fleet_markdown(rows).count("\n") == 4
 
 
 @pytest.mark.parametrize("given", ["", "0", "3,2", "1,1001", "x"])

@@ -9,26 +9,20 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
-from robot_dynamics_ros.models.robot_report import report
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
 MS = 1_000_000
 STATIC = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "fv1": 9.0, "fv2": -1.0, "fv3": 0.1, "alpha": -0.008}
-LUGRE = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "sigma0": 6000.0, "sigma1": 20.0, "sigma2": 8.0}
-RATE = {"k": [[20000.0, 5000.0]] * 6, "nu": [[0.6, 0.4]] * 6, "c": 200.0}
 SOURCE = {"fit_test": "numbers of this test"}
 
 
 def robot(memory="egms", **blocks):
-    law = {"model": "lugre", "parameters": LUGRE} if memory == "lugre" else {"model": "madsen", "parameters": STATIC}
-    hysteresis = {
-        "egms": {"model": "egms", "parameters": {"b": 1e-3, "m": 4, "r_d": 4.0, "r_k": 2.0, "fc0": 6.0, "fc1": 1e-3}},
-        "rate_state": {"model": "rate_state", "parameters": RATE},
-    }.get(memory)
+    parameters = {"b": 1e-3, "m": 4, "r_d": 4.0, "r_k": 2.0, "fc0": 6.0, "fc1": 1e-3}
+    egms = {"model": "egms", "parameters": parameters, "source": "fit_test"}
     changes = {
-        "friction": law | {"source": "fit_test", "reference_temperature": 30.0},
-        "hysteresis": None if hysteresis is None else hysteresis | {"source": "fit_test"},
+        "friction": {"model": "madsen", "parameters": STATIC, "source": "fit_test", "reference_temperature": 30.0},
+        "hysteresis": egms if memory == "egms" else None,
     }
     return load_robot("ur5e").with_updates(changes | blocks, SOURCE)
 
@@ -102,17 +96,6 @@ def test_rotor_position_is_preferred_and_no_position_falls_back():
     static = log()
     stage(model="static").run(static)
     np.testing.assert_array_equal(blind.friction_torque, static.friction_torque)
-
-
-@pytest.mark.parametrize("memory", ["lugre", "rate_state"])
-def test_models_that_are_not_evaluated_live_follow_their_static_law(memory):
-    record, static = log(), log()
-    stage(memory).run(record)
-    stage(memory, model="static").run(static)
-    np.testing.assert_array_equal(record.friction_torque, static.friction_torque)
-    assert any("not evaluated live" in found.text for found in report(robot(memory)).findings)
-    with pytest.raises(CapabilityError, match=r"not evaluated live|hysteresis is null"):
-        stage(memory, model="hysteresis")
 
 
 @pytest.mark.parametrize("memory", ["egms", "static"])

@@ -24,7 +24,6 @@ PARAMETERS = {
         **{"fc": 5.0, "fs": 7.0, "vs": 0.08, "mu": 0.9, "fv1": 12.0, "fv2": -3.0, "fv3": 0.6},
         **{"fl": 2e-3, "ft2": -0.2, "ft3": 4e3, "eps": 0.0},
     },
-    "lugre": {"fc": 5.0, "fs": 7.0, "vs": 0.05, "sigma2": 8.0, "alpha": -0.01, "gamma": 0.004, "eps": 0.0},
 }
 
 
@@ -57,14 +56,10 @@ def by_the_paper(law, p, v, tau, T):
         pol = p["c0"] + p["c1"] * a + p["c2"] * a**2 + p["c3"] * a**3
         factor = p["alpha"] * (T - T0) + p["beta"], p["gamma"] * (T - T0) + p["delta"]
         return x * (pol * factor[0] + p["c4"] * np.exp(-p["h"] * a) * factor[1])
-    if law == "madsen":
-        f = s * (p["fc"] + (p["fs"] - p["fc"]) * np.exp(-((a / p["vs"]) ** p["mu"])))
-        f += p["fv1"] * v + p["fv2"] * a * v + p["fv3"] * v**3 + p["fl"] * s * tau**2
-        ft1 = -(p["ft2"] * T0 + p["ft3"] * T0**-3)  # re-centred: zero at T0
-        return f + s * np.sqrt(a) * (ft1 + p["ft2"] * T + p["ft3"] * T**-3)
-    hot = 1 + p["alpha"] * (T - T0), 1 + p["gamma"] * (T - T0)
-    g = p["fc"] * hot[0] + (p["fs"] - p["fc"]) * np.exp(-((v / p["vs"]) ** 2)) * hot[1]
-    return g * s + p["sigma2"] * v * hot[0]
+    f = s * (p["fc"] + (p["fs"] - p["fc"]) * np.exp(-((a / p["vs"]) ** p["mu"])))
+    f += p["fv1"] * v + p["fv2"] * a * v + p["fv3"] * v**3 + p["fl"] * s * tau**2
+    ft1 = -(p["ft2"] * T0 + p["ft3"] * T0**-3)  # re-centred: zero at T0
+    return f + s * np.sqrt(a) * (ft1 + p["ft2"] * T + p["ft3"] * T**-3)
 
 
 def model(law, n=1, **changes):

@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-import yaml
 from stepwise import assert_steps_are_run
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.friction import FrictionStage
-from robot_dynamics_ros.models.robot_report import refuse_implausible, report
-from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
-from robot_dynamics_ros.robot_file.problems import validated
+from robot_dynamics_ros.models.robot_report import refuse_implausible
+from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 
 NAMES = load_robot("ur5e").joint_names
@@ -87,48 +85,6 @@ def test_without_positions_nothing_is_known_of_a_motor():
     blind.q = np.full_like(blind.q, np.nan)
     plain.q = np.full_like(plain.q, np.nan)
     np.testing.assert_array_equal(run(robot((4, 5, 1)), blind).friction_torque, run(robot(), plain).friction_torque)
-
-
-@pytest.mark.parametrize("kept", [True, False], ids=["presliding", "static joints"])
-def test_the_tanh_law_of_an_older_file_becomes_an_element_at_the_angle_of_its_motor(kept, tmp_path):
-    """While the motor slides, friction of its two joints is that of the old law."""
-    other, numbers = {"turns_with": NAMES[5], "sign": -1}, {"eps": 0.02, "coulomb": 1.5, "viscous": -0.4}
-    old = robot().raw()
-    old["friction"]["coupled"] = [
-        {"joint": NAMES[4]} | other | numbers,
-        {"joint": NAMES[5], "turns_with": NAMES[4], "sign": -1} | numbers,
-    ]
-    if not kept:
-        old["hysteresis"] = None
-    (tmp_path / "arm.yaml").write_text(yaml.safe_dump(old))
-    arm = load_robot(tmp_path / "arm.yaml")
-    (motor,) = arm.hysteresis.motors
-    assert (motor.joint, motor.turns_with, motor.sign) == (NAMES[4], NAMES[5], -1)
-    assert [x.field for x in report(arm).findings if "tanh" in x.text] == ["hysteresis.motors"]
-    log, bare = motion(), motion()
-    for x in (log, bare):
-        x.q, x.qd = 20 * x.q, 20 * x.qd
-    base = robot() if kept else robot().with_updates({"hysteresis": None})
-    found = run(arm, log).friction_torque - run(base, bare).friction_torque
-    v, w = log.qd[:, 4], log.qd[:, 5]
-    slides = np.abs(v - w) > 0.1
-    for k, (here, there) in ((4, (v, w)), (5, (w, v))):
-        wrong = np.abs(found[:, k] - 1.5 * np.sign(here - there) + 0.4 * there)[slides]
-        assert np.quantile(wrong, 0.99) < 1e-6  # but for the first 2 mrad after a reversal
-    save_robot(arm, tmp_path / "again.yaml")
-    assert load_robot(tmp_path / "again.yaml").raw()["hysteresis"] == arm.raw()["hysteresis"]
-
-
-def test_a_tanh_law_that_does_not_fit_is_refused_by_name():
-    row = {"joint": NAMES[4], "turns_with": "elbow", "sign": 1, "coulomb": 1.0, "viscous": 0.5, "eps": 0.02}
-    for rows, named in (
-        ([row], r"hysteresis.motors\[0\].turns_with: 'elbow'"),
-        ([{"sign": 1}], "friction.coupled: unknown"),
-    ):
-        old = robot().raw()
-        old["friction"]["coupled"] = rows
-        with pytest.raises(ConfigError, match=named):
-            validated(RobotFile, old, "arm.yaml")
 
 
 def test_deviations_of_both_joints_contain_what_has_not_slipped_yet():

@@ -20,7 +20,7 @@ from robot_dynamics_ros.signals.speeds import MOVING
 
 SPAN_LOAD, SPAN_T = 2.0, 5.0  # Nm, K: least spread of load and temperature for a fit
 TRIED = 64  # values of the nonlinear parameters, of which the best one is the start
-STRIBECK = ("luo_load", "simoni", "madsen", "lugre")  # laws with a Stribeck part, whose change with heat is gamma
+STRIBECK = ("luo_load", "simoni", "madsen")  # laws with a Stribeck part, whose change with heat is gamma
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class FrictionMap {
     };
     for (int k = 0; k < size_; ++k)
       if (!std::isfinite(joint(i)[k])) fail(names[k], joint(i)[k], "finite");
-    for (const char* positive : {"vs", "mu", "fc1", "fs1", "velocity_floor", "band", "sigma0"})
+    for (const char* positive : {"vs", "mu", "fc1", "fs1", "velocity_floor", "band"})
       for (int k = 0; k < size_; ++k)
         if (names[k] == positive && !(law_ == FrictionLaw::liu) && !(joint(i)[k] > 0))
           fail(names[k], joint(i)[k], "> 0");

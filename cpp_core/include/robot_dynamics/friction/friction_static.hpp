@@ -114,21 +114,9 @@ struct Madsen {
   static double coulomb(const double* p, double) { return p[0]; }
 };
 
-// Steady state of LuGre [Madsen2020 2.35-2.36]: sgn v (fc + (fs - fc) exp(-(v/vs)^2)) + sigma2 v; sigma0, sigma1 act in
-// lugre.hpp
-struct LuGreSteady {
-  static constexpr int size = 6;
-  static std::vector<std::string> names() { return {"fc", "fs", "vs", "sigma2", "sigma0", "sigma1", "fo", "eps"}; }
-  static FrictionParts sliding(const double* p, double v, double s, double, double, double) {
-    const double x = v / p[2];
-    return {p[0] * s + p[3] * v, s * (p[1] - p[0]) * std::exp(-(x * x))};
-  }
-  static double coulomb(const double* p, double) { return p[0]; }
-};
-
-enum class FrictionLaw : int { viscous_coulomb, liu, luo, luo_load, clochiatti, simoni, madsen, lugre };
-inline constexpr std::array friction_law_names = {"viscous_coulomb", "liu",    "luo",    "luo_load",
-                                                  "clochiatti",      "simoni", "madsen", "lugre"};
+enum class FrictionLaw : int { viscous_coulomb, liu, luo, luo_load, clochiatti, simoni, madsen };
+inline constexpr std::array friction_law_names = {"viscous_coulomb", "liu",    "luo",   "luo_load",
+                                                  "clochiatti",      "simoni", "madsen"};
 
 inline FrictionLaw friction_law(const std::string& name) {
   std::string known;
@@ -155,8 +143,6 @@ auto visit_law(FrictionLaw law, F&& f) {
       return f(Simoni{});
     case FrictionLaw::madsen:
       return f(Madsen{});
-    case FrictionLaw::lugre:
-      return f(LuGreSteady{});
     default:
       return f(ViscousCoulomb{});
   }

@@ -15,7 +15,7 @@ from bench.papers.labs.closed_loop import ClosedLoop
 from bench.papers.madsen_adaptive import CONTROL, six_waypoints
 from robot_dynamics_ros._core import GuardState, TorqueMode
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 PIECE = 60.0  # s of controller time between two looks
@@ -59,9 +59,9 @@ class Look:
         return asdict(self)
 
 
-def endure(pieces: int, piece: float = PIECE, robot: RobotFile | None = None) -> Generator[Look, None, None]:
+def endure(pieces: int, piece: float = PIECE) -> Generator[Look, None, None]:
     """Follow the six waypoints by torque for so many pieces; a look after each. Raises RobotDynamicsError."""
-    file = robot or load_robot("ur5e")
+    file = load_robot("ur5e")
     path = six_waypoints(file)
     with ClosedLoop(file, CONTROL) as loop:
         for number in range(1, pieces + 1):

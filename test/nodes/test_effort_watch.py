@@ -74,3 +74,23 @@ def test_the_diagnostics_say_what_friction_became(monkeypatch):
     estimates.add_to(resting(GRAVITY, 0))
     level, text, values = estimates.diagnose()
     assert level == WARN and text.endswith(f"elbow_joint: {more}") and values["friction_health elbow_joint"] == more
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        ([5], None),  # no samples that matter
+        (range(5, 500, 20), "25 samples missing and 0 gaps within a second"),
+        (range(100, 120), "0 samples missing and 1 gaps within a second"),
+    ],
+    ids=["one", "a twentieth", "40 ms"],
+)
+def test_the_diagnostics_say_that_samples_are_missing(left_out, words):
+    estimates = Estimates(NodeDouble(), ROBOT, select("force"), SimpleNamespace(effort_varies=False))
+    for k in range(500):
+        if k not in left_out:
+            estimates.add_to(resting(GRAVITY, k))
+    level, text, values = estimates.diagnose()
+    assert (words in text and level == WARN) if words else "missing" not in text
+    assert values["samples missing"] == (0 if len(left_out) == 20 else len(left_out))
+    assert estimates.diagnose()[2]["samples missing"] == 0

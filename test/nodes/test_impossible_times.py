@@ -44,8 +44,9 @@ class Inputs(TopicInputs):
         log = SimpleNamespace(warning=lambda *a, **k: None)
         values = {"stamps": "header", "max_age": 0.0}
         self._node = SimpleNamespace(value=values.get, get_logger=lambda: log, context=None)
-        self._refused, self.taken = Counter(), []
-        self._join = SimpleNamespace(take=lambda *a: self.taken.append(a), counts={})
+        self._node.count_publishers = lambda name: 2
+        self._refused, self.taken, self._back, self.main = Counter(), [], 0, "/joint_states"
+        self._join = SimpleNamespace(take=lambda *a: self.taken.append(a), counts=Counter())
 
 
 def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
@@ -53,6 +54,14 @@ def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
     for stamp in [Time(sec=1_700_000_000, nanosec=0), *FAR, Time(sec=0, nanosec=0), Time(sec=1_700_000_001, nanosec=7)]:
         inputs._message("joint_states", JointState(header=Header(stamp=stamp)), None)
     assert len(inputs.taken) == 3 and sum(inputs._refused.values()) == len(FAR)
+
+
+def test_two_publishers_whose_stamps_alternate_are_named_once_per_report():
+    inputs = Inputs()
+    assert inputs.disorder() == ""
+    inputs._join.counts["clock backwards"] += 3
+    assert "/joint_states went back 3 times" in (text := inputs.disorder()) and "2 nodes publish" in text
+    assert inputs.disorder() == ""
 
 
 def trajectory(velocity, name="shoulder_pan_joint"):

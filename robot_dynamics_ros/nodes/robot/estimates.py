@@ -21,6 +21,8 @@ from robot_dynamics_ros.nodes.robot.stages import OF_NODE, Selection
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
+LOST = 0.02  # share of missing samples above which the user is told
+
 
 class EffortWatch:
     """Recognises at rest what the effort of another driver means (unit, sign, gravity).
@@ -90,7 +92,7 @@ class Estimates(NodePart):
             self._effort = EffortWatch(robot, reported or node.value("effort_semantics") == "recognise")
             self._gate = LiveGate(robot) if driver is None else None
         self._logged, self._statuses = "", Counter[Status]()
-        self._held = False  # a payload, as last logged
+        self._held, self._missed = False, 0  # a payload, as last logged; missing samples, as last reported
         self._tared = ""
         self._trigger("~/reset", self._reset)
         if "force" in self.running:
@@ -190,12 +192,22 @@ class Estimates(NodePart):
             values["tare"] = self._tared
         values |= {f"friction_health {joint}": text for joint, (_, text) in self._friction_health().items()}
         values |= {f"note {i + 1}": note for i, note in enumerate(self.pipeline.notes)}
-        return *self._judge(counts), values
+        missing = self._missing()
+        if missing is not None:
+            values["samples missing"] = missing
+        return *self._judge(counts, missing or 0), values
+
+    def _missing(self) -> int | None:
+        """Samples that never came since the last call, those of gaps excluded; None where no stage counts them."""
+        if "motion" not in self.running:
+            return None
+        before, self._missed = self._missed, self.pipeline.stage("motion").core.missed
+        return max(self._missed - before, 0)
 
     def _friction_health(self) -> dict[str, tuple[bool, str]]:
         return self.pipeline.stage("force").friction_health() if "force" in self.running else {}
 
-    def _judge(self, counts: Counter[Status]) -> tuple[bytes, str]:
+    def _judge(self, counts: Counter[Status], missing: int) -> tuple[bytes, str]:
         if why := self._withheld():
             return ERROR, why
         if not counts:
@@ -205,8 +217,16 @@ class Estimates(NodePart):
             found.append((STALE, "a required signal is absent: is effort published?"))
         if counts[Status.fault]:
             found.append((ERROR, "a stage reports a fault"))
-        if counts[Status.degraded] or counts[Status.dropped]:
-            found.append((WARN, "some estimates are degraded or samples dropped"))
+        if counts[Status.reset] or missing > LOST * counts.total():
+            gaps = f"{missing} samples missing and {counts[Status.reset]} gaps within a second"
+            found.append((WARN, f"{gaps}: the network or this machine is too slow"))
+        if counts[Status.degraded]:
+            why = "near a singularity, friction unknown, a joint isolated or samples late"
+            found.append((WARN, f"{counts[Status.degraded]} estimates are degraded: {why}"))
+        if counts[Status.dropped]:
+            found.append(
+                (WARN, f"{counts[Status.dropped]} samples dropped: a stamp repeats, or a number is not finite")
+            )
         if "force" in self.running and (text := self.pipeline.stage("force").payload_message()):
             found.append((WARN, text))
             self._log_payload(text)

@@ -16,7 +16,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.metrics import Metrics
 from robot_dynamics_ros.nodes.part import NodeContext
@@ -224,6 +224,8 @@ class RobotNode(LifecycleBase):
             level, text, values = self._estimates.diagnose()
             if self._inputs is not None:
                 values |= self._inputs.counts() | latencies
+                if disorder := self._inputs.disorder():
+                    level, text = worst((level, text), (ERROR, disorder))
             if self._readiness is not None and (silent := self._readiness.check()):
                 level, text = ERROR, silent
             entries.append(status(f"{name}: estimates", level, text, values))

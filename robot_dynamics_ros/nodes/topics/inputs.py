@@ -19,7 +19,8 @@ from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import MAIN, TOPICS, Topic
 
 RCLError = rclpy_implementation.RCLError
-INPUT_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+DEPTH = 100  # messages that wait while this process has no processor: 0.2 s at 500 Hz
+INPUT_QOS = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_REASONS = 20  # counted by themselves
 OTHER = "other reasons"
 
@@ -43,6 +44,7 @@ class TopicInputs(NodePart):
         super().__init__(node)
         self._join = StampJoin(robot.joint_names, robot.joint_aliases, companions, held, deliver)
         self._refused: Counter[str] = Counter()
+        self._back = 0  # how often stamps went back, as last reported
         self.last_refusal, self.main = "", MAIN  # main: absolute name of the topic of joint states
         for name in (MAIN, *companions, *held):
             self._listen(TOPICS[name], robot.joint_names)
@@ -85,9 +87,20 @@ class TopicInputs(NodePart):
         if oldest > 0.0:
             age = 1e-9 * (self._node.get_clock().now().nanoseconds - stamp)
             if not age <= oldest:
-                raise DataError(f"a message is older than max_age {oldest:g} s")
+                advice = "synchronise the clocks of the machines, or set the parameter stamps to receive"
+                raise DataError(f"a message is older than max_age {oldest:g} s: {advice}")
         return stamp
 
     def counts(self) -> dict[str, int]:
         """Counts of refused messages by reason and of incomplete samples, as diagnostic values."""
         return {f"refused: {reason}": n for reason, n in self._refused.items()} | dict(self._join.counts)
+
+    def disorder(self) -> str:
+        """What is wrong with the stamps since the last call; "" where they increase."""
+        back = self._join.counts["clock backwards"]
+        times, self._back = back - self._back, back
+        if not times:
+            return ""
+        several = self._node.count_publishers(self.main)
+        who = f"{several} nodes publish on it, end all but one" if several > 1 else "the clock of its publisher was set"
+        return f"stamps on {self.main} went back {times} times, estimates begin anew each time: {who}"

@@ -141,6 +141,7 @@ class Elements {
     for (int i = 0; i < n_; ++i) zero += 0.0 * theta[i];
     SampleClock::Tick tick;
     if (zero != 0.0 || (tick = begin(stamp_ns, theta, dt)) == SampleClock::Tick::duplicate) return Status::dropped;
+    for (int i = 0; i < n_ && tick == SampleClock::Tick::gap; ++i) doubt(i, theta[i]);
     Ints unknown{};
     for (int i = 0; i < n_; i += lanes) {
       const int count = std::min(lanes, n_ - i);
@@ -149,12 +150,15 @@ class Elements {
     return status(tick, unknown);
   }
 
-  // The same by parts. Time goes on; after a silence or a jump all begins anew at theta.
+  // The same by parts. Time goes on; after a jump back all begins anew at theta, after a silence (dt = 0) advance()
+  // goes on by the displacement.
   SampleClock::Tick begin(std::int64_t stamp_ns, const double* theta, double& dt) noexcept {
     const auto tick = clock_.tick(stamp_ns, dt);
-    if (tick != SampleClock::Tick::ok && tick != SampleClock::Tick::duplicate) restart(theta);
+    if (tick == SampleClock::Tick::first || tick == SampleClock::Tick::backwards) restart(theta);
     return tick;
   }
+  // Joint i may have turned round on its way to x: its deflection is a guess until it has moved on from there.
+  void doubt(int i, double x) noexcept { low_[i] = high_[i] = x; }
   // Moves joints i, i + 1, ... to x under a load; H. Adds to `unknown` where the initial state is not forgotten.
   RD_INLINE portable::Vec advance(int i, portable::Vec x, portable::Vec load, portable::Ints& unknown) noexcept {
     using namespace portable;

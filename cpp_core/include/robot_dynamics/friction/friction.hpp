@@ -16,6 +16,9 @@
 //   theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt)  T = rotor_time; 0: theta_r = theta
 // Only changes of theta_r matter. While a joint slides (slides_at) theta_r - theta of all begins at zero again, so that
 // two histories become the same one there, bit for bit once the elements have slipped.
+//
+// Over a silence theta_r and the elements go on by the displacement of the joint. Of a joint that may have turned round
+// meanwhile they know the past no more: after `stroke`, or where a velocity at either end says so.
 #pragma once
 
 #include <array>
@@ -65,6 +68,8 @@ V rotor_after(double dt, V rotor, V theta, V v, V T) noexcept {
 class Friction {
  public:
   static constexpr double slides_at = speeds::slow;
+  static constexpr double stroke = 0.5;     // s in which a joint goes there and back, or creeps unseen (source: own)
+  static constexpr double silence = 0.025;  // s of which a velocity at the end says nothing
 
   // The static map alone.
   explicit Friction(FrictionMap map) : map_(std::move(map)) {}
@@ -157,14 +162,31 @@ class Friction {
     }
     const auto tick = elements_->begin(stamp_ns, theta, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
+    if (tick == SampleClock::Tick::gap)
+      doubt(seconds_between(stamp_ns, stamp_), theta, v);
+    else if (tick != SampleClock::Tick::ok)
+      std::copy_n(theta, joints(), theta_.begin());
     portable::Ints unknown{}, slides{};
     int i = 0;
     for (; i + portable::lanes <= joints(); i += portable::lanes)
       step_some(i, portable::Size<portable::lanes>{}, theta, v, tau, T, dt, friction, unknown, slides);
     for (; i < joints(); ++i) step_some(i, portable::Size<1>{}, theta, v, tau, T, dt, friction, unknown, slides);
     if (portable::any(slides)) elements_->go_on_from(theta);
+    stamp_ = stamp_ns;
+    std::copy_n(theta, joints(), theta_.begin());
+    std::copy_n(v, joints(), v_.begin());
     return Elements::status(tick, unknown);
   }
+
+  // After a silence of `seconds`: joints that may have turned round meanwhile.
+  void doubt(double seconds, const double* theta, const double* v) noexcept {
+    for (int i = 0; i < joints(); ++i) {
+      const double moved = theta[i] - theta_[i], before = at_speed(v_[i]), after = at_speed(v[i]);
+      const bool back = before * after < 0.0 || before * moved < 0.0 || after * moved < 0.0;
+      if (back || seconds > stroke) elements_->doubt(i, elements_->last()[i] + moved);
+    }
+  }
+  static double at_speed(double v) noexcept { return std::abs(v) < speeds::standing ? 0.0 : v; }
 
   bool finite(const double* theta, const double* v) const noexcept {
     using namespace portable;
@@ -190,9 +212,11 @@ class Friction {
   // Position that drives the elements.
   portable::Vec rotor(int i, portable::Vec theta, portable::Vec v, double dt) const noexcept {
     using namespace portable;
-    if (!moved_rotor_ || !(dt > 0.0)) return theta;
-    const Vec T = rotor_time_.at(i);
-    return select((Ints)(T > 0.0), rotor_after(dt, elements_->last().at(i), theta, v, T), theta);
+    if (!moved_rotor_) return theta;
+    const Vec T = rotor_time_.at(i), last = elements_->last().at(i);
+    return select((Ints)(T > 0.0),
+                  dt > 0.0 && dt <= silence ? rotor_after(dt, last, theta, v, T) : last + (theta - theta_.at(i)),
+                  theta);
   }
 
   // Torque of joints whose elements have this level, before offset [Nm]; warm, thin: factors of it and of viscosity.
@@ -269,6 +293,8 @@ class Friction {
   std::optional<PeriodicTable> kinematic_error_;
   bool rest_of_map_ = false, complete_ = false, moved_rotor_ = false;  // complete: nothing comes from the map
   std::vector<SlidingJoint> joints_;
+  std::int64_t stamp_ = 0;  // of the last step [ns], and its signals
+  Joints theta_{}, v_{};
   Joints linear_{}, quadratic_{}, load_limit_{}, rotor_time_{}, offset_{}, sliding_{}, per_stribeck_{};
   Joints fv1_{}, fv2_{}, thinning_{}, v0_{}, fs_{}, eps_{}, cold_forward_{}, cold_backward_{};
 };

@@ -35,6 +35,7 @@ class ExternalForce {
  public:
   static constexpr double tails = 0.7;           // of the mean square: what 68 % of errors with long tails lie within
   static constexpr double isolated_std = 1e4;    // Nm: an isolated joint has no weight
+  static constexpr double unchanged = 0.1;       // s without samples after which contact is judged anew
   static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
   static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
@@ -82,7 +83,11 @@ class ExternalForce {
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;
-    if (dt == 0.0) restart();
+    if (tick == Tick::gap)
+      resume(seconds_between(stamp_ns, stamp_) > unchanged);
+    else if (dt == 0.0)
+      restart();
+    stamp_ = stamp_ns;
     if (tick == Tick::backwards) payload_.reset();
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
     observe(dt, in, friction, friction_std);
@@ -136,26 +141,41 @@ class ExternalForce {
  private:
   using Joints = std::array<double, max_joints>;
   void restart() noexcept {
-    age_ = 0.0, fresh_ = true;
-    for (int i = 0; i < chain_.n; ++i) r_[i] = robot_on_environment(tare_.bias()[i]);
-    simoni_.start(r_.data());
-    change_.start(r_.data());
+    age_ = 0.0;
+    resume(true);
     dry_.reset();
     health_.reset();
+    rest_.reset();
+  }
+
+  // After a gap the observer starts at this sample, with the torque of before or without; what was learned stays.
+  void resume(bool anew) noexcept {
+    fresh_ = true;
+    if (anew) begin_at_bias();
+    simoni_.start(r_.data());
     smooth_.reset();
     tare_.reset();
     payload_.pause();
     drift_.pause();
     variance_.fill(0.0);
     lag_.fill(0.0);
+  }
+
+  void begin_at_bias() noexcept {
+    for (int i = 0; i < chain_.n; ++i) r_[i] = robot_on_environment(tare_.bias()[i]);
+    change_.start(r_.data());
     estimate_ = WrenchEstimate{};
     load_.reset();
-    forget_decisions();
+    judge_anew();
   }
 
   void forget_decisions() noexcept {
-    contact_.reset();
+    judge_anew();
     rest_.reset();
+  }
+
+  void judge_anew() noexcept {
+    contact_.reset();
     release_.reset();
     recent_.reset();
     free_time_ = 0.0;
@@ -385,6 +405,7 @@ class ExternalForce {
   ContactLoad load_;
   Joints variance_{}, r_{}, q_{}, lag_{};
   Joints explained_{}, load_torque_{}, load_variance_{};     // by a payload or bias; of it, what is taken off
+  std::int64_t stamp_ = 0;                                   // of the last sample [ns]
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;
 };

@@ -1,0 +1,67 @@
+"""Samples that are missing: what the robot shows afterwards is what it would have shown with them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_part_of_a_recording import FIRST, LATER, LINK, PUSHES, SECOND, TRAVEL, recorded, robot
+
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.signals import Log, Sample
+
+MOVES = (FIRST, SECOND)  # s, begin
+
+
+@pytest.fixture(scope="module")
+def whole():
+    arm = robot(LINK)
+    log = recorded(arm)
+    Pipeline(arm).run(log)
+    return arm, log
+
+
+def without(log, begin, length):
+    keep = (log.time <= begin) | (log.time >= begin + length)
+    return Log(log.joint_names, log.stamp_ns[keep], {k: log.get(k)[keep].copy() for k in ("q", "qd", "effort")}), keep
+
+
+@settings(max_examples=25, deadline=None)
+@given(begin=st.floats(FIRST + TRAVEL + 0.3, PUSHES[0] - 0.1), length=st.sampled_from([0.03, 0.3, 1.0, 3.0]))
+def test_a_gap_while_the_robot_stands_changes_the_torque_by_less_than_its_deviation(whole, begin, length):
+    """Also where it hides a push that came and went; a push that is there at its end is shown at once."""
+    arm, log = whole
+    length = min(length, SECOND - 0.2 - begin)
+    part, keep = without(log, begin, length)
+    Pipeline(arm).run(part)
+    after = (part.time > begin + length + 0.1) & (part.time < SECOND)
+    off = np.abs(part.external_joint_torque - log.external_joint_torque[keep])[after]
+    assert (off <= log.external_joint_torque_std[keep][after]).all()
+    pushed = after & (part.time > max(PUSHES[0] + 0.3, begin + length + 0.8)) & (part.time < PUSHES[0] + 1.0)
+    assert part.contact[pushed].any(axis=1).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(at=st.sampled_from(MOVES), begin=st.floats(0.3, 1.2), length=st.floats(0.03, 0.9))
+def test_a_gap_in_a_move_leaves_the_friction_as_it_is(whole, at, begin, length):
+    arm, log = whole
+    part, keep = without(log, at + begin, length)
+    Pipeline(arm).run(part)
+    off, since = np.abs(part.friction_torque - log.friction_torque[keep]), part.time - (at + begin + length)
+    assert (off < 0.2 * log.friction_std[keep])[since >= 0].all()  # first the load lacks an acceleration
+    assert off[since > 0.05].max() < 1e-3
+
+
+@settings(max_examples=10, deadline=None)
+@given(begin=st.floats(0.5, SECOND + TRAVEL + LATER - 4.0), length=st.floats(0.025, 3.0))
+def test_the_live_node_and_the_replay_of_its_bag_agree_bit_for_bit(whole, begin, length):
+    arm, log = whole
+    part, _ = without(log, begin, length)
+    replayed, live = part[:], Pipeline(arm)
+    status = Pipeline(arm).run(replayed)
+    assert (status == int(Status.reset)).sum() == 1
+    for row in range(0, len(part)):
+        sample = Sample(part.joint_names, int(part.stamp_ns[row]))
+        sample.q[:], sample.qd[:], sample.effort[:] = part.q[row], part.qd[row], part.effort[row]
+        assert live.step(sample) == status[row]
+        np.testing.assert_array_equal(sample.external_wrench, replayed.external_wrench[row])

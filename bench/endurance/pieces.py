@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -53,10 +52,6 @@ class Look:
     records_lost: int
     samples_lost: int
     coulomb: list[float]
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        return asdict(self)
 
 
 def endure(pieces: int, piece: float = PIECE) -> Generator[Look, None, None]:

@@ -16,7 +16,7 @@ from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.nodes.claims import claim
 
-ELSEWHERE = ("json_file", "save", "picture", "work", "out", "jobs", "dask")  # where results go, how fast they come
+ELSEWHERE = ("json_file", "save", "picture", "work", "out", "jobs")  # where results go, how fast they come
 HELD: list[socket.socket] = []  # names that this process has claimed
 
 

@@ -675,12 +675,9 @@ class StiffnessEstimator:
         stiffness_std: typing.Any,
     ) -> numpy.typing.NDArray[numpy.int32]:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def set_baseline(
-        self, a: Reals, temperature: Real, warn: Real, error: Real, hold: Real, temperature_band: Real
-    ) -> None:
+    def set_baseline(self, a: Reals, temperature: Real, warn: Real, error: Real, hold: Real) -> None:
         """
-        Baseline of the wear status: coefficients (n, 2) at temperature [deg C]; relative drops warn and error, hold [s],
-        temperature band [K].
+        Baseline of the wear status: coefficients (n, 2) at temperature [deg C]; relative drops warn and error, hold [s].
         """
     def step(
         self,
@@ -1036,10 +1033,7 @@ class FreezeReason(enum.IntFlag):
 class FrictionFeedforward:
     """Friction feedforward that learns [Madsen2020 ch6]."""
     def __init__(self, chain: Chain, model: FrictionStage, law: LearningLaw = LearningLaw.scales, **kwargs) -> None:
-        """
-        Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window; see
-        AdaptiveParameters and FeedforwardOptions of the core.
-        """
+        """Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window."""
     def learn(
         self,
         stamp_ns: Integer,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -28,6 +27,6 @@ def command(quick: bool, save: bool, json_file: Path | None) -> None:
     with stderr.status("identifying, polishing"):
         rows = run(quick)
     show(rows)
-    write_json(json_file, {"rows": [asdict(row) for row in rows], "quick": quick})
+    write_json(json_file, {"rows": rows, "quick": quick})
     if save:
         write_section(RESULTS / "reproduce.md", rows, command_line(), "ablation")

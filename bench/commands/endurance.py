@@ -51,7 +51,7 @@ def command(minutes: int, transport: str, json_file: Path | None) -> None:
     console.print(f"{minutes} min {text}; took {wall / 60:.1f} min")
     for line in wrong:
         console.print(f"FAIL {line}")
-    write_json(json_file, {"rows": [row.as_dict() for row in rows], "wrong": wrong, "wall": wall})
+    write_json(json_file, {"rows": rows, "wrong": wrong, "wall": wall})
     sys.exit(bool(wrong))
 
 

@@ -48,6 +48,6 @@ def command(robot: str, seed: int, work: Path | None, json_file: Path | None, sa
     found_rollouts = rollouts.compare(found, given, record(11)[0], log, truth[friction])
     rows = rollouts.table(found_rollouts)
     show(rows)
-    write_json(json_file, {"robot": robot, "seed": seed, "models": [vars(r) for r in found_rollouts]})
+    write_json(json_file, {"robot": robot, "seed": seed, "models": found_rollouts})
     if save:
         write("export", f"rollouts {robot}", markdown_table(rows[0], rows[1:], command_line()))

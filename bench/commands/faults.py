@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -53,7 +52,7 @@ def command(json_file: Path | None, transports: tuple[str, ...], tries: str, sav
     for row in rows:
         table.add_row(row.case, str(row.tries), row.result, row.measured)
     console.print(table)
-    write_json(json_file, {"rows": [asdict(row) for row in rows]})
+    write_json(json_file, {"rows": rows})
     if save:
         write("faults", "faults", as_markdown(rows, command_line()) + _load(begin))
     sys.exit(any(row.result != "pass" for row in rows))

@@ -28,7 +28,6 @@ from robot_dynamics_ros.cli.options import NewPath, console, robot_option_with, 
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the drawn robots.")
 @click.option("--families", default="tuning", show_default=True, help="Friction families, see `python -m bench force`.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
-@click.option("--dask", metavar="ADDRESS", help="Compute on this Dask cluster instead.")
 @click.option(
     "--work",
     type=NewPath(directory=True),
@@ -46,7 +45,6 @@ def command(
     seed: int,
     families: str,
     jobs: int,
-    dask: str | None,
     work: Path | None,
     picture: Path | None,
     json_file: Path | None,
@@ -65,7 +63,7 @@ def command(
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
     with tempfile.TemporaryDirectory() as temporary, stderr.status("working") as status:
         setup = Setup(robot, families, tasks, counts(recordings), seconds, work or Path(temporary))
-        with executor(jobs, dask) if jobs > 1 or dask else nullcontext() as pool:
+        with executor(jobs) if jobs > 1 else nullcontext() as pool:
             robots, judged = study(setup, people, pool, status.update)
     show(table.cells(judged))
     console.print(table.facts(robots))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -57,7 +56,7 @@ def command(
             if place < len(wanted):
                 status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
     show(rows)
-    write_json(json_file, {"rows": [asdict(row) for row in rows], "seconds": took, "quick": quick})
+    write_json(json_file, {"rows": rows, "seconds": took, "quick": quick})
 
 
 def show(rows: list[Row]) -> None:

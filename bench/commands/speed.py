@@ -51,7 +51,7 @@ def command(
     console.print(f"{sum(row.met is True for row in rows)} floors held, {len(missed)} missed")
     if save:
         write("speed", f"speed {machine['isa']}", _markdown(machine, rows))
-    write_json(json_file, {"machine": machine, "rows": [row.as_dict() for row in rows]})
+    write_json(json_file, {"machine": machine, "rows": rows})
 
 
 def _cases(setup: Setup, sections: tuple[str, ...]) -> list[Case]:

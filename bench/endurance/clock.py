@@ -12,7 +12,6 @@ from bench.faults.clock_bench import CYCLE, START, ClockBench
 from bench.faults.table import Failed, require
 from robot_dynamics_ros._core import GuardReason, GuardState, TorqueMode, TorqueTrajectory
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.robot_file import RobotFile
 
 GARBAGE = 25  # cycles between two pieces of garbage
 ODD = (np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324, 0.0)
@@ -43,12 +42,12 @@ FAULTS: tuple[Callable[[ClockBench], object], ...] = (  # each must latch the gu
 )
 
 
-def endure_by_clock(minutes: int, seconds: float = 60.0, robot: RobotFile | None = None) -> Generator[Look, None, None]:
+def endure_by_clock(minutes: int, seconds: float = 60.0) -> Generator[Look, None, None]:
     """So many pieces of `seconds`, each with garbage every GARBAGE cycles and a fault at its end; a look after each.
 
     Raises RobotDynamicsError where the torque does not flow again after a re-arm.
     """
-    rig, rng, calm = ClockBench(robot=robot), np.random.default_rng(0), Held(0.0, 0, 0)
+    rig, rng, calm = ClockBench(), np.random.default_rng(0), Held(0.0, 0, 0)
     for number in range(1, minutes + 1):
         largest = _piece(rig, rng, round(seconds * 500))
         FAULTS[number % len(FAULTS)](rig)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from bench.papers.labs.closed_loop import ClosedLoop
 from bench.papers.madsen_adaptive import CONTROL, six_waypoints
 from robot_dynamics_ros._core import GuardState, TorqueMode
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 PIECE = 60.0  # s of controller time between two looks
@@ -54,14 +53,10 @@ class Look:
     samples_lost: int
     coulomb: list[float]
 
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        return asdict(self)
 
-
-def endure(pieces: int, piece: float = PIECE, robot: RobotFile | None = None) -> Generator[Look, None, None]:
+def endure(pieces: int, piece: float = PIECE) -> Generator[Look, None, None]:
     """Follow the six waypoints by torque for so many pieces; a look after each. Raises RobotDynamicsError."""
-    file = robot or load_robot("ur5e")
+    file = load_robot("ur5e")
     path = six_waypoints(file)
     with ClosedLoop(file, CONTROL) as loop:
         for number in range(1, pieces + 1):

@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,10 +44,6 @@ class Look:
     sent: int
     topics: int
     held: dict[str, Held]
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        return asdict(self)
 
 
 def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, None]:

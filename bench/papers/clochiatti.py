@@ -40,9 +40,9 @@ def run(quick: bool = False) -> list[Row]:
     return rows + constants(found) + energies(found)
 
 
-def estimated_tensors(robot: RobotFile, seed: int = 0) -> RobotFile:
+def estimated_tensors(robot: RobotFile) -> RobotFile:
     """Masses and centres of the manufacturer, inertia tensors estimated from shapes: wrong by TENSOR at most [3.1]."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(0)
     values = [dict(v) for v in robot.raw()["links"]["values"]]
     for value in values:
         scale = 1 + draw.uniform(-TENSOR, TENSOR)

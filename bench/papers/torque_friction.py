@@ -45,7 +45,6 @@ STATES = ("moving", "at reversals", "at rest")
 SPACED, LATER, NONE = "spaced elements", ", after 60 s", "no friction"
 ALLOWED = 1.1  # of what the observer leaves
 SPACING = {"b": 1e-3, "m": 4, "r_d": 4.0, "r_k": 2.0}
-PLAIN = {"model": "gms", "parameters": SPACING, "source": "spacing"}
 BARE = {
     "friction": {"model": "viscous_coulomb", "parameters": {"fc": 1e-3, "fv": 0.0}, "source": "spacing"},
     "hysteresis": None,
@@ -117,7 +116,7 @@ def judged(who: Individual, quick: bool = False) -> dict[str, Left]:
     left["identified law"] |= on_stair(robot, who, {"law": "fixed"})
     left[f"identified law{LATER}"] |= on_stair(robot, who, {}, LEARNING)
     fitted = egms_fitted(robot.with_updates({"hysteresis": EGMS}, known), first.run, dissipative=True)
-    for name, other in ((SPACED, robot.with_updates({"hysteresis": PLAIN}, known)), ("egms of one pass", fitted)):
+    for name, other in ((SPACED, robot.with_updates({"hysteresis": None})), ("egms of one pass", fitted)):
         left[name] = followed(other, who, path, {"law": "fixed"}).left()
         left[f"{name}{LATER}"] = followed(other, who, path, {}, LEARNING).left()
     return left

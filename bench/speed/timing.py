@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 Call = Callable[[], Any]
@@ -60,10 +60,6 @@ class Row:
     machine: float | None = None
     share: float | None = None
     least_share: float | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def measure(case: Case, isa: str, at_least: int = 5, at_most: int = 200) -> Row:

@@ -10,19 +10,17 @@ namespace {
 
 FrictionFeedforward make_feedforward(const Chain& chain, const FrictionStage& model, LearningLaw law,
                                      const py::kwargs& given) {
-  AdaptiveParameters adaptive;
   FeedforwardOptions o;
-  adaptive.n = chain.n;
   o.law = law;
   views::Keywords keys(given);
-  keys.take("adaptation_time", adaptive.time);
+  keys.take("adaptation_time", o.adaptation_time);
   keys.take("rotor_inertia", o.rotor_inertia, chain.n);
   keys.take("contact_margin", o.contact_margin, chain.n);
   keys.take("memory", o.memory);
   keys.take("rate", o.rate);
   keys.take("window", o.window);
   keys.finish();
-  return FrictionFeedforward(chain, model, adaptive, o);
+  return FrictionFeedforward(chain, model, o);
 }
 
 std::pair<Array, Array> learned(const FrictionFeedforward& f) {
@@ -48,8 +46,7 @@ void bind(py::module_& m) {
       .finalize();
   py::class_<FrictionFeedforward>(m, "FrictionFeedforward", "Friction feedforward that learns [Madsen2020 ch6].")
       .def(py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("law") = LearningLaw::scales,
-           "Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window; see\n"
-           "AdaptiveParameters and FeedforwardOptions of the core.")
+           "Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window.")
       .def(
           "learn",
           [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q, const Array& tau, const py::object& T,

@@ -149,14 +149,12 @@ void bind(py::module_& m) {
           "Covariance of a joint's coefficients (2, 2).")
       .def(
           "set_baseline",
-          [](S& s, const Array& a, double T, double warn, double error, double hold, double band) {
-            s.set_baseline(rows(a, "a", s.joints(), RlsDf::powers), T, {warn, error, hold, band, 2.0});
+          [](S& s, const Array& a, double T, double warn, double error, double hold) {
+            s.set_baseline(rows(a, "a", s.joints(), RlsDf::powers), T, {warn, error, hold});
           },
           py::arg("a"), py::arg("temperature"), py::arg("warn"), py::arg("error"), py::arg("hold"),
-          py::arg("temperature_band"),
           "Baseline of the wear status: coefficients (n, 2) at temperature [deg C]; relative drops warn and error, "
-          "hold [s],\n"
-          "temperature band [K].")
+          "hold [s].")
       .def_property_readonly(
           "wear", [](const S& s) { return each<Wear>(s, &S::wear); }, "Wear status of each joint (n,).")
       .def_property_readonly(

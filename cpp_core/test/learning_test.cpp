@@ -18,13 +18,6 @@ const double nan_ = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric
 
 constexpr double level = 8.0;  // Nm
 
-AdaptiveParameters settings(double time = 1.0, int n = 1) {
-  AdaptiveParameters p;
-  p.n = n;
-  p.time = time;
-  return p;
-}
-
 struct Sample {  // Y1 = F H and omega = F_v of a joint that reverses, as after the hysteresis model
   double y1, w;
 };
@@ -49,7 +42,7 @@ bool drive(AdaptiveFriction& a, double seconds, double a1, double a2) {
 }
 
 void it_converges_and_its_error_never_grows() {
-  AdaptiveFriction a(settings(0.1));
+  AdaptiveFriction a(1, 0.1);
   double last = inf;
   for (const auto& [y1, w] : excitation(50)) {
     const double f = 0.7 * y1 + 1.3 * w;
@@ -64,7 +57,7 @@ void it_converges_and_its_error_never_grows() {
 
 void the_implicit_step_is_stable_for_any_dt_and_gain() {
   for (double step : {1e-5, 1e-3, 0.05}) {
-    AdaptiveFriction a(settings(1e-6));
+    AdaptiveFriction a(1, 1e-6);
     for (const auto& [y1, w] : excitation(2)) {
       const double f = 0.7 * y1 + w;
       double found;
@@ -76,13 +69,13 @@ void the_implicit_step_is_stable_for_any_dt_and_gain() {
 }
 
 void projection_keeps_the_parameters_in_bounds() {
-  AdaptiveFriction a(settings());
+  AdaptiveFriction a(1, 1.0);
   CHECK(drive(a, 60, 3.0, 0.5));
   CHECK(*a.coulomb() <= 2.0 && *a.viscous() >= 0.4);
 }
 
 void nothing_moves_at_rest_frozen_with_bad_samples_or_over_a_gap() {
-  AdaptiveFriction a(settings());
+  AdaptiveFriction a(1, 1.0);
   drive(a, 5, 1.2, 1.0);
   CHECK(*a.coulomb() != 1.0);
   const double one = 1, slow = 0.001, nine = 9;
@@ -99,7 +92,7 @@ void nothing_moves_at_rest_frozen_with_bad_samples_or_over_a_gap() {
 }
 
 void restore_discards_what_was_learned_in_contact() {
-  AdaptiveFriction a(settings());
+  AdaptiveFriction a(1, 1.0);
   drive(a, 40, 0.7, 1.0);
   const double good = *a.coulomb(), y1 = 8.0, w = 0.5, f = 8 * 0.7 + 30.0;
   for (int k = 0; k < 100; ++k) a.step(dt, &y1, &w, &level, &w, &f, false);  // 0.1 s of contact before it is detected
@@ -109,7 +102,7 @@ void restore_discards_what_was_learned_in_contact() {
 }
 
 void persisted_values_are_projected_or_refused() {
-  AdaptiveFriction a(settings(1.0, 2));
+  AdaptiveFriction a(2, 1.0);
   const double coulomb[] = {0.8, 9.0}, viscous[] = {1.1, -1.0}, bad[] = {nan_, 1.0}, zero[] = {0, 0};
   CHECK(a.set(coulomb, viscous));
   CHECK(a.coulomb()[0] == 0.8 && a.coulomb()[1] == 2.0);
@@ -122,7 +115,7 @@ void parameters_name_the_argument() {
   for (double bad : {-1.0, 0.0, nan_}) {
     std::string text;
     try {
-      AdaptiveFriction a(settings(bad));
+      AdaptiveFriction a(1, bad);
     } catch (const std::invalid_argument& error) {
       text = error.what();
     }
@@ -133,7 +126,7 @@ void parameters_name_the_argument() {
 // Oracle: the closed form of a joint that slides at one speed, e(t) = e(0) exp(-(F^2 + F_v^2) t / (time L^2)).
 void it_settles_in_its_time_whatever_the_size_of_the_friction() {
   for (const double size : {0.05, 1.0, 40.0}) {
-    AdaptiveFriction a(settings(4.0));
+    AdaptiveFriction a(1, 4.0);
     const double y1 = 2 * size, y2 = size, w = 0.5, f = 1.2 * (y1 + y2);
     for (int k = 0; k < 4000; ++k) a.step(dt, &y1, &y2, &y1, &w, &f, false);
     double found;

@@ -58,8 +58,6 @@ TorqueProgram program(LearningLaw law, JointTorqueSource source, bool flexible) 
   guide.torque_limit = all(100);
   guide.position_lower = all(-6);
   guide.position_upper = all(6);
-  AdaptiveParameters adaptive;
-  adaptive.n = n;
   FeedforwardOptions learning;
   learning.law = law;
   learning.contact_margin = all(5);
@@ -70,7 +68,7 @@ TorqueProgram program(LearningLaw law, JointTorqueSource source, bool flexible) 
   if (source != JointTorqueSource::none) options.feedback = JointTorqueFeedback(n, all(0.3), all(2), all(10));
   if (flexible) options.flexible = FlexibleFeedforward(arm(), all(2e4), all(1e9), all(1.0));
   return TorqueProgram(ComputedTorque(arm(), gains), HandGuiding(arm(), guide),
-                       FrictionFeedforward(arm(), friction_model(), adaptive, learning), options);
+                       FrictionFeedforward(arm(), friction_model(), learning), options);
 }
 
 GuardLimits limits() {

@@ -34,7 +34,6 @@ def transmission_damping(robot: RobotFile) -> np.ndarray:
     return robot.array("stiffness.parameters.damping") if "damping" in given else np.zeros(robot.n_joints)
 
 
-WEAR_BAND = 10.0  # K, temperatures within which stiffness is compared with the baseline
 SIDES = ("auto", "motor", "link", "sensor", "fused")
 
 
@@ -110,12 +109,7 @@ class StiffnessStage:
         reference = robot.stiffness.reference_temperature if robot.stiffness is not None else None
         try:
             core.set_baseline(
-                a,
-                np.nan if reference is None else reference,
-                p["wear_warn"],
-                p["wear_error"],
-                p["wear_hold"],
-                WEAR_BAND,
+                a, np.nan if reference is None else reference, p["wear_warn"], p["wear_error"], p["wear_hold"]
             )
         except ValueError as error:
             raise ConfigError(self.name, "wear_warn", str(error)) from None

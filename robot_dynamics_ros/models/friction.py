@@ -76,7 +76,6 @@ _COMMON: dict[str, dict[str, Any]] = {
     "h": _searched(10.0, 0.5, 500.0),
     "velocity_floor": _fixed(0.01),
     "band": _fixed(0.05),
-    "even_quadratic": _fixed(0.0),
 }
 # law -> (source, uses load, what differs from _COMMON)
 _LAWS: dict[str, tuple[str, bool, dict[str, dict[str, Any]]]] = {

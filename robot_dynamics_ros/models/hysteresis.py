@@ -30,23 +30,10 @@ def spacing(
     return _core.gms_spacing(elements, r_D, r_k)
 
 
-def maxwell_slip(
-    n_joints: int,
-    elements: int = DEFAULT_ELEMENTS,
-    backlash: float | np.ndarray = DEFAULT_BACKLASH,
-    max_gap: float = MAX_GAP,
-) -> _core.Gms:
-    """Hysteresis by the spacing laws; backlash B [rad]: scalar, (n,), or a table (n, K) over one output turn."""
-    D, k = spacing(elements)
-    table = np.asarray(backlash, dtype=float)
-    table = np.array(
-        np.broadcast_to(table if table.ndim == 2 else np.atleast_1d(table)[:, None], _rows(table, n_joints))
-    )
-    return _core.Gms(np.tile(D, (n_joints, 1)), np.tile(k, (n_joints, 1)), table, max_gap)
-
-
-def _rows(table: np.ndarray, n: int) -> tuple[int, int]:
-    return n, table.shape[1] if table.ndim == 2 else 1
+def maxwell_slip(n_joints: int, elements: int = DEFAULT_ELEMENTS, max_gap: float = MAX_GAP) -> _core.Gms:
+    """Hysteresis by the spacing laws, of the usual backlash."""
+    D, k = (np.tile(x, (n_joints, 1)) for x in spacing(elements))
+    return _core.Gms(D, k, np.full((n_joints, 1), DEFAULT_BACKLASH), max_gap)
 
 
 def _optional_rows(robot: RobotFile, name: str) -> np.ndarray | None:
@@ -73,7 +60,7 @@ def elements(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
 def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = None) -> _core.Friction:
     """The hysteretic friction model of a robot file, on top of its static law.
 
-    gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]. Raises CapabilityError where
+    egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]. Raises CapabilityError where
     the file holds no hysteresis or does not know its numbers, ConfigError for values that do not fit together.
     """
     block = robot.hysteresis
@@ -85,10 +72,9 @@ def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = Non
             known = {name: robot.array(f"hysteresis.parameters.{name}") for name in block.parameters}
             return presliding_core(known, friction)
         D, k = elements(robot)
-        table = _optional_rows(robot, "b_table")
-        backlash = robot.array("hysteresis.parameters.b")[:, None].copy() if table is None else table
-        gms = _core.Gms(D, k, backlash, MAX_GAP)
-        return _core.Friction.egms(friction.core, gms, *_levels(robot, friction), kinematic_error(robot))
+        b, fc0, fc1 = (robot.array(f"hysteresis.parameters.{name}") for name in ("b", "fc0", "fc1"))
+        gms = _core.Gms(D, k, b[:, None].copy(), MAX_GAP)
+        return _core.Friction.egms(friction.core, gms, fc0, fc1, kinematic_error(robot))
     except ValueError as problem:
         raise ConfigError(robot.file, "hysteresis.parameters", str(problem)) from None
 
@@ -171,9 +157,3 @@ def kinematic_error(robot: RobotFile) -> np.ndarray:
     """Kinematic error of each transmission over a turn (n, points) [rad]; zero where the robot file has none."""
     error = None if robot.hysteresis is None else _optional_rows(robot, "kinematic_error")
     return np.zeros((robot.n_joints, 1)) if error is None else error
-
-
-def _levels(robot: RobotFile, friction: FrictionModel) -> tuple[np.ndarray, np.ndarray]:
-    if robot.hysteresis is not None and robot.hysteresis.model == "egms":
-        return robot.array("hysteresis.parameters.fc0"), robot.array("hysteresis.parameters.fc1")
-    return friction.coulomb_level(), np.zeros(robot.n_joints)

@@ -46,7 +46,6 @@ FRICTION: dict[str, dict[str, ModelParameter]] = {
         "fv3": _FV3,
         "fo": _optional("Nm", "offset"),
         "eps": _EPS,
-        "even_quadratic": _optional("1", "1: v^2 as printed; 0: |v| v", 0.0, 1.0),
     },
     "luo": _LUO,  # [Luo2024 17]
     "luo_load": {  # [Luo2024 6-8, 18]
@@ -103,21 +102,17 @@ _TEMPERATURE_FACTORS = {  # f = base (alpha (T - T0) + beta) + stribeck (gamma (
 for _law in FRICTION.values():
     _law.update(_TEMPERATURE_FACTORS)
 
-_B = ModelParameter("rad", "pre-sliding distance B of the element laws", 1e-9, 1.0)
-_ELEMENTS = {
-    "k": ModelParameter("1", "normalised stiffness of each element, sum k D = 1", 0.0, 1e9, required=False, row=True),
-    "d": ModelParameter("1", "normalised slip distance of each element", 0.0, 1e3, required=False, row=True),
-    "m": _optional("1", "number of elements when k and d follow the spacing laws", 1.0, 64.0),
-    "r_d": _optional("1", "spacing exponent of the slip distances", 1e-3, 20.0),
-    "r_k": _optional("1", "spacing exponent of the stiffnesses", 1e-3, 20.0),
-    "b": _B,
-    "b_table": ModelParameter("rad", "B over one output turn, equally spaced", 1e-9, 1.0, required=False, row=True),
-    "kinematic_error": ModelParameter("rad", "table over one output turn", -0.1, 0.1, required=False, row=True),
-}
 HYSTERESIS: dict[str, dict[str, ModelParameter]] = {
-    "gms": dict(_ELEMENTS),  # [Madsen2020 ch4 35-39]
-    "egms": {  # [Madsen2020 ch6 3-5, 14-20]
-        **_ELEMENTS,
+    "egms": {  # [Madsen2020 ch4 35-39; ch6 3-5, 14-20]
+        "k": ModelParameter(
+            "1", "normalised stiffness of each element, sum k D = 1", 0.0, 1e9, required=False, row=True
+        ),
+        "d": ModelParameter("1", "normalised slip distance of each element", 0.0, 1e3, required=False, row=True),
+        "m": _optional("1", "number of elements when k and d follow the spacing laws", 1.0, 64.0),
+        "r_d": _optional("1", "spacing exponent of the slip distances", 1e-3, 20.0),
+        "r_k": _optional("1", "spacing exponent of the stiffnesses", 1e-3, 20.0),
+        "b": ModelParameter("rad", "pre-sliding distance B of the element laws", 1e-9, 1.0),
+        "kinematic_error": ModelParameter("rad", "table over one output turn", -0.1, 0.1, required=False, row=True),
         "fc0": ModelParameter("Nm", "Coulomb friction without load; 0: the joint keeps its law", 0.0, 1e4),
         "fc1": ModelParameter("1/Nm", "load coefficient of tau^2", 0.0, 1e3),
     },
@@ -169,7 +164,6 @@ STIFFNESS: dict[str, dict[str, ModelParameter]] = {
     "odd_polynomial": {  # tau_E = sum_p a_p phi^(2p-1) [Madsen2020 ch3 7-10]
         "a": ModelParameter("Nm/rad^(2p-1)", "coefficients a_1..a_P of each joint", row=True),
         "damping": _optional("Nm s/rad", "D", 0.0, 1e6),
-        "backlash": _optional("rad", "2d over one output turn", 0.0, 0.1),
     }
 }
 

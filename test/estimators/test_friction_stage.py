@@ -113,7 +113,8 @@ def test_step_by_step_is_run(memory):
 
 
 def test_bad_memory_is_a_config_error():
-    block = {"model": "gms", "parameters": {"b": 1e-3, "d": [[1.0]], "k": [[2.0]]}, "source": "fit_test"}
+    parameters = {"b": 1e-3, "d": [[1.0]], "k": [[2.0]], "fc0": 6.0, "fc1": 0.0}
+    block = {"model": "egms", "parameters": parameters, "source": "fit_test"}
     with pytest.raises(ConfigError, match="sum k D"):
         FrictionStage().configure(robot("none", hysteresis=block))
     with pytest.raises(ConfigError, match="model"):

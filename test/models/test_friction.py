@@ -81,14 +81,6 @@ def test_each_law_is_what_its_paper_prints(law, samples):
     np.testing.assert_allclose(ours, paper, rtol=1e-12, atol=1e-12)
 
 
-def test_quadratic_term_is_odd_by_default_and_even_as_printed_on_request():
-    v = np.array([[0.7], [-0.7]])
-    odd = model("liu", fc2=5.0).torque(v)[:, 0]
-    even = model("liu", fc2=5.0, even_quadratic=1.0).torque(v)[:, 0]
-    assert odd[0] == -odd[1]
-    assert even[0] + even[1] == pytest.approx(2 * PARAMETERS["liu"]["fv2"] * 0.49)
-
-
 def test_temperature_term_of_madsen_vanishes_at_the_reference_and_is_clamped_outside_the_range():
     v = np.array([[0.8]])
     at = lambda m, T: m.torque(v, None, np.array([[T]]))[0, 0]  # noqa: E731

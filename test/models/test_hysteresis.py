@@ -36,8 +36,8 @@ def test_position_dependent_backlash_is_the_recursion_of_the_paper_for_fine_step
     table = 1e-3 * (1 + 0.4 * np.sin(2 * np.pi * np.arange(K) / K))
     theta = np.cumsum(np.random.default_rng(2).normal(0, 1e-6, 20000)) + np.linspace(0, 7, 20000)
     at = lambda x: np.interp(x % (2 * np.pi), 2 * np.pi * np.arange(K + 1) / K, np.append(table, table[0]))  # noqa: E731
-    ours = H_of(theta, maxwell_slip(1, backlash=table[None], max_gap=1e9))
     D, k = spacing()
+    ours = H_of(theta, _core.Gms(D[None], k[None], table[None], 1e9))
     np.testing.assert_allclose(ours, recursion(theta, D, k, at), atol=2e-2)
 
 

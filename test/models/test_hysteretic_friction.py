@@ -72,6 +72,6 @@ def test_built_from_a_robot_file():
 def test_robot_file_without_hysteresis_or_with_a_wrong_one_says_so():
     with pytest.raises(CapabilityError, match="hysteresis"):
         hysteresis_from_robot(load_robot("ur5e").with_updates({"hysteresis": None}))
-    bad = with_hysteresis("gms", b=1e-3, d=[[0.5, 1.0]], k=[[1.0, 1.0]])
+    bad = with_hysteresis("egms", b=1e-3, d=[[0.5, 1.0]], k=[[1.0, 1.0]], fc0=6.0, fc1=0.0)
     with pytest.raises(ConfigError, match="sum k D"):
         hysteresis_from_robot(bad)

@@ -17,6 +17,7 @@ from stepped_driver import START
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK
 from robot_dynamics_ros.nodes.part import LONGEST_REASON
 from robot_dynamics_ros.nodes.robot import motion_interface
 from robot_dynamics_ros.nodes.robot.joint_trajectory import read_points
@@ -41,11 +42,11 @@ class Inputs(TopicInputs):
     """Without subscriptions."""
 
     def __init__(self):
-        log = SimpleNamespace(warning=lambda *a, **k: None)
+        log = SimpleNamespace(warning=lambda *a, **k: None, error=lambda *a, **k: None)
         values = {"stamps": "header", "max_age": 0.0}
         self._node = SimpleNamespace(value=values.get, get_logger=lambda: log, context=None)
         self._node.count_publishers = lambda name: 2
-        self._refused, self.taken, self._back, self.main = Counter(), [], 0, "/joint_states"
+        self._refused, self.taken, self._seen, self.main = Counter(), [], (0, 0), "/joint_states"
         self._join = SimpleNamespace(take=lambda *a: self.taken.append(a), counts=Counter())
 
 
@@ -58,10 +59,21 @@ def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
 
 def test_two_publishers_whose_stamps_alternate_are_named_once_per_report():
     inputs = Inputs()
-    assert inputs.disorder() == ""
+    assert inputs.disorder() == (OK, "")
     inputs._join.counts["clock backwards"] += 3
-    assert "/joint_states went back 3 times" in (text := inputs.disorder()) and "2 nodes publish" in text
-    assert inputs.disorder() == ""
+    level, text = inputs.disorder()
+    assert level == ERROR and "/joint_states went back 3 times" in text and "2 nodes publish" in text
+    assert inputs.disorder() == (OK, "")
+
+
+def test_a_message_behind_a_newer_one_is_left_out_and_a_clock_that_was_set_is_followed():
+    ms, taken = 1_000_000, []
+    join = StampJoin(ROBOT.joint_names, {}, (), (), lambda sample: taken.append(sample.stamp_ns // ms))
+    for stamp in (1000, 1002, 1001, 1004, 500, 502):
+        message = JointState(name=list(ROBOT.joint_names), position=[0.0] * 6, effort=[0.0] * 6)
+        join.take("joint_states", message, stamp * ms, stamp * ms)
+    assert taken == [1000, 1002, 1004, 500, 502]
+    assert (join.counts["out of order"], join.counts["clock backwards"]) == (1, 1)
 
 
 def trajectory(velocity, name="shoulder_pan_joint"):

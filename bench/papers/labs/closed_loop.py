@@ -42,15 +42,13 @@ class ClosedLoop:
 
     simulation: SimulationClient
 
-    def __init__(
-        self, robot: RobotFile, parameters: dict[str, Any] | None = None, seed: int = 0, payload: float = 0.0
-    ) -> None:
-        self.robot, self._seed, self._payload = robot, seed, payload
+    def __init__(self, robot: RobotFile, parameters: dict[str, Any], payload: float = 0.0) -> None:
+        self.robot, self._payload = robot, payload
         self._reads, self._slowed = 0, False
-        self._parameters = {"time_scale": SLOW} | (parameters or {})
+        self._parameters = {"time_scale": SLOW} | parameters
 
     def __enter__(self) -> ClosedLoop:
-        self.ur = FaultyController("ur5e", lockstep=True, seed=self._seed, speed=APPROACH)
+        self.ur = FaultyController("ur5e", lockstep=True, speed=APPROACH)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)
@@ -177,7 +175,7 @@ class ClosedLoop:
 
 
 def closed_loop(
-    robot: RobotFile, parameters: dict[str, Any] | None = None, *, payload: float = 0.0, transport: str = TRANSPORTS[0]
+    robot: RobotFile, parameters: dict[str, Any], *, payload: float = 0.0, transport: str = TRANSPORTS[0]
 ) -> ClosedLoop | InProcessLoop:
     """A loop by one of the transports of the registry."""
     if transport == "process":

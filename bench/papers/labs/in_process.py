@@ -50,14 +50,9 @@ class InProcessLoop:
     """Plant and torque loop, cycle by cycle; used like ClosedLoop."""
 
     def __init__(
-        self,
-        robot: RobotFile,
-        parameters: dict[str, Any] | None = None,
-        seed: int = 0,
-        payload: float = 0.0,
-        plant: Mapping[str, Any] | None = None,
+        self, robot: RobotFile, parameters: dict[str, Any], payload: float = 0.0, plant: Mapping[str, Any] | None = None
     ) -> None:
-        self.rig = ClockBench(seed, parameters, robot=robot, plant=plant)
+        self.rig = ClockBench(0, parameters, robot=robot, plant=plant)
         self.rig.plant.set_temperatures(WARM, WARM)
         if payload > 0:
             self.rig.plant.set_payload(payload, [0.0, 0.0, 0.05])

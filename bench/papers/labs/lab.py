@@ -56,21 +56,9 @@ def measured(plan: Plan, machine: SimulatedRobot, robot: RobotFile, joint: int, 
     return joint_records(rehearse(machine, plan.motion, rate=plan.rate, keep=keep), robot)[joint]
 
 
-def sweeps(
-    robot: RobotFile,
-    joint: int,
-    start: np.ndarray,
-    travel: float,
-    speeds: Sequence[float],
-    a: float = 2.0,
-    rate: float = 500.0,
-) -> Plan:
+def sweeps(robot: RobotFile, joint: int, start: np.ndarray, travel: float, speeds: Sequence[float]) -> Plan:
     """One joint over the same travel [rad] and back at each speed [rad/s]: load at every position and speed."""
     end = np.array(start)
     end[joint] += travel
-    parts = [
-        p
-        for v in speeds
-        for p in (motions.trapezoid(start, end, rate, v, a), motions.trapezoid(end, start, rate, v, a))
-    ]
-    return planning.checked(robot, "sweeps", [joint], motions.join(*parts), rate)
+    parts = [motions.trapezoid(*ends, velocity=v) for v in speeds for ends in ((start, end), (end, start))]
+    return planning.checked(robot, "sweeps", [joint], motions.join(*parts), 500.0)

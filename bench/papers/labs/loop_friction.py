@@ -21,17 +21,16 @@ def model_error(robot: RobotFile, run: Run) -> np.ndarray:
     return np.array([fit[1][5:] for fit in _fits(robot, run)])
 
 
-def identified(robot: RobotFile, run: Run, coulomb_scale: float = 1.0, dissipative: bool = False) -> RobotFile:
+def identified(robot: RobotFile, run: Run, dissipative: bool = False) -> RobotFile:
     """The robot with friction fitted to one run: f = (fc0 + fc1 tau_J^2) H + fv1 w + fv2 |w|w + fv3 w^3 per joint.
 
     A scale and an offset of the model torque are fitted along (model_error), so that friction does not take them over.
 
-    coulomb_scale: factor on fc0 and fc1 afterwards, a friction that is wrong at the start. dissipative: no coefficient
-    of friction is negative.
+    dissipative: no coefficient of friction is negative.
     """
     fits = _fits(robot, run, dissipative)
     c = np.array([fit[1] for fit in fits])
-    level, load = (coulomb_scale * c[:, 0]).tolist(), (coulomb_scale * c[:, 1]).tolist()
+    level, load = c[:, 0].tolist(), c[:, 1].tolist()
     none = [0.0] * robot.n_joints
     viscous = {f"fv{k}": c[:, 1 + k].tolist() for k in (1, 2, 3)}
     law = {"fc": level, "fs": level, "vs": 0.1, "mu": 1.0, "fl": none, "ft2": none, "ft3": none, "eps": 0.02} | viscous

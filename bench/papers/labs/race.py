@@ -75,7 +75,7 @@ class _Reached(Exception):
 
 
 def hybrid_until(
-    search: FourierSearch, x: np.ndarray, wanted: list[Quality], rng: np.random.Generator, effort: int = 40
+    search: FourierSearch, x: np.ndarray, wanted: list[Quality], rng: np.random.Generator
 ) -> list[Quality | None]:
     """Where the hybrid search from x (m,) first reaches each wanted quality.
 
@@ -84,7 +84,7 @@ def hybrid_until(
     """
     start = time.thread_time()
     found: list[Quality | None] = [None] * len(wanted)
-    plan = phases(effort)
+    plan = phases(40)
 
     def watch(y: np.ndarray) -> None:
         now = quality(search, y, time.thread_time() - start, between=False)

@@ -160,10 +160,10 @@ def together(parts: Sequence[FrictionData]) -> FrictionData:
     return FrictionData(**columns, joint=parts[0].joint)
 
 
-def friction_block(fits: Sequence[FrictionFit], source: str = "reproduction") -> dict[str, Any]:
+def friction_block(fits: Sequence[FrictionFit]) -> dict[str, Any]:
     """The friction block of a robot file from one fit per joint."""
     block = {k.split(".", 1)[1]: v for k, v in friction_updates(fits).items()}
-    return {"friction": {"source": source, **block}}
+    return {"friction": {"source": "reproduction", **block}}
 
 
 @cache
@@ -195,11 +195,11 @@ def thermal_fit(robot: RobotFile, fit: FrictionFit, joint: int) -> ThermalFit:
     return fit_thermal([run], fit.model(), fixed=fixed, joint=name)
 
 
-def thermal_block(fits: Sequence[ThermalFit], source: str = "reproduction") -> Mapping[str, Any]:
+def thermal_block(fits: Sequence[ThermalFit]) -> Mapping[str, Any]:
     """The thermal block of a robot file from one fit per joint."""
     names = list(fits[0].parameters)
     values = {k: [f.parameters[k] for f in fits] for k in names}
-    return {"thermal": {"source": source, "model": fits[0].model, "parameters": values}}
+    return {"thermal": {"source": "reproduction", "model": fits[0].model, "parameters": values}}
 
 
 def heat_capacities(name: str) -> np.ndarray:

@@ -148,12 +148,15 @@ class DutyRun:
     duration: float
 
 
-def duty_runs(record: JointRecord, shortest: float = 120.0) -> list[DutyRun]:
-    """Parts without gaps of at least `shortest` [s], with the share of time the joint moves in each."""
+_SHORTEST_DUTY = 120.0  # s
+
+
+def duty_runs(record: JointRecord) -> list[DutyRun]:
+    """Parts without gaps of at least _SHORTEST_DUTY, with the share of time the joint moves in each."""
     found = []
     for rows in runs(record):
         t = record.time[rows]
-        if t[-1] - t[0] >= shortest:
+        if t[-1] - t[0] >= _SHORTEST_DUTY:
             moving = float(np.mean(np.abs(record.v[rows]) > 0.01))
             found.append(DutyRun(rows, moving, float(t[-1] - t[0])))
     return found

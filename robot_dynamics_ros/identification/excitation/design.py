@@ -15,6 +15,7 @@ from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.search import FourierSearch, phases
 
+HARMONICS = 5  # [Liu2020]
 Progress = Callable[[int, int, str], None]
 
 
@@ -33,7 +34,6 @@ class Excitation:
 def design_fourier(
     robot: Any,
     limits: Limits | None = None,
-    harmonics: int = 5,
     base: float = 0.1 * np.pi,
     duration: float = 20.0,
     rate: float = 125.0,
@@ -43,16 +43,16 @@ def design_fourier(
     progress: Progress = lambda done, total, text: None,
     columns: Sequence[int] | None = None,
 ) -> Excitation:
-    """Best of `starts` Fourier motions [Liu2020: 5 harmonics, 0.1 pi rad/s, 20 s] of about 5 `effort` steps each.
+    """Best of `starts` Fourier motions [Liu2020: HARMONICS, 0.1 pi rad/s, 20 s] of about 5 `effort` steps each.
 
     columns: numbers of the standard parameters that it is to show; None: all base parameters.
     It keeps every limit within TOLERANCE, between samples too. Raises DataError for numbers that cannot be, or when no
     motion found keeps the limits: by how much the best one breaks which.
     """
-    if not 2 <= harmonics <= 20 or not 0 < base < 50 or not 1 <= duration <= 3600 or not 1 <= starts <= 1000:
-        raise DataError("harmonics must be 2..20, base 0..50 rad/s, duration 1..3600 s, starts 1..1000")
+    if not 0 < base < 50 or not 1 <= duration <= 3600 or not 1 <= starts <= 1000:
+        raise DataError("base must be 0..50 rad/s, duration 1..3600 s, starts 1..1000")
     criteria = Criteria(robot, limits or Limits.of(robot), columns)
-    search = FourierSearch(criteria, harmonics, base, duration)
+    search = FourierSearch(criteria, HARMONICS, base, duration)
     x = _best_of(search, starts, effort, np.random.default_rng(seed), progress)
     t = np.arange(0, duration, 1 / rate)
     return excitation(criteria, t, search.at(x, t))

@@ -32,6 +32,7 @@ _STEADY = 0.45  # s at constant speed, at least
 _EDGE = 0.02  # rad kept from position limits
 _CHECK_RATE = 250.0  # Hz of the samples by which a plan is judged
 _DRAWN = 20_000  # samples of a motion that are drawn and checked against floor, boxes and clearance
+LAW = "madsen"  # that velocity steps are fitted with
 _RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file has no acceleration limit
 
 
@@ -203,12 +204,12 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: JointMot
     return Plan(name, tuple(names[j] for j in joints), motion, rate, torque)
 
 
-def check_steps(plan: Plan, joint: int, law: str = "madsen") -> None:
+def check_steps(plan: Plan, joint: int) -> None:
     """Refuse velocity steps of one joint (its number) that are too few for a fit of friction, before they are recorded.
 
-    Raises CapabilityError naming joint, samples of steady sliding and how many `law` needs.
+    Raises CapabilityError naming joint, samples of steady sliding and how many a fit of LAW needs.
     """
-    need = least_samples(law_named(law))
+    need = least_samples(law_named(LAW))
     every = max(int(plan.rate // _CHECK_RATE), 1)
     q, qd, _ = (x[::every] for x in plan.motion)
     stamps = (np.arange(len(q)) * (1e9 * every / plan.rate)).astype(np.int64)
@@ -219,7 +220,7 @@ def check_steps(plan: Plan, joint: int, law: str = "madsen") -> None:
         v = np.zeros(0)
     if (count := int((np.abs(v) >= MOVING).sum())) < need:
         raise CapabilityError(
-            f"{plan.name}: {name} would slide steadily in {count} samples, a fit of {law} needs {need}: take more "
+            f"{plan.name}: {name} would slide steadily in {count} samples, a fit of {LAW} needs {need}: take more "
             "speeds (--count), more travel (--travel), or a start farther from its limits (--start)"
         )
 

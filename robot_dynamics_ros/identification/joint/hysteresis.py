@@ -20,6 +20,7 @@ from robot_dynamics_ros.models.hysteresis import DEFAULT_R_D, DEFAULT_R_K, spaci
 
 _FIT_SAMPLES = 5000
 _MIN_REVERSALS = 4
+POINTS = 240  # of a table over one output turn
 # theta (N,) [rad], torque (N,) [Nm], backlash (1, K) [rad], elements M -> spans d (M,), stiffnesses k (M,) [Nm]
 Solver = Callable[[np.ndarray, np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 
@@ -99,9 +100,9 @@ def fit_hysteresis(
 
 
 def kinematic_error_and_backlash(
-    theta: np.ndarray, phi: np.ndarray, points: int = 240, settle: float = 0.0
+    theta: np.ndarray, phi: np.ndarray, settle: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tables (points,) over one output turn: kinematic error th~ = (phi+ + phi-)/2 and backlash 2 d = phi+ - phi-.
+    """Tables (POINTS,) over one output turn: kinematic error th~ = (phi+ + phi-)/2 and backlash 2 d = phi+ - phi-.
 
     theta, phi (N,) [rad]: rotor angle and deformation theta - q of a slow reciprocating run; phi+ and phi- are the
     medians in each angle bin while moving up and down by more than `settle` since the last reversal. Raises DataError
@@ -110,11 +111,11 @@ def kinematic_error_and_backlash(
     sign = travel_sign(theta)
     turned = np.concatenate([[True], np.diff(sign) != 0])
     since = np.abs(theta - theta[np.maximum.accumulate(np.where(turned, np.arange(len(theta)), 0))])
-    bins = np.floor(np.mod(theta, 2 * np.pi) / (2 * np.pi) * points + 0.5).astype(int) % points
+    bins = np.floor(np.mod(theta, 2 * np.pi) / (2 * np.pi) * POINTS + 0.5).astype(int) % POINTS
     sides = []
     for direction in (1.0, -1.0):
         use = (sign == direction) & (since >= settle)
-        table = binned_statistic(bins[use], phi[use], "median", np.arange(points + 1) - 0.5).statistic
+        table = binned_statistic(bins[use], phi[use], "median", np.arange(POINTS + 1) - 0.5).statistic
         if not np.isfinite(table).mean() >= 0.75:
             raise DataError(
                 f"the run covers {100 * np.isfinite(table).mean():.0f} % of a turn while moving "

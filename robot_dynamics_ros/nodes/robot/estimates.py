@@ -22,6 +22,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
 LOST = 0.02  # share of missing samples above which the user is told
+REPEAT = 30.0  # s between lines of the console that say the same
 
 
 class EffortWatch:
@@ -93,6 +94,7 @@ class Estimates(NodePart):
             self._gate = LiveGate(robot) if driver is None else None
         self._logged, self._statuses = "", Counter[Status]()
         self._held, self._missed = False, 0  # a payload, as last logged; missing samples, as last reported
+        self._paused = False  # estimates were withheld since the last report
         self._tared = ""
         self._trigger("~/reset", self._reset)
         if "force" in self.running:
@@ -115,7 +117,9 @@ class Estimates(NodePart):
         why = self._withheld()
         if why and why != self._logged:
             self._node.get_logger().error(why)
-        self._logged = why
+        elif self._logged and not why:
+            self._node.get_logger().info("estimates are published again")
+        self._logged, self._paused = why, self._paused or bool(why)
         return not why
 
     @property
@@ -217,9 +221,9 @@ class Estimates(NodePart):
             found.append((STALE, "a required signal is absent: is effort published?"))
         if counts[Status.fault]:
             found.append((ERROR, "a stage reports a fault"))
-        if counts[Status.reset] or missing > LOST * counts.total():
-            gaps = f"{missing} samples missing and {counts[Status.reset]} gaps within a second"
-            found.append((WARN, f"{gaps}: the network or this machine is too slow"))
+        paused, self._paused = self._paused, False  # by estimates that were withheld, which is no gap of the stream
+        if not paused and (counts[Status.reset] or missing > LOST * counts.total()):
+            found.append((WARN, self._gaps(missing, counts[Status.reset])))
         if counts[Status.degraded]:
             why = "near a singularity, friction unknown, a joint isolated or samples late"
             found.append((WARN, f"{counts[Status.degraded]} estimates are degraded: {why}"))
@@ -232,6 +236,12 @@ class Estimates(NodePart):
             self._log_payload(text)
         found += [(WARN, f"{joint}: {text}") for joint, (off, text) in self._friction_health().items() if off]
         return worst(*found)
+
+    def _gaps(self, missing: int, gaps: int) -> str:
+        lost = " and ".join([f"{missing} samples missing"] * bool(missing) + [f"{gaps} longer gaps"] * bool(gaps))
+        text = f"{lost} within a second: the network or this machine is too slow"
+        self._node.get_logger().warning(text, throttle_duration_sec=REPEAT)
+        return text
 
     def _log_payload(self, text: str) -> None:
         held = self.pipeline.stage("force").core.payload_held

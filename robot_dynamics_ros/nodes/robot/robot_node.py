@@ -224,8 +224,7 @@ class RobotNode(LifecycleBase):
             level, text, values = self._estimates.diagnose()
             if self._inputs is not None:
                 values |= self._inputs.counts() | latencies
-                if disorder := self._inputs.disorder():
-                    level, text = worst((level, text), (ERROR, disorder))
+                level, text = worst((level, text), self._inputs.disorder())
             if self._readiness is not None and (silent := self._readiness.check()):
                 level, text = ERROR, silent
             entries.append(status(f"{name}: estimates", level, text, values))

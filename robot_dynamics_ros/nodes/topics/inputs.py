@@ -11,6 +11,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, possible_ns
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
@@ -23,6 +24,7 @@ DEPTH = 100  # messages that wait while this process has no processor: 0.2 s at 
 INPUT_QOS = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_REASONS = 20  # counted by themselves
 OTHER = "other reasons"
+REPEAT = 30.0  # s between lines of the console that say the same
 
 
 class TopicInputs(NodePart):
@@ -44,7 +46,7 @@ class TopicInputs(NodePart):
         super().__init__(node)
         self._join = StampJoin(robot.joint_names, robot.joint_aliases, companions, held, deliver)
         self._refused: Counter[str] = Counter()
-        self._back = 0  # how often stamps went back, as last reported
+        self._seen = (0, 0)  # how often stamps went back and samples were out of order, as last reported
         self.last_refusal, self.main = "", MAIN  # main: absolute name of the topic of joint states
         for name in (MAIN, *companions, *held):
             self._listen(TOPICS[name], robot.joint_names)
@@ -95,12 +97,20 @@ class TopicInputs(NodePart):
         """Counts of refused messages by reason and of incomplete samples, as diagnostic values."""
         return {f"refused: {reason}": n for reason, n in self._refused.items()} | dict(self._join.counts)
 
-    def disorder(self) -> str:
-        """What is wrong with the stamps since the last call; "" where they increase."""
-        back = self._join.counts["clock backwards"]
-        times, self._back = back - self._back, back
-        if not times:
-            return ""
+    def disorder(self) -> tuple[bytes, str]:
+        """What is wrong with the stamps since the last call."""
+        back, late = (self._join.counts[name] for name in ("clock backwards", "out of order"))
+        (was_back, was_late), self._seen = self._seen, (back, late)
         several = self._node.count_publishers(self.main)
-        who = f"{several} nodes publish on it, end all but one" if several > 1 else "the clock of its publisher was set"
-        return f"stamps on {self.main} went back {times} times, estimates begin anew each time: {who}"
+        if back == was_back and late == was_late:
+            return OK, ""
+        level, text = WARN, f"{late - was_late} samples on {self.main} arrived behind newer ones and are left out"
+        if back > was_back:
+            level, text = (
+                ERROR,
+                f"stamps on {self.main} went back {back - was_back} times, estimates begin anew each time",
+            )
+        if several > 1:
+            level, text = ERROR, f"{text}: {several} nodes publish on it, end all but one"
+        self._node.get_logger().warning(text, throttle_duration_sec=REPEAT)
+        return level, text

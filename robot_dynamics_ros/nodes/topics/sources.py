@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bags.rows import SWAPPED
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.signals import Sample
@@ -21,7 +22,8 @@ class StampJoin:
     """Samples keyed by the stamp of joint_states, completed by companion topics of the same stamp.
 
     companions: topics that must carry the same stamp; held: slow topics whose last value is used. A sample leaves, in
-    order, when it is complete or when MAX_WAITING newer ones wait behind it.
+    order, when it is complete or when MAX_WAITING newer ones wait behind it. One that arrives behind a newer one is
+    left out; a stamp farther back than SWAPPED is that of a clock that was set.
     """
 
     def __init__(
@@ -55,6 +57,9 @@ class StampJoin:
         self._release()
 
     def _main(self, message: Any, stamp_ns: int, receive_ns: int) -> None:
+        if self._last_ns is not None and 0 < self._last_ns - stamp_ns < SWAPPED:
+            self.counts["out of order"] += 1
+            return
         sample = Sample(self._joints, stamp_ns)
         sample.receive_ns = receive_ns
         self.readers[MAIN].read(message, sample)

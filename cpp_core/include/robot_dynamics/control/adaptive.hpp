@@ -18,36 +18,20 @@
 
 namespace robot_dynamics {
 
-struct AdaptiveParameters {
-  int n = 0;
-  double time = 4.0;                  // s in which the scales settle in motion
-  double lower = 0.4, upper = 2.0;    // of both scales
-  double omega_min = speeds::moving;  // rad/s [ch6 28]
-  double omega_time = 0.05;           // s [ch6 28]
-  double max_dt = 0.05;               // s: a longer step is a gap, not an integration
-  double snapshot_period = 0.25;      // s between snapshots kept for restore()
-};
-
-inline void validate(const AdaptiveParameters& p) {
-  const auto require = [](bool good, const char* what, double value, const char* bound) {
-    if (!good) throw std::invalid_argument(std::string(what) + " = " + std::to_string(value) + " must be " + bound);
-  };
-  require(1 <= p.n && p.n <= max_joints, "n_joints", p.n, "in 1..16");
-  require(p.time > 0, "time", p.time, "> 0");
-  require(0 < p.lower && p.lower <= 1, "lower", p.lower, "in (0, 1]");
-  require(p.upper >= 1 && std::isfinite(p.upper), "upper", p.upper, ">= 1");
-  require(p.omega_min > 0, "omega_min", p.omega_min, "> 0");
-  require(p.omega_time >= 0, "omega_time", p.omega_time, ">= 0");
-  require(p.max_dt > 0, "max_dt", p.max_dt, "> 0");
-  require(p.snapshot_period > 0, "snapshot_period", p.snapshot_period, "> 0");
-}
-
 class AdaptiveFriction {
  public:
-  static constexpr double least = 1e-3;  // Nm: a law without friction teaches nothing
+  static constexpr double lower = 0.4, upper = 2.0;    // of both scales
+  static constexpr double omega_min = speeds::moving;  // rad/s [ch6 28]
+  static constexpr double omega_time = 0.05;           // s [ch6 28]
+  static constexpr double max_dt = 0.05;               // s: a longer step is a gap, not an integration
+  static constexpr double snapshot_period = 0.25;      // s between snapshots kept for restore()
+  static constexpr double least = 1e-3;                // Nm: a law without friction teaches nothing
 
-  explicit AdaptiveFriction(const AdaptiveParameters& parameters) : p_(parameters) {
-    validate(p_);
+  // time: s in which the scales settle in motion
+  AdaptiveFriction(int n, double time) : n_(n), time_(time) {
+    if (!(1 <= n && n <= max_joints))
+      throw std::invalid_argument("n_joints = " + std::to_string(n) + " must be in 1..16");
+    if (!(time > 0)) throw std::invalid_argument("time = " + std::to_string(time) + " must be > 0");
     reset();
   }
 
@@ -64,13 +48,13 @@ class AdaptiveFriction {
   Status step(double dt, const double* Y1, const double* Y2, const double* level, const double* omega,
               const double* f_meas, bool frozen) noexcept {
     if (!(dt > 0)) return Status::dropped;
-    for (int i = 0; i < p_.n; ++i)
+    for (int i = 0; i < n_; ++i)
       if (!std::isfinite(Y1[i] + Y2[i] + level[i] + omega[i] + f_meas[i])) return Status::dropped;
-    if (frozen || dt > p_.max_dt) return Status::degraded;
+    if (frozen || dt > max_dt) return Status::degraded;
     bool bounded = false;
-    for (int i = 0; i < p_.n; ++i) {
-      still_[i] = std::fabs(omega[i]) >= p_.omega_min ? 0.0 : still_[i] + dt;
-      if (still_[i] <= p_.omega_time) bounded |= update(i, dt, Y1[i], Y2[i], level[i], f_meas[i]);  // [ch6 28]
+    for (int i = 0; i < n_; ++i) {
+      still_[i] = std::fabs(omega[i]) >= omega_min ? 0.0 : still_[i] + dt;
+      if (still_[i] <= omega_time) bounded |= update(i, dt, Y1[i], Y2[i], level[i], f_meas[i]);  // [ch6 28]
     }
     keep_snapshot(dt);
     return bounded ? Status::saturated : Status::ok;
@@ -78,7 +62,7 @@ class AdaptiveFriction {
 
   // f^ = Y'a [ch6 29]
   void friction(const double* Y1, const double* Y2, double* f) const noexcept {
-    for (int i = 0; i < p_.n; ++i) f[i] = a1_[i] * Y1[i] + a2_[i] * Y2[i];
+    for (int i = 0; i < n_; ++i) f[i] = a1_[i] * Y1[i] + a2_[i] * Y2[i];
   }
 
   // Back to the values of at least one snapshot period ago: contact may have changed them before it was detected.
@@ -91,11 +75,11 @@ class AdaptiveFriction {
 
   // Persisted values; outside the bounds they are projected, not finite they are refused.
   bool set(const double* a1, const double* a2) noexcept {
-    for (int i = 0; i < p_.n; ++i)
+    for (int i = 0; i < n_; ++i)
       if (!(std::isfinite(a1[i]) && std::isfinite(a2[i]))) return false;
-    for (int i = 0; i < p_.n; ++i) {
-      a1_[i] = std::clamp(a1[i], p_.lower, p_.upper);
-      a2_[i] = std::clamp(a2[i], p_.lower, p_.upper);
+    for (int i = 0; i < n_; ++i) {
+      a1_[i] = std::clamp(a1[i], lower, upper);
+      a2_[i] = std::clamp(a2[i], lower, upper);
     }
     snapshots_.fill({a1_, a2_});
     return true;
@@ -103,8 +87,7 @@ class AdaptiveFriction {
 
   const double* coulomb() const noexcept { return a1_.data(); }
   const double* viscous() const noexcept { return a2_.data(); }
-  int n() const noexcept { return p_.n; }
-  const AdaptiveParameters& parameters() const noexcept { return p_; }
+  int n() const noexcept { return n_; }
 
  private:
   struct Values {
@@ -112,24 +95,25 @@ class AdaptiveFriction {
   };
 
   bool update(int i, double dt, double y1, double y2, double level, double f) noexcept {
-    const double e = f - (y1 * a1_[i] + y2 * a2_[i]);                          // [ch6 25]
-    const double size = level * level + y2 * y2 + least * least;               // Nm2
-    const double gain = dt * e / (p_.time * size + dt * (y1 * y1 + y2 * y2));  // [ch6 26], implicit
+    const double e = f - (y1 * a1_[i] + y2 * a2_[i]);                        // [ch6 25]
+    const double size = level * level + y2 * y2 + least * least;             // Nm2
+    const double gain = dt * e / (time_ * size + dt * (y1 * y1 + y2 * y2));  // [ch6 26], implicit
     const double a1 = a1_[i] + y1 * gain, a2 = a2_[i] + y2 * gain;
-    a1_[i] = std::clamp(a1, p_.lower, p_.upper);  // [ch6 27]
-    a2_[i] = std::clamp(a2, p_.lower, p_.upper);
+    a1_[i] = std::clamp(a1, lower, upper);  // [ch6 27]
+    a2_[i] = std::clamp(a2, lower, upper);
     return a1_[i] != a1 || a2_[i] != a2;
   }
 
   void keep_snapshot(double dt) noexcept {
     since_snapshot_ += dt;
-    if (since_snapshot_ < p_.snapshot_period) return;
+    if (since_snapshot_ < snapshot_period) return;
     since_snapshot_ = 0;
     snapshots_[1] = snapshots_[0];
     snapshots_[0] = {a1_, a2_};
   }
 
-  AdaptiveParameters p_;
+  int n_;
+  double time_;
   std::array<double, max_joints> a1_{}, a2_{}, still_{};
   std::array<Values, 2> snapshots_{};
   double since_snapshot_ = 0;

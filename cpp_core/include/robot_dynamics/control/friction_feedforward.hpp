@@ -37,34 +37,27 @@ enum FreezeReason : std::uint32_t {
 
 struct FeedforwardOptions {
   LearningLaw law = LearningLaw::scales;
-  bool memory = true;             // false: sgn(w) F(tau_J) instead of F(tau_J) H
-  double rate = 500.0;            // Hz, of the samples
-  int window = 51;                // samples of the smoothing filter: 51 samples delay at 1 kHz are 26 at 500 Hz
-  double rls_time = 20.0;         // s, forgetting of the RLS law
-  double slow = speeds::sliding;  // rad/s below which friction may be anywhere in +-F
-  double contact_time = 0.01;     // s a residual has to last
-  double hold = 0.5;              // s of rest after the last reason
-  double thermal_rate = 0.05;     // K/s
+  bool memory = true;            // false: sgn(w) F(tau_J) instead of F(tau_J) H
+  double rate = 500.0;           // Hz, of the samples
+  int window = 51;               // samples of the smoothing filter: 51 samples delay at 1 kHz are 26 at 500 Hz
+  double adaptation_time = 4.0;  // s in which the scales settle in motion
   std::array<double, max_joints> contact_margin{};  // Nm beyond what friction explains
   std::array<double, max_joints> rotor_inertia{};   // kg m2 reflected
 };
 
 class FrictionFeedforward {
  public:
-  FrictionFeedforward(const Chain& chain, const FrictionStage& model, const AdaptiveParameters& adaptive,
-                      const FeedforwardOptions& options)
+  FrictionFeedforward(const Chain& chain, const FrictionStage& model, const FeedforwardOptions& options)
       : chain_(chain),
         o_(options),
         desired_(model),
         measured_(model),
-        adaptive_(adaptive),
-        rls_(chain.n, options.rls_time, adaptive.omega_min, 1e3),
+        adaptive_(chain.n, options.adaptation_time),
+        rls_(chain.n, rls_time, AdaptiveFriction::omega_min, 1e3),
         smooth_(2 * chain.n, options.window, 2) {
     validate(chain);
-    require(model.joints() == chain.n && adaptive.n == chain.n, "n_joints", chain.n, "the same in chain, model, law");
+    require(model.joints() == chain.n, "n_joints", chain.n, "the same in chain and model");
     require(o_.rate >= 10 && o_.rate <= 1e4, "rate", o_.rate, "in 10..10000 Hz");
-    require(o_.slow > 0 && o_.contact_time > 0 && o_.hold >= 0, "slow, contact_time, hold", o_.slow, "positive");
-    require(o_.thermal_rate > 0, "thermal_rate", o_.thermal_rate, "> 0");
     for (int i = 0; i < chain.n; ++i) {
       require(o_.contact_margin[i] > 0, "contact_margin", o_.contact_margin[i], "> 0");
       require(o_.rotor_inertia[i] >= 0, "rotor_inertia", o_.rotor_inertia[i], ">= 0");
@@ -179,13 +172,13 @@ class FrictionFeedforward {
   // Another payload is set on the controller: learning now would follow its error.
   void payload_changed() noexcept {
     take_back();
-    left_[2] = std::max(1.0, o_.hold);
+    left_[2] = 1.0;  // s
   }
 
   // Contact as the force stage reports it.
   void contact_seen() noexcept {
     if (!(frozen_ & freeze_contact)) take_back();
-    left_[0] = o_.hold;
+    left_[0] = hold;
   }
 
   // Coulomb part of the model at the last measured (delayed) instant: F(tau_J) H, Nm.
@@ -229,25 +222,25 @@ class FrictionFeedforward {
   // Friction f outside what any admitted scales explain, for contact_time, is the environment.
   void watch_contact(double dt, const double* f) noexcept {
     bool contact = false;
-    const double lower = adaptive_.parameters().lower, upper = adaptive_.parameters().upper;
+    constexpr double lower = AdaptiveFriction::lower, upper = AdaptiveFriction::upper;
     for (int i = 0; i < n(); ++i) {
-      const bool slow = std::fabs(w_[i]) < o_.slow;
-      double least = slow ? -upper * level_[i] : std::min(lower * Y1_[i], upper * Y1_[i]);
-      double most = slow ? upper * level_[i] : std::max(lower * Y1_[i], upper * Y1_[i]);
+      const bool still = std::fabs(w_[i]) < slow;
+      double least = still ? -upper * level_[i] : std::min(lower * Y1_[i], upper * Y1_[i]);
+      double most = still ? upper * level_[i] : std::max(lower * Y1_[i], upper * Y1_[i]);
       least += std::min(lower * Y2_[i], upper * Y2_[i]), most += std::max(lower * Y2_[i], upper * Y2_[i]);
       const double beyond = std::max(f[i] - most, least - f[i]);
       suspicion_[i] = beyond > o_.contact_margin[i] ? suspicion_[i] + dt : 0.0;
-      contact = contact || suspicion_[i] >= o_.contact_time;
+      contact = contact || suspicion_[i] >= contact_time;
     }
     if (!contact) return;
     if (!(frozen_ & freeze_contact)) take_back();
-    left_[0] = o_.hold;
+    left_[0] = hold;
     frozen_ |= freeze_contact;
   }
 
   // A reason for a pause of learning ends `hold` after it last applied.
   void rest(double dt, bool saturated, const double* T, std::int64_t stamp_ns) noexcept {
-    if (saturated) left_[1] = o_.hold;
+    if (saturated) left_[1] = hold;
     if (thermal(T, stamp_ns)) left_[3] = thermal_period;
     left_[4] = asked_ ? 1e-9 + dt : 0.0;
     frozen_ = 0;
@@ -264,14 +257,19 @@ class FrictionFeedforward {
     bool quick = false;
     for (int i = 0; i < n(); ++i) {
       const bool known = thermal_ns_ != 0 && passed >= 0 && passed < 2 * thermal_period && std::isfinite(T[i]);
-      quick = quick || (known && std::fabs(T[i] - warm_[i]) > o_.thermal_rate * passed);
+      quick = quick || (known && std::fabs(T[i] - warm_[i]) > thermal_rate * passed);
       warm_[i] = T[i];
     }
     thermal_ns_ = stamp_ns;
     return quick;
   }
 
-  static constexpr double thermal_period = 10.0;  // s
+  static constexpr double rls_time = 20.0;         // s, forgetting of the RLS law
+  static constexpr double slow = speeds::sliding;  // rad/s below which friction may be anywhere in +-F
+  static constexpr double contact_time = 0.01;     // s a residual has to last
+  static constexpr double hold = 0.5;              // s of rest after the last reason
+  static constexpr double thermal_rate = 0.05;     // K/s
+  static constexpr double thermal_period = 10.0;   // s
 
   Chain chain_;
   FeedforwardOptions o_;

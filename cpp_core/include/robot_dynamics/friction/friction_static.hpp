@@ -31,13 +31,12 @@ struct ViscousCoulomb {
   static double coulomb(const double* p, double) { return p[0]; }
 };
 
-// fc1|fc2 by direction + fv1 v + fv2 |v| v + fv3 v^3 [Liu2020 3-4]; as printed v^2 is even (even_quadratic = 1)
+// fc1|fc2 by direction + fv1 v + fv2 |v| v + fv3 v^3 [Liu2020 3-4], where v^2 is printed
 struct Liu {
-  static constexpr int size = 6;
-  static std::vector<std::string> names() { return {"fc1", "fc2", "fv1", "fv2", "fv3", "even_quadratic", "fo", "eps"}; }
+  static constexpr int size = 5;
+  static std::vector<std::string> names() { return {"fc1", "fc2", "fv1", "fv2", "fv3", "fo", "eps"}; }
   static FrictionParts sliding(const double* p, double v, double s, double, double, double) {
-    const double square = p[5] != 0 ? v * v : v * v * s;
-    return {coulomb(p, s) * s + p[2] * v + p[3] * square + p[4] * v * v * v, 0.0};
+    return {coulomb(p, s) * s + p[2] * v + p[3] * s * v * v + p[4] * v * v * v, 0.0};
   }
   static double coulomb(const double* p, double s) { return s < 0 ? p[1] : p[0]; }
 };

@@ -13,8 +13,6 @@ enum class Wear : int { unknown = 0, ok = 1, warn = 2, error = 3 };
 struct WearOptions {
   double warn = 0.15, error = 0.30;  // relative drop
   double hold = 60.0;                // [s] of comparable samples before a level changes
-  double temperature_band = 10.0;    // |T - T_baseline| that still counts as equal [K]
-  double sigmas = 2.0;               // a drop counts beyond this many standard deviations
 };
 
 class WearMonitor {
@@ -24,7 +22,6 @@ class WearMonitor {
       throw std::invalid_argument("warn = " + std::to_string(o_.warn) + ", error = " + std::to_string(o_.error) +
                                   " are not 0 < warn < error < 1");
     if (!(o_.hold >= 0)) throw std::invalid_argument("hold = " + std::to_string(o_.hold) + " is not >= 0");
-    if (!(o_.temperature_band > 0)) throw std::invalid_argument("temperature_band is not > 0");
   }
   void reset() noexcept {
     level_ = Wear::unknown;
@@ -36,10 +33,10 @@ class WearMonitor {
   // k, its std and the baseline at the same deflection [Nm/rad]; temperatures [deg C] (NaN: unknown); dt [s].
   // Samples that are not comparable are ignored.
   Wear update(double k, double k_std, double baseline, double T, double T_baseline, double dt) noexcept {
-    const bool same_temperature = !(std::abs(T - T_baseline) > o_.temperature_band);
+    const bool same_temperature = !(std::abs(T - T_baseline) > temperature_band);
     if (!(k > 0 && k_std >= 0 && baseline > 0 && dt > 0 && same_temperature)) return level_;
     drop_ = 1 - k / baseline;
-    const double sure = drop_ - o_.sigmas * k_std / baseline;
+    const double sure = drop_ - sigmas * k_std / baseline;
     const Wear now = sure > o_.error ? Wear::error : sure > o_.warn ? Wear::warn : Wear::ok;
     if (now != candidate_) {
       candidate_ = now;
@@ -53,6 +50,8 @@ class WearMonitor {
   double drop() const noexcept { return drop_; }
 
  private:
+  static constexpr double temperature_band = 10.0;  // |T - T_baseline| that still counts as equal [K]
+  static constexpr double sigmas = 2.0;             // a drop counts beyond this many standard deviations
   WearOptions o_;
   Wear level_ = Wear::unknown, candidate_ = Wear::unknown;
   double since_ = 0, drop_ = 0;

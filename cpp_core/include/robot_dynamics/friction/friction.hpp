@@ -69,7 +69,7 @@ class Friction {
  public:
   static constexpr double slides_at = speeds::slow;
   static constexpr double stroke = 0.5;     // s in which a joint goes there and back, or creeps unseen (source: own)
-  static constexpr double silence = 0.025;  // s of which a velocity at the end says nothing
+  static constexpr double silence = 0.012;  // s of which one velocity with its noise says less than the displacement
 
   // The static map alone.
   explicit Friction(FrictionMap map) : map_(std::move(map)) {}

@@ -88,6 +88,7 @@ class ExternalForce {
     else if (dt == 0.0)
       restart();
     stamp_ = stamp_ns;
+    fresh_ = fresh_ || tick == Tick::late;  // a clamped step would leave out part of what changed the momentum
     if (tick == Tick::backwards) payload_.reset();
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
     observe(dt, in, friction, friction_std);

@@ -36,7 +36,7 @@ class SampleTiming {
     if (!(period_ > 0.0)) period_ = std::min(step, longest_first);
     const bool gap = !(step <= std::max(min_gap, gap_periods * period_));
     const bool late = step > late_periods * period_;
-    missed_ += gap ? 0 : std::max(static_cast<int>(step / period_ + 0.5) - 1, 0);
+    missed_ += gap ? 0 : static_cast<int>(step / period_ + 0.5) - 1;  // -1 where the stamp before was late
     dt = late ? late_periods * period_ : step;
     period_ += adaptation * (std::min(step, 2.0 * period_) - period_);
     if (gap) {

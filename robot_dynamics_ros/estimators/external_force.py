@@ -104,7 +104,7 @@ class ForceStage:
         Parameter(
             "contact_on_ratio",
             0.0,
-            "standard deviations at which contact begins; 0: 5.5, or more where the residuals of the robot file reach "
+            "standard deviations at which contact begins; 0: 5.25, or more where the residuals of the robot file reach "
             "more; 3.5 without residuals",
             "",
             0.0,

@@ -22,7 +22,7 @@ KEPT = 0.05  # of the level at breakaway: deviation at rest that a law with a me
 HIDDEN = 0.3  # uniform friction has 0.58, but more than 0.4 took pushes of 10 N for it
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
-CONTACT = 5.5  # standard deviations at which contact begins, with residuals that the recordings did not exceed
+CONTACT = 5.25  # standard deviations at which contact begins, with residuals that the recordings did not exceed
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 
 

@@ -7,7 +7,7 @@ CXX ?= g++
 # byte code is kept: without it each of the many processes of demo and test compiles everything it imports
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long coverage build wheels sanitize fuzz mutants lint format bench reproduce stub docs sizes clean
+.PHONY: demo test test-long coverage build wheels sanitize fuzz mutants lint format bench reproduce stub docs clean
 build: $(VENV)/.installed
 	@ROBOT_DYNAMICS_BENCH=1 $(PY) setup.py -q build_ext --inplace
 
@@ -45,9 +45,6 @@ demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vend
 	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PY) -m pip install -q "rerun-sdk>=0.41",true)
 	@$(if $(filter mujoco,$(PLANT)),$(PYTHON) tools/environment.py mujoco,true)
 	@$(PY) -m robot_dynamics_ros.cli.main demo --duration 25 $(if $(ROBOT),--robot $(ROBOT),) $(if $(filter mujoco,$(PLANT)),--plant bench.mujoco_plant:MujocoPlant,) $(if $(VIEW),--view,) $(ARGS)
-
-sizes: # seconds and megabytes of the set-up
-	@$(PYTHON) tools/environment.py sizes
 
 # the laboratory: make reproduce ARGS="all --quick"; every other command of it: python -m bench NAME
 reproduce: build

@@ -1,14 +1,13 @@
-"""Set-up behind make: `environment.py demo | vendor | mujoco | dev | peers` fills $VENV, `sizes` prints its cost.
+"""Set-up behind make: `environment.py demo | vendor | mujoco | dev | peers` fills $VENV.
 
 demo: what `make demo` runs with. vendor: the clients of Franka and Comau for their demos. mujoco: that plant. dev: what
 `make test`, `make lint` and `make docs` need besides. peers: the package and the libraries that `bench --peers`
-compares with, in an environment of their own. Uses uv where it is installed. The seconds are kept in .venv/steps.json.
+compares with, in an environment of their own. Uses uv where it is installed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shlex
 import shutil
@@ -16,12 +15,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / os.environ.get("VENV", ".venv")
 PYTHON = VENV / "bin" / "python"
-STEPS = VENV / "steps.json"
 BUILD_TOOLS = ("setuptools>=64,<80", "wheel", "pybind11>=3.0")
 PEERS = ("casadi>=3.6", "figaroh>=0.5")  # casadi's wheel has the headers of Eigen, against which Pinocchio compiles
 EXPECTED = {  # s on two quiet cores
@@ -60,7 +57,6 @@ for name in {IMPORTED}:
 """
 SILENCE = 10.0  # s between progress lines where the output is no terminal
 SMALL = 200_000  # bytes of a library below which a copy stays
-LARGEST = 12  # distributions listed by name
 
 
 def installer(*arguments: str) -> list[str]:
@@ -72,25 +68,20 @@ def installer(*arguments: str) -> list[str]:
 
 
 class Step:
-    """A running command: its log, its seconds, and the processor time of it and its children."""
+    """A running command, its log and its seconds."""
 
     def __init__(self, name: str, command: list[str], **environment: str) -> None:
         self.name, self.log, self.start = name, VENV / f"{name.replace(' ', '_')}.log", time.monotonic()
-        self.load, self.cpu, self.wall = os.getloadavg()[0], 0.0, 0.0
-        self.status: int | None = None
+        self.wall, self.status = 0.0, None
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=os.environ | environment, stdout=log, stderr=subprocess.STDOUT
             )
 
     def running(self) -> bool:
-        """Whether it still runs; notes status and times when it has ended."""
+        """Whether it still runs; notes status and seconds."""
         if self.status is None:
-            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
-            self.wall = time.monotonic() - self.start
-            if pid:
-                self.status = self.process.returncode = os.waitstatus_to_exitcode(status)
-                self.cpu = usage.ru_utime + usage.ru_stime
+            self.wall, self.status = time.monotonic() - self.start, self.process.poll()
         return self.status is None
 
     def text(self) -> str:
@@ -125,15 +116,6 @@ def run(*steps: Step) -> None:
         if step.status:
             print("\n".join(step.log.read_text(errors="replace").split("\n")[-30:]), f"whole log: {step.log}", sep="\n")
             sys.exit(1)
-    keep(steps)
-
-
-def keep(steps: tuple[Step, ...]) -> None:
-    """Add the times of steps to steps.json; the last step of a name is kept."""
-    kept: dict[str, Any] = json.loads(STEPS.read_text()) if STEPS.exists() else {}
-    for step in steps:
-        kept[step.name] = {"seconds": step.wall, "cpu": step.cpu, "load": step.load}
-    STEPS.write_text(json.dumps(kept, indent=1))
 
 
 def editable(extra: str) -> list[str]:
@@ -215,32 +197,5 @@ def peers() -> None:
     run(Step("packages", installer("--no-build-isolation", "-e", ".", *PEERS), **settings))
 
 
-def megabytes(files: Any) -> float:
-    """Space on the disk; a file with several names counts once."""
-    seen = {(s.st_dev, s.st_ino): s.st_blocks for s in (os.lstat(f) for f in files if os.path.lexists(f))}
-    return sum(seen.values()) * 512 / 1e6
-
-
-def sizes() -> None:
-    """Print Markdown tables: seconds per step with the load at its start, megabytes per distribution."""
-    print("| step | seconds | processor seconds | load at the start |\n|---|---|---|---|")
-    for name, row in (json.loads(STEPS.read_text()) if STEPS.exists() else {}).items():
-        print(f"| {name} | {row['seconds']:.0f} | {row['cpu']:.0f} | {row['load']:.1f} on {os.cpu_count()} cores |")
-    code = (
-        "import json, sys; from importlib import metadata as m; "
-        "print(json.dumps({d.name: [str(d.locate_file(f)) for f in d.files or ()] for d in m.distributions()}))"
-    )
-    listed = json.loads(
-        subprocess.check_output([str(PYTHON), "-P" if sys.version_info >= (3, 11) else "-s", "-c", code])
-    )
-    inside = {n: [f for f in files if Path(f).is_relative_to(VENV)] for n, files in listed.items()}
-    parts = sorted(((megabytes(files), name) for name, files in inside.items()), reverse=True)
-    whole = megabytes(p for p in VENV.rglob("*") if not p.is_dir())
-    rest = whole - sum(size for size, _ in parts[:LARGEST])
-    print("\n| package | MB |\n|---|---|")
-    for size, name in [*parts[:LARGEST], (rest, "others, byte code"), (whole, f"whole {VENV.name}")]:
-        print(f"| {name} | {size:.0f} |")
-
-
 if __name__ == "__main__":
-    {"demo": demo, "vendor": vendor, "mujoco": mujoco, "dev": dev, "peers": peers, "sizes": sizes}[sys.argv[1]]()
+    {"demo": demo, "vendor": vendor, "mujoco": mujoco, "dev": dev, "peers": peers}[sys.argv[1]]()

@@ -210,7 +210,7 @@ def test_the_answer_to_a_payload_lasts_until_it_is_reset():
     assert force_size(again) < 3.0
     force.answer_payload(PayloadAnswer.keep)
     force.reset()
-    empty = later(measured(still(seconds=4)), again)
+    empty = later(measured(still(seconds=14)), again)
     pipeline.run(empty)
     assert force_size(empty) > 0.8 * 3.0 * 9.81
 

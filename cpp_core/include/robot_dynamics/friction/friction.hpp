@@ -163,7 +163,7 @@ class Friction {
     const auto tick = elements_->begin(stamp_ns, theta, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
     if (tick == SampleClock::Tick::gap)
-      doubt(seconds_between(stamp_ns, stamp_), theta, v);
+      doubt(elements_->silence(), theta, v);
     else if (tick != SampleClock::Tick::ok)
       std::copy_n(theta, joints(), theta_.begin());
     portable::Ints unknown{}, slides{};
@@ -172,7 +172,6 @@ class Friction {
       step_some(i, portable::Size<portable::lanes>{}, theta, v, tau, T, dt, friction, unknown, slides);
     for (; i < joints(); ++i) step_some(i, portable::Size<1>{}, theta, v, tau, T, dt, friction, unknown, slides);
     if (portable::any(slides)) elements_->go_on_from(theta);
-    stamp_ = stamp_ns;
     std::copy_n(theta, joints(), theta_.begin());
     std::copy_n(v, joints(), v_.begin());
     return Elements::status(tick, unknown);
@@ -293,8 +292,7 @@ class Friction {
   std::optional<PeriodicTable> kinematic_error_;
   bool rest_of_map_ = false, complete_ = false, moved_rotor_ = false;  // complete: nothing comes from the map
   std::vector<SlidingJoint> joints_;
-  std::int64_t stamp_ = 0;  // of the last step [ns], and its signals
-  Joints theta_{}, v_{};
+  Joints theta_{}, v_{};  // of the last step
   Joints linear_{}, quadratic_{}, load_limit_{}, rotor_time_{}, offset_{}, sliding_{}, per_stribeck_{};
   Joints fv1_{}, fv2_{}, thinning_{}, v0_{}, fs_{}, eps_{}, cold_forward_{}, cold_backward_{};
 };

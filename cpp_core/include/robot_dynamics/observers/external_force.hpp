@@ -84,10 +84,9 @@ class ExternalForce {
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;
     if (tick == Tick::gap)
-      resume(seconds_between(stamp_ns, stamp_) > unchanged);
+      resume(timing_.silence() > unchanged);
     else if (dt == 0.0)
       restart();
-    stamp_ = stamp_ns;
     fresh_ = fresh_ || tick == Tick::late;  // a clamped step would leave out part of what changed the momentum
     if (tick == Tick::backwards) payload_.reset();
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
@@ -404,7 +403,6 @@ class ExternalForce {
   ContactLoad load_;
   Joints variance_{}, r_{}, q_{}, lag_{};
   Joints explained_{}, load_torque_{}, load_variance_{};     // by a payload or bias; of it, what is taken off
-  std::int64_t stamp_ = 0;                                   // of the last sample [ns]
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;
 };

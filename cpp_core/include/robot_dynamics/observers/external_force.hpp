@@ -15,6 +15,7 @@
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/observers/external_torque.hpp"
 #include "robot_dynamics/observers/release.hpp"
+#include "robot_dynamics/observers/tare.hpp"
 #include "robot_dynamics/signals/recent_mean.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 
@@ -39,7 +40,7 @@ class ExternalForce {
         frame_(chain, p.frame),
         contact_(chain.n + 1, p.contact),
         payload_(chain, p.payload),
-        tare_(chain.n, p.tare),
+        tare_(chain.n),
         rest_(chain.n, p.rest),
         release_(chain.n, p.contact.on_ratio, p.contact.off_time),
         drift_(chain.n, p.drift),
@@ -47,6 +48,7 @@ class ExternalForce {
         smooth_(6, p.force_cutoff) {
     require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
     require_range("contact_force", p.contact_force, 0.0, 1e6);
+    require_range("tare_payload", p.tare_payload, 0.0, std::numeric_limits<double>::infinity());
     require_range("onset_gain", p.onset_gain, 0.0, 1e5);
     require_each("friction_level", p.friction_level.data(), chain.n, 0.0, 1e6);
     restart();
@@ -92,7 +94,7 @@ class ExternalForce {
 
   TareResult tare() noexcept {
     Joints left{};
-    payload_.beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare.payload, left.data());
+    payload_.beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare_payload, left.data());
     const TareResult result = tare_.take(contact_.any() && free_time_ >= min_free_time, left.data());
     if (result == TareResult::accepted) payload_.forget(), forget_decisions();
     return result;
@@ -239,7 +241,7 @@ class ExternalForce {
   void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
     double load[max_joints];
     for (int i = 0; i < chain_.n; ++i) load[i] = robot_on_environment(out.torque[i]);
-    load_.step(stamp_ns, chain_.n, contact_.any(), load, p_.health.bound.data(), out.contact_load);
+    load_.step(stamp_ns, chain_.n, contact_.any(), load, p_.torque_bound.data(), out.contact_load);
   }
 
   // What a payload or a bias explains of the torque, and what of it is sure enough to be taken off. A contact that
@@ -290,7 +292,7 @@ class ExternalForce {
 
   // Of a wrench whose force is large enough to be a contact at the TCP, else 0.
   double significance(const WrenchEstimate& e) const noexcept {
-    const double *f = e.wrench.data(), least = contact_.active(chain_.n) ? p_.contact.off_share : 1.0;
+    const double *f = e.wrench.data(), least = contact_.active(chain_.n) ? ContactDetector::off_share : 1.0;
     const bool enough = std::sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) >= least * p_.contact_force;
     return enough ? e.significance : 0.0;
   }

@@ -10,6 +10,8 @@
 
 #include "robot_dynamics/observers/external_force_parameters.hpp"
 #include "robot_dynamics/observers/momentum_observer.hpp"
+#include "robot_dynamics/observers/torque_health.hpp"
+#include "robot_dynamics/observers/virtual_force.hpp"
 
 namespace robot_dynamics {
 
@@ -29,8 +31,8 @@ class ExternalTorque {
         momentum_(chain, p.rotor_inertia.data(), fastest_.data()),
         dry_(chain.n, p.dry.data()),
         change_(chain.n, rest_of_lag(p).data(), following(p).data()),
-        simoni_(chain.n, p.cutoffs),
-        health_(chain.n, p.health) {
+        simoni_(chain.n, p.extra_torque_cutoff),
+        health_(chain.n, p.torque_bound.data()) {
     require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
     require_range("model_error", p.model_error, 0.0, 1.0);
   }
@@ -118,7 +120,7 @@ class ExternalTorque {
   }
 
   double bandwidth(int i) const noexcept {
-    return p_.method == ForceMethod::simoni ? p_.cutoffs.extra_torque : p_.gain[i];
+    return p_.method == ForceMethod::simoni ? p_.extra_torque_cutoff : p_.gain[i];
   }
 
   int n_;

@@ -95,11 +95,10 @@ class TemperatureObserver {
     }
     if (absent == joints()) return Status::unavailable;
     if (known != joints()) return Status::dropped;
-    const std::int64_t last = clock_.last;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
-    if (tick == SampleClock::Tick::gap) cool_down(seconds_between(stamp_ns, last));
+    if (tick == SampleClock::Tick::gap) cool_down(clock_.silence);
     if (tick == SampleClock::Tick::backwards)
       for (int i = 0; i < joints(); ++i) start(i);
     const bool jump = dt > 5 * typical_ && typical_ > 0;  // fault 7: integrate, do not adapt

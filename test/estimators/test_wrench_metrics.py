@@ -21,6 +21,13 @@ def test_errors_coverage_and_false_claims_of_a_normal_error():
     assert f["false_10"] == pytest.approx(chi + 5.7e-7, abs=2e-4)
 
 
+def test_axes_without_a_deviation_are_no_coverage():
+    s = series(60.0, [(10, 20, 20.0)], error=2.0, std=2.0, moving=lambda t: t % 10 < 5)
+    s.estimate[:, 3:], s.std[:, 3:] = s.reference[:, 3:], 0.0  # a point contact: no moment
+    f = metrics.figures(s)
+    assert [f[f"within_1_{state}"] for state in metrics.STATES] == pytest.approx([0.6827] * 4, abs=0.015)
+
+
 def test_states_do_not_leak_into_each_other():
     s = series(20.0, [(5, 10, 20.0)], moving=lambda t: t % 5 < 2.5)
     masks = {"moving": s.moving & ~s.contact, "rest": ~s.moving & ~s.contact, "contact_rest": s.contact & ~s.moving}

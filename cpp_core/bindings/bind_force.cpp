@@ -12,7 +12,7 @@ ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) 
   p.frame = n;
   p.gain.fill(20.0);
   p.torque_std.fill(1.0);
-  p.health.bound.fill(1e6);
+  p.torque_bound.fill(1e6);
   views::Keywords keys(given);
   for_each_parameter(p, n, [&](const char* name, auto&&... value) { keys.take(name, value...); });
   keys.finish();

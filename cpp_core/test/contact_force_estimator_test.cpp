@@ -77,7 +77,7 @@ ContactForceParameters parameters(int kind, bool thermal) {
   p.force.recent_error = 0.25;
   p.force.torque_std.fill(1.0);
   p.force.friction_std.fill(5.0);
-  p.force.health.bound.fill(500.0);
+  p.force.torque_bound.fill(500.0);
   p.force.frame = n;
   if (kind % 2) {
     p.alignment.emplace();
@@ -200,10 +200,11 @@ void refusals_name_the_parameter() {
       {"force.method", "force.method magic", "method = 'magic' is none of momentum, simoni"},
       {"alignment.effort_delay", "alignment.effort_delay 0.2", "effort_delay = 0.2 is outside -0.05..0.05"},
       {"alignment.velocity_gain", "alignment.velocity_gain 1 1 0 1 1 1", "velocity_gain[2] = 0 is outside 0.1..10"},
-      {"motion.frozen_speed", "motion.frozen_speed fast", "motion.frozen_speed: 'fast' is no number"},
-      {"motion.frozen_speed", "motion.frozen_sped 1", "motion.frozen_speed is missing"},
-      {"motion.frozen_speed", "motion.frozen_speed 1\nmore 1", "more is no parameter"},
-      {"motion.frozen_speed", "motion.frozen_speed 1\nmotor_side 1", "motor_side is given twice"},
+      {"motion.acceleration_cutoff", "motion.acceleration_cutoff fast",
+       "motion.acceleration_cutoff: 'fast' is no number"},
+      {"motion.acceleration_cutoff", "motion.acceleration_cutof 1", "motion.acceleration_cutoff is missing"},
+      {"motion.acceleration_cutoff", "motion.acceleration_cutoff 1\nmore 1", "more is no parameter"},
+      {"motion.acceleration_cutoff", "motion.acceleration_cutoff 1\nmotor_side 1", "motor_side is given twice"},
       {"joints", "joints 17", "joints = 17"},
       {"robot_dynamics_core", "", "robot_dynamics_core is missing"},
       {"memory.elements", "memory.elements 17", "memory.elements = 17.000000 is no whole number in"},

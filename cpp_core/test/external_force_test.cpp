@@ -19,7 +19,7 @@ ExternalForceParameters parameters(ForceMethod method) {
   p.rotor_inertia.fill(1.0);
   p.torque_std.fill(1.0);
   p.friction_std.fill(5.0);
-  p.health.bound.fill(500.0);
+  p.torque_bound.fill(500.0);
   p.frame = 0;
   return p;
 }

@@ -29,11 +29,8 @@ NOISE = 0.01  # of the torque, as share of its limit, where nothing is known abo
 # Numbers of the force stage that users leave alone, and why they are what they are. Nodes do not declare them; the
 # laboratory and tests may give others to ForceStage.configure.
 CONSTANTS = (
-    # the estimator of a paper, with the cut-offs of its Table II [Simoni2017]
+    # the estimator of a paper, with cut-offs of its Table II [Simoni2017]
     Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
-    Parameter("current_cutoff", 150.0, "simoni: drive torque", "rad/s", 0.1, 1e5),
-    Parameter("inertial_cutoff", 150.0, "simoni: model torque", "rad/s", 0.1, 1e5),
-    Parameter("friction_cutoff", 150.0, "simoni: friction", "rad/s", 0.1, 1e5),
     Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
     Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
     # a singular value of the Jacobian needs one unit: moments are divided by a quarter of the arm
@@ -52,8 +49,6 @@ CONSTANTS = (
     Parameter("recent_error", 0.25, "time over which errors of a free robot scale the deviations", "s", 0.0, 2.0),
     # a lubricant warms within minutes; its viscosity differs by a third over 15 to 20 K
     Parameter("viscous_drift", 300.0, "time over which viscous friction may change; 0: never", "s", 0.0, 1e6),
-    # a sensor's bias is steady and small
-    Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
 )
 
 
@@ -129,9 +124,9 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     contact_torque = p["contact_torque"] or (0.0 if known else 2.0 * share)
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     same = (
-        "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff length "
+        "method extra_torque_cutoff length "
         "singular_value expected_force expected_moment point_contact contact_on_time contact_off_time "
-        "payload_speed payload_pieces tare_window"
+        "payload_speed payload_pieces"
     )
     return (
         {name: p[name] for name in same.split()}

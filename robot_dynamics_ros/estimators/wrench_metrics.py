@@ -55,7 +55,8 @@ def figures(s: Series) -> dict[str, float | list[float]]:
     """Every figure by name; NaN where no row says anything.
 
     force_STATE, moment_STATE: RMS per axis pooled over the three [N], [Nm], and axes_STATE the six axes.
-    within_1_STATE, within_2_STATE: share of the six axes with |error| <= 1, 2 std.
+    within_1_STATE, within_2_STATE: share of the six axes with |error| <= 1, 2 std; an axis that is known without
+    deviation (moments of a point contact) does not count.
     found_LEVEL, delay_LEVEL: see `detection`. false_share: flagged share of the time without contact; false_10,
     false_20: share of it with an estimated |F| of 10, 20 N and more.
     """
@@ -69,7 +70,8 @@ def figures(s: Series) -> dict[str, float | list[float]]:
         result[f"force_{name}"], result[f"moment_{name}"] = (float(_rms(e[:, p].reshape(-1, 1))[0]) for p in PARTS)
         result[f"axes_{name}"] = axes.tolist()
         for k in (1, 2):
-            result[f"within_{k}_{name}"] = float((np.abs(e) <= k * std).mean()) if len(e) else np.nan
+            within = (np.abs(e) <= k * std)[std != 0]
+            result[f"within_{k}_{name}"] = float(within.mean()) if len(within) else np.nan
     free = ~s.contact & known
     size = np.linalg.norm(s.estimate[:, :3], axis=1)
     result["false_share"] = float(s.flagged[free].mean()) if free.any() else np.nan

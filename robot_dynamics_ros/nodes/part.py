@@ -10,6 +10,7 @@ from std_srvs.srv import Trigger
 from robot_dynamics_ros.errors import RobotDynamicsError, printable
 
 LONGEST_REASON = 300  # characters
+REPEAT = 30.0  # s between lines of the console that say the same
 
 
 def reason(error: RobotDynamicsError) -> str:

@@ -20,7 +20,7 @@ MOVING = 0.0015  # rad/s, below this a joint stands still
 _WINDOW = 0.2  # s over which a velocity must stay the same
 _RELATIVE_CHANGE = 0.04  # share of the velocity by which it may change
 _MAX_CHANGE, _MIN_CHANGE = 0.02, 1e-3  # rad/s, largest such change; allowed beside it
-_SHORTEST = 0.15  # s
+_SHORTEST, _SHORTEST_DUTY = 0.15, 120.0  # s, of constant velocity; of a duty cycle
 _SETTLE = 0.02  # rad of travel after a reversal before presliding friction has settled
 _SLOW = 0.3  # rad/s, fastest reciprocating motion in which only hysteresis shows
 _GAP = 0.5  # s without samples: a new run begins
@@ -146,9 +146,6 @@ class DutyRun:
     rows: slice
     duty: float
     duration: float
-
-
-_SHORTEST_DUTY = 120.0  # s
 
 
 def duty_runs(record: JointRecord) -> list[DutyRun]:

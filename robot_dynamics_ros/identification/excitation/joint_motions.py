@@ -14,7 +14,7 @@ from robot_dynamics_ros.identification.excitation.check import IN_SPACE, Breach,
 from robot_dynamics_ros.identification.excitation.design import Excitation
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
-from robot_dynamics_ros.identification.joint.friction import least_samples
+from robot_dynamics_ros.identification.joint.friction import LAW, least_samples
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.models.friction import FrictionModel, law_named
 from robot_dynamics_ros.models.robot_model import RobotModel
@@ -32,7 +32,6 @@ _STEADY = 0.45  # s at constant speed, at least
 _EDGE = 0.02  # rad kept from position limits
 _CHECK_RATE = 250.0  # Hz of the samples by which a plan is judged
 _DRAWN = 20_000  # samples of a motion that are drawn and checked against floor, boxes and clearance
-LAW = "madsen"  # that velocity steps are fitted with
 _RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file has no acceleration limit
 
 

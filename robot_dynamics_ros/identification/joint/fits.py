@@ -13,7 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, duty_runs, reversals
-from robot_dynamics_ros.identification.joint.friction import SPAN_LOAD, fit_friction, friction_updates, load_span
+from robot_dynamics_ros.identification.joint.friction import LAW, SPAN_LOAD, fit_friction, friction_updates, load_span
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     at_angle,
@@ -30,7 +30,6 @@ from robot_dynamics_ros.signals.speeds import SLIDING
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-LAW = "madsen"
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal
 _ROOM = 25.0  # deg C, where nothing is reported
 RARE = 0.01  # of the samples, which no misfit is judged by

@@ -18,6 +18,7 @@ from robot_dynamics_ros.identification.metrics import covariance, nrmse, rms
 from robot_dynamics_ros.models.friction import FACTORS, FrictionLaw, FrictionModel, law_named
 from robot_dynamics_ros.signals.speeds import MOVING
 
+LAW = "madsen"  # that a recording of sliding is fitted with
 SPAN_LOAD, SPAN_T = 2.0, 5.0  # Nm, K: least spread of load and temperature for a fit
 TRIED = 64  # values of the nonlinear parameters, of which the best one is the start
 STRIBECK = ("luo_load", "simoni", "madsen")  # laws with a Stribeck part, whose change with heat is gamma

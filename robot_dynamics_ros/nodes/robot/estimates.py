@@ -16,13 +16,12 @@ from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stage import configure
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.part import REPEAT, NodeContext, NodePart
 from robot_dynamics_ros.nodes.robot.stages import OF_NODE, Selection
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
 LOST = 0.02  # share of missing samples above which the user is told
-REPEAT = 30.0  # s between lines of the console that say the same
 
 
 class EffortWatch:

@@ -12,7 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
+from robot_dynamics_ros.nodes.part import REPEAT, NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, possible_ns
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
 from robot_dynamics_ros.robot_file import RobotFile
@@ -24,7 +24,6 @@ DEPTH = 100  # messages that wait while this process has no processor: 0.2 s at 
 INPUT_QOS = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_REASONS = 20  # counted by themselves
 OTHER = "other reasons"
-REPEAT = 30.0  # s between lines of the console that say the same
 
 
 class TopicInputs(NodePart):
@@ -101,15 +100,13 @@ class TopicInputs(NodePart):
         """What is wrong with the stamps since the last call."""
         back, late = (self._join.counts[name] for name in ("clock backwards", "out of order"))
         (was_back, was_late), self._seen = self._seen, (back, late)
-        several = self._node.count_publishers(self.main)
         if back == was_back and late == was_late:
             return OK, ""
         level, text = WARN, f"{late - was_late} samples on {self.main} arrived behind newer ones and are left out"
         if back > was_back:
-            level, text = (
-                ERROR,
-                f"stamps on {self.main} went back {back - was_back} times, estimates begin anew each time",
-            )
+            level = ERROR
+            text = f"stamps on {self.main} went back {back - was_back} times, estimates begin anew each time"
+        several = self._node.count_publishers(self.main)
         if several > 1:
             level, text = ERROR, f"{text}: {several} nodes publish on it, end all but one"
         self._node.get_logger().warning(text, throttle_duration_sec=REPEAT)

@@ -187,7 +187,8 @@ class Elements {
     if (tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap) return Status::reset;
     return portable::any(unknown) ? Status::warming_up : Status::ok;
   }
-  const Joints& last() const noexcept { return last_; }  // positions [rad]
+  double silence() const noexcept { return clock_.silence; }  // s from the step before to the last one
+  const Joints& last() const noexcept { return last_; }       // positions [rad]
   void go_on_from(const double* theta) noexcept { std::copy_n(theta, n_, last_.begin()); }
 
  private:

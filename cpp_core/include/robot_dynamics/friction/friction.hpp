@@ -28,35 +28,9 @@
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/friction/elements.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
+#include "robot_dynamics/friction/sliding_joint.hpp"
 
 namespace robot_dynamics {
-
-struct SlidingJoint {
-  double load_limit = 1e3;         // largest |tau| used [Nm]: the identified range; bounds the feedback of load
-  double power = 1.0;              // p, 1 or 2
-  double sliding_ratio = 1.0;      // r = f_C / f_S, 0..1
-  double stribeck_velocity = 0.1;  // vs [rad/s]
-  double fv1 = 0.0, fv2 = 0.0;     // Nm s/rad, Nm s2/rad2
-  double fv0 = 0.0, v0 = 0.3;      // Nm s/rad, rad/s: viscosity that falls with speed
-  double offset = 0.0;             // fo [Nm]
-  double fs = 0.0, eps = 2e-3;     // Nm, rad/s: Stribeck friction of speed alone
-  double rotor_time = 0.0;         // T [s]: how long the integrated velocity drives the elements; 0: the position
-  double viscous_slope = 0.0;      // a [1/K] of the viscous terms
-  double dahl_step = 0.0;          // b [rad] of elements that give way gradually; 0: they slip at their level
-
-  // The numbers in the order above, for files and bindings.
-  static constexpr int count = 14;
-  std::array<double, count> numbers() const {
-    return {load_limit, power, sliding_ratio, stribeck_velocity, fv1,           fv2,      fv0, v0,
-            offset,     fs,    eps,           rotor_time,        viscous_slope, dahl_step};
-  }
-  static std::vector<SlidingJoint> rows(const double* p, int n) {
-    std::vector<SlidingJoint> joints;
-    for (const double* end = p + count * n; p != end; p += count)
-      joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13]});
-    return joints;
-  }
-};
 
 // theta_r of the header after dt.
 template <class V>
@@ -173,7 +147,7 @@ class Friction {
     const auto tick = elements_->begin(stamp_ns, theta, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
     if (tick == SampleClock::Tick::gap)
-      doubt(seconds_between(stamp_ns, stamp_), theta, v);
+      doubt(elements_->silence(), theta, v);
     else if (tick != SampleClock::Tick::ok)
       std::copy_n(theta, joints(), theta_.begin());
     portable::Ints unknown{}, slides{};
@@ -182,7 +156,6 @@ class Friction {
       step_some(i, portable::Size<portable::lanes>{}, theta, v, tau, T, dt, friction, unknown, slides);
     for (; i < joints(); ++i) step_some(i, portable::Size<1>{}, theta, v, tau, T, dt, friction, unknown, slides);
     if (portable::any(slides)) elements_->go_on_from(theta);
-    stamp_ = stamp_ns;
     std::copy_n(theta, joints(), theta_.begin());
     std::copy_n(v, joints(), v_.begin());
     return Elements::status(tick, unknown);
@@ -271,24 +244,8 @@ class Friction {
   // The numbers of a joint as vectors read them.
   void take(int i) {
     const SlidingJoint& p = joints_[i];
-    const auto fail = [&](const char* name, double x, const char* bound) {
-      throw std::invalid_argument("joint " + std::to_string(i + 1) + ": " + name + " = " + std::to_string(x) +
-                                  " is not " + bound);
-    };
-    if (!(p.load_limit >= 0.0 && p.load_limit <= 1e5)) fail("load_limit", p.load_limit, "in 0..1e5");
-    if (!(p.power == 1.0 || p.power == 2.0)) fail("load_power", p.power, "1 or 2");
-    if (!(p.sliding_ratio >= 0.0 && p.sliding_ratio <= 1.0)) fail("sliding_ratio", p.sliding_ratio, "in 0..1");
-    if (!(p.stribeck_velocity > 0.0)) fail("stribeck_velocity", p.stribeck_velocity, "> 0");
-    if (!(p.v0 > 0.0)) fail("v0", p.v0, "> 0");
-    if (!(p.eps > 0.0)) fail("eps", p.eps, "> 0");
-    if (!(p.rotor_time >= 0.0 && p.rotor_time <= 1e6)) fail("rotor_time", p.rotor_time, "in 0..1e6");
-    if (!(std::abs(p.viscous_slope) <= 1.0)) fail("viscous_slope", p.viscous_slope, "in -1..1");
-    if (!(p.fs >= 0.0 && p.fs <= 1e5)) fail("fs", p.fs, "in 0..1e5");
-    if (!(p.dahl_step >= 0.0 && p.dahl_step <= 1.0)) fail("dahl_step", p.dahl_step, "in 0..1");
+    p.check(i);
     if (elements_) elements_->give_way(i, p.dahl_step);
-    for (const double x : {p.fv0, p.fv1, p.fv2})
-      if (!(x >= 0.0 && x <= 1e5)) fail("viscous coefficient", x, "in 0..1e5");
-    if (!std::isfinite(p.offset)) fail("offset", p.offset, "finite");
     linear_[i] = p.power == 1.0, quadratic_[i] = p.power == 2.0;
     load_limit_[i] = p.load_limit, rotor_time_[i] = p.rotor_time, offset_[i] = p.offset;
     sliding_[i] = p.sliding_ratio, per_stribeck_[i] = 1.0 / p.stribeck_velocity;
@@ -303,8 +260,7 @@ class Friction {
   std::optional<PeriodicTable> kinematic_error_;
   bool rest_of_map_ = false, complete_ = false, moved_rotor_ = false;  // complete: nothing comes from the map
   std::vector<SlidingJoint> joints_;
-  std::int64_t stamp_ = 0;  // of the last step [ns], and its signals
-  Joints theta_{}, v_{};
+  Joints theta_{}, v_{};  // of the last step
   Joints linear_{}, quadratic_{}, load_limit_{}, rotor_time_{}, offset_{}, sliding_{}, per_stribeck_{};
   Joints fv1_{}, fv2_{}, thinning_{}, v0_{}, fs_{}, eps_{}, cold_forward_{}, cold_backward_{};
 };

@@ -1,9 +1,5 @@
 // The force stage: from motion, drive torque and friction to external joint torque, wrench, contact, with uncertainty.
 //
-// Standard deviation of a joint's external torque: sqrt(sensor^2 + friction^2 + (model_error |model torque|)^2), rising
-// at once and falling with the observer's bandwidth, because the estimate is filtered as slowly; that of a stuck joint
-// which slides again with K, because such a change is followed as fast.
-//
 // Errors last for tenths of a second: while no contact is flagged, the recent mean of (torque / deviation)^2 over all
 // joints scales the covariance of the wrench, within 0.25..9 (source: own). The contact decision does not use it.
 //
@@ -11,30 +7,23 @@
 // them: the flag would drop out under the push that raises it, and a moment would explain what is a force (source:
 // own).
 //   (contact_error s tau / level)^2   s: deviation of friction, level: its breakaway
-//   ((r - y) + y'/K)^2                what the filters behind the momentum observer's input r have not followed yet;
-//                                     without a fast observer y = r, and noise of y'/K is filtered by K once more
+//   lag^2                             what the filters behind the observer have not followed yet (external_torque.hpp)
 #pragma once
 
 #include <cstdint>
 
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/observers/external_force_parameters.hpp"
-#include "robot_dynamics/observers/momentum_observer.hpp"
+#include "robot_dynamics/observers/external_torque.hpp"
 #include "robot_dynamics/observers/release.hpp"
+#include "robot_dynamics/observers/tare.hpp"
 #include "robot_dynamics/signals/recent_mean.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
 
-// The sign, once: observers give the torque of the robot on the environment, we publish that of the environment on the
-// robot (tau = J'F with both).
-inline double environment_on_robot(double robot_on_environment) noexcept { return -robot_on_environment; }
-inline double robot_on_environment(double environment_on_robot) noexcept { return -environment_on_robot; }
-
 class ExternalForce {
  public:
   static constexpr double tails = 0.7;           // of the mean square: what 68 % of errors with long tails lie within
-  static constexpr double isolated_std = 1e4;    // Nm: an isolated joint has no weight
   static constexpr double unchanged = 0.1;       // s without samples after which contact is judged anew
   static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
@@ -46,26 +35,20 @@ class ExternalForce {
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
         p_(p),
-        fastest_(fastest(p)),
-        momentum_(chain, p.rotor_inertia.data(), fastest_.data()),
-        dry_(chain.n, p.dry.data()),
-        change_(chain.n, rest_of_lag(p).data(), following(p).data()),
-        simoni_(chain.n, p.cutoffs),
+        torque_(chain, p),
         inverse_(chain, p.wrench),
         frame_(chain, p.frame),
         contact_(chain.n + 1, p.contact),
-        health_(chain.n, p.health),
         payload_(chain, p.payload),
-        tare_(chain.n, p.tare),
+        tare_(chain.n),
         rest_(chain.n, p.rest),
         release_(chain.n, p.contact.on_ratio, p.contact.off_time),
         drift_(chain.n, p.drift),
         recent_(p.recent_error, 0.5),
         smooth_(6, p.force_cutoff) {
-    require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
     require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
-    require_range("model_error", p.model_error, 0.0, 1.0);
     require_range("contact_force", p.contact_force, 0.0, 1e6);
+    require_range("tare_payload", p.tare_payload, 0.0, std::numeric_limits<double>::infinity());
     require_range("onset_gain", p.onset_gain, 0.0, 1e5);
     require_each("friction_level", p.friction_level.data(), chain.n, 0.0, 1e6);
     restart();
@@ -84,14 +67,12 @@ class ExternalForce {
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;
     if (tick == Tick::gap)
-      resume(seconds_between(stamp_ns, stamp_) > unchanged);
+      resume(timing_.silence() > unchanged);
     else if (dt == 0.0)
       restart();
-    stamp_ = stamp_ns;
-    fresh_ = fresh_ || tick == Tick::late;  // a clamped step would leave out part of what changed the momentum
     if (tick == Tick::backwards) payload_.reset();
-    const bool healthy = health_.step(dt, in.drive_torque, in.qd);
-    observe(dt, in, friction, friction_std);
+    if (tick == Tick::late) torque_.pause();  // a clamped step would leave out part of what changed the momentum
+    const bool healthy = torque_.step(dt, in, friction, friction_std, drift_);
     const bool posed = publish(stamp_ns, dt, in, friction_std, out);
     if (posed) hold_load(stamp_ns, out);
     if (posed) learn(stamp_ns, dt, in.qd);
@@ -113,7 +94,7 @@ class ExternalForce {
 
   TareResult tare() noexcept {
     Joints left{};
-    payload_.beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare.payload, left.data());
+    payload_.beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare_payload, left.data());
     const TareResult result = tare_.take(contact_.any() && free_time_ >= min_free_time, left.data());
     if (result == TareResult::accepted) payload_.forget(), forget_decisions();
     return result;
@@ -131,7 +112,7 @@ class ExternalForce {
   const double* bias() const noexcept { return tare_.bias(); }
   const PayloadCheck& payload() const noexcept { return payload_; }
   const ViscousDrift& drift() const noexcept { return drift_; }
-  const TorqueHealth& health() const noexcept { return health_; }
+  const TorqueHealth& health() const noexcept { return torque_.health(); }
   const SampleTiming& timing() const noexcept { return timing_; }
   double length() const noexcept { return inverse_.length(); }
   int joints() const noexcept { return chain_.n; }
@@ -144,27 +125,24 @@ class ExternalForce {
   void restart() noexcept {
     age_ = 0.0;
     resume(true);
-    dry_.reset();
-    health_.reset();
+    torque_.reset();
     rest_.reset();
   }
 
   // After a gap the observer starts at this sample, with the torque of before or without; what was learned stays.
   void resume(bool anew) noexcept {
-    fresh_ = true;
     if (anew) begin_at_bias();
-    simoni_.start(r_.data());
+    torque_.resume();
     smooth_.reset();
     tare_.reset();
     payload_.pause();
     drift_.pause();
-    variance_.fill(0.0);
-    lag_.fill(0.0);
   }
 
   void begin_at_bias() noexcept {
-    for (int i = 0; i < chain_.n; ++i) r_[i] = robot_on_environment(tare_.bias()[i]);
-    change_.start(r_.data());
+    Joints r{};
+    for (int i = 0; i < chain_.n; ++i) r[i] = robot_on_environment(tare_.bias()[i]);
+    torque_.begin(r.data());
     estimate_ = WrenchEstimate{};
     load_.reset();
     judge_anew();
@@ -193,68 +171,32 @@ class ExternalForce {
     return known || p_.ignore_friction;
   }
 
-  // The observer's r and the variance of each joint's torque.
-  void observe(double dt, const ForceInput& in, const double* friction, const double* friction_std) noexcept {
-    Joints tau{}, clean{}, balance{};
-    for (int i = 0; i < chain_.n; ++i) balance[i] = in.drive_torque[i] - in.model_torque[i];
-    dry_.step(dt, in.qd, friction, balance.data());
-    for (int i = 0; i < chain_.n; ++i) {  // r of an isolated joint stays as it is, of a stuck one as far as it can
-      const double r = health_.isolated(i) ? r_[i] : dry_.kept(i, r_[i]);
-      tau[i] = health_.isolated(i) || dry_.stuck(i) ? in.model_torque[i] + friction[i] + r : in.drive_torque[i];
-      clean[i] = tau[i] - friction[i];
-    }
-    if (p_.method == ForceMethod::simoni)
-      simoni_.step(dt, tau.data(), in.model_torque, friction);
-    else if (fresh_)
-      momentum_.start(in.q, in.qd, clean.data(), r_.data());
-    else
-      momentum_.step(dt, in.q, in.qd, clean.data());
-    for (int i = 0; i < chain_.n; ++i) {
-      const double model = p_.model_error * in.model_torque[i];
-      double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] +
-                   drift_.variance(i, in.qd[i]) + dry_.variance(i) + model * model;
-      if (health_.isolated(i)) now = isolated_std * isolated_std;
-      const double k = dry_.slides(i) ? fastest_[i] : bandwidth(i);
-      const double falling = variance_[i] + lowpass_weight(k, dt) * (now - variance_[i]);
-      variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);
-    }
-    if (p_.method == ForceMethod::momentum && !fresh_) change_.step(dt, momentum_.r(), variance_.data());
-    const double* y = p_.method == ForceMethod::simoni ? simoni_.r() : change_.y();
-    for (int i = 0; i < chain_.n; ++i) {
-      const bool follows = p_.method == ForceMethod::momentum && !fresh_;
-      const double lag = follows ? momentum_.r()[i] - y[i] + (y[i] - r_[i]) / (dt * fastest_[i]) : 0.0;
-      lag_[i] = fastest_[i] > p_.gain[i] ? lag : lag_[i] + lowpass_weight(p_.gain[i], dt) * (lag - lag_[i]);
-      r_[i] = y[i];
-    }
-    fresh_ = false;
-  }
-
   // Outputs; false when something became non-finite.
   bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* friction_std,
                const ForceOutput& out) noexcept {
     const int n = chain_.n;
     Joints raw{}, torque{}, std{}, free_std{}, friction{}, behind{};
     for (int i = 0; i < n; ++i) {
-      raw[i] = environment_on_robot(r_[i]);
+      raw[i] = environment_on_robot(torque_.r(i));
       torque[i] = raw[i] - tare_.bias()[i];
       if (!contact_.any()) continue;
-      behind[i] = lag_[i];
+      behind[i] = torque_.lag(i);
       if (p_.friction_level[i] > 0.0)
         friction[i] = contact_error * friction_std[i] * load_.held(i) / p_.friction_level[i];
     }
     const auto widened = [&](int i, double variance) {
       return std::sqrt(variance + friction[i] * friction[i] + behind[i] * behind[i]);
     };
-    for (int i = 0; i < n; ++i) std[i] = widened(i, variance_[i]);
+    for (int i = 0; i < n; ++i) std[i] = widened(i, torque_.variance(i));
     recognise_payload(dt, in, torque.data(), std.data());
     for (int i = 0; i < n; ++i) raw[i] -= load_torque_[i], torque[i] -= load_torque_[i];
     for (int i = 0; i < n; ++i)
-      if (dry_.slides(i)) rest_.forget(i);
+      if (torque_.slides(i)) rest_.forget(i);
     rest_.step(stamp_ns, dt, in.q, in.qd, torque.data(), trusted(), contact_.any());
     for (int i = 0; i < n; ++i) {
       out.torque[i] = torque[i] - rest_.bias(i);
-      free_std[i] = std::sqrt(variance_[i] + load_variance_[i]);
-      out.torque_std[i] = widened(i, variance_[i] + load_variance_[i]);
+      free_std[i] = std::sqrt(torque_.variance(i) + load_variance_[i]);
+      out.torque_std[i] = widened(i, torque_.variance(i) + load_variance_[i]);
     }
     if (release_.step(stamp_ns, dt, out.torque, free_std.data(), contact_.any()))
       contact_.reset(), rest_.take(in.qd, torque.data());
@@ -277,15 +219,15 @@ class ExternalForce {
   // No contact, and sensors that are trusted: what is left of the torque is an error of the model.
   bool trusted() const noexcept {
     bool free = settled() && !contact_.any();
-    for (int i = 0; i < chain_.n; ++i) free = free && !health_.isolated(i);
+    for (int i = 0; i < chain_.n; ++i) free = free && !torque_.health().isolated(i);
     return free;
   }
 
   void learn(std::int64_t stamp_ns, double dt, const double* qd) noexcept {
     const bool free = trusted() && (payload_.held() || payload_.verdict() == PayloadCheck::Verdict::none);
     double left[max_joints];
-    for (int i = 0; i < chain_.n; ++i) left[i] = r_[i] - robot_on_environment(tare_.bias()[i] + load_torque_[i]);
-    drift_.step(stamp_ns, dt, lowpass_weight(slowest(), dt), qd, left, free);
+    for (int i = 0; i < chain_.n; ++i) left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_torque_[i]);
+    drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), qd, left, free);
   }
 
   void scale_covariance(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
@@ -299,7 +241,7 @@ class ExternalForce {
   void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
     double load[max_joints];
     for (int i = 0; i < chain_.n; ++i) load[i] = robot_on_environment(out.torque[i]);
-    load_.step(stamp_ns, chain_.n, contact_.any(), load, p_.health.bound.data(), out.contact_load);
+    load_.step(stamp_ns, chain_.n, contact_.any(), load, p_.torque_bound.data(), out.contact_load);
   }
 
   // What a payload or a bias explains of the torque, and what of it is sure enough to be taken off. A contact that
@@ -340,7 +282,7 @@ class ExternalForce {
     std[n] = 1.0;
     if (WrenchEstimate left; flagged && inverse_.solve(J, rest, whole_std, left))
       magnitude[n] = std::min(magnitude[n], significance(left));
-    if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
+    if (!payload_.confirmed() && age_ < first_look + 3.0 / torque_.slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may be older than the estimator: check for a payload first
     contact_.step(dt, magnitude, std, out.contact);
     const bool free = settled() && !contact_.any() && !flagged;
@@ -350,7 +292,7 @@ class ExternalForce {
 
   // Of a wrench whose force is large enough to be a contact at the TCP, else 0.
   double significance(const WrenchEstimate& e) const noexcept {
-    const double *f = e.wrench.data(), least = contact_.active(chain_.n) ? p_.contact.off_share : 1.0;
+    const double *f = e.wrench.data(), least = contact_.active(chain_.n) ? ContactDetector::off_share : 1.0;
     const bool enough = std::sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) >= least * p_.contact_force;
     return enough ? e.significance : 0.0;
   }
@@ -358,11 +300,11 @@ class ExternalForce {
   Status fault(const ForceOutput& out) noexcept {
     const int n = chain_.n;
     std::fill_n(out.torque, n, 0.0);
-    std::fill_n(out.torque_std, n, isolated_std);
+    std::fill_n(out.torque_std, n, ExternalTorque::isolated_std);
     std::fill_n(out.wrench, 6, 0.0);
-    std::fill_n(out.wrench_std, 6, isolated_std);
+    std::fill_n(out.wrench_std, 6, ExternalTorque::isolated_std);
     std::fill_n(out.framed_wrench, 6, 0.0);
-    std::fill_n(out.framed_wrench_std, 6, isolated_std);
+    std::fill_n(out.framed_wrench_std, 6, ExternalTorque::isolated_std);
     std::fill_n(out.contact, n + 1, 0.0);
     *out.singular_value = 0.0;
     *out.payload_or_bias = 0.0;
@@ -371,28 +313,15 @@ class ExternalForce {
     return Status::fault;
   }
 
-  double bandwidth(int i) const noexcept {
-    return p_.method == ForceMethod::simoni ? p_.cutoffs.extra_torque : p_.gain[i];
-  }
-  bool settled() const noexcept { return age_ * slowest() >= 3.0; }
-  double slowest() const noexcept {
-    double k = bandwidth(0);
-    for (int i = 1; i < chain_.n; ++i) k = std::min(k, bandwidth(i));
-    return k;
-  }
+  bool settled() const noexcept { return age_ * torque_.slowest() >= 3.0; }
 
   Chain chain_;
   ExternalForceParameters p_;
   SampleTiming timing_;
-  std::array<double, max_joints> fastest_;  // K
-  MomentumObserver momentum_;
-  DryJoints dry_;
-  ChangeFilter change_;
-  VirtualForce simoni_;
+  ExternalTorque torque_;
   WrenchInverse inverse_;
   WrenchFrame frame_;
   ContactDetector contact_;
-  TorqueHealth health_;
   PayloadCheck payload_;
   Tare tare_;
   RestBias rest_;
@@ -402,11 +331,9 @@ class ExternalForce {
   LowPass smooth_;
   WrenchEstimate estimate_;
   ContactLoad load_;
-  Joints variance_{}, r_{}, q_{}, lag_{};
+  Joints q_{};
   Joints explained_{}, load_torque_{}, load_variance_{};     // by a payload or bias; of it, what is taken off
-  std::int64_t stamp_ = 0;                                   // of the last sample [ns]
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
-  bool fresh_ = true;
 };
 
 }  // namespace robot_dynamics

@@ -2,15 +2,13 @@
 #pragma once
 
 #include <array>
+#include <limits>
 
 #include "robot_dynamics/friction/contact_load.hpp"
 #include "robot_dynamics/observers/contact.hpp"
 #include "robot_dynamics/observers/dry_joints.hpp"
 #include "robot_dynamics/observers/payload_check.hpp"
 #include "robot_dynamics/observers/rest_bias.hpp"
-#include "robot_dynamics/observers/tare.hpp"
-#include "robot_dynamics/observers/torque_health.hpp"
-#include "robot_dynamics/observers/virtual_force.hpp"
 #include "robot_dynamics/observers/viscous_drift.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
 #include "robot_dynamics/observers/wrench_frame.hpp"
@@ -25,7 +23,7 @@ struct ExternalForceParameters {
   std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; 0 with link-side torque
   std::array<double, max_joints> gain{};           // K, bandwidth of small changes, rad/s
   double onset_gain = 0.0;                        // of the momentum observer, rad/s; at most gain: gain for all changes
-  VirtualForceCutoffs cutoffs;                    // of the Simoni method
+  double extra_torque_cutoff = 1.0;               // rad/s, of the Simoni method [Simoni2017 Table II]
   double force_cutoff = 15.0;                     // rad/s, on the wrench [Simoni2017 Table II]; infinity: none
   std::array<double, max_joints> torque_std{};    // Nm, sensor
   std::array<double, max_joints> friction_std{};  // Nm, used when the friction stage gives none
@@ -34,12 +32,12 @@ struct ExternalForceParameters {
   std::array<double, max_joints> dry{};             // 1: friction of a joint that stands is whatever balances
   bool ignore_friction = false;                     // link-side torque: friction is before the sensor
   WrenchParameters wrench;
-  int frame = WrenchFrame::base;  // of framed_wrench: base, a link, or n = TCP
-  ContactParameters contact;      // channels: joints, then the significance of the wrench
-  double contact_force = 0.0;     // N, least force at the TCP that can be a contact
-  TorqueHealthParameters health;
+  int frame = WrenchFrame::base;                  // of framed_wrench: base, a link, or n = TCP
+  ContactParameters contact;                      // channels: joints, then the significance of the wrench
+  double contact_force = 0.0;                     // N, least force at the TCP that can be a contact
+  std::array<double, max_joints> torque_bound{};  // Nm beyond which a torque is invalid
   PayloadParameters payload;
-  TareParameters tare;
+  double tare_payload = std::numeric_limits<double>::infinity();  // kg, largest that a tare takes the torque for
   RestBiasParameters rest;
   ViscousDriftParameters drift;
   double recent_error = 0.0;  // s, over which errors of a free robot scale the covariance of the wrench; 0: not

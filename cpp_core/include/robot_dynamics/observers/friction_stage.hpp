@@ -29,7 +29,6 @@ namespace robot_dynamics {
 struct FrictionStageParameters {
   double relative_error = 0.1;           // share
   double stiction_speed = speeds::slow;  // vs, rad/s
-  double unknown_spread = 15.0;          // sigma_T, K, when no temperature is given
   double known_stiction = 0.4;           // s of a model with memory
   // residuals of the robot file [Nm]; 0: unknown, the rest above holds
   std::array<double, max_joints> moving{}, rest{};
@@ -43,16 +42,16 @@ struct MotorTurn {
 
 class FrictionStage {
  public:
-  static constexpr double beyond = 0.1;      // relative error of friction at twice the largest speed of the recordings
-  static constexpr double rest_span = 6e-3;  // rad over which presliding and its error end
-  static constexpr double meshing = 1.3;     // root mean square of spans that widen by up to 40 % along a turn
-  // With all of it flags end during pushes of 10 N, with half of it they outlast a push (bench/results/force.md).
+  static constexpr double beyond = 0.1;  // relative error of friction at twice the largest speed of the recordings
+  static constexpr double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
+  static constexpr double rest_span = 6e-3;       // rad over which presliding and its error end
+  static constexpr double meshing = 1.3;          // root mean square of spans that widen by up to 40 % along a turn
+  // With all of it flags end during pushes of 10 N, with half of it they outlast pushes (bench/results/force.md).
   static constexpr double kept = 0.75;
 
   FrictionStage(Friction law, const FrictionStageParameters& p) : law_(std::move(law)), p_(p) {
     require_range("relative_error", p.relative_error, 0.0, 10.0);
     require_range("stiction_speed", p.stiction_speed, 1e-6, 10.0);
-    require_range("unknown_spread", p.unknown_spread, 0.0, 200.0);
     require_range("known_stiction", p.known_stiction, 0.0, 1.0);
     require_each("moving", p.moving.data(), joints(), 0.0, 1e5);
     require_each("rest", p.rest.data(), joints(), 0.0, 1e5);
@@ -144,7 +143,7 @@ class FrictionStage {
   static double finite_or_zero(const double* x, int i) noexcept { return x && std::isfinite(x[i]) ? x[i] : 0.0; }
 
   double spread(int i, const double* T, const double* variance) const noexcept {
-    if (!(T && std::isfinite(T[i]))) return p_.unknown_spread;
+    if (!(T && std::isfinite(T[i]))) return unknown_spread;
     return variance && variance[i] >= 0.0 ? std::sqrt(variance[i]) : 0.0;
   }
 

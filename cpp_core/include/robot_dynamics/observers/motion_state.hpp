@@ -18,12 +18,9 @@ namespace robot_dynamics {
 
 struct MotionParameters {
   double acceleration_cutoff = 150.0;              // rad/s [Simoni2017 Table II]
-  double velocity_cutoff = 150.0;                  // rad/s, only where velocity is not reported
   std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; below 0 where too much was taken off
   std::array<double, max_joints> effort_gain{};    // Nm per unit of effort, signed
   bool effort_lacks_gravity = false;               // true: the robot reports effort without g(q)
-  double frozen_speed = speeds::sliding;           // rad/s: faster than this and not moving is frozen
-  int frozen_samples = 10;                         // exact repeats of position that count as frozen
 };
 
 struct MotionInput {
@@ -35,12 +32,14 @@ struct MotionOutput {
 
 class MotionState {
  public:
+  static constexpr double velocity_cutoff = 150.0;         // rad/s, only where velocity is not reported
+  static constexpr double frozen_speed = speeds::sliding;  // rad/s: faster than this and not moving is frozen
+  static constexpr int frozen_samples = 10;                // exact repeats of position that count as frozen
+
   MotionState(const Chain& chain, const MotionParameters& p)
-      : chain_(chain), p_(p), velocity_(chain.n, p.velocity_cutoff), acceleration_(chain.n, p.acceleration_cutoff) {
+      : chain_(chain), p_(p), velocity_(chain.n, velocity_cutoff), acceleration_(chain.n, p.acceleration_cutoff) {
     require_each("rotor_inertia", p.rotor_inertia.data(), chain.n, -1e4, 1e4);
     require_each("effort_gain", p.effort_gain.data(), chain.n, -1e4, 1e4);
-    require_range("frozen_speed", p.frozen_speed, 0.0, 1e3);
-    require_range("frozen_samples", p.frozen_samples, 1, 1e6);
   }
 
   Status step(std::int64_t stamp_ns, const MotionInput& in, const MotionOutput& out) noexcept {
@@ -73,7 +72,7 @@ class MotionState {
   int joints() const noexcept { return chain_.n; }
   const MotionParameters& parameters() const noexcept { return p_; }
   const SampleTiming& timing() const noexcept { return timing_; }
-  bool frozen() const noexcept { return repeats_ >= p_.frozen_samples; }
+  bool frozen() const noexcept { return repeats_ >= frozen_samples; }
 
  private:
   void restart_filters() noexcept {
@@ -96,7 +95,7 @@ class MotionState {
     for (int i = 0; i < n; ++i) {
       raw[i] = dt > 0.0 ? (qd[i] - qd_[i]) / dt : 0.0;
       same = same && q[i] == q_[i];
-      fast = fast || std::abs(qd[i]) > p_.frozen_speed;
+      fast = fast || std::abs(qd[i]) > frozen_speed;
       q_[i] = q[i];
       qd_[i] = qd[i];
     }

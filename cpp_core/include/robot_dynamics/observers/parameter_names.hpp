@@ -22,19 +22,15 @@ void for_each_parameter(SignalAlignmentParameters& p, int n, Each&& each) {
 template <class Each>
 void for_each_parameter(MotionParameters& p, int n, Each&& each) {
   each("acceleration_cutoff", p.acceleration_cutoff);
-  each("velocity_cutoff", p.velocity_cutoff);
   each("rotor_inertia", p.rotor_inertia, n);
   each("effort_gain", p.effort_gain, n);
   each("effort_lacks_gravity", p.effort_lacks_gravity);
-  each("frozen_speed", p.frozen_speed);
-  each("frozen_samples", p.frozen_samples);
 }
 
 template <class Each>
 void for_each_parameter(FrictionStageParameters& p, int n, Each&& each) {
   each("relative_error", p.relative_error);
   each("stiction_speed", p.stiction_speed);
-  each("unknown_spread", p.unknown_spread);
   each("known_stiction", p.known_stiction);
   each("moving", p.moving, n);
   each("rest", p.rest, n);
@@ -51,10 +47,6 @@ void for_each_parameter(TemperatureOptions& o, Each&& each) {
   each("convergence_time", o.convergence_time);
   each("observe_time", o.observe_time);
   each("rearm_time", o.rearm_time);
-  each("initial_std", o.initial_std);
-  each("model_std", o.model_std);
-  each("observed_std", o.observed_std);
-  each("housing_std", o.housing_std);
   each("max_gap", o.max_gap);
   each("housing_sensor", o.housing_sensor);
 }
@@ -82,10 +74,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("rotor_inertia", p.rotor_inertia, n);
   each("gain", p.gain, n);
   each("onset_gain", p.onset_gain);
-  each("current_cutoff", p.cutoffs.current);
-  each("inertial_cutoff", p.cutoffs.inertial);
-  each("friction_cutoff", p.cutoffs.friction);
-  each("extra_torque_cutoff", p.cutoffs.extra_torque);
+  each("extra_torque_cutoff", p.extra_torque_cutoff);
   each("force_cutoff", p.force_cutoff);
   each("torque_std", p.torque_std, n);
   each("friction_std", p.friction_std, n);
@@ -97,15 +86,11 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("frame", p.frame);
   each("contact_on_ratio", p.contact.on_ratio);
   each("contact_off_ratio", p.contact.off_ratio);
-  each("contact_off_share", p.contact.off_share);
   each("contact_on_time", p.contact.on_time);
   each("contact_off_time", p.contact.off_time);
   each("contact_floor", p.contact.floor, n);
   each("contact_force", p.contact_force);
-  each("stuck_time", p.health.stuck_time);
-  each("stuck_speed", p.health.stuck_speed);
-  each("hold_time", p.health.hold_time);
-  each("torque_bound", p.health.bound, n);
+  each("torque_bound", p.torque_bound, n);
   each("payload_speed", p.payload.speed);
   each("payload_standing", p.payload.standing);
   each("payload_interval", p.payload.interval);
@@ -114,9 +99,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("payload_bias_explained", p.payload.bias_explained);
   each("payload_significance", p.payload.significance);
   each("payload_pieces", p.payload.pieces);
-  each("tare_window", p.tare.window);
-  each("tare_steady_ratio", p.tare.steady_ratio);
-  each("tare_payload", p.tare.payload);
+  each("tare_payload", p.tare_payload);
   each("rest_time", p.rest.time, n);
   each("rest_std", p.rest.std, n);
   each("viscous_drift", p.drift.time);

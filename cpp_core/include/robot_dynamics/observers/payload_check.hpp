@@ -138,7 +138,7 @@ class PayloadCheck {
   }
 
   // Seconds that contradict what is held, also of a stand: it was put down. While a contact is flagged they have to be
-  // free of any torque, for as long as it takes to hold a payload.
+  // free of any torque: one piece, and as many as hold a payload once there is room for no further piece.
   void doubt(const PayloadEvidence& s, bool touched) noexcept {
     recent_.add(waited_ / p_.piece, s);
     recent_time_ += waited_;

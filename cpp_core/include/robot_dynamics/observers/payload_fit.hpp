@@ -3,7 +3,7 @@
 //
 //   tau = Y(q, qd, qdd) theta + e    theta = (m, mX, mY, mZ)    W = diag(1/std^2)
 //   H = sum w Y' W Y    b = sum w Y' W tau    theta = H^-1 b    P = k H^-1
-//   k = max(1, sum w e' W e / (n sum w - 4))    w = 1 / (1 + e' W e / (4 n))^2: a piece in which somebody pushed hardly
+//   k = max(1, sum w e' W e / (n sum w - 4))    w = 1 / (1 + e' W e / (4 n))^2: a piece with a push hardly
 //                                               counts (source: own)
 #pragma once
 

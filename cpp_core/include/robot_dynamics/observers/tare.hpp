@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "robot_dynamics/signals/lowpass.hpp"
 
@@ -17,25 +16,16 @@ enum class TareResult : int {
   unexplained = 4,  // neither friction nor a payload makes such a torque
 };
 
-struct TareParameters {
-  double window = 1.0;                                       // s
-  double steady_ratio = 1.0;                                 // variation over the window / std of the estimate
-  double payload = std::numeric_limits<double>::infinity();  // kg, largest that the torque is taken for
-};
-
 class Tare {
  public:
+  static constexpr double window = 1.0;      // s
   static constexpr double deviations = 3.0;  // of the estimate, that friction and noise explain
 
-  Tare(int n, const TareParameters& p) : n_(n), p_(p) {
-    require_range("tare_window", p.window, 0.01, 100.0);
-    require_range("tare_steady_ratio", p.steady_ratio, 0.1, 1e3);
-    require_range("tare_payload", p.payload, 0.0, std::numeric_limits<double>::infinity());
-  }
+  explicit Tare(int n) : n_(n) {}
 
   // Exponential mean and variance over the window; tau before subtraction, std of the estimate (n).
   void step(double dt, const double* tau, const double* std) noexcept {
-    const double weight = age_ > 0.0 ? lowpass_weight(2.0 / p_.window, dt) : 1.0;
+    const double weight = age_ > 0.0 ? lowpass_weight(2.0 / window, dt) : 1.0;
     for (int i = 0; i < n_; ++i) {
       const double e = tau[i] - mean_[i];
       mean_[i] += weight * e;
@@ -47,10 +37,10 @@ class Tare {
 
   // left (n): what no payload explains of mean().
   TareResult take(bool in_contact, const double* left) noexcept {
-    if (!(age_ >= 2.0 * p_.window)) return TareResult::too_early;
+    if (!(age_ >= 2.0 * window)) return TareResult::too_early;
     if (in_contact) return TareResult::in_contact;
     for (int i = 0; i < n_; ++i) {
-      if (!(std::sqrt(variance_[i]) <= p_.steady_ratio * std_[i])) return TareResult::unsteady;
+      if (!(std::sqrt(variance_[i]) <= std_[i])) return TareResult::unsteady;
       if (!(std::abs(left[i]) <= deviations * std_[i])) return TareResult::unexplained;
     }
     bias_ = mean_;
@@ -70,7 +60,6 @@ class Tare {
 
  private:
   int n_;
-  TareParameters p_;
   double age_ = 0.0;
   std::array<double, max_joints> mean_{}, variance_{}, std_{}, bias_{};
 };

@@ -19,6 +19,8 @@ namespace robot_dynamics {
 
 class TemperatureObserver {
  public:
+  static constexpr double initial_std = 10.0, model_std = 4.0, observed_std = 1.5, housing_std = 1.0;  // [K]
+
   static constexpr int window = 20;  // N [Simoni2017 10]
 
   TemperatureObserver(FrictionMap map, std::vector<HeatParameters> heat, std::vector<double> gain,
@@ -36,7 +38,7 @@ class TemperatureObserver {
     joint_.resize(n);
     initial_.assign(n, o_.ambient);
     initial_housing_ = initial_;
-    initial_var_.assign(n, o_.initial_std * o_.initial_std);
+    initial_var_.assign(n, initial_std * initial_std);
     reset();
   }
 
@@ -95,11 +97,10 @@ class TemperatureObserver {
     }
     if (absent == joints()) return Status::unavailable;
     if (known != joints()) return Status::dropped;
-    const std::int64_t last = clock_.last;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
-    if (tick == SampleClock::Tick::gap) cool_down(seconds_between(stamp_ns, last));
+    if (tick == SampleClock::Tick::gap) cool_down(clock_.silence);
     if (tick == SampleClock::Tick::backwards)
       for (int i = 0; i < joints(); ++i) start(i);
     const bool jump = dt > 5 * typical_ && typical_ > 0;  // fault 7: integrate, do not adapt
@@ -152,7 +153,7 @@ class TemperatureObserver {
     joint_[i].P[0] = joint_[i].P[2] = initial_var_[i];
     if (heat_[i].two_nodes()) joint_[i].P[1] = 0.95 * initial_var_[i];  // both start equally unknown
     joint_[i].armed = o_.observe_time;
-    joint_[i].settled = initial_var_[i] <= o_.model_std * o_.model_std;
+    joint_[i].settled = initial_var_[i] <= model_std * model_std;
   }
 
   bool no_contact(const double* contact) const noexcept {
@@ -164,7 +165,7 @@ class TemperatureObserver {
   void predict(int i, double power, double dt) noexcept {
     Joint& j = joint_[i];
     const HeatParameters& p = heat_[i];
-    const double model_var = o_.model_std * o_.model_std;
+    const double model_var = model_std * model_std;
     if (!p.two_nodes()) {
       j.T = j.Th = one_node(p, j.T, power, o_.ambient, dt);
       const double keep = std::exp(-2 * p.transfer * dt / p.capacity);  // variance relaxes to the model's own
@@ -194,10 +195,10 @@ class TemperatureObserver {
     } else {
       j.unchanged += dt;
     }
-    if (j.unchanged > 600 && std::abs(j.shadow.housing - z) > 2 * o_.model_std) return distrust(j, dt);
-    const double R = o_.housing_std * o_.housing_std * std::max(1.0 / dt, 1.0);  // noise density over one second
+    if (j.unchanged > 600 && std::abs(j.shadow.housing - z) > 2 * model_std) return distrust(j, dt);
+    const double R = housing_std * housing_std * std::max(1.0 / dt, 1.0);  // noise density over one second
     const double S = j.P[2] + R, innovation = z - j.Th;
-    const double gate = 5 * std::sqrt(j.P[2] + o_.housing_std * o_.housing_std);
+    const double gate = 5 * std::sqrt(j.P[2] + housing_std * housing_std);
     if (std::abs(innovation) > gate) {
       return distrust(j, dt);
     }
@@ -212,7 +213,7 @@ class TemperatureObserver {
 
   // A measurement that contradicts the model also makes the model less sure, up to a bound.
   bool distrust(Joint& j, double dt) const noexcept {
-    const double most = o_.initial_std * o_.initial_std, more = o_.model_std * o_.model_std * dt / 60;
+    const double most = initial_std * initial_std, more = model_std * model_std * dt / 60;
     if (j.P[0] < most) j.P[0] += more;
     if (j.P[2] < most) j.P[2] += more;
     return false;
@@ -254,7 +255,7 @@ class TemperatureObserver {
     const double together = j.P[0] > 0 ? std::min(std::max(j.P[1] / j.P[0], 0.0), 1.0) : 0.0;
     j.T += used * dt;
     j.Th += together * used * dt;
-    const double seen = o_.observed_std * o_.observed_std, keep = std::exp(-2 * rate * dt);
+    const double seen = observed_std * observed_std, keep = std::exp(-2 * rate * dt);
     if (j.P[0] > seen) {
       const double learned = (j.P[0] - seen) * (1 - keep);
       j.P[0] -= learned;

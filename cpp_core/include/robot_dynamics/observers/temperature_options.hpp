@@ -16,9 +16,8 @@ struct TemperatureOptions {
   double convergence_time = 20.0;    // [s], when no gain is given
   double observe_time = 120.0;       // armed for this long of allowed correction [s]
   double rearm_time = 1800.0;        // from closing to arming again [s] (30 minutes in the source)
-  double initial_std = 10.0, model_std = 4.0, observed_std = 1.5, housing_std = 1.0;  // [K]
-  double max_gap = 0.5;                                                               // [s]
-  bool housing_sensor = true;  // false: the robot has none, so its silence is no fault
+  double max_gap = 0.5;              // [s]
+  bool housing_sensor = true;        // false: the robot has none, so its silence is no fault
 };
 
 inline void validate(const TemperatureOptions& o) {
@@ -32,7 +31,6 @@ inline void validate(const TemperatureOptions& o) {
   check(o.convergence_time > 0, "convergence_time", o.convergence_time);
   check(o.observe_time >= 0, "observe_time", o.observe_time);
   check(o.rearm_time >= 0, "rearm_time", o.rearm_time);
-  check(o.initial_std > 0 && o.model_std > 0 && o.observed_std > 0 && o.housing_std > 0, "std", o.initial_std);
   check(o.max_gap > 0, "max_gap", o.max_gap);
 }
 

@@ -2,6 +2,7 @@
 // range of the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "robot_dynamics/common/check.hpp"
@@ -10,30 +11,26 @@
 
 namespace robot_dynamics {
 
-struct TorqueHealthParameters {
-  double stuck_time = 0.5;                 // s of exactly equal torque while moving
-  double stuck_speed = speeds::sliding;    // rad/s that counts as moving
-  double hold_time = 0.5;                  // s a joint stays isolated after the last fault
-  std::array<double, max_joints> bound{};  // Nm beyond which a torque is invalid
-};
-
 class TorqueHealth {
  public:
-  TorqueHealth(int n, const TorqueHealthParameters& p) : n_(n), p_(p) {
-    require_range("stuck_time", p.stuck_time, 1e-3, 1e3);
-    require_range("stuck_speed", p.stuck_speed, 0.0, 1e3);
-    require_range("hold_time", p.hold_time, 0.0, 1e3);
-    require_each("torque_bound", p.bound.data(), n, 1e-6, 1e9);
+  static constexpr double stuck_time = 0.5;               // s of exactly equal torque while moving
+  static constexpr double stuck_speed = speeds::sliding;  // rad/s that counts as moving
+  static constexpr double hold_time = 0.5;                // s a joint stays isolated after the last fault
+
+  // bound (n) [Nm]: beyond it a torque is invalid.
+  TorqueHealth(int n, const double* bound) : n_(n) {
+    require_each("torque_bound", bound, n, 1e-6, 1e9);
+    std::copy_n(bound, n, bound_.begin());
   }
 
   // True when the signal of every joint is valid.
   bool step(double dt, const double* tau, const double* qd) noexcept {
     bool good = true;
     for (int i = 0; i < n_; ++i) {
-      const bool still = tau[i] == last_[i] && std::abs(qd[i]) > p_.stuck_speed;
+      const bool still = tau[i] == last_[i] && std::abs(qd[i]) > stuck_speed;
       stuck_[i] = still ? stuck_[i] + dt : 0.0;
-      const bool bad = stuck_[i] >= p_.stuck_time || !(std::abs(tau[i]) <= p_.bound[i]);
-      hold_[i] = bad ? p_.hold_time : std::max(hold_[i] - dt, 0.0);
+      const bool bad = stuck_[i] >= stuck_time || !(std::abs(tau[i]) <= bound_[i]);
+      hold_[i] = bad ? hold_time : std::max(hold_[i] - dt, 0.0);
       isolated_[i] = bad || hold_[i] > 0.0;
       last_[i] = tau[i];
       good = good && !isolated_[i];
@@ -50,8 +47,7 @@ class TorqueHealth {
 
  private:
   int n_;
-  TorqueHealthParameters p_;
-  std::array<double, max_joints> last_{}, stuck_{}, hold_{};
+  std::array<double, max_joints> bound_{}, last_{}, stuck_{}, hold_{};
   std::array<bool, max_joints> isolated_{};
 };
 

@@ -6,21 +6,13 @@
 
 namespace robot_dynamics {
 
-struct VirtualForceCutoffs {  // [rad/s], Simoni2017 Table II
-  double current = 150.0;
-  double inertial = 150.0;
-  double friction = 150.0;
-  double extra_torque = 1.0;
-};
-
 class VirtualForce {
  public:
-  VirtualForce(int n, const VirtualForceCutoffs& cutoffs)
-      : n_(n),
-        current_(n, cutoffs.current),
-        inertial_(n, cutoffs.inertial),
-        friction_(n, cutoffs.friction),
-        extra_(n, cutoffs.extra_torque) {}
+  static constexpr double cutoff = 150.0;  // rad/s, of drive torque, model torque and friction [Simoni2017 Table II]
+
+  // extra_torque: cut-off of the difference [rad/s], 1 in the source.
+  VirtualForce(int n, double extra_torque)
+      : n_(n), current_(n, cutoff), inertial_(n, cutoff), friction_(n, cutoff), extra_(n, extra_torque) {}
 
   // Inputs (n), finite: drive torque, model torque, friction. r(): torque of the robot on the environment (n).
   void step(double dt, const double* tau, const double* model, const double* friction) noexcept {

@@ -7,9 +7,8 @@
 //   drift:   elements without lag that creep: dF_i/dt = k_i omega - F_i v_c/span_i within their limits
 //   bouc_wen: dF/dtheta = sigma_0 (1 - (F/s)^2) away from zero, sigma_0 towards it [Wen1976, exponent 2, beta = gamma =
 //            1/2], solved exactly over the step
-//   elasto_plastic: dF/dtheta = sigma_0 (1 - alpha sgn(omega) F/s) [Dupont2002 13, 14 without sigma_1]: alpha is 0 up
-//   to
-//            the elastic share b of s and towards zero, then rises as a half sine to the 1 of lugre at s
+//   elasto_plastic: dF/dtheta = sigma_0 (1 - alpha sgn(omega) F/s) [Dupont2002 13, 14 without sigma_1]: alpha is 0
+//            up to the elastic share b of s and towards zero, then rises as a half sine to the 1 of lugre at s
 #pragma once
 
 #include "robot_dynamics/plant/math.hpp"

@@ -12,6 +12,7 @@ struct SampleClock {
   double max_gap = 0.1;  // [s] longer silence counts as a restart
   std::int64_t last = 0;
   bool running = false;
+  double silence = 0.0;  // [s] from the sample before to the last one, also of a gap
 
   // dt [s] is set to 0 unless the result is ok.
   Tick tick(std::int64_t stamp_ns, double& dt) noexcept {
@@ -19,13 +20,14 @@ struct SampleClock {
     const std::int64_t step = ns_between(stamp_ns, last);
     if (running && step == 0) return Tick::duplicate;
     last = stamp_ns;
+    silence = running ? 1e-9 * static_cast<double>(step) : 0.0;
     if (!running) {
       running = true;
       return Tick::first;
     }
     if (step < 0) return Tick::backwards;
-    if (!(1e-9 * static_cast<double>(step) <= max_gap)) return Tick::gap;
-    dt = 1e-9 * static_cast<double>(step);
+    if (!(silence <= max_gap)) return Tick::gap;
+    dt = silence;
     return Tick::ok;
   }
   void reset() noexcept { running = false; }

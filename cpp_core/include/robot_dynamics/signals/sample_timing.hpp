@@ -31,8 +31,8 @@ class SampleTiming {
     dt = 0.0;
     if (!running_) return restart(stamp_ns, Tick::first);
     if (stamp_ns == last_) return Tick::duplicate;
+    const double step = silence_ = seconds_between(stamp_ns, last_);
     if (stamp_ns < last_) return restart(stamp_ns, Tick::backwards);
-    const double step = seconds_between(stamp_ns, last_);
     if (!(period_ > 0.0)) period_ = std::min(step, longest_first);
     const bool gap = !(step <= std::max(min_gap, gap_periods * period_));
     const bool late = step > late_periods * period_;
@@ -47,6 +47,7 @@ class SampleTiming {
     return late ? Tick::late : Tick::ok;
   }
 
+  double silence() const noexcept { return silence_; }      // s from the sample before to the last one, also of a gap
   double period() const noexcept { return period_; }        // s, learned
   std::int64_t missed() const noexcept { return missed_; }  // samples that never came, gaps excluded
   void reset() noexcept { *this = SampleTiming(); }
@@ -60,7 +61,7 @@ class SampleTiming {
 
   bool running_ = false;
   std::int64_t last_ = 0, missed_ = 0;
-  double period_ = 0.0;
+  double period_ = 0.0, silence_ = 0.0;
 };
 
 }  // namespace robot_dynamics

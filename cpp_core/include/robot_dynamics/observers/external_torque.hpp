@@ -1,0 +1,138 @@
+// External torque of each joint: an observer behind the sensors' checks, its variance, and what its filters still lack.
+//
+// Standard deviation: sqrt(sensor^2 + friction^2 + (model_error |model torque|)^2), rising at once and falling with the
+// observer's bandwidth, because the estimate is filtered as slowly; that of a stuck joint which slides again with K,
+// because such a change is followed as fast.
+//   lag = (r - y) + y'/K   what the filters behind the momentum observer's input r have not followed yet; without a
+//   fast
+//                          observer y = r, and noise of y'/K is filtered by K once more
+#pragma once
+
+#include "robot_dynamics/observers/external_force_parameters.hpp"
+#include "robot_dynamics/observers/momentum_observer.hpp"
+#include "robot_dynamics/observers/torque_health.hpp"
+#include "robot_dynamics/observers/virtual_force.hpp"
+
+namespace robot_dynamics {
+
+// The sign, once: observers give the torque of the robot on the environment, we publish that of the environment on the
+// robot (tau = J'F with both).
+inline double environment_on_robot(double robot_on_environment) noexcept { return -robot_on_environment; }
+inline double robot_on_environment(double environment_on_robot) noexcept { return -environment_on_robot; }
+
+class ExternalTorque {
+ public:
+  static constexpr double isolated_std = 1e4;  // Nm: an isolated joint has no weight
+
+  ExternalTorque(const Chain& chain, const ExternalForceParameters& p)
+      : n_(chain.n),
+        p_(p),
+        fastest_(fastest(p)),
+        momentum_(chain, p.rotor_inertia.data(), fastest_.data()),
+        dry_(chain.n, p.dry.data()),
+        change_(chain.n, rest_of_lag(p).data(), following(p).data()),
+        simoni_(chain.n, p.extra_torque_cutoff),
+        health_(chain.n, p.torque_bound.data()) {
+    require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
+    require_range("model_error", p.model_error, 0.0, 1.0);
+  }
+
+  // False: a joint is isolated.
+  bool step(double dt, const ForceInput& in, const double* friction, const double* friction_std,
+            const ViscousDrift& drift) noexcept {
+    const bool healthy = health_.step(dt, in.drive_torque, in.qd);
+    observe(dt, in, friction);
+    for (int i = 0; i < n_; ++i) {
+      const double model = p_.model_error * in.model_torque[i];
+      double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] +
+                   drift.variance(i, in.qd[i]) + dry_.variance(i) + model * model;
+      if (health_.isolated(i)) now = isolated_std * isolated_std;
+      const double k = dry_.slides(i) ? fastest_[i] : bandwidth(i);
+      const double falling = variance_[i] + lowpass_weight(k, dt) * (now - variance_[i]);
+      variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);
+    }
+    follow(dt);
+    return healthy;
+  }
+
+  // The next sample starts the observer with this torque r (n) of the robot on the environment [Nm].
+  void begin(const double* r) noexcept {
+    std::copy_n(r, n_, r_.begin());
+    change_.start(r);
+  }
+  // The next sample starts the observer with the torque of before.
+  void pause() noexcept { fresh_ = true; }
+  // The same after samples that are missing.
+  void resume() noexcept {
+    pause();
+    simoni_.start(r_.data());
+    variance_.fill(0.0);
+    lag_.fill(0.0);
+  }
+  void reset() noexcept {
+    dry_.reset();
+    health_.reset();
+  }
+
+  double r(int i) const noexcept { return r_[i]; }                // Nm, robot on environment
+  double variance(int i) const noexcept { return variance_[i]; }  // Nm^2
+  double lag(int i) const noexcept { return lag_[i]; }            // Nm
+  bool slides(int i) const noexcept { return dry_.slides(i); }    // a joint of dry friction began to
+  const TorqueHealth& health() const noexcept { return health_; }
+  double slowest() const noexcept {  // rad/s
+    double k = bandwidth(0);
+    for (int i = 1; i < n_; ++i) k = std::min(k, bandwidth(i));
+    return k;
+  }
+
+ private:
+  using Joints = std::array<double, max_joints>;
+
+  // The observer's r of healthy joints that are not stuck.
+  void observe(double dt, const ForceInput& in, const double* friction) noexcept {
+    Joints tau{}, clean{}, balance{};
+    for (int i = 0; i < n_; ++i) balance[i] = in.drive_torque[i] - in.model_torque[i];
+    dry_.step(dt, in.qd, friction, balance.data());
+    for (int i = 0; i < n_; ++i) {  // r of an isolated joint stays as it is, of a stuck one as far as it can
+      const double r = health_.isolated(i) ? r_[i] : dry_.kept(i, r_[i]);
+      tau[i] = health_.isolated(i) || dry_.stuck(i) ? in.model_torque[i] + friction[i] + r : in.drive_torque[i];
+      clean[i] = tau[i] - friction[i];
+    }
+    if (p_.method == ForceMethod::simoni)
+      simoni_.step(dt, tau.data(), in.model_torque, friction);
+    else if (fresh_)
+      momentum_.start(in.q, in.qd, clean.data(), r_.data());
+    else
+      momentum_.step(dt, in.q, in.qd, clean.data());
+  }
+
+  // The filter of changes behind the observer.
+  void follow(double dt) noexcept {
+    const bool follows = p_.method == ForceMethod::momentum && !fresh_;
+    if (follows) change_.step(dt, momentum_.r(), variance_.data());
+    const double* y = p_.method == ForceMethod::simoni ? simoni_.r() : change_.y();
+    for (int i = 0; i < n_; ++i) {
+      const double lag = follows ? momentum_.r()[i] - y[i] + (y[i] - r_[i]) / (dt * fastest_[i]) : 0.0;
+      lag_[i] = fastest_[i] > p_.gain[i] ? lag : lag_[i] + lowpass_weight(p_.gain[i], dt) * (lag - lag_[i]);
+      r_[i] = y[i];
+    }
+    fresh_ = false;
+  }
+
+  double bandwidth(int i) const noexcept {
+    return p_.method == ForceMethod::simoni ? p_.extra_torque_cutoff : p_.gain[i];
+  }
+
+  int n_;
+  ExternalForceParameters p_;
+  Joints fastest_;  // K
+  MomentumObserver momentum_;
+  DryJoints dry_;
+  ChangeFilter change_;
+  VirtualForce simoni_;
+  TorqueHealth health_;
+  Joints variance_{}, r_{}, lag_{};
+  bool fresh_ = true;
+};
+
+}  // namespace robot_dynamics

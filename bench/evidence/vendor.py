@@ -41,7 +41,7 @@ def record(name: str, out: Path, seed: int = 0, minutes: float = MINUTES) -> Pat
         machine.set_payload(TOOL, TOOL_COM, configured=False)
     motion = day(robot, seed, machine.rate, minutes)
     machine.reset(motion[0][0])
-    log, truth = machine.run(*motion, keep=4)
+    log, truth = machine.run(*motion)
     model = RobotModel(robot.chain(), robot.joint_names)
     log.vendor_external_wrench = franka(model, log) if link_side else flange_sensor(model, log, truth)
     for extra in ("q_d", "qd_d", "qdd_d", "tau_d", "theta", "omega", "motor_torque"):

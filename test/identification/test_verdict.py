@@ -18,6 +18,7 @@ from robot_dynamics_ros.cli.identify import command
 from robot_dynamics_ros.cli.options import NOT_USABLE
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
+from robot_dynamics_ros.identification.arm.checks import check_rate
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -45,6 +46,13 @@ def found():
 @pytest.fixture(scope="module")
 def result(found):
     return summarise(found, "ur5e")
+
+
+def test_samples_of_the_controller_that_are_missing_are_a_warning(found):
+    """125 of 500 Hz; not where the controller has no more, nor behind joint torque sensors."""
+    assert any("recorded at 125 Hz, the controller has 500" in w for w in found.warnings)
+    for update in ({"sensing.sample_rate": 125.0}, {"sensing.sample_rate": None}, {"drives.torque_side": "link"}):
+        assert not check_rate(replace(found, robot=found.robot.with_updates(update)))
 
 
 def test_figures_are_those_of_the_written_file(found, result):

@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit
+from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit, check_rate
 from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, contact_stretches, described, without
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, mounted, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
@@ -221,7 +221,7 @@ def check_data(state: Identification) -> None:
     note(state.statements, *notes)
     note(state.warnings, *(n for n in notes if "please check" in n))
     state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
-    state.warnings += check_extrapolation(state)
+    state.warnings += check_rate(state) + check_extrapolation(state)
 
 
 def slow_motion(recordings: list[Recording]) -> Motion:

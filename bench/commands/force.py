@@ -25,8 +25,20 @@ from robot_dynamics_ros.cli.options import NewPath, console, progress, robot_opt
 )
 @click.option("--bags", type=click.IntRange(1, 3), help="Recordings to identify from; default: 1, 2, 3 in turn.")
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
-@click.option("--warmer", default=0.0, show_default=True, help="K by which the judged recordings are warmer.")
-@click.option("--payload", default=0.0, show_default=True, help="kg of an undeclared payload in the judged recordings.")
+@click.option(
+    "--warmer",
+    type=click.FloatRange(-40, 60),
+    default=0.0,
+    show_default=True,
+    help="K by which the judged recordings are warmer.",
+)
+@click.option(
+    "--payload",
+    type=click.FloatRange(0, 20),
+    default=0.0,
+    show_default=True,
+    help="kg of an undeclared payload in the judged recordings.",
+)
 @click.option("--finger", is_flag=True, help="Pushes have no moment, and the tool of the robot file says so.")
 @click.option("--hour", is_flag=True, help="Judge 60 minutes of work from a cold start instead, by the robot's age.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")

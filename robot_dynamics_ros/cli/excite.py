@@ -75,7 +75,7 @@ OF_A_JOINT = tuple(SIZES)[2:]
     metavar="X0 ...",
     help="Box that no link may enter [m]; may be repeated.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random starts.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random starts.")
 @view_file_option
 @click.pass_context
 def command(context: click.Context, kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) -> None:

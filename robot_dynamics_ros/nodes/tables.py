@@ -162,7 +162,7 @@ INPUT = (
         choices=("header", "receive"),
         read_only=True,
     ),
-    Parameter("max_age", 0.5, "age above which messages are refused, 0: no limit", "s", 0.0, 3600.0),
+    Parameter("max_age", 0.5, "largest age, or time in the future, of a message, 0: no limit", "s", 0.0, 3600.0),
     Parameter(
         "effort_semantics",
         "robot_file",

@@ -2,10 +2,12 @@
 
 import json
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from bench.__main__ import cli
 from bench.commands import speed as bench
 from bench.shown import counts
 from bench.speed import SECTIONS, cycles, least_squares, native
@@ -14,6 +16,16 @@ from bench.speed.timing import Case, measure
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.cli.options import WIDE
 from robot_dynamics_ros.errors import ConfigError
+
+CONTEXT = click.Context(cli)
+
+
+def test_every_number_that_a_command_takes_has_bounds():
+    ranges = click.IntRange, click.FloatRange
+    numbers = click.types.IntParamType, click.types.FloatParamType
+    taken = [(name, p) for name in cli.list_commands(CONTEXT) for p in cli.get_command(CONTEXT, name).params]
+    found = [(name, p.name) for name, p in taken if isinstance(p.type, numbers) and not isinstance(p.type, ranges)]
+    assert len(taken) > 50 and found == []
 
 
 def test_ratio_and_floor_come_from_the_medians_of_both_sides():

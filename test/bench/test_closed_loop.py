@@ -23,6 +23,7 @@ def test_a_protocol_meets_its_numbers(name):
     assert all(row.met for row in rows), [(row.figure, row.ours) for row in rows if not row.met]
 
 
+@pytest.mark.long
 def test_without_adaptation_nothing_improves(monkeypatch):
     monkeypatch.setattr(madsen_adaptive, "CONTROL", madsen_adaptive.CONTROL | {"law": "fixed"})
     rows = madsen_adaptive.run(True, transport="process")
@@ -30,6 +31,7 @@ def test_without_adaptation_nothing_improves(monkeypatch):
     assert all(abs(row.ours) < 10.0 for row in rows[:2])
 
 
+@pytest.mark.long
 def test_without_memory_reversals_are_no_better(monkeypatch):
     taken = madsen_egms_control._pass
     monkeypatch.setattr(

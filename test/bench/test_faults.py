@@ -15,7 +15,14 @@ from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 QUICK = {"our process killed -9", "protective stop in motion", "50 states lost"}
 
 
-@pytest.mark.parametrize("case", cases("clock"), ids=lambda case: case.title)
+HOUR = 21  # whose case lasts an hour of simulated time
+
+
+def by_clock():
+    return [pytest.param(case, marks=pytest.mark.long if case.number == HOUR else ()) for case in cases("clock")]
+
+
+@pytest.mark.parametrize("case", by_clock(), ids=lambda case: case.title)
 def test_a_fault_is_handled(case):
     row = run_case(case, 1)
     assert row.result == "pass", row.measured

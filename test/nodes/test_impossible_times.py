@@ -47,7 +47,7 @@ class Inputs(TopicInputs):
         self._node = SimpleNamespace(value=values.get, get_logger=lambda: log, context=None)
         self._node.count_publishers = lambda name: 2
         self._refused, self.taken, self._seen, self.main = Counter(), [], (0, 0), "/joint_states"
-        self._join = SimpleNamespace(take=lambda *a: self.taken.append(a), counts=Counter())
+        self.last_refusal, self._join = "", SimpleNamespace(take=lambda *a: self.taken.append(a), counts=Counter())
 
 
 def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
@@ -55,6 +55,16 @@ def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
     for stamp in [Time(sec=1_700_000_000, nanosec=0), *FAR, Time(sec=0, nanosec=0), Time(sec=1_700_000_001, nanosec=7)]:
         inputs._message("joint_states", JointState(header=Header(stamp=stamp)), None)
     assert len(inputs.taken) == 3 and sum(inputs._refused.values()) == len(FAR)
+
+
+@pytest.mark.parametrize("ahead, refused", [(-0.6, "older than"), (-0.4, ""), (0.4, ""), (3600.0, "in the future")])
+def test_a_stamp_far_from_the_clock_of_the_node_is_refused(ahead, refused):
+    inputs, now = Inputs(), 1_700_000_000
+    inputs._node.value = {"stamps": "header", "max_age": 0.5}.get
+    inputs._node.get_clock = lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=now * 10**9))
+    stamp = Time(sec=int(now + ahead // 1), nanosec=round(ahead % 1 * 1e9))
+    inputs._message("joint_states", JointState(header=Header(stamp=stamp)), None)
+    assert len(inputs.taken) == (not refused) and refused in inputs.last_refusal
 
 
 def test_two_publishers_whose_stamps_alternate_are_named_once_per_report():

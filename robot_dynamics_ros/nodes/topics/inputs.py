@@ -78,7 +78,7 @@ class TopicInputs(NodePart):
         self._node.get_logger().warning(why, throttle_duration_sec=5.0)
 
     def _fresh(self, message: Any) -> int:
-        """Source stamp; raises DataError when it is zero, impossible, or older than max_age by this node's clock."""
+        """Source stamp; raises DataError when it is zero, impossible, or off this node's clock by more than max_age."""
         stamp, oldest = possible_ns(message.header.stamp), self._node.value("max_age")
         first, self._zero = not self._zero, self._zero or not stamp
         if not stamp and (oldest > 0.0 or not first):  # one zero may be the start of a simulated clock
@@ -87,9 +87,10 @@ class TopicInputs(NodePart):
             )
         if oldest > 0.0:
             age = 1e-9 * (self._node.get_clock().now().nanoseconds - stamp)
-            if not age <= oldest:
+            if not abs(age) <= oldest:
                 advice = "synchronise the clocks of the machines, or set the parameter stamps to receive"
-                raise DataError(f"a message is older than max_age {oldest:g} s: {advice}")
+                what = "is older than" if age > 0 else "is stamped in the future by more than"
+                raise DataError(f"a message {what} max_age {oldest:g} s: {advice}")
         return stamp
 
     def counts(self) -> dict[str, int]:

@@ -9,7 +9,7 @@
 //   var f = moving^2 (1 - w) + max(rest^2 w, (f - f')^2) + (share f)^2 + unknown^2/3
 //         + (beyond f max(|v| / speed - 1, 0))^2 + the third above
 // f' is the law with spans over `meshing`: how tightly the teeth mesh where the joint stands is known from the places
-// of the recordings only. It is zero once the elements have slipped. While a contact adds load, `kept` of it counts.
+// of the recordings only. It is zero once the elements have slipped. While contact or payload add load, `kept` counts.
 // w = exp(-d/6 mrad), d from where the joint was last slower than vs (exp(-(v/vs)^2) without a position), and
 // `speed` the largest one that the recordings show: beyond it the law is extrapolated. They
 // belong to the joint's own law: where a joint with a memory lacks its position, its stiction replaces `rest`.

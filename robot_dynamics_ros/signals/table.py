@@ -64,9 +64,7 @@ SIGNALS: dict[str, Signal] = {
         Signal("singular_value", "scalar", "-", "smallest singular value of the length-scaled Jacobian"),
         Signal("contact", "contacts", "0/1", "contact per joint, then at the TCP"),
         Signal("payload_or_bias", "scalar", "0/1", "a constant force follows gravity: wrong payload or sensor bias"),
-        Signal(
-            "contact_load", "joints", "Nm", "torque that a contact adds to the load of the gears, 0 without contact"
-        ),
+        Signal("contact_load", "joints", "Nm", "torque that a contact and a held payload add to the load of the gears"),
         Signal("framed_wrench", "wrench", "N, Nm", "environment on robot, axes and origin of the frame of the header"),
         Signal("framed_wrench_std", "wrench", "N, Nm", "its standard deviation, from the rotated covariance"),
         Signal("stiffness", "joints", "Nm/rad", "transmission stiffness"),

@@ -40,10 +40,10 @@ def push(n, begin=1000, end=2000):
     return on[:, None] * PUSH
 
 
-def recorded(arm, wrench, motion=None, noise=0.0):
-    """Effort of an arm whose friction rises with the whole load of its gears, contact included."""
+def recorded(arm, wrench, motion=None, noise=0.0, payload=None):
+    """Effort of an arm whose friction rises with the whole load of its gears, contact and payload included."""
     q, qd, qdd = motion or moving(seconds=6.0)
-    stamp, rigid = 10**18 + np.arange(len(q)) * 2_000_000, model()
+    stamp, rigid = 10**18 + np.arange(len(q)) * 2_000_000, model(payload)
     contact = -np.einsum("kij,ki->kj", rigid.jacobian(q), wrench)
     load = rigid.rnea(q, qd, qdd)
     friction = hysteresis_from_robot(arm).run(stamp, q, qd, load + contact)[0]

@@ -40,3 +40,11 @@ def test_a_push_that_turns_aside_goes_on_but_is_shown_too_small():
     assert found[(log.time > 4.1) & (log.time < 8.0)].mean() > 0.98
     late = (log.time > 7.0) & (log.time < 8.0)
     assert 25.0 < -log.external_wrench[late, 0].mean() < 36.0
+
+
+def test_a_push_after_a_stronger_one_at_the_same_place_is_found():
+    """16 N after 60 N: what friction may keep of the first push hides no more of the second than 15 N."""
+    log = standing(push(60.0, 4.0, 5.0, seconds=9.0) + push(16.0, 6.5, 8.0, seconds=9.0), error=0.0, seconds=9.0)
+    seen(log)
+    found, t = log.contact.any(axis=1), log.time
+    assert not found[(t > 5.3) & (t < 6.5)].any() and found[(t > 6.6) & (t < 8.0)].all()

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, estimated, measured, model, moving, still, through
-from test_rest_bias import ROBOT
+from test_contact_load import recorded
+from test_contact_load import robot as load_friction
+from test_rest_bias import REST, ROBOT
 
 from robot_dynamics_ros._core import PayloadAnswer
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models.hysteresis import friction_level
 from robot_dynamics_ros.signals import Sample
 
 
@@ -179,3 +182,27 @@ def test_a_push_along_gravity_is_no_payload(stands):
     pipeline, _ = estimated(log)
     assert not log.payload_or_bias.any() and not pipeline.stage("force").core.payload_held
     assert log.contact[pushed & (t > 1.5), -1].all()
+
+
+@pytest.fixture(scope="module")
+def loaded_gears():
+    """3 kg on an arm whose friction rises with the load by 15 %, identified without error; the log from 6 s on."""
+    residuals = {"source": "fit_test", "moving": 0.3 * REST, "rest": REST}
+    arm, payload = load_friction().with_updates({"residuals": residuals}), (3.0, COM, (0.0,) * 6)
+    log = recorded(arm, np.zeros((5000, 6)), moving(10.0), payload=payload)
+    Pipeline(arm).run(log)
+    log = log[3000:]
+    weight = [model(p).rnea(log.q, log.qd, np.zeros_like(log.q)) for p in (payload, None)]
+    return arm, log, weight[0] - weight[1]
+
+
+def test_friction_is_that_of_the_load_with_the_held_payload(loaded_gears):
+    _, log, weight = loaded_gears
+    np.testing.assert_allclose(log.contact_load, weight, atol=0.04 * np.abs(weight).max())
+    assert not log.contact.any() and np.abs(log.external_wrench[:, :3]).max() < 0.05 * 3.0 * 9.81
+
+
+def test_the_deviation_has_the_error_of_the_friction_that_a_payload_adds(loaded_gears):
+    arm, log, weight = loaded_gears
+    added = 1.5 * log.friction_std * np.abs(log.contact_load) / friction_level(arm)
+    assert (log.external_joint_torque_std > added).all() and (added > 2.0 * log.friction_std).any(axis=0)[1:5].all()

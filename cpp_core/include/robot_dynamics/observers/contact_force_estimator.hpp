@@ -187,7 +187,7 @@ class ContactForceEstimator {
   std::optional<FrictionStage> friction_;
   ExternalForce force_;
   ContactForceEstimate e_;
-  std::array<double, max_joints> last_load_{};         // fed back: what a contact adds to the load of the gears
+  std::array<double, max_joints> last_load_{};         // fed back: what contact and payload add to the load
   std::array<double, max_joints + 1> last_contact_{};  // fed back
 };
 

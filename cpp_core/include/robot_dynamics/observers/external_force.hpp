@@ -6,7 +6,7 @@
 // In contact two errors of a joint's torque tau are added to what is published. Neither decision nor estimate uses
 // them: the flag would drop out under the push that raises it, and a moment would explain what is a force (source:
 // own).
-//   (contact_error s tau / level)^2   s: deviation of friction, level: its breakaway
+//   (load_error s tau / level)^2   s: deviation of friction, level: its breakaway
 //   lag^2                             what the filters behind the observer have not followed yet (external_torque.hpp)
 #pragma once
 
@@ -28,9 +28,9 @@ class ExternalForce {
   static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
   static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
-  static constexpr double contact_error =
-      1.5;                                  // relative error of the friction that a contact adds, over that of friction
-  static constexpr double displaced = 0.1;  // deviation of what friction keeps of a push, as share of it
+  // relative error of the friction that a contact or a payload adds, over that of friction
+  static constexpr double load_error = 1.5;
+  static constexpr double displaced = 0.05;  // deviation of what friction keeps of a push, as share of it
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
@@ -181,14 +181,13 @@ class ExternalForce {
       torque[i] = raw[i] - tare_.bias()[i];
       if (!contact_.any()) continue;
       behind[i] = torque_.lag(i);
-      if (p_.friction_level[i] > 0.0)
-        friction[i] = contact_error * friction_std[i] * load_.held(i) / p_.friction_level[i];
+      friction[i] = added_by(i, friction_std[i], load_.held(i));
     }
     const auto widened = [&](int i, double variance) {
       return std::sqrt(variance + friction[i] * friction[i] + behind[i] * behind[i]);
     };
     for (int i = 0; i < n; ++i) std[i] = widened(i, torque_.variance(i));
-    recognise_payload(dt, in, torque.data(), std.data());
+    recognise_payload(dt, in, friction_std, torque.data(), std.data());
     for (int i = 0; i < n; ++i) raw[i] -= load_torque_[i], torque[i] -= load_torque_[i];
     for (int i = 0; i < n; ++i)
       if (torque_.slides(i)) rest_.forget(i);
@@ -238,15 +237,26 @@ class ExternalForce {
     for (double& c : estimate_.covariance) c *= free ? std::clamp(tails * mean, 0.25, 9.0) : 1.0;
   }
 
+  // Deviation of the friction that a load (Nm) adds, which no recording showed.
+  double added_by(int i, double friction_std, double load) const noexcept {
+    return p_.friction_level[i] > 0.0 ? load_error * friction_std * load / p_.friction_level[i] : 0.0;
+  }
+
   void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
     double load[max_joints];
+    const double* bound = p_.torque_bound.data();
     for (int i = 0; i < chain_.n; ++i) load[i] = robot_on_environment(out.torque[i]);
-    load_.step(stamp_ns, chain_.n, contact_.any(), load, p_.torque_bound.data(), out.contact_load);
+    load_.step(stamp_ns, chain_.n, contact_.any(), load, bound, out.contact_load);
+    for (int i = 0; i < chain_.n; ++i) {
+      const double whole = out.contact_load[i] + robot_on_environment(load_torque_[i]);
+      out.contact_load[i] = std::clamp(whole, -bound[i], bound[i]);
+    }
   }
 
   // What a payload or a bias explains of the torque, and what of it is sure enough to be taken off. A contact that
   // lasts for so long may be a payload that was picked up or put down: what was seen before it says nothing of that.
-  void recognise_payload(double dt, const ForceInput& in, const double* torque, const double* std) noexcept {
+  void recognise_payload(double dt, const ForceInput& in, const double* friction_std, const double* torque,
+                         const double* std) noexcept {
     const int n = chain_.n;
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
     const bool held = payload_.held();
@@ -258,6 +268,10 @@ class ExternalForce {
       payload_.taken_off(in.q, in.qd, qdd, load_torque_.data(), load_variance_.data());
     else
       payload_.explained(in.q, in.qd, qdd, explained_.data());
+    for (int i = 0; i < n; ++i) {
+      const double error = added_by(i, friction_std[i], load_torque_[i]);
+      load_variance_[i] += error * error;
+    }
     if (payload_.held() != held) forget_decisions();
   }
 

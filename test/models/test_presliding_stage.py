@@ -12,6 +12,8 @@ from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 
+MESHING, KEPT = 1.3, 0.75  # of friction_stage.hpp
+
 
 def robot(*joints, **changes):
     chosen = [JOINT] * 6 if not joints else [*joints, *[NONE] * (6 - len(joints))]
@@ -147,3 +149,23 @@ def test_after_a_gap_in_which_a_joint_may_have_turned_round_its_past_is_unknown(
 def test_an_unknown_number_is_named(changes):
     with pytest.raises(CapabilityError, match=rf"{next(iter(changes))} of shoulder_pan_joint.* is unknown"):
         hysteresis_from_robot(robot(**changes))
+
+
+@pytest.mark.parametrize(("pushed", "share"), [(0.0, 1.0), (2.0, KEPT)])
+def test_spans_that_differ_from_place_to_place_are_in_the_deviation_until_the_elements_slip(pushed, share):
+    """To and fro, back by less than a span, a rest, and on."""
+    t, rest = np.arange(1500) * 2e-3, 0.05
+    q = np.where(t < 2.0, 0.03 * np.sin(np.pi * t), -3e-4 * np.minimum(t - 2.0, 0.5)) - 0.2 * np.maximum(t - 2.8, 0)
+    q, v = (np.repeat(x[:, None], 6, axis=1) for x in (q, np.gradient(q, 2e-3)))
+    residuals = {"moving": [rest] * 6, "rest": [rest] * 6, "source": "fit_test"}
+    stage, tight = FrictionStage(), {"span": [[x / MESHING for x in SPANS]] * 6}
+    stage.configure(robot().with_updates({"residuals": residuals}))
+    load, std = np.full_like(q, pushed), np.empty_like(q)
+    stamps, found = (1e9 * t).round().astype(np.int64), np.empty_like(q)
+    stage.core.run(stamps, q, v, 0 * q, load, 25.0 + 0 * q, 0 * q, found, std)
+    other = hysteresis_from_robot(robot(**tight)).run(stamps, q, v, load)[0]
+    wide = np.abs(other - found) * share
+    k = 1200  # at rest
+    assert wide[k, 0] > 3 * rest
+    np.testing.assert_allclose(std[k], np.hypot(np.fmax(wide[k], rest), 0.01 * found[k]))
+    np.testing.assert_allclose(std[-1], np.hypot(rest, 0.01 * found[-1]), rtol=1e-6)

@@ -99,6 +99,16 @@ class Friction {
     return thinned(i, heat(i, v, T), T) * v * (p.fv1 + a * p.fv2 + p.fv0 * p.v0 / (p.v0 + a));
   }
 
+  // The same law with spans times `factor`; none where its terms are those of the map.
+  std::optional<Friction> with_spans(double factor) const {
+    if (!elements_ || rest_of_map_) return {};
+    std::vector<double> span = elements_->spans();
+    for (double& D : span) D *= factor;
+    const Elements other(joints(), elements_->elements(), span.data(), elements_->levels().data(),
+                         elements_->loads().data(), {}, elements_->max_gap(), elements_->widening().data());
+    return Friction(map_, other, joints_.data(), kinematic_error_);
+  }
+
   void reset() noexcept {
     if (elements_) elements_->reset();
   }

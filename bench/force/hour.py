@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from bench.force.judge import Verdict, _series, identified_file
-from bench.force.recordings import Since, recorded, simulated, touched
+from bench.force.recordings import Since, home, recorded, simulated, touched
 from bench.force.table import NAMES
 from bench.force.zoo import Individual
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import STATES, Series, figures
 
 ENDS = 5, 15, 30, 60  # minutes
+MINUTE = 100  # random numbers of the first one
 COOL = 10.0  # K between the lubricant of the recordings and the air (see `simulated`)
 Row = dict[str, float]
 
@@ -32,13 +33,13 @@ def work(name: str, who: Individual, bags: int, since: Since, ends: Sequence[int
         logs = [recorded(robot, who, k)[0] for k in range(bags)]
         identified = identified_file(robot, logs, Path(directory), Verdict(who.index, who.laws, []))
     machine = simulated(robot, replace(who, temperature=who.temperature + since.warmer), 30)
+    machine.reset(home(robot, who.draw(MINUTE)))
     machine.set_temperatures(who.temperature + since.warmer - COOL)
     pipeline, rows = Pipeline(identified), []
     for begin, end in zip((0, *ends), ends, strict=False):
         parts = []
         for minute in range(begin, end):
-            machine.stamp_ns += 10**9  # a gap: the robot stands elsewhere
-            trial = touched(robot, who, f"minute {minute}", 100 + minute, since.pushes, since, machine)
+            trial = touched(robot, who, f"minute {minute}", MINUTE + minute, since.pushes, since, machine)
             pipeline.run(log := trial.log)
             parts.append(_series(trial, log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5))
         kelvin = float(np.mean(trial.truth["lubricant_temperature"][-1]) - who.temperature)

@@ -105,14 +105,18 @@ def touched(
     machine: SimulatedRobot | None = None,
 ) -> Trial:
     """Moves and rests under the wrenches (N, 6) that `pushed` draws; number: of the random numbers; machine: one that
-    goes on as warm as it is.
+    goes on from where it stands, as warm as it is.
     """
     draw = who.draw(number)
     motion = moves(robot, home(robot, draw), draw, near_singular=name == "singular")
     wrench = pushed(draw)
-    machine = machine or simulated(robot, replace(who, temperature=who.temperature + since.warmer), number)
+    if machine is None:
+        machine = simulated(robot, replace(who, temperature=who.temperature + since.warmer), number)
+        machine.reset(motion[0][0])
+    else:
+        way = motions.quintic(machine.record().q, motion[0][0], RATE, VELOCITY, ACCELERATION)
+        motion, wrench = motions.join(way, motion), np.vstack([np.zeros((len(way[0]), 6)), wrench])
     machine.set_payload(since.payload, PAYLOAD_COM, configured=False)
-    machine.reset(motion[0][0])
     log, truth = machine.run(*motion, wrench=wrench)
     after = int(AFTERGLOW * RATE)
     near = np.convolve((wrench != 0).any(axis=1), np.ones(after + 1))[: len(wrench)] > 0

@@ -208,6 +208,18 @@ def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
 
 
 @pytest.mark.long
+def test_a_machine_goes_on_from_where_it_stands_without_a_gap(ur5e):
+    (who,) = zoo.individuals(ur5e, 1, 3, zoo.families("maxwell"))
+    machine = recordings.simulated(ur5e, who, 0)
+    first, then = (
+        recordings.touched(ur5e, who, "minute", k, recordings.SAME.pushes, machine=machine).log for k in (1, 2)
+    )
+    assert then.stamp_ns[0] - first.stamp_ns[-1] == 2_000_000
+    one, whole = np.abs(then.q[0] - first.q[-1]).max(), np.abs(then.q[0] - then.q[-1]).max()
+    assert one < 2e-3 < 0.1 < whole  # of a cycle at up to 1 rad/s
+
+
+@pytest.mark.long
 def test_work_from_a_cold_start_warms_the_robot_and_is_judged_by_its_age(ur5e):
     (who,) = zoo.individuals(ur5e, 1, 3, zoo.families("maxwell"))
     rows = hour.work("ur5e", who, 1, recordings.SAME, ends=(1, 3))

@@ -148,7 +148,6 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "tare_payload": _largest_payload(robot),
             "viscous_drift": p["viscous_drift"] if known and p["method"] == "momentum" else 0.0,
             "drift_std": drift_deviation(robot),
-            "drift_noise": robot.array("residuals.moving") if known else np.zeros(n),
             "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
             "friction_level": friction_level(robot) if known and side == "motor" else np.zeros(n),
             "dry": dry_joints(robot) * float(side == "motor"),

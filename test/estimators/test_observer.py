@@ -82,7 +82,8 @@ def test_a_change_beyond_a_deviation_is_followed_sooner_than_a_small_one(pushed,
 @pytest.mark.parametrize(("onset", "lag"), [(False, 1 / 25), (True, 1 / 100 + 1 / 300)])
 def test_a_robot_whose_file_names_fast_changes_its_own_is_followed_slowly(pushed, onset, lag):
     residuals = {"source": "test", "moving": [1e-3] * 6, "rest": [1e-3] * 6, "onset": onset}
-    reached = external(pushed, UR5E.with_updates({"residuals": residuals}, {"test": "test"}), rest_bias=0.0) / STEP
+    robot = UR5E.with_updates({"residuals": residuals}, {"test": "test"})
+    reached = external(pushed, robot, rest_bias=0.0, viscous_drift=0.0) / STEP
     first = (pushed.time >= START) & (pushed.time < START + 0.3)
     np.testing.assert_allclose((1.0 - reached[first]).sum(axis=0) * np.diff(pushed.time).mean(), lag, rtol=0.15)
 

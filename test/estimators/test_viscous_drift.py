@@ -60,6 +60,20 @@ def test_a_push_is_not_learned():
     assert (np.sqrt(np.mean(change**2, axis=0)) < 0.3 * NOISE).all()
 
 
+def test_friction_beyond_the_recorded_speeds_is_taken_for_viscosity_by_half():
+    """There it is known less well, and says less of how viscous it is at the recorded speeds."""
+    motion, known = moving(8.0), 0.1  # rad/s
+    log, error = log_of(motion), np.sign(motion[1]) * np.clip(np.abs(motion[1]) / known - 1.0, 0.0, 1.0)  # Nm
+    log.effort += error
+    pipeline = Pipeline(
+        ARM.with_updates({f"residuals.{k}": np.full(6, x) for k, x in (("moving", 0.1), ("speed", known))})
+    )
+    pipeline.run(log)
+    as_viscosity = (motion[1] * error).sum(axis=0) / (motion[1] ** 2).sum(axis=0)
+    learned = pipeline.stage("force").core.viscous_drift[0]
+    assert (np.abs(learned) < 0.6 * as_viscosity)[:3].all()
+
+
 def test_what_was_learned_with_a_payload_that_was_a_push_is_forgotten():
     wrench, motion = np.zeros((8 * RATE, 6)), moving(8.0)
     wrench[: 3 * RATE, 2] = -20.0  # N

@@ -75,7 +75,7 @@ class ExternalForce {
     const bool healthy = torque_.step(dt, in, friction, friction_std, drift_);
     const bool posed = publish(stamp_ns, dt, in, friction_std, out);
     if (posed) hold_load(stamp_ns, out);
-    if (posed) learn(stamp_ns, dt, in.qd);
+    if (posed) learn(stamp_ns, dt, in.qd, friction_std);
     age_ += dt;
     std::copy_n(in.q, n, q_.begin());
     if (!posed) return fault(out);
@@ -222,11 +222,11 @@ class ExternalForce {
     return free;
   }
 
-  void learn(std::int64_t stamp_ns, double dt, const double* qd) noexcept {
+  void learn(std::int64_t stamp_ns, double dt, const double* qd, const double* friction_std) noexcept {
     const bool free = trusted() && (payload_.held() || payload_.verdict() == PayloadCheck::Verdict::none);
     double left[max_joints];
     for (int i = 0; i < chain_.n; ++i) left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_torque_[i]);
-    drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), qd, left, free);
+    drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), qd, left, friction_std, free);
   }
 
   void scale_covariance(std::int64_t stamp_ns, const ForceOutput& out) noexcept {

@@ -104,7 +104,6 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("rest_std", p.rest.std, n);
   each("viscous_drift", p.drift.time);
   each("drift_std", p.drift.std, n);
-  each("drift_noise", p.drift.noise, n);
   each("recent_error", p.recent_error);
 }
 

@@ -2,10 +2,10 @@
 //
 //   external torque of a free robot = a h(v) + noise    h = v / (1 + |v| / knee)    da/dt = std w / sqrt(time)
 //
-// and, for each joint, the scalar Kalman filter of a, whose deviation before measuring is `std`. The noise is what the
-// residuals of the robot file show in motion, correlated over `correlation`. Samples of one slot are applied together
-// when the next slot has ended without contact, so that neither the onset nor the end of a push is in them; at rest a
-// has no effect (source: own; a second term in proportion to sgn v spoils the hold).
+// and, for each joint, the scalar Kalman filter of a, whose deviation before measuring is `std`. The noise has the
+// deviation of the friction, which grows beyond the recorded speeds, and is correlated over `correlation`. Samples of
+// one slot are applied together when the next slot has ended without contact, so that neither the onset nor the end of
+// a push is in them; at rest a has no effect (source: own; a second term in proportion to sgn v spoils the hold).
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 namespace robot_dynamics {
 
 struct ViscousDriftParameters {
-  double time = 0.0;                              // s over which a may change by std; 0: off
-  std::array<double, max_joints> std{}, noise{};  // Nm s/rad, Nm; std 0: nothing is learned at the joint
+  double time = 0.0;                     // s over which a may change by std; 0: off
+  std::array<double, max_joints> std{};  // Nm s/rad; 0: nothing is learned at the joint
 };
 
 class ViscousDrift {
@@ -35,7 +35,6 @@ class ViscousDrift {
   ViscousDrift(int n, const ViscousDriftParameters& p) : n_(n), p_(p) {
     require_range("viscous_drift", p.time, 0.0, 1e6);
     require_each("drift_std", p.std.data(), n, 0.0, 1e6);
-    require_each("drift_noise", p.noise.data(), n, 0.0, 1e6);
     reset();
   }
 
@@ -62,8 +61,9 @@ class ViscousDrift {
   }
 
   // tau (n): what is left of the torque after friction and torque(), with friction's sign, low-passed with the weight
-  // `lag`; free: it is an error of friction (no contact, sensors trusted).
-  void step(std::int64_t stamp_ns, double dt, double lag, const double* v, const double* tau, bool free) noexcept {
+  // `lag`; std (n): deviation of friction; free: it is an error of friction (no contact, sensors trusted).
+  void step(std::int64_t stamp_ns, double dt, double lag, const double* v, const double* tau, const double* std,
+            bool free) noexcept {
     if (p_.time <= 0.0) return;
     if (const std::int64_t slot = stamp_ns / slot_length; slot != slot_) turn(slot);
     blocked_ = blocked_ || !free;
@@ -71,9 +71,10 @@ class ViscousDrift {
       shape_[i] += lag * (shape(v[i]) - shape_[i]);
       Joint& joint = joint_[i];
       for (Joint* j : {&joint, &kept_[i]}) j->variance = std::min(j->variance + before(i) * dt / p_.time, before(i));
-      if (std::abs(v[i]) < speeds::sliding) continue;  // presliding
-      filling_[i].square += shape_[i] * shape_[i] * dt;
-      filling_[i].product += shape_[i] * (tau[i] + joint.drift * shape_[i]) * dt;
+      if (std::abs(v[i]) < speeds::sliding || !(std[i] > 0.0)) continue;  // presliding; no friction is taken off
+      const double weighted = shape_[i] * dt / (std[i] * std[i]);
+      filling_[i].square += weighted * shape_[i];
+      filling_[i].product += weighted * (tau[i] + joint.drift * shape_[i]);
     }
   }
 
@@ -87,7 +88,7 @@ class ViscousDrift {
     double drift = 0.0, variance = 0.0;  // a [Nm s/rad], its variance
   };
   struct Sums {
-    double square = 0.0, product = 0.0;  // of h h dt and h tau dt
+    double square = 0.0, product = 0.0;  // of h h dt and h tau dt over the variance of friction
   };
 
   double before(int i) const noexcept { return p_.time > 0.0 ? p_.std[i] * p_.std[i] : 0.0; }
@@ -107,11 +108,9 @@ class ViscousDrift {
 
   void apply(int i, const Sums& s) noexcept {
     Joint& joint = joint_[i];
-    const double intensity = 2.0 * correlation * p_.noise[i] * p_.noise[i], most = reach * p_.std[i];
-    if (!(joint.variance > 0.0 && intensity > 0.0)) return;
-    const double gain = joint.variance / (intensity + joint.variance * s.square);
+    const double most = reach * p_.std[i], gain = joint.variance / (2.0 * correlation + joint.variance * s.square);
     joint.drift = std::clamp(joint.drift + gain * (s.product - joint.drift * s.square), -most, most);
-    joint.variance *= intensity / (intensity + joint.variance * s.square);
+    joint.variance = 2.0 * correlation * gain;
   }
 
   int n_;

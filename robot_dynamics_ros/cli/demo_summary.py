@@ -39,6 +39,7 @@ class TruthRecorder:
         self._records = records
         self._rows: list[tuple[float, ...]] = []
         self.newest: Array = np.full(6, np.nan)
+        self.seconds = 0.0  # of the controller's time
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -47,7 +48,7 @@ class TruthRecorder:
             for record in self._records:
                 wrench = record["external_wrench"]
                 self._rows.append((float(record["timestamp"]), time.time(), *wrench))
-                self.newest = np.asarray(wrench, dtype=float)
+                self.newest, self.seconds = np.asarray(wrench, dtype=float), float(record["timestamp"])
         except (OSError, ValueError, RobotDynamicsError):
             return  # the controller has gone: what was recorded is kept
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from bench.commands import faults as cli
 from bench.faults.clock_bench import ClockBench
+from bench.faults.socket_bench import SocketBench
 from bench.faults.states import FAULTS
 from bench.faults.table import Case, Failed, cases, run_case
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
@@ -31,7 +32,8 @@ def test_a_fault_is_handled(case):
 @pytest.mark.long
 @pytest.mark.realtime
 @pytest.mark.parametrize("case", [c for c in cases("sockets") if c.name in QUICK], ids=lambda case: case.title)
-def test_a_fault_is_handled_over_sockets(case):
+def test_a_fault_is_handled_over_sockets(case, monkeypatch):
+    monkeypatch.setattr(SocketBench, "latency", 2.0)  # s, for busy machines: the tests by clock hold the budget
     row = run_case(case, 1)
     assert row.result == "pass", row.measured
 

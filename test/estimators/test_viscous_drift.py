@@ -60,6 +60,23 @@ def test_a_push_is_not_learned():
     assert (np.sqrt(np.mean(change**2, axis=0)) < 0.3 * NOISE).all()
 
 
+def test_what_was_learned_with_a_payload_that_was_a_push_is_forgotten():
+    wrench, motion = np.zeros((8 * RATE, 6)), moving(8.0)
+    wrench[: 3 * RATE, 2] = -20.0  # N
+    log, pipeline, held = measured(motion, wrench, friction=False, noise=0.02), Pipeline(ARM), []
+    log.effort += FrictionModel.from_robot(ARM).torque(motion[1])
+    core = pipeline.stage("force").core
+    for i in range(0, len(log.time), 10):
+        rows = slice(i, i + 10)
+        part = {k: log.get(k)[rows] for k in ("q", "qd", "effort")}
+        pipeline.run(Log(log.joint_names, log.stamp_ns[rows], part))
+        held.append(core.payload_held)
+        if any(held) and not held[-1]:
+            break
+    assert any(held) and not held[-1]
+    assert np.abs(core.viscous_drift[0]).max() == 0.0
+
+
 def test_a_standing_robot_does_not_know_of_it():
     log = log_of(still(seconds=6.0))
     with_drift, without = estimated(log), estimated(log, 0.0)

@@ -34,6 +34,15 @@ def coulomb_scales(graph):
     return [found[name] for name in JOINTS]
 
 
+def move_until_something_is_learned(graph):
+    """Track the path; a machine that does something else for 50 ms ends torque mode, which begins again then."""
+    while max(abs(scale - 1.0) for scale in coulomb_scales(graph)) < 0.06:
+        if not graph.torque_mode:
+            graph.call("rearm")
+            graph.enable("enable_tracking")
+        graph.run(1.0)
+
+
 def path_around(graph, file):
     position = dict(zip(graph.state.name, graph.state.position, strict=True))
     here = [position[name] for name in JOINTS]
@@ -46,9 +55,7 @@ def test_learned_friction_outlives_the_node(tmp_path):
     given = {"adaptation_file": str(kept), "waypoints": str(path), "control.adaptation_time": 0.5}
     with GraphBench(publishes=False, parameters=given) as graph:
         path_around(graph, path)
-        graph.enable("enable_tracking")
-        graph.run(2.5)
-        assert graph.torque_mode
+        move_until_something_is_learned(graph)
         graph.node_process.terminate()
         graph.node_process.wait(20)
         learned = json.loads(kept.read_text())

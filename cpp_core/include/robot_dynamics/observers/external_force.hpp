@@ -272,7 +272,9 @@ class ExternalForce {
       const double error = added_by(i, friction_std[i], load_torque_[i]);
       load_variance_[i] += error * error;
     }
-    if (payload_.held() != held) forget_decisions();
+    if (payload_.held() == held) return;
+    forget_decisions();
+    held ? drift_.revert() : drift_.keep();  // what was learned with a payload that was none is none either
   }
 
   // Contact needs significance against zero and against what a payload or bias explains of the whole torque. A push

@@ -41,6 +41,14 @@ class ViscousDrift {
 
   void reset() noexcept {
     for (int i = 0; i < n_; ++i) joint_[i] = {0.0, before(i)};
+    keep();
+    pause();
+  }
+
+  // What is learned from here on holds only until revert().
+  void keep() noexcept { kept_ = joint_; }
+  void revert() noexcept {
+    joint_ = kept_;
     pause();
   }
 
@@ -62,7 +70,7 @@ class ViscousDrift {
     for (int i = 0; i < n_; ++i) {
       shape_[i] += lag * (shape(v[i]) - shape_[i]);
       Joint& joint = joint_[i];
-      joint.variance = std::min(joint.variance + before(i) * dt / p_.time, before(i));
+      for (Joint* j : {&joint, &kept_[i]}) j->variance = std::min(j->variance + before(i) * dt / p_.time, before(i));
       if (std::abs(v[i]) < speeds::sliding) continue;  // presliding
       filling_[i].square += shape_[i] * shape_[i] * dt;
       filling_[i].product += shape_[i] * (tau[i] + joint.drift * shape_[i]) * dt;
@@ -108,7 +116,7 @@ class ViscousDrift {
 
   int n_;
   ViscousDriftParameters p_;
-  std::array<Joint, max_joints> joint_{};
+  std::array<Joint, max_joints> joint_{}, kept_{};
   std::array<double, max_joints> shape_{};  // h, as late as tau
   std::array<Sums, max_joints> filling_{}, waiting_{};
   std::int64_t slot_ = 0;  // stamp over slot_length

@@ -18,6 +18,8 @@ from robot_dynamics_ros.estimators.power import PowerStage
 from robot_dynamics_ros.estimators.stage import RowByRow, Stage, configure
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
+from robot_dynamics_ros.robot_file.capabilities import missing_samples
+from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ OPTIONAL = ("stiffness", "power")
 # After these the first stage has used the sample; after any other status no stage reads it.
 USABLE = (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated)
 BLOCK = 20_000  # records per block of run()
+SETTLED = 500  # samples after which the learned period has forgotten its first step
 
 
 def _feedback(stages: Sequence[Stage]) -> tuple[list[str], slice]:
@@ -139,14 +142,25 @@ class Pipeline:
 
     @property
     def notes(self) -> list[str]:
-        """What the stages lack, as sentences; the age of the estimates where signals have to wait for late ones."""
+        """What stages and stream lack, as sentences; the age of the estimates where signals wait for late ones."""
         late = 0.0 if self.alignment is None else 1e3 * self.alignment.latency
         waits = f"the robot reports some signals late: estimates are of {late:.3g} ms before the stamp of a sample"
         return (
             [waits] * bool(late)
             + [note for stage in self.stages for note in getattr(stage, "notes", [])]
             + [f"no {name}: {why}" for name, why in self.left_out.items()]
+            + [self.sparse] * bool(self.sparse)
         )
+
+    @property
+    def sparse(self) -> str:
+        """missing_samples() of a robot whose friction follows the integrated velocity; else, or at first, ""."""
+        law = self.robot.hysteresis
+        follows = law is not None and identified(law) and any(law.parameters.get("rotor_time") or ())
+        seen = {stage.name: sum(counts) for stage, counts in zip(self.stages, self._counts, strict=True)}
+        if not follows or seen.get("motion", 0) < SETTLED or not self.stage("motion").core.period:
+            return ""
+        return missing_samples(self.robot, 1.0 / self.stage("motion").core.period)
 
     def reset(self) -> None:
         """Forget all state."""

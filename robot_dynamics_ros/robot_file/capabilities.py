@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file.schema import RobotFile
 
 
+SPARSE = 0.75  # share of the controller's samples: of a simulated arm half of them left five times the force at rest
+
+
 @dataclass(frozen=True)
 class Capability:
     """Whether a robot can do something, and why or how in a few words."""
@@ -25,6 +28,20 @@ class Capability:
 def _sampling(robot: RobotFile) -> Capability:
     rate = robot.sensing.sample_rate
     return Capability(rate is not None, f"{rate:.0f} Hz" if rate else "sensing.sample_rate is null")
+
+
+def missing_samples(robot: RobotFile, rate: float) -> str:
+    """What is wrong and what to do where samples of the controller are missing at `rate` [Hz]; "" where none are.
+
+    Between two of them a velocity does not show how the rotor moved, which friction at rest follows.
+    """
+    whole = robot.sensing.sample_rate
+    if robot.drives.torque_side == "link" or not whole or rate > SPARSE * whole:
+        return ""
+    return (
+        f"samples come at {rate:.0f} Hz, the controller has {whole:.0f} (sensing.sample_rate): record and publish "
+        "every sample, or forces at rest may be wrong several times as much"
+    )
 
 
 def _torque(robot: RobotFile) -> Capability:

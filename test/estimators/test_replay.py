@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from force_bench import POSE, UR5E, measured, moving, still, through
+from presliding_joint import robot as with_memory
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, command, parse_settings
@@ -91,6 +92,12 @@ def test_why_estimates_are_degraded_is_counted_and_printed(tmp_path):
     assert set(everywhere) == {"near singular poses"}
     output = run(path, "--robot", "ur5e", "--out", tmp_path / "o").output
     assert re.search(r"degraded: \d\d % near singular poses \(of all samples\)", output)
+
+
+@pytest.mark.parametrize(("every", "said"), [(4, True), (1, False)])
+def test_a_recording_slower_than_the_controller_is_a_note(tmp_path, every, said):
+    result = replay([bag(tmp_path, measured(moving(4.5))[::every])], with_memory(rotor_time=[600.0] * 6))
+    assert any("samples come at 125 Hz, the controller has 500" in note for note in result.notes) == said
 
 
 def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):

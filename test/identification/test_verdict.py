@@ -50,7 +50,7 @@ def result(found):
 
 def test_samples_of_the_controller_that_are_missing_are_a_warning(found):
     """125 of 500 Hz; not where the controller has no more, nor behind joint torque sensors."""
-    assert any("recorded at 125 Hz, the controller has 500" in w for w in found.warnings)
+    assert any("samples come at 125 Hz, the controller has 500" in w for w in found.warnings)
     for update in ({"sensing.sample_rate": 125.0}, {"sensing.sample_rate": None}, {"drives.torque_side": "link"}):
         assert not check_rate(replace(found, robot=found.robot.with_updates(update)))
 

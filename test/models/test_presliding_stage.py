@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from presliding_joint import JOINT, LAW, MS, NONE, SPANS, model
+from presliding_joint import JOINT, MS, SPANS, model, robot
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
@@ -13,18 +13,6 @@ from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 
 MESHING, KEPT = 1.3, 0.75  # of friction_stage.hpp
-
-
-def robot(*joints, **changes):
-    chosen = [JOINT] * 6 if not joints else [*joints, *[NONE] * (6 - len(joints))]
-    block = {name: [joint[name] for joint in chosen] for name in JOINT} | changes
-    return load_robot("ur5e").with_updates(
-        {
-            "friction": {"model": "madsen", "parameters": LAW, "source": "fit_test", "reference_temperature": 25.0},
-            "hysteresis": {"model": "presliding", "parameters": block, "source": "fit_test"},
-        },
-        {"fit_test": "numbers of this test"},
-    )
 
 
 def strokes(N=3000, amplitude=0.03):

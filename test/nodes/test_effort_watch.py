@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from presliding_joint import robot
 from stepped import NodeDouble
 
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
@@ -94,3 +95,21 @@ def test_the_diagnostics_say_that_samples_are_missing(left_out, words):
     assert (words in text and level == WARN) if words else "missing" not in text
     assert values["samples missing"] == (0 if len(left_out) == 20 else len(left_out))
     assert estimates.diagnose()[2]["samples missing"] == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "rotor_time", "words"),
+    [
+        (4, 600.0, "samples come at 125 Hz, the controller has 500 (sensing.sample_rate)"),
+        (1, 600.0, ""),
+        (4, 0.0, ""),  # positions drive the elements, which lose nothing
+    ],
+)
+def test_the_diagnostics_and_the_console_say_that_the_stream_is_slower_than_the_controller(step, rotor_time, words):
+    node, arm = NodeDouble(), robot(rotor_time=[rotor_time] * 6)
+    estimates = Estimates(node, arm, select("force"), SimpleNamespace(effort_varies=False))
+    for k in range(1000):
+        estimates.add_to(resting(GRAVITY, k * step))
+    level, text, _ = estimates.diagnose()
+    said = [limits for line, limits in node.log if "samples come at" in line]
+    assert words in text and said == [{"once": True}] * bool(words) and (level == WARN or not words)

@@ -1,7 +1,8 @@
-"""One joint with presliding friction: its parameters, the law under it, the model of the core."""
+"""One joint with presliding friction: its parameters, the law under it, the model of the core; a robot with such."""
 
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core
+from robot_dynamics_ros.robot_file import load_robot
 
 MS = 1_000_000
 SPANS = [1e-4, 1e-3, 1e-2]
@@ -37,3 +38,15 @@ def model(*joints, max_gap=1e9, friction=None):
     chosen = joints or (JOINT,)
     block = {name: [joint[name] for joint in chosen] for name in JOINT}
     return presliding_core(block, friction or law(len(chosen)), max_gap)
+
+
+def robot(*joints, **changes):
+    chosen = [JOINT] * 6 if not joints else [*joints, *[NONE] * (6 - len(joints))]
+    block = {name: [joint[name] for joint in chosen] for name in JOINT} | changes
+    return load_robot("ur5e").with_updates(
+        {
+            "friction": {"model": "madsen", "parameters": LAW, "source": "fit_test", "reference_temperature": 25.0},
+            "hysteresis": {"model": "presliding", "parameters": block, "source": "fit_test"},
+        },
+        {"fit_test": "numbers of this test"},
+    )

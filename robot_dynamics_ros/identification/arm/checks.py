@@ -12,6 +12,7 @@ from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.stretches import thinned
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
+from robot_dynamics_ros.robot_file.capabilities import missing_samples
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import MOVING
 
@@ -20,7 +21,6 @@ POOR = 2700.0  # extrapolation was seen to fail above it (reference datasets)
 LOOSE = 0.3  # standard deviation over the typical size of such a parameter above which the data do not support it
 NOTHING = 0.2  # mean R2 on the identification data below which the effort is not that of these joints
 ROWS = 12_000
-SPARSE = 0.75  # share of the controller's samples: of a simulated arm half of them left five times the force at rest
 MAX_OUTSIDE = 0.2  # share of validation samples beyond the identified speeds above which there is a warning
 
 
@@ -92,16 +92,9 @@ def unsupported(model: IdentifiedModel) -> list[str]:
 
 
 def check_rate(found: Identification) -> list[str]:
-    """A warning where samples of the controller are missing: between two of them a velocity does not show how the
-    rotor moved, which friction at rest follows.
-    """
-    rate, whole = min(r.rate for r in found.training), found.robot.sensing.sample_rate
-    if found.robot.drives.torque_side == "link" or not whole or rate > SPARSE * whole:
-        return []
-    return [
-        f"recorded at {rate:.0f} Hz, the controller has {whole:.0f}: record and publish every sample; "
-        "forces at rest may be wrong several times as much"
-    ]
+    """A warning where samples of the controller are missing."""
+    text = missing_samples(found.robot, min(r.rate for r in found.training))
+    return [text] * bool(text)
 
 
 def check_extrapolation(found: Identification) -> list[str]:

@@ -223,6 +223,9 @@ class Estimates(NodePart):
         paused, self._paused = self._paused, False  # by estimates that were withheld, which is no gap of the stream
         if not paused and (counts[Status.reset] or missing > LOST * counts.total()):
             found.append((WARN, self._gaps(missing, counts[Status.reset])))
+        if text := self.pipeline.sparse:
+            found.append((WARN, text))
+            self._node.get_logger().warning(text, once=True)
         if counts[Status.degraded]:
             why = "near a singularity, friction unknown, a joint isolated or samples late"
             found.append((WARN, f"{counts[Status.degraded]} estimates are degraded: {why}"))

@@ -66,7 +66,12 @@ def drift_deviation(robot: RobotFile) -> np.ndarray:
     if robot.friction is None or robot.drives.torque_side != "motor":
         return np.zeros(robot.n_joints)
     slow, fast = (FrictionModel.from_robot(robot).torque(np.full(robot.n_joints, v)) for v in SPEEDS)
-    return DRIFT * np.abs(fast - slow) / (SPEEDS[1] - SPEEDS[0])
+    growth = np.abs(fast - slow)
+    if robot.hysteresis is not None and robot.hysteresis.model == "presliding":
+        fv1, fv2, fv0, v0 = (robot.array_or(f"hysteresis.parameters.{k}", 0.0) for k in ("fv1", "fv2", "fv0", "v0"))
+        slow, fast = (v * (fv1 + v * fv2 + fv0 * v0 / (v0 + v)) for v in SPEEDS)
+        growth = np.maximum(growth, fast - slow)  # in the static law, what falls with speed hides what grows
+    return DRIFT * growth / (SPEEDS[1] - SPEEDS[0])
 
 
 def expected_moment(robot: RobotFile, given: float = 0.0) -> float:

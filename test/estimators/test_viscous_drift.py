@@ -5,7 +5,9 @@ import re
 import numpy as np
 import pytest
 from force_bench import RATE, UR5E, measured, moving, still
+from test_contact_load import robot as presliding
 
+from robot_dynamics_ros.estimators.force_arguments import DRIFT, drift_deviation
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.signals import Log
@@ -122,6 +124,11 @@ def test_friction_health_is_what_was_learned(more, viscous, off):
         for name in ARM.joint_names[:3]:
             share, std = (float(x) / 100 for x in re.findall(r"(\d+) \+- (\d+) %", health[name][1])[0])
             assert abs(share - abs(viscous)) < 2 * std < 0.3
+
+
+def test_the_viscous_terms_of_presliding_may_change_where_they_are_more_than_the_static_law():
+    np.testing.assert_array_equal(drift_deviation(presliding(fv1=0.0)), drift_deviation(UR5E))
+    np.testing.assert_allclose(drift_deviation(presliding(fv1=200.0)), DRIFT * 200.0)
 
 
 def test_a_robot_without_residuals_learns_no_friction():

@@ -16,6 +16,7 @@ from robot_dynamics_ros.robot_file import load_robot
 JUDGED = {"madsen-adaptive": 2, "madsen-egms-control": 2, "liu-hand-guiding": 4}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", JUDGED)
 def test_a_protocol_meets_its_numbers(name):
     rows = [row for row in protocol(name)(True, transport="process") if row.met is not None]
@@ -42,6 +43,7 @@ def test_without_memory_reversals_are_no_better(monkeypatch):
     assert rows[0].ours == pytest.approx(1.0) and rows[1].ours == pytest.approx(1.0)
 
 
+@pytest.mark.long
 def test_a_hand_feels_friction_that_is_not_compensated(monkeypatch):
     bare = liu_hand_guiding.MODELS["no compensation"]
     monkeypatch.setattr(liu_hand_guiding, "MODELS", {"no compensation": bare, "E-GMS": bare})

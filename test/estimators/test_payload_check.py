@@ -74,6 +74,14 @@ def test_a_held_payload_lasts_until_motion_without_contact_contradicts_it():
     assert begin < 2.5 and 10.5 < end < 11.8
 
 
+@pytest.mark.parametrize("end", [2.5, 2.75, 3.0, 3.25])
+def test_a_payload_that_was_a_push_is_put_down_within_less_than_a_piece(end):
+    """Torques that are free contradict it sooner than within 0.6 s, wherever its pieces begin."""
+    wrench = np.outer(np.arange(5 * 500) < 500 * end, [0, 0, -30.0, 0, 0, 0])
+    begin, put_down = held_from(measured(moving(5.0), wrench, noise=0.1), Pipeline(UR5E))
+    assert begin < end < put_down < end + 0.6
+
+
 def test_evidence_of_a_payload_begins_anew_after_10_s_of_contact():
     """An arm that was seen free picks up 3 kg: contact for 10 s, then a payload after 2 s of motion."""
     motion = moving(18.0)

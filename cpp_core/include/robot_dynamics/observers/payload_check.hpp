@@ -137,16 +137,19 @@ class PayloadCheck {
     filled_ += share;
   }
 
-  // Seconds that contradict what is held, also of a stand: it was put down. While a contact is flagged they have to be
-  // free of any torque: one piece, and as many as hold a payload once there is room for no further piece.
+  // Seconds that contradict what is held, also of a stand: it was put down. A piece of them, or less where they are
+  // free of any torque. While a contact is flagged they have to be free, and, once there is room for no further piece,
+  // as many in succession as hold a payload.
   void doubt(const PayloadEvidence& s, bool touched) noexcept {
     recent_.add(waited_ / p_.piece, s);
     recent_time_ += waited_;
     touched_ = touched_ || touched;
-    if (recent_time_ < p_.piece) return;
-    free_ = shows(recent_) ? 0 : free_ + 1;
-    const bool seen = !touched_ || free_ >= (complete() ? p_.pieces : 1);
+    const bool whole = recent_time_ >= p_.piece;
+    const int free = shows(recent_) ? 0 : free_ + 1;
+    const bool seen = touched_ ? free >= (complete() ? p_.pieces : 1) : whole || free > 0;
     if (seen && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) reset();
+    if (!whole) return;
+    free_ = free;
     recent_ = {};
     recent_time_ = 0.0;
     touched_ = false;

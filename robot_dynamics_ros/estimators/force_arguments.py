@@ -43,7 +43,6 @@ CONSTANTS = (
     # hysteresis of a tenth ends a contact without chatter
     Parameter("contact_off_ratio", 0.0, "deviations below which contact ends; 0: 0.9 contact_on_ratio", "", 0.0, 100.0),
     # a payload turns with gravity, a bias does not
-    Parameter("payload_speed", 4.0, "no payload check while a joint is faster", "rad/s", 0.0, 100.0),
     Parameter("payload_pieces", 3, "pieces of 0.6 s before a lasting force is called payload or bias", "", 2, 11),
     # errors of friction last for tenths of a second (bench/results/force.md); 0: never
     Parameter("recent_error", 0.25, "time over which errors of a free robot scale the deviations", "s", 0.0, 2.0),
@@ -131,7 +130,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     same = (
         "method extra_torque_cutoff length "
         "singular_value expected_force expected_moment point_contact contact_on_time contact_off_time "
-        "payload_speed payload_pieces"
+        "payload_pieces"
     )
     return (
         {name: p[name] for name in same.split()}

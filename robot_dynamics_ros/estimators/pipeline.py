@@ -212,23 +212,23 @@ class Pipeline:
 
         progress: wraps the starts of the blocks the log is processed in, e.g. in a progress bar.
         """
-        names = {name for stage in self.stages for name in stage.writes}
-        for name in names:
+        for name in self._written():
             setattr(log, name, None)
             log.allocate(name)
         if log.has("q") and not log.has("qd"):
             log.allocate("qd")
         if self.alignment is None or not log.has("q"):
-            return self._run(log, names, progress)
+            return self._run(log, progress)
         aligned = self.alignment.aligned(log)
-        status = self._run(aligned, names, progress)
+        status = self._run(aligned, progress)
         absent = np.isnan(log.qd).all(axis=1)  # velocities that were not reported, as the stages have filled them
         log.qd[absent] = aligned.qd[absent]
         return status
 
-    def _run(
-        self, log: Log, names: set[str], progress: Callable[[Iterable[int], str, int], Iterable[int]] | None
-    ) -> np.ndarray:
+    def _written(self) -> set[str]:
+        return {name for stage in self.stages for name in stage.writes}
+
+    def _run(self, log: Log, progress: Callable[[Iterable[int], str, int], Iterable[int]] | None) -> np.ndarray:
         """run() for signals of one instant."""
         status = np.empty(len(log), dtype=np.int32)
         starts = range(0, len(log), BLOCK)
@@ -236,10 +236,10 @@ class Pipeline:
         run = self._run_block if batch else self._run_rows
         for start in progress(starts, "estimating", len(starts)) if progress else starts:
             rows = slice(start, start + BLOCK)
-            status[rows] = run(log[rows], names)
+            status[rows] = run(log[rows])
         return status
 
-    def _run_rows(self, log: Log, names: set[str]) -> np.ndarray:
+    def _run_rows(self, log: Log) -> np.ndarray:
         """One block, sample by sample: for a stage without rows(), or a first one that waits for later ones."""
         view = _Row(log)
         status = np.empty(len(log), dtype=np.int32)
@@ -248,7 +248,7 @@ class Pipeline:
             status[row] = int(self._advance(view))
         return status
 
-    def _run_block(self, log: Log, names: set[str]) -> np.ndarray:
+    def _run_block(self, log: Log) -> np.ndarray:
         """One block of records, views into the whole log; later stages see only what the first one used."""
         first, *rest = self.stages
         status = first.run(log)
@@ -264,7 +264,7 @@ class Pipeline:
             if place == self._judge:
                 status[used] = result
         if part is not log:
-            for name in names:
+            for name in self._written():
                 values = getattr(log, name)
                 values[~used] = np.nan
                 values[used] = getattr(part, name)

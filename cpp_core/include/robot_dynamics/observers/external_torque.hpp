@@ -3,9 +3,8 @@
 // Standard deviation: sqrt(sensor^2 + friction^2 + (model_error |model torque|)^2), rising at once and falling with the
 // observer's bandwidth, because the estimate is filtered as slowly; that of a stuck joint which slides again with K,
 // because such a change is followed as fast.
-//   lag = (r - y) + y'/K   what the filters behind the momentum observer's input r have not followed yet; without a
-//   fast
-//                          observer y = r, and noise of y'/K is filtered by K once more
+//   lag = (r - y) + y'/K   what the filters behind the momentum observer's input r have not followed yet
+// Without a fast observer y = r, and noise of y'/K is filtered by K once more.
 #pragma once
 
 #include "robot_dynamics/observers/external_force_parameters.hpp"

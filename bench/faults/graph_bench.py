@@ -149,7 +149,7 @@ class GraphBench(SocketBench):
         return self.observe()[1]
 
     def stays_off(self, reason: GuardReason | None = None) -> None:
-        """Require that the node refuses to enable before a re-arm, with its reason."""
+        """Require that the node refuses to enable before a re-arm, and names its guard."""
         good, text = self.call("enable_torque")
         require(not good, "enabled again without a re-arm")
         require("guard" in text or "publishers" in text, f"refused for another reason: {text}")

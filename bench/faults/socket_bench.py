@@ -25,10 +25,10 @@ from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.smooth import through
 
-SPEED = 0.5  # controller time per wall time: half the jitter of a machine that does other things too
+SPEED = 0.2  # controller time per wall time: a fifth of the jitter of a machine that does other things too
 REPLY_TIMEOUT = 15.0  # s of wall time for the first state and for a reply
 HEARTBEAT = 0.05  # s from the last heartbeat until the torque program has ended: 25 cycles
-ATTEMPTS = 4  # to get moving on a busy machine; faults are injected after that
+ATTEMPTS = 10  # to get moving on a busy machine; faults are injected after that
 
 
 class Arm:

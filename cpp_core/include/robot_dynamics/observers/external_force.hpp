@@ -39,7 +39,7 @@ class ExternalForce {
         inverse_(chain, p.wrench),
         frame_(chain, p.frame),
         contact_(chain.n + 1, p.contact),
-        payload_(chain, p.payload),
+        payload_(chain, p.payload_pieces),
         tare_(chain.n),
         rest_(chain.n, p.rest),
         release_(chain.n, p.contact.on_ratio, p.contact.off_time),

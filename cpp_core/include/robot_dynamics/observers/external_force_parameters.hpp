@@ -36,7 +36,7 @@ struct ExternalForceParameters {
   ContactParameters contact;                      // channels: joints, then the significance of the wrench
   double contact_force = 0.0;                     // N, least force at the TCP that can be a contact
   std::array<double, max_joints> torque_bound{};  // Nm beyond which a torque is invalid
-  PayloadParameters payload;
+  int payload_pieces = 3;                         // before a payload is held, see PayloadCheck
   double tare_payload = std::numeric_limits<double>::infinity();  // kg, largest that a tare takes the torque for
   RestBiasParameters rest;
   ViscousDriftParameters drift;

@@ -91,14 +91,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("contact_floor", p.contact.floor, n);
   each("contact_force", p.contact_force);
   each("torque_bound", p.torque_bound, n);
-  each("payload_speed", p.payload.speed);
-  each("payload_standing", p.payload.standing);
-  each("payload_interval", p.payload.interval);
-  each("payload_piece", p.payload.piece);
-  each("payload_explained", p.payload.explained);
-  each("payload_bias_explained", p.payload.bias_explained);
-  each("payload_significance", p.payload.significance);
-  each("payload_pieces", p.payload.pieces);
+  each("payload_pieces", p.payload_pieces);
   each("tare_payload", p.tare_payload);
   each("rest_time", p.rest.time, n);
   each("rest_std", p.rest.std, n);

@@ -1,9 +1,9 @@
 // Is a lasting external torque a contact, or a payload (or sensor bias) that the model does not know?
 //
 // A payload makes tau = Y(q, qd, qdd) theta, a sensor bias the same torque in every pose. Both are fitted to pieces of
-// evidence (payload_fit.hpp). A piece is `piece` seconds of motion, for which errors of friction last; of a stand only
-// the first `piece` seconds count: later its errors are the same ones, and what changes is no payload.
-// A payload that enough pieces show, whose mass is `sure` standard deviations from zero and hangs no further than
+// evidence (payload_fit.hpp). A piece is `piece_time` seconds of motion, for which errors of friction last; of a stand
+// only the first `piece_time` seconds count: later its errors are the same ones, and what changes is no payload. A
+// payload that enough pieces show, whose mass is `sure` standard deviations from zero and hangs no further than
 // `longest_lever` from the last joint, is held: its torque is to be taken off, until a piece contradicts it (source:
 // own).
 #pragma once
@@ -15,17 +15,6 @@
 
 namespace robot_dynamics {
 
-struct PayloadParameters {
-  double speed = 4.0;           // rad/s: nothing is learned while a joint moves faster
-  double standing = 0.05;       // rad/s below which the arm stands, as for the drift of viscous friction
-  double interval = 0.05;       // s between samples taken
-  double piece = 0.6;           // s for which errors of friction last, as for the drift of viscous friction
-  double explained = 0.7;       // share of the squared torque that a payload must explain
-  double bias_explained = 0.9;  // and a bias: a push that keeps its direction comes close
-  double significance = 3.0;  // root sum square over the joints of torque / std above which a payload or bias is fitted
-  int pieces = 3;             // before a payload is held (1 suffices to explain a torque that nothing contradicts)
-};
-
 class PayloadCheck {
  public:
   enum class Verdict : int { none = 0, payload = 1, bias = 2 };
@@ -33,15 +22,18 @@ class PayloadCheck {
   static constexpr int capacity = 36;  // 22 s of motion: poses differ, and the first moments show in some only
   static constexpr double sure = 4.0, longest_lever = 0.5;  // standard deviations; m
 
-  PayloadCheck(const Chain& chain, const PayloadParameters& p) : model_(chain), p_(p) {
-    require_range("payload_speed", p.speed, 0.0, 100.0);
-    require_range("payload_standing", p.standing, 0.0, 100.0);
-    require_range("payload_interval", p.interval, 0.0, 100.0);
-    require_range("payload_piece", p.piece, 1e-3, 1e4);
-    require_range("payload_explained", p.explained, 0.0, 1.0);
-    require_range("payload_bias_explained", p.bias_explained, 0.0, 1.0);
-    require_range("payload_significance", p.significance, 0.0, 100.0);
-    require_range("payload_pieces", p.pieces, 2, capacity - 1);
+  static constexpr double speed = 4.0;       // rad/s: nothing is learned while a joint moves faster
+  static constexpr double standing = 0.05;   // rad/s below which the arm stands, as for the drift of viscous friction
+  static constexpr double interval = 0.05;   // s between samples taken
+  static constexpr double piece_time = 0.6;  // s for which errors of friction last, as for that drift
+  static constexpr double payload_explained = 0.7;  // share of the squared torque that a payload must explain
+  static constexpr double bias_explained = 0.9;     // and a bias: a push that keeps its direction comes close
+  // root sum square over the joints of torque / std above which a payload or bias is fitted
+  static constexpr double significance = 3.0;
+
+  // pieces: before a payload is held (1 suffices to explain a torque that nothing contradicts).
+  PayloadCheck(const Chain& chain, int pieces) : model_(chain), pieces_(pieces) {
+    require_range("payload_pieces", pieces, 2, capacity - 1);
   }
 
   // tau: torque of the environment on the robot, std: its standard deviation (n). Takes a sample when one is due.
@@ -50,11 +42,11 @@ class PayloadCheck {
             bool touched) noexcept {
     double fastest = 0.0;
     for (int i = 0; i < model_.joints(); ++i) fastest = std::max(fastest, std::abs(qd[i]));
-    stood_ = fastest > p_.standing ? 0.0 : stood_ + dt;
+    stood_ = fastest > standing ? 0.0 : stood_ + dt;
     waited_ += dt;
-    if (!(fastest <= p_.speed && waited_ >= p_.interval)) return;
+    if (!(fastest <= speed && waited_ >= interval)) return;
     const PayloadEvidence s = model_.seen(q, qd, qdd, tau, std);
-    const bool fresh = stood_ <= p_.piece && !(touched && decided());
+    const bool fresh = stood_ <= piece_time && !(touched && decided());
     doubt(s, touched);
     if (fresh) store(s);
     if (!fresh) filled_ = 1.0;  // what comes after a stand is another piece
@@ -122,7 +114,7 @@ class PayloadCheck {
 
   bool full() const noexcept { return filled_ > 1.0 - 1e-9; }
   bool complete() const noexcept { return count_ == capacity; }
-  bool enough() const noexcept { return count_ - (full() ? 0 : 1) >= p_.pieces; }
+  bool enough() const noexcept { return count_ - (full() ? 0 : 1) >= pieces_; }
 
   // Into the present piece, or the next one: a new one, else the oldest.
   void store(const PayloadEvidence& s) noexcept {
@@ -132,7 +124,7 @@ class PayloadCheck {
       piece_[now_] = {};
       filled_ = 0.0;
     }
-    const double share = std::min(waited_ / p_.piece, 1.0 - filled_);
+    const double share = std::min(waited_ / piece_time, 1.0 - filled_);
     piece_[now_].add(share, s);
     filled_ += share;
   }
@@ -141,12 +133,12 @@ class PayloadCheck {
   // free of any torque. While a contact is flagged they have to be free, and, once there is room for no further piece,
   // as many in succession as hold a payload.
   void doubt(const PayloadEvidence& s, bool touched) noexcept {
-    recent_.add(waited_ / p_.piece, s);
+    recent_.add(waited_ / piece_time, s);
     recent_time_ += waited_;
     touched_ = touched_ || touched;
-    const bool whole = recent_time_ >= p_.piece;
+    const bool whole = recent_time_ >= piece_time;
     const int free = shows(recent_) ? 0 : free_ + 1;
-    const bool seen = touched_ ? free >= (complete() ? p_.pieces : 1) : whole || free > 0;
+    const bool seen = touched_ ? free >= (complete() ? pieces_ : 1) : whole || free > 0;
     if (seen && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) reset();
     if (!whole) return;
     free_ = free;
@@ -157,11 +149,11 @@ class PayloadCheck {
 
   // Nothing explains this piece clearly better than the payload does.
   bool contradicts(const PayloadEvidence& piece, const PayloadLoad& load) const noexcept {
-    return piece.explained(load.theta) < -p_.significance * p_.significance;
+    return piece.explained(load.theta) < -significance * significance;
   }
 
   bool shows(const PayloadEvidence& piece) const noexcept {
-    return piece.energy > p_.significance * p_.significance * piece.amount;
+    return piece.energy > significance * significance * piece.amount;
   }
 
   void judge() noexcept {
@@ -185,10 +177,10 @@ class PayloadCheck {
     Joints bias{};
     const double payload = fit_payload(piece_.data(), count_, model_.joints(), fit);
     const double constant = fit_bias(sum, bias) / sum.energy;
-    if (enough() && constant > p_.bias_explained && 1.0 - constant < 0.5 * (1.0 - payload)) {
+    if (enough() && constant > bias_explained && 1.0 - constant < 0.5 * (1.0 - payload)) {
       verdict_ = Verdict::bias;
       bias_ = bias;
-    } else if (payload > p_.explained && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
+    } else if (payload > payload_explained && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
       verdict_ = Verdict::payload;
       fit_ = fit;
     }
@@ -217,9 +209,9 @@ class PayloadCheck {
   }
 
   PayloadModel model_;
-  PayloadParameters p_;
+  int pieces_;
   std::array<PayloadEvidence, capacity> piece_{};
-  PayloadEvidence recent_;              // of the last samples, at most `piece` seconds
+  PayloadEvidence recent_;              // of the last samples, at most `piece_time` seconds
   int count_ = 0, now_ = 0, free_ = 0;  // pieces, the present one, free of torque in succession
   double recent_time_ = 0.0, waited_ = 0.0, stood_ = 0.0,
          filled_ = 0.0;    // s since a sample, s since the arm moved, share of the piece

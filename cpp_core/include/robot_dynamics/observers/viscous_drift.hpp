@@ -45,9 +45,13 @@ class ViscousDrift {
   }
 
   // What is learned from here on holds only until revert().
-  void keep() noexcept { kept_ = joint_; }
+  void keep() noexcept {
+    kept_ = joint_;
+    kept_time_ = 0.0;
+  }
   void revert() noexcept {
     joint_ = kept_;
+    for (int i = 0; i < n_; ++i) age(i, kept_time_);
     pause();
   }
 
@@ -67,14 +71,14 @@ class ViscousDrift {
     if (p_.time <= 0.0) return;
     if (const std::int64_t slot = stamp_ns / slot_length; slot != slot_) turn(slot);
     blocked_ = blocked_ || !free;
+    kept_time_ += dt;
     for (int i = 0; i < n_; ++i) {
       shape_[i] += lag * (shape(v[i]) - shape_[i]);
-      Joint& joint = joint_[i];
-      for (Joint* j : {&joint, &kept_[i]}) j->variance = std::min(j->variance + before(i) * dt / p_.time, before(i));
+      age(i, dt);
       if (std::abs(v[i]) < speeds::sliding || !(std[i] > 0.0)) continue;  // presliding; no friction is taken off
       const double weighted = shape_[i] * dt / (std[i] * std[i]);
       filling_[i].square += weighted * shape_[i];
-      filling_[i].product += weighted * (tau[i] + joint.drift * shape_[i]);
+      filling_[i].product += weighted * (tau[i] + joint_[i].drift * shape_[i]);
     }
   }
 
@@ -92,6 +96,10 @@ class ViscousDrift {
   };
 
   double before(int i) const noexcept { return p_.time > 0.0 ? p_.std[i] * p_.std[i] : 0.0; }
+  // How much less is known of a after dt.
+  void age(int i, double dt) noexcept {
+    joint_[i].variance = std::min(joint_[i].variance + before(i) * dt / p_.time, before(i));
+  }
   static double shape(double v) noexcept { return v / (1.0 + std::abs(v) / knee); }
 
   // A slot has ended: the one before it is applied unless there was a contact in either; one after a contact is left
@@ -116,6 +124,7 @@ class ViscousDrift {
   int n_;
   ViscousDriftParameters p_;
   std::array<Joint, max_joints> joint_{}, kept_{};
+  double kept_time_ = 0.0;                  // s since keep()
   std::array<double, max_joints> shape_{};  // h, as late as tau
   std::array<Sums, max_joints> filling_{}, waiting_{};
   std::int64_t slot_ = 0;  // stamp over slot_length

@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level, hidden_level
+from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level, hidden_level, viscosity
 from robot_dynamics_ros.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def drift_deviation(robot: RobotFile) -> np.ndarray:
     slow, fast = (FrictionModel.from_robot(robot).torque(np.full(robot.n_joints, v)) for v in SPEEDS)
     growth = np.abs(fast - slow)
     if robot.hysteresis is not None and robot.hysteresis.model == "presliding":
-        fv1, fv2, fv0, v0 = (robot.array_or(f"hysteresis.parameters.{k}", 0.0) for k in ("fv1", "fv2", "fv0", "v0"))
-        slow, fast = (v * (fv1 + v * fv2 + fv0 * v0 / (v0 + v)) for v in SPEEDS)
+        law = {name: robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("fv1", "fv2", "fv0")}
+        slow, fast = (v * viscosity(law, robot.array("hysteresis.parameters.v0"), v) for v in SPEEDS)
         growth = np.maximum(growth, fast - slow)  # in the static law, what falls with speed hides what grows
     return DRIFT * growth / (SPEEDS[1] - SPEEDS[0])
 

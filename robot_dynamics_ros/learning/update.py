@@ -17,6 +17,7 @@ from scipy import linalg
 from robot_dynamics_ros.learning.columns import GROUPS, WARM, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import viscosity
 from robot_dynamics_ros.models.inertia import LinkBody, about_com, body_slopes
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.gaps import identified
@@ -195,7 +196,7 @@ def file_terms(columns: Columns, j: int, robot: RobotFile | None = None) -> dict
         out |= {t: float(value.get(t, 0.0)) for t in ("fv1", "fv2", "fv0", "fo")}
         softer, thinner = warm_slopes(robot, j)
         level = r * loaded_level(columns, j, value["level"], value["load"])
-        return out | {"tc": softer * level, "tv": thinner * viscosity(out, shape.thinning)}
+        return out | {"tc": softer * level, "tv": thinner * viscosity(out, shape.thinning, TYPICAL)}
     law, v = FrictionModel.from_robot(robot), np.linspace(0.2, 1.0, 9)
     both = [law.torque(np.outer(s * v, np.ones(columns.n)))[:, j] for s in (1.0, -1.0)]
     slope, level = np.polyfit(v, (both[0] - both[1]) / 2, 1)
@@ -208,11 +209,6 @@ def loaded_level(columns: Columns, j: int, level: np.ndarray, load: np.ndarray) 
     shape = columns.shapes[j]
     typical = min(float(columns.typical_load[j]), shape.load_limit)
     return float(np.sum(level) + np.sum(load) * typical**shape.power)
-
-
-def viscosity(law: dict[str, float], v0: float) -> float:
-    """Viscous friction over velocity [Nm s/rad] of fv1, fv2, fv0 at TYPICAL."""
-    return law["fv1"] + TYPICAL * law["fv2"] + law["fv0"] / (1 + TYPICAL / v0)
 
 
 def warm_slopes(robot: RobotFile, j: int) -> tuple[float, float]:

@@ -17,7 +17,8 @@ from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.learning.columns import WARM, Columns
-from robot_dynamics_ros.learning.update import Information, file_terms, loaded_level, viscosity
+from robot_dynamics_ros.learning.update import TYPICAL, Information, file_terms, loaded_level
+from robot_dynamics_ros.models.hysteresis import viscosity
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import STEP
 
@@ -125,7 +126,7 @@ def joint_law(
 
 
 def _viscous(u: np.ndarray, m: int, shape: Shape) -> float:
-    return viscosity(dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3], strict=True)), shape.thinning)
+    return viscosity(dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3], strict=True)), shape.thinning, TYPICAL)
 
 
 def _with_temperature(
@@ -154,4 +155,4 @@ def _basis(m: int, r: float) -> np.ndarray:
 def _static(columns: Columns, j: int, law: dict[str, Any]) -> dict[str, float]:
     """Law without memory of about the same sliding friction, for the time before the presliding state is known."""
     level = law["sliding_ratio"] * loaded_level(columns, j, law["level"], law["load"])
-    return {"fc": level, "fv": viscosity(law, law["v0"]), "fo": law["fo"], "eps": STEP}
+    return {"fc": level, "fv": viscosity(law, law["v0"], TYPICAL), "fo": law["fo"], "eps": STEP}

@@ -97,6 +97,11 @@ def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_
     return _core.Friction(friction.core, span, level, load, np.column_stack(columns), max_gap, widening)
 
 
+def viscosity(law: Mapping[str, Any], v0: Any, v: float) -> Any:
+    """Viscous friction over velocity [Nm s/rad] of fv1, fv2, fv0 at a speed v [rad/s]."""
+    return law["fv1"] + v * law["fv2"] + law["fv0"] / (1 + v / v0)
+
+
 def friction_level(robot: RobotFile, load: np.ndarray | float = 0.0) -> np.ndarray:
     """Level of friction at breakaway (n,) [Nm] under a load (n,) >= 0 [Nm]; 0 where the file holds no friction."""
     if robot.friction is None:

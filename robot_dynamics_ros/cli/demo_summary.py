@@ -39,7 +39,6 @@ class TruthRecorder:
         self._records = records
         self._rows: list[tuple[float, ...]] = []
         self.newest: Array = np.full(6, np.nan)
-        self.seconds = 0.0  # of the controller's time
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -48,9 +47,14 @@ class TruthRecorder:
             for record in self._records:
                 wrench = record["external_wrench"]
                 self._rows.append((float(record["timestamp"]), time.time(), *wrench))
-                self.newest, self.seconds = np.asarray(wrench, dtype=float), float(record["timestamp"])
+                self.newest = np.asarray(wrench, dtype=float)
         except (OSError, ValueError, RobotDynamicsError):
             return  # the controller has gone: what was recorded is kept
+
+    @property
+    def seconds(self) -> float:
+        """Time of the controller [s] at the newest record."""
+        return self._rows[-1][0] if self._rows else 0.0
 
     def table(self) -> Array:
         """(N, 7): host time s, wrench of the environment on the robot (N, Nm).

@@ -157,10 +157,10 @@ class Pipeline:
         """missing_samples() of a robot whose friction follows the integrated velocity; else, or at first, ""."""
         law = self.robot.hysteresis
         follows = law is not None and identified(law) and any(law.parameters.get("rotor_time") or ())
-        seen = {stage.name: sum(counts) for stage, counts in zip(self.stages, self._counts, strict=True)}
-        if not follows or seen.get("motion", 0) < SETTLED or not self.stage("motion").core.period:
+        if not follows or self.counts.get("motion", Counter()).total() < SETTLED:
             return ""
-        return missing_samples(self.robot, 1.0 / self.stage("motion").core.period)
+        period = self.stage("motion").core.period
+        return missing_samples(self.robot, 1.0 / period) if period else ""
 
     def reset(self) -> None:
         """Forget all state."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.faults.socket_bench import SPEED, SocketBench
+from bench.faults.socket_bench import ATTEMPTS, SPEED, SocketBench
 from bench.faults.table import Failed, require
 from robot_dynamics_ros._core import GuardReason
 from robot_dynamics_ros.bringup import Graph, NodeSpec
@@ -115,7 +115,7 @@ class GraphBench(SocketBench):
 
     def enable(self, service: str = "enable_torque") -> None:
         """Enabled and in torque mode; a busy machine may need more than one attempt."""
-        for _ in range(4):
+        for _ in range(ATTEMPTS):
             self.torque = np.zeros(6)
             good, text = self.call(service)
             if good:

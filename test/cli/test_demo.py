@@ -181,7 +181,7 @@ def test_the_demo_runs_and_its_force_is_near_the_truth(tmp_path):
         assert all(0 < result[phase][axis] < 25 for axis in WRENCH_AXES)
     assert result["contact"]["Fz"] < 12  # N of 30: a sensor that reads zero would miss by more than 20
     assert min(result["within_two_std"].values()) > 0.7
-    assert 0 <= result["identical_share"] <= result["near_share"] <= 1  # 1 unless the recorder lost samples
+    assert result["near_share"] > 0.5  # 1 unless a busy machine makes the recorder lose samples
     ours, shipped = (max(r["free"][axis] for axis in WRENCH_AXES[:3]) for r in (result, result["as_shipped"]))
     assert ours < shipped  # identification has an effect
     assert image.imread(result["picture"])[..., :3].std() > 0.05

@@ -35,10 +35,9 @@ def coulomb_scales(graph):
 
 
 def move_until_something_is_learned(graph):
-    """Track the path; a machine that does something else for 50 ms ends torque mode, which begins again then."""
+    """Track the path; a machine that does something else for too long ends torque mode, which begins again then."""
     while max(abs(scale - 1.0) for scale in coulomb_scales(graph)) < 0.06:
         if not graph.torque_mode:
-            graph.call("rearm")
             graph.enable("enable_tracking")
         graph.run(1.0)
 

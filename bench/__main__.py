@@ -8,7 +8,6 @@ from robot_dynamics_ros.cli.main import LazyGroup, run
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "reproduce": ("reproduce", "run the papers' protocols and compare the results"),
-    "ablation": ("ablation", "force error without temperature, hysteresis, load terms"),
     "force": ("force", "force errors and coverage on many simulated robots"),
     "wrench": ("wrench", "the open benchmark of contact force and collisions"),
     "duel": ("duel", "identification by this package and by what others do"),

@@ -958,9 +958,6 @@ class ExternalForce:
     def isolated(self) -> list[bool]:
         """True for each joint (n,) whose sensor is not trusted."""
     @property
-    def length(self) -> float:
-        """Characteristic length that weighs forces against moments [m]."""
-    @property
     def payload_error(self) -> RealArray:
         """Excess payload (4,): m [kg], mX, mY, mZ [kg m]."""
     @property
@@ -1547,6 +1544,7 @@ def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs
     """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 
 DRY_SPAN: float = 3e-05
+LEAST_SINGULAR_VALUE: float = 0.08
 RTDE_LAYOUT: dict = {
     "timestamp": (0, 1),
     "actual_q": (1, 6),

@@ -8,10 +8,9 @@ import click
 from rich.table import Table
 
 from bench.page import RESULTS, json_option, save_option
-from bench.papers.registry import PROTOCOLS, TRANSPORTS, run_all
+from bench.papers.registry import PROTOCOLS, protocol, run_all
 from bench.papers.table import Row, number, verdict, write_protocol
 from robot_dynamics_ros.cli.options import complete_robot, console, stderr, write_json
-from robot_dynamics_ros.errors import ConfigError
 
 
 @click.command("reproduce")
@@ -20,18 +19,9 @@ from robot_dynamics_ros.errors import ConfigError
 @click.option(
     "--robot", "-r", shell_complete=complete_robot, help="For protocols that support several robots; default: ur5e."
 )
-@click.option(
-    "--transport",
-    type=click.Choice(TRANSPORTS),
-    default=TRANSPORTS[0],
-    show_default=True,
-    help="Transport of the closed loop: over sockets or in one process.",
-)
 @save_option
 @json_option
-def command(
-    names: tuple[str, ...], quick: bool, robot: str | None, transport: str, save: bool, json_file: Path | None
-) -> None:
+def command(names: tuple[str, ...], quick: bool, robot: str | None, save: bool, json_file: Path | None) -> None:
     """Run the protocols of papers on the simulated robot and compare the results with the published numbers.
 
     Estimators and identification use measurements only; the friction model of the simulated robot differs from theirs.
@@ -41,15 +31,14 @@ def command(
     Example: python -m bench reproduce all --quick
     """
     wanted = list(PROTOCOLS) if "all" in names else list(dict.fromkeys(names))
-    unknown = [name for name in wanted if name not in PROTOCOLS]
-    if unknown:
-        raise ConfigError("reproduce", unknown[0], f"is no protocol; known: {', '.join(PROTOCOLS)}, all")
-    given = (f" --robot {robot}" if robot else "") + (f" --transport {transport}" if transport != TRANSPORTS[0] else "")
-    line = f"python -m bench reproduce {' '.join(names)}{' --quick' if quick else ''}{given}"
+    for name in wanted:
+        protocol(name)  # an unknown one is refused before any runs
+    line = f"python -m bench reproduce {' '.join(names)}{' --quick' if quick else ''}"
+    line += f" --robot {robot}" if robot else ""
     rows: list[Row] = []
     took: dict[str, float] = {}
     with stderr.status(wanted[0]) as status:
-        for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot, transport), 1):
+        for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot), 1):
             rows, took[name] = rows + found, seconds
             if save:
                 write_protocol(RESULTS / "reproduce.md", f"{name} {robot}" if robot else name, found, line)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.papers.labs.closed_loop import ClosedLoop
+from bench.endurance.closed_loop import ClosedLoop
 from bench.papers.madsen_adaptive import CONTROL, six_waypoints
 from robot_dynamics_ros._core import GuardState, TorqueMode
 from robot_dynamics_ros.errors import RobotDynamicsError

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from types import TracebackType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,9 +36,7 @@ class Bench(ABC):
     @abstractmethod
     def __enter__(self) -> Bench: ...
     @abstractmethod
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
     @abstractmethod
     def observe(self) -> tuple[float, bool, np.ndarray]:
         """Controller time [s], whether the robot takes torques, joint positions (n,) [rad], at one instant."""

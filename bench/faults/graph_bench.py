@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -50,7 +49,7 @@ class GraphBench(SocketBench):
         try:
             self.spin(lambda: self.state is not None, "joint_states")
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
@@ -154,9 +153,7 @@ class GraphBench(SocketBench):
         require(not good, "enabled again without a re-arm")
         require("guard" in text or "publishers" in text, f"refused for another reason: {text}")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         import rclpy
 
         self.node_process.terminate()
@@ -170,7 +167,7 @@ class GraphBench(SocketBench):
         self.publisher = None
         del self.node, self.executor, self.context
         gc.collect()  # the middleware announces a publisher until the last reference to its context is gone
-        super().__exit__(None, None, None)
+        super().__exit__()
 
 
 def main() -> None:

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.papers.labs.closed_loop import ClosedLoop, InProcessLoop, closed_loop
-from bench.papers.labs.in_process import RATE, Run
+from bench.papers.labs.in_process import RATE, InProcessLoop, Run
 from bench.papers.labs.loop_friction import identified
 from bench.papers.madsen_adaptive import CONTROL, identify_here, six_waypoints
-from bench.papers.registry import TRANSPORTS
 from bench.papers.table import Row, beside
 from robot_dynamics_ros._core import TorqueMode, TorqueRecord
 from robot_dynamics_ros.models import RobotModel
@@ -36,7 +34,7 @@ EVERY = 10  # cycles between two forces of the hand
 class Hand:
     """Pulls at the tool so that the joint feels a spring and a damper to a target that moves."""
 
-    def __init__(self, loop: ClosedLoop | InProcessLoop, robot: RobotFile) -> None:
+    def __init__(self, loop: InProcessLoop, robot: RobotFile) -> None:
         self._loop, self._model = loop, RobotModel(robot.chain(), robot.joint_names)
         self.torques: list[tuple[float, float]] = []  # time, torque at the joint
         self._cycle, self._torque, self.pulling = 0, 0.0, True
@@ -54,12 +52,12 @@ class Hand:
         self.torques.append((t, self._torque))
 
 
-def run(quick: bool = False, transport: str = TRANSPORTS[0]) -> list[Row]:
+def run(quick: bool = False) -> list[Row]:
     """External joint torque to start and to keep moving, smoothness of the start, drift, energy."""
     robot = load_robot("ur5e")
     path = six_waypoints(robot, 2.0, 8.0)
-    known = identified(robot, identify_here(robot, path, 1.2, transport))
-    found = {name: _guided(known, parameters, transport) for name, parameters in MODELS.items()}
+    known = identified(robot, identify_here(robot, path, 1.2))
+    found = {name: _guided(known, parameters) for name, parameters in MODELS.items()}
     bare, best = found["no compensation"], found["E-GMS"]
     rows = [
         _ours("torque to start with E-GMS / without compensation", best["start"] / bare["start"], 0.8),
@@ -83,16 +81,15 @@ def _ours(figure: str, value: float, bound: float, unit: str = "") -> Row:
     return Row(SOURCE, figure, None, float(value), unit, bool(value <= bound), note)
 
 
-def _guided(robot: RobotFile, parameters: dict[str, Any], transport: str) -> dict[str, float]:
+def _guided(robot: RobotFile, parameters: dict[str, Any]) -> dict[str, float]:
     given = CONTROL | {"law": "fixed", "guide_share": SHARE, "guide_damping": 0.3} | parameters
-    with closed_loop(robot, given, transport=transport) as loop:
-        loop.move_to(START)
-        hand = Hand(loop, robot)
-        loop.enable(TorqueMode.guide)
-        pulled = loop.run(PULL, hand.on_sample)
-        hand.pulling = False
-        released = loop.run(LET_GO, hand.on_sample)
-        loop.disable()
+    loop = InProcessLoop(robot, given)
+    loop.move_to(START)
+    hand = Hand(loop, robot)
+    loop.enable(TorqueMode.guide)
+    pulled = loop.run(PULL, hand.on_sample)
+    hand.pulling = False
+    released = loop.run(LET_GO, hand.on_sample)
     return _figures(pulled, released, np.array(hand.torques)[:, 1])
 
 

@@ -1,4 +1,4 @@
-"""Excitation by the hybrid criterion against the condition number alone, and friction over load [Luo2024, 5.2, 6.3].
+"""Excitation by the hybrid criterion against the condition number alone [Luo2024, 5.2].
 
 Groups as the source's, each from one random Fourier motion (5 harmonics of 0.1 pi rad/s, 20 s) under limits of joints,
 torque, TCP speed, floor and self-collision. Condition number alone: by forward differences, as it is commonly done,
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.papers import luo_friction
 from bench.papers.labs import lab
 from bench.papers.labs.race import ByDifferences, Quality, condition_alone, hybrid_until
 from bench.papers.table import Row, at_most, beside
@@ -48,9 +47,8 @@ class Group:
 
 
 def run(quick: bool = False) -> list[Row]:
-    """Time and quality of the searches; quick: two groups, three joints of the friction protocol."""
-    groups = [group(seed) for seed in range(2 if quick else GROUPS)]
-    return rows(groups) + luo_friction.run(quick)
+    """Time and quality of the searches; quick: two groups."""
+    return rows([group(seed) for seed in range(2 if quick else GROUPS)])
 
 
 def rows(groups: list[Group]) -> list[Row]:

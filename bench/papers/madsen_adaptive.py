@@ -11,11 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from bench.papers.labs import lab
-from bench.papers.labs.closed_loop import closed_loop
-from bench.papers.labs.in_process import RATE, Run
+from bench.papers.labs.in_process import RATE, InProcessLoop, Run
 from bench.papers.labs.loop_friction import identified
 from bench.papers.point_to_point import point_to_point
-from bench.papers.registry import TRANSPORTS
 from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import RobotFile
@@ -40,24 +38,20 @@ def six_waypoints(robot: RobotFile, velocity: float = VELOCITY, acceleration: fl
     return point_to_point(np.vstack([points, points[:1]]), velocity=velocity, acceleration=acceleration)
 
 
-def identify_here(robot: RobotFile, path: Trajectory, passes: float, transport: str, payload: float = 0.0) -> Run:
+def identify_here(robot: RobotFile, path: Trajectory, passes: float, payload: float = 0.0) -> Run:
     """One run with the friction of the robot file, for identification."""
-    with closed_loop(
-        robot, CONTROL | {"law": "fixed", "bandwidth": 20.0}, payload=payload, transport=transport
-    ) as loop:
-        loop.move_to(path.q[0])
-        loop.enable(TorqueMode.track, path)
-        run = loop.run(passes * path.duration)
-        loop.disable()
-        return run
+    loop = InProcessLoop(robot, CONTROL | {"law": "fixed", "bandwidth": 20.0}, payload)
+    loop.move_to(path.q[0])
+    loop.enable(TorqueMode.track, path)
+    return loop.run(passes * path.duration)
 
 
-def run(quick: bool = False, transport: str = TRANSPORTS[0]) -> list[Row]:
+def run(quick: bool = False) -> list[Row]:
     """MSE of feedforward torque and of position, with adaptation against without, and how fast."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     path = six_waypoints(robot, *((2.5, 5.0) if quick else (VELOCITY, ACCELERATION)))
-    nominal = identified(robot, identify_here(robot, path, 1.2, transport, PAYLOAD))
-    before, after = _adapted(nominal, path, LEARNING / 2 if quick else LEARNING, transport)
+    nominal = identified(robot, identify_here(robot, path, 1.2, PAYLOAD))
+    before, after = _adapted(nominal, path, LEARNING / 2 if quick else LEARNING)
     period = CYCLES * (len(path.q) - 1)
     first, last = slice(len(before) - period, len(before)), slice(len(after) - period, len(after))
     old, new = before.torque_error(nominal)[first], after.torque_error(nominal)[last]
@@ -84,19 +78,17 @@ def run(quick: bool = False, transport: str = TRANSPORTS[0]) -> list[Row]:
     ]
 
 
-def _adapted(robot: RobotFile, path: Trajectory, learning: float, transport: str) -> tuple[Run, Run]:
+def _adapted(robot: RobotFile, path: Trajectory, learning: float) -> tuple[Run, Run]:
     """Adaptation off for CYCLES passes, then on."""
     n = robot.n_joints
-    with closed_loop(robot, CONTROL, payload=PAYLOAD, transport=transport) as loop:
-        loop.move_to(path.q[0])
-        loop.loop.freeze(True)
-        loop.loop.restore(np.full(n, COULOMB), np.ones(n))
-        loop.enable(TorqueMode.track, path)
-        before = loop.run(CYCLES * path.duration + BEGIN)
-        loop.loop.freeze(False)
-        after = loop.run(learning)
-        loop.disable()
-    return before, after
+    loop = InProcessLoop(robot, CONTROL, PAYLOAD)
+    loop.move_to(path.q[0])
+    loop.loop.freeze(True)
+    loop.loop.restore(np.full(n, COULOMB), np.ones(n))
+    loop.enable(TorqueMode.track, path)
+    before = loop.run(CYCLES * path.duration + BEGIN)
+    loop.loop.freeze(False)
+    return before, loop.run(learning)
 
 
 def _mse(error: np.ndarray) -> float:

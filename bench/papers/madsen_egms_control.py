@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from bench.papers.labs import lab
-from bench.papers.labs.closed_loop import closed_loop
-from bench.papers.labs.in_process import RATE, Run
+from bench.papers.labs.in_process import RATE, InProcessLoop, Run
 from bench.papers.labs.loop_friction import identified, model_error
-from bench.papers.registry import TRANSPORTS
 from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import RobotFile
@@ -37,13 +35,13 @@ def reversals(speed: float) -> Trajectory:
     return through(points, velocity=speed, acceleration=1.5)
 
 
-def run(quick: bool = False, transport: str = TRANSPORTS[0]) -> list[Row]:
+def run(quick: bool = False) -> list[Row]:
     """Ratio of the mean squares of feedforward torque error and of position error."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     path = reversals(0.5 if quick else 0.35)
-    first = _pass(robot, path, CONTROL | {"bandwidth": 20.0}, transport)
+    first = _pass(robot, path, CONTROL | {"bandwidth": 20.0})
     known, (scale, offset) = identified(robot, first), model_error(robot, first)[JOINT]
-    runs = {memory: _pass(known, path, CONTROL | {"memory": memory}, transport) for memory in (True, False)}
+    runs = {memory: _pass(known, path, CONTROL | {"memory": memory}) for memory in (True, False)}
     torque = {m: float(np.mean(_error(known, r, scale, offset)[-len(path.q) + 1 :] ** 2)) for m, r in runs.items()}
     place = {m: float(np.mean(r.position_error[-len(path.q) + 1 :, JOINT] ** 2)) for m, r in runs.items()}
     note = f"{PAYLOAD:g} kg, the paper carried 7.5 kg"
@@ -60,10 +58,8 @@ def _error(robot: RobotFile, run: Run, scale: float, offset: float) -> np.ndarra
     return run.torque_error(robot)[:, JOINT] - scale * run.tau_d[:, JOINT] - offset
 
 
-def _pass(robot: RobotFile, path: Trajectory, parameters: dict[str, Any], transport: str) -> Run:
-    with closed_loop(robot, parameters, payload=PAYLOAD, transport=transport) as loop:
-        loop.move_to(path.q[0])
-        loop.enable(TorqueMode.track, path)
-        run = loop.run(path.duration + 2.0 + 1 / RATE)
-        loop.disable()
-        return run
+def _pass(robot: RobotFile, path: Trajectory, parameters: dict[str, Any]) -> Run:
+    loop = InProcessLoop(robot, parameters, PAYLOAD)
+    loop.move_to(path.q[0])
+    loop.enable(TorqueMode.track, path)
+    return loop.run(path.duration + 2.0 + 1 / RATE)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.page import BEGIN, filled, markdown_table, marks, read_text, write_between, write_text
+from bench.page import BEGIN, filled, markdown_table, marks, read_text, write_text
 
 TITLE = "Reproduction"
 LAST = "<!-- end: reproduce "  # of a protocol
@@ -57,11 +57,6 @@ def markdown(rows: Iterable[Row], command: str) -> str:
         for r in rows
     )
     return markdown_table(("source", "figure", "paper", "ours", "met", "note"), cells, command)
-
-
-def write_section(path: Path, rows: Sequence[Row], command: str, name: str = "reproduce") -> None:
-    """The table between the marks of `name`. Raises DataError when the page cannot be read or written."""
-    write_between(path, name, markdown(rows, command), TITLE)
 
 
 def write_protocol(path: Path, protocol: str, rows: Sequence[Row], command: str) -> None:

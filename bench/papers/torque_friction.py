@@ -170,22 +170,22 @@ def followed(
 ) -> Pass:
     """One period of the path, from `before` seconds on to the end of a period."""
     machine = {"overrides": who.overrides, "seed": SEED}
-    with InProcessLoop(robot, parameters, plant=machine) as loop:
-        rig, true = loop.rig, simulated(load_robot("ur5e"), who, SEED).machine.true
-        rig.plant.set_temperatures(who.temperature, who.temperature - 3.0)
-        loop.move_to(path.q[0])
-        loop.enable(TorqueMode.track, path)
-        period = len(path.q)
-        loop.run(np.ceil((before * RATE + 1) / period) * period / RATE - 1 / RATE if before else BEGIN)
-        seen: dict[str, list[np.ndarray]] = {name: [] for name in ("q", "qd", "effort", "temperature", "friction")}
+    loop = InProcessLoop(robot, parameters, plant=machine)
+    rig, true = loop.rig, simulated(load_robot("ur5e"), who, SEED).machine.true
+    rig.plant.set_temperatures(who.temperature, who.temperature - 3.0)
+    loop.move_to(path.q[0])
+    loop.enable(TorqueMode.track, path)
+    period = len(path.q)
+    loop.run(np.ceil((before * RATE + 1) / period) * period / RATE - 1 / RATE if before else BEGIN)
+    seen: dict[str, list[np.ndarray]] = {name: [] for name in ("q", "qd", "effort", "temperature", "friction")}
 
-        def look(_: Any) -> None:
-            r = rig.state
-            for name, value in (("q", r.q), ("qd", r.qd), ("effort", r.effort), ("temperature", r.temperature)):
-                seen[name].append(np.array(value))
-            seen["friction"].append(rig.plant.core.get("true_friction_torque"))
+    def look(_: Any) -> None:
+        r = rig.state
+        for name, value in (("q", r.q), ("qd", r.qd), ("effort", r.effort), ("temperature", r.temperature)):
+            seen[name].append(np.array(value))
+        seen["friction"].append(rig.plant.core.get("true_friction_torque"))
 
-        taken = loop.run(period / RATE, look)
+    taken = loop.run(period / RATE, look)
     gain = true["control.torque_constant"] / true["drive.torque_constant"]
     friction = gain * np.array(seen.pop("friction"))
     log = Log(robot.joint_names, np.arange(1, period + 1) * int(1e9 / RATE), {k: np.array(v) for k, v in seen.items()})

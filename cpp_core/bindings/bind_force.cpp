@@ -108,6 +108,7 @@ void bind(py::module_& m) {
       .value("refuse", PayloadCheck::Answer::refuse)
       .finalize();
   m.attr("DRY_SPAN") = DryJoints::span;
+  m.attr("LEAST_SINGULAR_VALUE") = WrenchInverse::least;
   py::class_<ExternalForce> c(m, "ExternalForce",
                               "External joint torque, wrench at the TCP and contact (see docs/force.md).");
   c.def(py::init(&make), py::arg("chain"))
@@ -144,8 +145,6 @@ void bind(py::module_& m) {
           "Whether the excess payload is taken off the external torque.")
       .def("answer_payload", &ExternalForce::answer_payload, py::arg("answer"),
            "Keep or refuse a payload until `judge`, which starts anew; False: there is none to keep.")
-      .def_property_readonly("length", &ExternalForce::length,
-                             "Characteristic length that weighs forces against moments [m].")
       .def_property_readonly(
           "period", [](const ExternalForce& s) { return s.timing().period(); }, "Typical sampling time [s].")
       .def_property_readonly(

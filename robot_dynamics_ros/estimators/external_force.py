@@ -159,7 +159,7 @@ class ForceStage:
         p = resolve(self.parameters + CONSTANTS, parameters, self.name)
         frame, frame_id = wrench_frame(robot, p["frame_id"])
         self.core = _core.ExternalForce(robot.chain(), frame=frame, **core_arguments(robot, p))
-        self.frame_id, self.singular_value = frame_id, float(p["singular_value"])
+        self.frame_id = frame_id
         self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / DRIFT
         self.notes = []
 

@@ -33,15 +33,10 @@ CONSTANTS = (
     Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
     Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
     Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
-    # a singular value of the Jacobian needs one unit: moments are divided by a quarter of the arm
-    Parameter("length", 0.0, "characteristic length of moments, 0: from the chain", "m", 0.0, 100.0),
-    Parameter("singular_value", 0.08, "scaled singular value below which a pose is singular", "", 1e-6, 10.0),
     # far above what these arms exert in contact, so that the prior hardly changes what the joints show
     Parameter("expected_force", 200.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
     # second hypothesis: most contacts are at the TCP and bring no moment (bench/results/force.md)
     Parameter("point_contact", 0.25, "share of expected_moment of a contact at the TCP; 1: none", "", 0.001, 1.0),
-    # hysteresis of a tenth ends a contact without chatter
-    Parameter("contact_off_ratio", 0.0, "deviations below which contact ends; 0: 0.9 contact_on_ratio", "", 0.0, 100.0),
     # a payload turns with gravity, a bias does not
     Parameter("payload_pieces", 3, "pieces of 0.6 s before a lasting force is called payload or bias", "", 2, 11),
     # errors of friction last for tenths of a second (bench/results/force.md); 0: never
@@ -110,14 +105,6 @@ def _rest(robot: RobotFile, usual: float) -> dict[str, np.ndarray]:
     return {"rest_std": deviation, "rest_time": usual * np.minimum(kept, 1.0) ** 2}
 
 
-def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
-    """Standard deviations at which contact begins and ends; by default from the residuals of the robot file."""
-    known = robot.residuals
-    usual = 3.5 if known is None else max(CONTACT, known.significance or 0.0)
-    on = p["contact_on_ratio"] or usual
-    return {"contact_on_ratio": on, "contact_off_ratio": p["contact_off_ratio"] or 0.9 * on}
-
-
 def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
     n, scale, side = robot.n_joints, torque_scale(robot), robot.drives.torque_side
@@ -127,14 +114,10 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     share = p["torque_std"] or NOISE  # the least contact is in proportion to the noise
     contact_torque = p["contact_torque"] or (0.0 if known else 2.0 * share)
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
-    same = (
-        "method extra_torque_cutoff length "
-        "singular_value expected_force expected_moment point_contact contact_on_time contact_off_time "
-        "payload_pieces"
-    )
+    usual = 3.5 if robot.residuals is None else max(CONTACT, robot.residuals.significance or 0.0)
+    same = "method extra_torque_cutoff expected_force point_contact contact_on_time contact_off_time payload_pieces"
     return (
         {name: p[name] for name in same.split()}
-        | _contact_ratios(robot, p)
         | _rest(robot, p["rest_bias"] if p["method"] == "momentum" else 0.0)
         | {
             "expected_moment": expected_moment(robot, p["expected_moment"]),
@@ -146,6 +129,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "torque_std": noise,
             "model_error": p["model_error"] or (0.0 if known else 0.03),
             "friction_std": p["unknown_friction"] * scale,
+            "contact_on_ratio": p["contact_on_ratio"] or usual,
             "contact_floor": contact_torque * scale,
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import Status
+from robot_dynamics_ros._core import LEAST_SINGULAR_VALUE, Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
 from robot_dynamics_ros.bags.lerobot import write_dataset
 from robot_dynamics_ros.bags.storage import Wrap
@@ -81,7 +81,7 @@ class Replay:
     def degraded(self) -> dict[str, int]:
         """Why estimates are degraded -> records; each record counts once."""
         degraded = self.status == int(Status.degraded)
-        singular = degraded & (self.log.singular_value.ravel() < self.pipeline.stage("force").singular_value)
+        singular = degraded & (self.log.singular_value.ravel() < LEAST_SINGULAR_VALUE)
         unknown = self.robot.friction is None and self.robot.drives.torque_side == "motor"
         other = "without friction in the robot file" if unknown else "late, or a joint's effort cannot be trusted"
         found = {"near singular poses": int(singular.sum()), other: int((degraded & ~singular).sum())}

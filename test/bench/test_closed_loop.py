@@ -1,4 +1,4 @@
-"""The closed-loop protocols in one thread: they meet the papers, fail without what they are about, and repeat exactly.
+"""The closed-loop protocols meet the papers, fail without what they are about, and repeat exactly.
 
 One short run goes over the wire and must do what the one in one thread does.
 """
@@ -6,10 +6,11 @@ One short run goes over the wire and must do what the one in one thread does.
 import numpy as np
 import pytest
 
+from bench.endurance.closed_loop import ClosedLoop
 from bench.papers import liu_hand_guiding, madsen_adaptive, madsen_egms_control
-from bench.papers.labs.closed_loop import closed_loop
+from bench.papers.labs.in_process import InProcessLoop
 from bench.papers.point_to_point import point_to_point
-from bench.papers.registry import protocol, run_all
+from bench.papers.registry import protocol
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -19,7 +20,7 @@ JUDGED = {"madsen-adaptive": 2, "madsen-egms-control": 2, "liu-hand-guiding": 4}
 @pytest.mark.long
 @pytest.mark.parametrize("name", JUDGED)
 def test_a_protocol_meets_its_numbers(name):
-    rows = [row for row in protocol(name)(True, transport="process") if row.met is not None]
+    rows = [row for row in protocol(name)(True) if row.met is not None]
     assert len(rows) == JUDGED[name]
     assert all(row.met for row in rows), [(row.figure, row.ours) for row in rows if not row.met]
 
@@ -27,7 +28,7 @@ def test_a_protocol_meets_its_numbers(name):
 @pytest.mark.long
 def test_without_adaptation_nothing_improves(monkeypatch):
     monkeypatch.setattr(madsen_adaptive, "CONTROL", madsen_adaptive.CONTROL | {"law": "fixed"})
-    rows = madsen_adaptive.run(True, transport="process")
+    rows = madsen_adaptive.run(True)
     assert not any(row.met for row in rows[:2])
     assert all(abs(row.ours) < 10.0 for row in rows[:2])
 
@@ -38,7 +39,7 @@ def test_without_memory_reversals_are_no_better(monkeypatch):
     monkeypatch.setattr(
         madsen_egms_control, "_pass", lambda robot, path, p, *rest: taken(robot, path, p | {"memory": False}, *rest)
     )
-    rows = madsen_egms_control.run(True, transport="process")
+    rows = madsen_egms_control.run(True)
     assert not any(row.met for row in rows[:2])
     assert rows[0].ours == pytest.approx(1.0) and rows[1].ours == pytest.approx(1.0)
 
@@ -47,42 +48,36 @@ def test_without_memory_reversals_are_no_better(monkeypatch):
 def test_a_hand_feels_friction_that_is_not_compensated(monkeypatch):
     bare = liu_hand_guiding.MODELS["no compensation"]
     monkeypatch.setattr(liu_hand_guiding, "MODELS", {"no compensation": bare, "E-GMS": bare})
-    rows = {row.figure: row for row in liu_hand_guiding.run(True, transport="process")}
+    rows = {row.figure: row for row in liu_hand_guiding.run(True)}
     assert not rows["torque to start with E-GMS / without compensation"].met
     assert not rows["torque to keep moving with E-GMS / without"].met
 
 
-def swing(transport: str):
+def swing(loop):
     """One second of torque control up and down."""
-    robot = load_robot("ur5e")
     start = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])
     path = point_to_point(np.vstack([start, start + 0.2, start]), velocity=1.0, acceleration=4.0)
-    with closed_loop(robot, {"law": "fixed"}, transport=transport) as loop:
-        loop.move_to(start)
-        loop.enable(TorqueMode.track, path)
-        run = loop.run(1.0)
-        loop.disable()
-    return run
+    loop.move_to(start)
+    loop.enable(TorqueMode.track, path)
+    return loop.run(1.0)
+
+
+def in_one_thread():
+    return swing(InProcessLoop(load_robot("ur5e"), {"law": "fixed"}))
 
 
 def test_one_thread_repeats_bit_for_bit():
-    a, b = swing("process"), swing("process")
+    a, b = in_one_thread(), in_one_thread()
     assert np.array_equal(a.q, b.q) and np.array_equal(a.torque, b.torque)
 
 
 @pytest.mark.long
 @pytest.mark.realtime
 def test_the_wire_does_what_one_thread_does():
-    wire, thread = swing("sockets"), swing("process")
+    with ClosedLoop(load_robot("ur5e"), {"law": "fixed"}) as loop:
+        wire, thread = swing(loop), in_one_thread()
     stamps = np.diff(wire.stamp_ns)
     assert (stamps == 2_000_000).all(), "a cycle was lost in lockstep"
     difference = np.abs(wire.q - thread.q).max()
     assert difference < 0.01, f"{difference} rad: more than what the robot's way to the start leaves in its joints"
     assert np.ptp(wire.q, axis=0).min() > 0.1
-
-
-def test_a_way_reaches_the_protocols_that_take_one(monkeypatch):
-    seen = []
-    monkeypatch.setattr(madsen_adaptive, "run", lambda quick, transport: seen.append(transport) or [])
-    list(run_all(["madsen-adaptive"], True, None, "process"))
-    assert seen == ["process"]

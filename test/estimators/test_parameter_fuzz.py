@@ -59,7 +59,7 @@ def test_values_inside_their_bounds_are_taken_or_refused_in_one_line(name, tried
     assert taken
 
 
-@pytest.mark.parametrize("given", [{"contact_off_ratio": 100.0}, {"wrench_cutoff": 1e-7}])
+@pytest.mark.parametrize("given", [{"contact_on_ratio": 0.01}, {"wrench_cutoff": 1e-7}])
 def test_values_that_contradict_each_other_are_refused(given):
     with pytest.raises(ConfigError, match="force"):
         Pipeline(ROBOT, {"force": given})
@@ -70,5 +70,5 @@ def test_a_refused_value_leaves_the_running_stage_as_it_was():
     stage = pipeline.stage("force")
     core = stage.core
     with pytest.raises(ConfigError):
-        configure(stage, ROBOT, {"contact_off_ratio": 99.0})
+        configure(stage, ROBOT, {"contact_on_ratio": 0.01})
     assert stage.core is core

@@ -88,8 +88,6 @@ def test_why_estimates_are_degraded_is_counted_and_printed(tmp_path):
         found = result.degraded()
         assert sum(found.values()) == result.summary()["status"]["degraded"] and len(found) == 1 + others
         assert found["near singular poses"] == pytest.approx(1000 + 2 * 500 * 0.35, rel=0.3)
-    everywhere = replay([path], UR5E, parameters={"force": {"singular_value": 10.0}}).degraded()
-    assert set(everywhere) == {"near singular poses"}
     output = run(path, "--robot", "ur5e", "--out", tmp_path / "o").output
     assert re.search(r"degraded: \d\d % near singular poses \(of all samples\)", output)
 

@@ -1,9 +1,8 @@
-"""Closed loop on the simulated UR in one thread: no sockets, the same bit for bit in every run. For tests."""
+"""Closed loop on the simulated UR in one thread: no sockets, the same bit for bit in every run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,7 @@ class Run:
 
 
 class InProcessLoop:
-    """Plant and torque loop, cycle by cycle; used like ClosedLoop."""
+    """Plant and torque loop, cycle by cycle."""
 
     def __init__(
         self, robot: RobotFile, parameters: dict[str, Any], payload: float = 0.0, plant: Mapping[str, Any] | None = None
@@ -57,14 +56,6 @@ class InProcessLoop:
         if payload > 0:
             self.rig.plant.set_payload(payload, [0.0, 0.0, 0.05])
         self.loop = self.rig.loop
-
-    def __enter__(self) -> InProcessLoop:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
 
     def move_to(self, q: np.ndarray) -> None:
         """Stands still at q."""
@@ -96,8 +87,3 @@ class InProcessLoop:
             if self.loop.state not in (GuardState.ok, GuardState.degraded):
                 raise RobotDynamicsError(f"closed loop ended: {self.loop.state.name}, {self.loop.reason.name}")
         return Run(kept)
-
-    def disable(self) -> None:
-        """Torque ramps out, the robot holds."""
-        self.loop.disable()
-        self.rig.cycle(100)

@@ -11,7 +11,6 @@ namespace robot_dynamics {
 
 struct ContactParameters {
   double on_ratio = 4.5;                       // magnitude / std at which contact begins
-  double off_ratio = 4.0;                      // and below which it may end
   double on_time = 0.010;                      // s above the threshold before contact is declared
   double off_time = 0.050;                     // s below before it is over
   std::array<double, max_joints + 1> floor{};  // least magnitude that can be a contact (joints: Nm)
@@ -19,11 +18,11 @@ struct ContactParameters {
 
 class ContactDetector {
  public:
-  static constexpr double off_share = 0.6;  // of the floor, below which a contact may end
+  // of the ratio and of the floor, below which a contact may end: no chatter (source: own)
+  static constexpr double off_ratio = 0.9, off_share = 0.6;
 
   ContactDetector(int channels, const ContactParameters& p) : channels_(channels), p_(p) {
     require_range("channels", channels, 1, max_joints + 1);
-    require_range("contact_off_ratio", p.off_ratio, 0.0, p.on_ratio);
     require_range("contact_on_ratio", p.on_ratio, 0.1, 100.0);
     require_range("contact_on_time", p.on_time, 0.0, 10.0);
     require_range("contact_off_time", p.off_time, 0.0, 10.0);
@@ -34,7 +33,7 @@ class ContactDetector {
   void step(double dt, const double* magnitude, const double* std, double* contact) noexcept {
     for (int i = 0; i < channels_; ++i) {
       const bool above = magnitude[i] > std::max(p_.on_ratio * std[i], p_.floor[i]);
-      const bool below = magnitude[i] < std::max(p_.off_ratio * std[i], off_share * p_.floor[i]);
+      const bool below = magnitude[i] < std::max(off_ratio * p_.on_ratio * std[i], off_share * p_.floor[i]);
       const bool pending = active_[i] ? below : above;
       timer_[i] = pending ? timer_[i] + dt : 0.0;
       if (pending && timer_[i] >= (active_[i] ? p_.off_time : p_.on_time)) {

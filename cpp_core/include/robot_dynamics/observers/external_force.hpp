@@ -114,7 +114,6 @@ class ExternalForce {
   const ViscousDrift& drift() const noexcept { return drift_; }
   const TorqueHealth& health() const noexcept { return torque_.health(); }
   const SampleTiming& timing() const noexcept { return timing_; }
-  double length() const noexcept { return inverse_.length(); }
   int joints() const noexcept { return chain_.n; }
   const Chain& chain() const noexcept { return chain_; }
   const ExternalForceParameters& parameters() const noexcept { return p_; }

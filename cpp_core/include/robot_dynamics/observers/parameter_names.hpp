@@ -53,8 +53,6 @@ void for_each_parameter(TemperatureOptions& o, Each&& each) {
 
 template <class Each>
 void for_each_parameter(WrenchParameters& p, Each&& each) {
-  each("length", p.length);
-  each("singular_value", p.singular_value);
   each("expected_force", p.expected_force);
   each("expected_moment", p.expected_moment);
   each("point_contact", p.point_contact);
@@ -85,7 +83,6 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   for_each_parameter(p.wrench, each);
   each("frame", p.frame);
   each("contact_on_ratio", p.contact.on_ratio);
-  each("contact_off_ratio", p.contact.off_ratio);
   each("contact_on_time", p.contact.on_time);
   each("contact_off_time", p.contact.off_time);
   each("contact_floor", p.contact.floor, n);

@@ -32,8 +32,6 @@ struct WrenchParameters {
   double expected_force = 200.0;  // N, standard deviation of each axis before measuring
   double expected_moment = 1.5;   // Nm, the same of moments about the TCP; 0: none
   double point_contact = 1.0;     // share of expected_moment of a contact at the TCP itself; 1: no such hypothesis
-  double length = 0.0;            // m, characteristic length of the singular value; 0: from the chain
-  double singular_value = 0.08;   // of the dimensionless Jacobian: below it the pose counts as singular
 };
 
 // A quarter of the way from base to TCP along the links, at least 5 cm: lever arms of this order.
@@ -59,17 +57,14 @@ class WrenchInverse {
  public:
   // Of ten pushes on two arms with torque sensors 95.7 instead of 93.6 % lie within two deviations (source: own).
   static constexpr double apart = 0.2;
+  static constexpr double least = 0.08;  // singular value of the dimensionless Jacobian below which a pose is singular
 
-  WrenchInverse(const Chain& chain, const WrenchParameters& p) : chain_(chain), p_(p) {
-    require_range("length", p.length, 0.0, 100.0);
-    require_range("singular_value", p.singular_value, 1e-6, 10.0);
+  WrenchInverse(const Chain& chain, const WrenchParameters& p)
+      : chain_(chain), p_(p), length_(characteristic_length(chain)) {
     require_range("expected_force", p.expected_force, 1e-3, 1e6);
     require_range("expected_moment", p.expected_moment, 0.0, 1e6);
     require_range("point_contact", p.point_contact, 1e-3, 1.0);
-    if (p_.length == 0.0) p_.length = characteristic_length(chain);
   }
-
-  double length() const noexcept { return p_.length; }
 
   // How rare chi2 of k degrees of freedom is, in standard deviations of one normal variable; 0 below its median.
   static double standard_deviations(double chi2, int k) noexcept {
@@ -97,8 +92,8 @@ class WrenchInverse {
                                 s < 1.0 ? moment_prior / (s * s) : 0.0,
                                 1.0 / (s * s * s),
                                 moments,
-                                1.0 / p_.length,
-                                p_.singular_value * p_.singular_value};
+                                1.0 / length_,
+                                least * least};
     WrenchSolution solution;
     if (!active_kernels.wrench_posterior(problem, solution)) return false;
     std::copy_n(solution.wrench, 6, out.wrench.begin());
@@ -137,13 +132,14 @@ class WrenchInverse {
       for (int c = 0; c < 6; ++c) {
         double sum = 0.0;
         for (int i = 0; i < n; ++i) sum += J[r * n + i] * J[c * n + i];
-        G[6 * r + c] = sum * (r < 3 ? 1.0 / p_.length : 1.0) * (c < 3 ? 1.0 / p_.length : 1.0);
+        G[6 * r + c] = sum * (r < 3 ? 1.0 / length_ : 1.0) * (c < 3 ? 1.0 / length_ : 1.0);
       }
     return std::sqrt(std::max(smallest_eigenvalue<6>(G), 0.0));
   }
 
   Chain chain_;
   WrenchParameters p_;
+  double length_;  // m, characteristic, of the singular value
 };
 
 }  // namespace robot_dynamics

@@ -1,6 +1,4 @@
-"""Closed loop on the simulated UR over its real protocols, the controller in lockstep.
-
-`sockets`: through the torque program and the thread of the wire. `process`: no wire at all, one thread, for tests.
+"""Closed loop on the simulated UR over its real protocols: torque program, the wire and its thread, in lockstep.
 
 In lockstep a cycle of the controller waits for its answer, so that the loop runs as fast as both sides can and no
 result depends on how busy the machine is; the wire and the torque program are those of real time.
@@ -10,14 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from bench.faults.ur_controller import FaultyController
-from bench.papers.labs.in_process import RATE, WARM, InProcessLoop, Run
-from bench.papers.registry import TRANSPORTS
+from bench.papers.labs.in_process import RATE, WARM, Run
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
@@ -42,8 +38,8 @@ class ClosedLoop:
 
     simulation: SimulationClient
 
-    def __init__(self, robot: RobotFile, parameters: dict[str, Any], payload: float = 0.0) -> None:
-        self.robot, self._payload = robot, payload
+    def __init__(self, robot: RobotFile, parameters: dict[str, Any]) -> None:
+        self.robot = robot
         self._reads, self._slowed = 0, False
         self._parameters = {"time_scale": SLOW} | parameters
 
@@ -58,15 +54,9 @@ class ClosedLoop:
         self.driver.attach(self.loop)
         self.driver.connect()
         self._wait(lambda: bool(np.isfinite(self.driver.sample.q).all()), "a first state")
-        if self._payload > 0:
-            self.simulation.command("set_payload", mass=self._payload, center=[0.0, 0.0, 0.05])
-            self.driver.set_payload(self._payload, np.array([0.0, 0.0, 0.05]))
-            self._wait(lambda: abs(self.driver.status.payload - self._payload) < 1e-6, "the payload")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.driver.disconnect()
         self.simulation.close()
         self.ur.stop()
@@ -91,10 +81,6 @@ class ClosedLoop:
                 return
         raise RobotDynamicsError(f"closed loop: {self.driver.motion.reason}")
 
-    def push(self, wrench: np.ndarray) -> None:
-        """The environment's wrench on the tool (6,), base orientation, until changed."""
-        self.simulation.command("set_wrench", wrench=wrench.tolist())
-
     def enable(self, mode: TorqueMode, trajectory: Trajectory | None = None) -> None:
         """Torque mode on; the controller then runs as fast as it is answered.
 
@@ -116,11 +102,8 @@ class ClosedLoop:
         self.simulation.command("speed", factor=FAST)
         self._slowed = False
 
-    def run(self, seconds: float, each: Callable[[_core.TorqueRecord], None] | None = None) -> Run:
-        """Records of so many seconds of controller time; `each` sees every one as it comes.
-
-        Raises RobotDynamicsError when torque ends before.
-        """
+    def run(self, seconds: float) -> Run:
+        """Records of so many seconds of controller time. Raises RobotDynamicsError when torque ends before."""
         kept: list[_core.TorqueRecord] = []
         records, wanted = self.driver.records, int(seconds * RATE)
         end, lost = time.monotonic() + STALL_TIMEOUT, self.loop.lost_records
@@ -134,8 +117,6 @@ class ClosedLoop:
                     continue  # of before torque, or a cycle without a new state
                 kept.append(record)
                 end = time.monotonic() + STALL_TIMEOUT
-                if each is not None:
-                    each(record)
             if self.loop.state not in (GuardState.ok, GuardState.degraded) or time.monotonic() > end:
                 causes = "; ".join(
                     [*self.simulation.state["messages"][-2:], self.driver.motion.reason, self.driver.last_error]
@@ -163,21 +144,6 @@ class ClosedLoop:
             return
         self._slowed = not self._slowed
 
-    def disable(self) -> None:
-        """Torque ramps out, the robot holds."""
-        self.loop.disable()
-        self._wait(lambda: not (self.driver.records and self.driver.records[-1]["run"]), "the end of torque")
-        self.slow()
-
     def slow(self) -> None:
         """The pace of moves under position control."""
         self.simulation.command("speed", factor=APPROACH)
-
-
-def closed_loop(
-    robot: RobotFile, parameters: dict[str, Any], *, payload: float = 0.0, transport: str = TRANSPORTS[0]
-) -> ClosedLoop | InProcessLoop:
-    """A loop by one of the transports of the registry."""
-    if transport == "process":
-        return InProcessLoop(robot, parameters, payload=payload)
-    return ClosedLoop(robot, parameters, payload=payload)

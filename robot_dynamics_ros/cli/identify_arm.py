@@ -94,7 +94,7 @@ def identify_arm(
         if payload_mass is not None:
             status.update("torque constants from the known mass")
             loaded = [read(found.robot, bag, options) for bag in carrying]
-            known, text = with_known_mass(found, loaded, payload_mass)
+            known, text, _ = with_known_mass(found, loaded, payload_mass)
             progress = StepProgress(status.update)
             found = identify(known, bags, validate, options, progress)
             found.statements.append(text)

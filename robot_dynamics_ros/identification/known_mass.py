@@ -63,8 +63,10 @@ def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass
     return KnownMassGains(np.sign(found.effort.scale) * gain, deviation, std < 0.1)
 
 
-def with_known_mass(found: Identification, loaded: Sequence[Recording], mass: float) -> tuple[RobotFile, str]:
-    """The robot with torque constants and deviations from loaded recordings of a known mass [kg], and a sentence.
+def with_known_mass(
+    found: Identification, loaded: Sequence[Recording], mass: float
+) -> tuple[RobotFile, str, KnownMassGains]:
+    """The robot with torque constants and deviations from loaded recordings of a known mass [kg], a sentence, and them.
 
     Raises DataError like gains_of_known_mass.
     """
@@ -79,7 +81,7 @@ def with_known_mass(found: Identification, loaded: Sequence[Recording], mass: fl
         "drives.source": found.robot.drives.sources_with(found_in_drives, key),
     }
     text = f"robot-dynamics identify with a known payload of {mass:g} kg on {', '.join(r.name for r in loaded)}"
-    return found.robot.with_updates(updates, {key: text}), f"K_tau from a payload of {mass:g} kg: {shown} Nm/A"
+    return found.robot.with_updates(updates, {key: text}), f"K_tau from a payload of {mass:g} kg: {shown} Nm/A", gains
 
 
 class _Problem:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robot_dynamics_ros.signals.table import ESTIMATED, SIGNALS, width
+
+
+@cache
+def _places(n_joints: int) -> tuple[tuple[str, slice], ...]:
+    """Where each signal is in the buffer of a sample."""
+    ends = np.cumsum([width(name, n_joints) for name in SIGNALS]).tolist()
+    return tuple((name, slice(a, b)) for name, a, b in zip(SIGNALS, [0, *ends], ends, strict=False))
 
 
 class Sample:
@@ -20,14 +28,11 @@ class Sample:
 
     def __init__(self, joint_names: Sequence[str], stamp_ns: int = 0) -> None:
         self.joint_names, self.stamp_ns, self.receive_ns = tuple(joint_names), int(stamp_ns), 0
-        n = len(self.joint_names)
-        self.buffer = np.full(sum(width(name, n) for name in SIGNALS), np.nan)
-        start = 0
-        for name in SIGNALS:
-            stop = start + width(name, n)
-            object.__setattr__(self, name, self.buffer[start:stop])
-            start = stop
-        self._estimated = self.buffer[sum(width(name, n) for name in SIGNALS if name not in ESTIMATED) :]
+        places = _places(len(self.joint_names))
+        self.buffer = np.full(places[-1][1].stop, np.nan)
+        for name, place in places:
+            object.__setattr__(self, name, self.buffer[place])
+        self._estimated = self.buffer[dict(places)[ESTIMATED[0]].start :]
 
     if TYPE_CHECKING:  # the signals, for type checkers
 

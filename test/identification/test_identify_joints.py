@@ -48,6 +48,11 @@ def steps():
 
 
 @pytest.fixture(scope="module")
+def bag(steps, tmp_path_factory):
+    return write_bag(steps, tmp_path_factory.mktemp("bags") / "steps", topics=["joint_states"])
+
+
+@pytest.fixture(scope="module")
 def slow_turn():
     plan = reversals(UR5E, 0, START - [np.pi, 0, 0, 0, 0, 0], count=50, a=0.05)
     return simulated(plan, {"outputs.rotor_encoder": True}, keep=4)
@@ -149,11 +154,10 @@ def test_mixed_laws_are_refused(steps):
         identify_joints(steps, UR5E.with_updates({"friction": law}, {"x": "test"}), "friction", [0])
 
 
-def test_the_command_writes_robot_file_and_report(steps, tmp_path):
+def test_the_command_writes_robot_file_and_report(bag, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
-    write_bag(steps, tmp_path / "steps")
-    arguments = ["identify", str(tmp_path / "steps"), "-r", "ur5e", "--what", "friction", "--joint", "1"]
+    arguments = ["identify", str(bag), "-r", "ur5e", "--what", "friction", "--joint", "1"]
     arguments += ["--out", str(tmp_path / "out")]
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0, (done.output, done.exception)
@@ -183,9 +187,8 @@ def test_the_grade_is_that_of_most_joints_and_others_are_excepted(fits, misfit, 
     assert (LIFT in said["verdict"][0]) == (fits == (98, 30))
 
 
-def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_path):
-    write_bag(steps, tmp_path / "steps")
-    line = f"identify {tmp_path}/steps -r ur5e --what stiffness --out {tmp_path}/o"
+def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(bag, tmp_path):
+    line = f"identify {bag} -r ur5e --what stiffness --out {tmp_path}/o"
     done = CliRunner().invoke(cli, line.split())
     assert isinstance(done.exception, DataError) and "no joint could be identified" in str(done.exception)
     assert not (tmp_path / "o").exists()

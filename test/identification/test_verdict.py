@@ -22,6 +22,7 @@ from robot_dynamics_ros.identification.arm.checks import check_rate
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.reports import arm
 from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.identification.reports.verdict import judged
@@ -237,6 +238,12 @@ def test_a_mounted_payload_is_not_written_twice():
     np.testing.assert_allclose(model.gravity(q), truth.gravity(q), atol=1.0)
 
 
+@pytest.fixture
+def plain(given_structure, monkeypatch):
+    """`identify` with a given structure; its page, which the tests do not read, is without pictures."""
+    monkeypatch.setattr(arm, "pictures", lambda *_: dict.fromkeys(("tracks", "friction", "load", "spectrum"), ""))
+
+
 def invoke(logs, folder):
     """The command on two logs; its result, and what it wrote as JSON."""
     bags = [str(write_bag(log, folder / str(k), topics=["joint_states"])) for k, log in enumerate(logs)]
@@ -245,7 +252,7 @@ def invoke(logs, folder):
     return done, json.loads((folder / "out" / "report.json").read_text()), bags
 
 
-def test_terminal_and_json_begin_with_the_verdict_and_names_are_learnt(given_structure, tmp_path):
+def test_terminal_and_json_begin_with_the_verdict_and_names_are_learnt(plain, tmp_path):
     """A bag with foreign names is replayed with the written file."""
     names = [f"axis{k}" for k in range(1, 7)]
     logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0, names=names) for seed in (1, 2)]
@@ -258,7 +265,7 @@ def test_terminal_and_json_begin_with_the_verdict_and_names_are_learnt(given_str
     assert len(replay([bags[1]], robot).status) == len(logs[1])
 
 
-def test_rejected_rows_are_counted_and_a_useless_model_is_exit_status_three(given_structure, tmp_path):
+def test_rejected_rows_are_counted_and_a_useless_model_is_exit_status_three(plain, tmp_path):
     logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0) for seed in (1, 2)]
     logs[0].effort[100:900:100] = 1e300
     logs[0].q[50:60, 2] = np.nan

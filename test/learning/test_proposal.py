@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification.arm.written_file import file_effort
-from robot_dynamics_ros.learning import changes
+from robot_dynamics_ros.learning import changes, observability
 from robot_dynamics_ros.learning.changes import Change, change_of, is_new
 from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.observability import OPEN, expected, knowledge, shortest_motion
@@ -199,7 +199,8 @@ def test_a_collision_is_left_out_and_the_rest_of_the_recording_agrees(worker):
     assert change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns) is None
 
 
-def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker):
+def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker, monkeypatch):
+    monkeypatch.setattr(observability, "DURATIONS", (5.0, 10.0))
     state = Running.of(worker.prior, worker.triangles).state
     known = knowledge(worker.prior, state)
     assert 0 < sum(k.left > OPEN for k in known) < len(known)

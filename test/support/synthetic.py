@@ -37,17 +37,13 @@ def truth_of(robot: RobotFile, seed: int = 0, scale: float = 1.0) -> Truth:
 def excitation(n: int, duration: float, rate: float, seed: int, amplitude: float = 1.0, period: float = 10.0):
     """Time and Fourier motion (N, n) of five harmonics that starts and ends at rest."""
     rng = np.random.default_rng(seed)
-    t = np.arange(0, duration, 1 / rate)
-    w = 2 * np.pi / period
-    q, qd, qdd = (np.zeros((len(t), n)) for _ in range(3))
+    t, k = np.arange(0, duration, 1 / rate), np.arange(1, 6)
+    w = 2 * np.pi / period * k
     centre = rng.uniform(-1, 1, n)
-    for j in range(n):
-        for k in range(1, 6):
-            a, b = rng.normal(0, amplitude * 0.45 / k, 2)
-            q[:, j] += a * np.sin(k * w * t) + b * np.cos(k * w * t)
-            qd[:, j] += k * w * (a * np.cos(k * w * t) - b * np.sin(k * w * t))
-            qdd[:, j] += (k * w) ** 2 * (-a * np.sin(k * w * t) - b * np.cos(k * w * t))
-    return t, q + centre, qd, qdd
+    a, b = amplitude * 0.45 / k[:, None] * np.moveaxis(rng.normal(size=(n, 5, 2)), 0, 2).swapaxes(0, 1)
+    sin, cos = (f(np.outer(t, w)) for f in (np.sin, np.cos))
+    q, qd = sin @ a + cos @ b, (w * cos) @ a - (w * sin) @ b
+    return t, q + centre, qd, -(w * w * sin) @ a - (w * w * cos) @ b
 
 
 def torque(robot: RobotFile, truth: Truth, q, qd, qdd, gravity=None, payload=None) -> np.ndarray:

@@ -91,6 +91,13 @@ def tried(record_property):
     return lambda kind, count: record_property(INPUTS + kind, count)
 
 
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Commands draw none: each takes a second."""
+    monkeypatch.setattr("robot_dynamics_ros.plots.plotting_available", lambda: "no plot")
+    monkeypatch.setattr("robot_dynamics_ros.cli.reference.plotting_available", lambda: "no plot")
+
+
 def inputs_tried(reporter):
     """Kind of input -> [inputs tried, tests that failed]."""
     found: dict[str, list[int]] = {}

@@ -3,6 +3,7 @@
 import ast
 import graphlib
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -10,11 +11,17 @@ PACKAGE = ROOT / "robot_dynamics_ros"
 
 
 # -- who may import what ----------------------------------------------------------------------------------------------
+@cache
+def statements(path):
+    """Import statements of a file, those inside functions too."""
+    return [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, (ast.Import, ast.ImportFrom))]
+
+
 def imports(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             yield node.module
 
 
@@ -47,7 +54,7 @@ def test_no_files_import_each_other_in_a_circle():
 
 def imported_modules(path, files):
     """Modules of the package that a file imports: `from package import module` counts as the module."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             inside = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (name for name in inside if name in files)

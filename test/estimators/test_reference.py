@@ -120,7 +120,7 @@ def test_gaps_of_the_sensor_are_not_bridged():
     assert held(mask, np.arange(5) * 0.1, 0.25).tolist() == [False, True, True, True, False]
 
 
-def test_calibrated_parameters_are_what_replay_and_up_read(tmp_path):
+def test_calibrated_parameters_are_what_replay_and_up_read(tmp_path, no_pictures):
     bag = sensor_bag(tmp_path / "b", moving(20.0), pushed(20.0), excess=0.15)
     file, sensor = tmp_path / "f.yaml", SensorOptions(TOPIC, tare=2.0)
     done = run(bag, "--robot", "ur5e", "--reference", f"{TOPIC},tare=2", "--out", tmp_path / "o", "--calibrate", file)
@@ -133,7 +133,7 @@ def test_calibrated_parameters_are_what_replay_and_up_read(tmp_path):
     assert after["false_share"] < 0.01 and after["recall"] > 0.9
 
 
-def test_too_little_free_motion_is_not_calibrated(tmp_path):
+def test_too_little_free_motion_is_not_calibrated(tmp_path, no_pictures):
     bag = sensor_bag(tmp_path / "b", moving(4.0), np.tile(PUSH, (4 * RATE, 1)))
     with pytest.raises(DataError, match="without contact"):
         run(bag, "--robot", "ur5e", "--reference", TOPIC, "--out", tmp_path / "o", "--calibrate", tmp_path / "f.yaml")

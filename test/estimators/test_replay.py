@@ -47,7 +47,7 @@ def test_command_writes_bag_plot_and_numbers(tmp_path):
     assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png", "replay.json"]
 
 
-def test_collisions_are_listed_at_the_rate_that_was_asked_for(tmp_path):
+def test_collisions_are_listed_at_the_rate_that_was_asked_for(tmp_path, no_pictures):
     hit = np.zeros((4000, 6))
     hit[2500:2510, 0] = 60.0
     free = bag(tmp_path / "free", measured(moving(34.0), noise=0.1, seed=1))
@@ -79,7 +79,7 @@ def test_a_recording_that_began_late_is_identical_once_the_past_is_forgotten(tmp
     assert set(result.recorded.values()) == {0.0}
 
 
-def test_why_estimates_are_degraded_is_counted_and_printed(tmp_path):
+def test_why_estimates_are_degraded_is_counted_and_printed(tmp_path, no_pictures):
     """The wrist is stretched, a singular pose, in the middle third; without friction in the file all others are too."""
     stretched = POSE * [1, 1, 1, 1, 0, 1]
     path = bag(tmp_path, measured(through([POSE, stretched, POSE], rest=2.0)))

@@ -99,7 +99,7 @@ def test_fourier_motions_keep_all_limits(seeds, name):
     robot = load_robot(name)
     limits = limits_of(robot)
     for seed in seeds:
-        e = design_fourier(robot, limits, rate=RATE, starts=1, effort=6, seed=seed)
+        e = design_fourier(robot, limits, rate=RATE, starts=1, effort=3, seed=seed)
         assert_kept(robot, name, limits, e)
 
 

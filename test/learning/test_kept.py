@@ -18,7 +18,7 @@ def test_a_kept_recording_is_the_same_whether_it_was_just_made_or_read(worker, t
     assert np.array_equal(first.stamp_ns, log.stamp_ns) and again.joint_names == log.joint_names
     for name, values in first.signals.items():
         assert np.array_equal(values, again.signals[name])
-        assert values == pytest.approx(log.signals[name], rel=1e-6, abs=1e-6)
+        np.testing.assert_allclose(values, log.signals[name], rtol=1e-6, atol=1e-6)
     assert np.array_equal(first.signals["q"], log.signals["q"])  # presliding elements see encoder steps
 
 

@@ -167,14 +167,14 @@ def refuse_many(interface, rng, count):
 def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(stand):
     node, _ = stand
     interface, rng = node.parts._motion, np.random.default_rng(3)
-    refuse_many(interface, rng, 50)  # what is imported and cached at the first use
+    refuse_many(interface, rng, 25)  # what is imported and cached at the first use
     gc.collect()
     gc.disable()  # a running node collects rarely
     tracemalloc.start()
     try:
         for k in range(4):
-            refuse_many(interface, rng, 100)
-            assert interface._refusals.total == 150 + 100 * k  # each refused, the first ones with their reason
+            refuse_many(interface, rng, 50)
+            assert interface._refusals.total == 75 + 50 * k  # each refused, the first ones with their reason
             texts = [text for both in refused(node) for text in both]
             assert all(len(text) <= LONGEST_REASON + 80 for text in texts)  # a reason, and what was dropped
         kept, most = tracemalloc.get_traced_memory()

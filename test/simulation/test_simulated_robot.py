@@ -95,7 +95,7 @@ def test_current_carries_noise_ripple_and_a_constant_that_is_not_the_nominal_one
     assert still.std(0) == pytest.approx(true["sensing.current_noise"], rel=0.15)
     exact = truth["motor_torque"][-500:].mean(0) / true["drive.torque_constant"]
     assert np.all(np.abs(still.mean(0) - exact) < 0.02)
-    assert log.effort == pytest.approx(log.current * nominal)
+    np.testing.assert_allclose(log.effort, log.current * nominal, 1e-6)
     assert 1e-4 < np.abs(true["drive.torque_constant"] / nominal - 1).max() < 0.06
 
 
@@ -202,7 +202,7 @@ def test_link_side_robot_reports_joint_torque_and_rotor():
 def test_rotor_signals_of_a_ur_on_request():
     log, truth = SimulatedRobot("ur5e", q=Q, overrides={"outputs.rotor_encoder": True}).run(*motions.hold(Q, 0.1))
     assert log.has("theta") and log.has("motor_torque")
-    assert log.theta == pytest.approx(truth["theta"], abs=1e-5)
+    np.testing.assert_allclose(log.theta, truth["theta"], 1e-6, 1e-5)
 
 
 def test_temperatures_can_be_preconditioned():

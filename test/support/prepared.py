@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 from functools import cache
-from unittest.mock import patch
 
 import numpy as np
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.identification.arm import identify as procedure
-from robot_dynamics_ros.identification.arm import presliding_shape
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.model import Structure, motion_of
 from robot_dynamics_ros.identification.arm.state import Identification, Options
@@ -49,13 +47,12 @@ def run(seed, robot=ROBOT, truth=TRUTH, **changes):
 
 
 def steps(training, validation=(), robot=ROBOT, chosen=None, until="check_data", **options):
-    """The state of `identify` after the step of that name, with the given structure and one fall of the level."""
+    """The state of `identify` after the step of that name, with the given structure."""
     state = Identification(robot, Options(**options), list(training), list(validation), "given")
-    with patch.object(presliding_shape, "STRIBECK_VELOCITIES", (0.3,)):
-        for _, step in given(chosen or structure()):
-            step(state)
-            if step.__name__ == until:
-                return state
+    for _, step in given(chosen or structure()):
+        step(state)
+        if step.__name__ == until:
+            return state
     raise LookupError(until)
 
 

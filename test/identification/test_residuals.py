@@ -33,8 +33,23 @@ REMEMBERING = UR5E.with_updates(
 )
 
 
-def test_few_recordings_widen_the_residual():
-    log = synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
+@pytest.fixture
+def log():
+    return synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
+
+
+def residuals_at(speed, *efforts):
+    """Residuals of an arm whose joints move with speed (N,) [rad/s] at 500 Hz, for efforts (N, 1 or 6) [Nm] beside
+    gravity, with a robot file each.
+    """
+    q = excitation(6, 4.0, 500.0, 2)[1][0] + np.cumsum(speed)[:, None] / 500.0 * ONE
+    gravity, stamps = RobotModel(UR5E.chain()).gravity(q), (2_000_000 * np.arange(len(q))).astype(np.int64)
+    signals = {"q": q, "qd": np.tile(speed[:, None], (1, 6))}
+    logs = [(robot, Log(UR5E.joint_names, stamps, signals | {"effort": gravity + x})) for robot, x in efforts]
+    return [residuals(robot, [recording(one, "bag")]) for robot, one in logs]
+
+
+def test_few_recordings_widen_the_residual(log):
     one, two, three = (
         residuals(UR5E, [recording(log, f"bag {k}") for k in range(count)])["moving"] for count in (1, 2, 3)
     )
@@ -44,8 +59,7 @@ def test_few_recordings_widen_the_residual():
     np.testing.assert_allclose(parts["moving"], one)
 
 
-def test_unknown_gravity_and_the_level_of_friction_are_in_the_residuals():
-    log = synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
+def test_unknown_gravity_and_the_level_of_friction_are_in_the_residuals(log):
     taken = [recording(log, "bag")]
     plain, wide = residuals(UR5E, taken), residuals(UR5E, taken, elsewhere=3.0 * ONE)
     for name in ("moving", "rest"):
@@ -53,16 +67,14 @@ def test_unknown_gravity_and_the_level_of_friction_are_in_the_residuals():
         assert (plain[name] >= FLOORS[name] * friction_level(UR5E)).all()
 
 
-def test_the_largest_speed_leaves_out_single_samples():
-    log = synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
+def test_the_largest_speed_leaves_out_single_samples(log):
     speed = np.abs(log.qd)
     found = residuals(UR5E, [recording(log, "bag")])["speed"]
     assert (found > 0.9 * np.quantile(speed, 0.99, axis=0)).all() and (found <= 1.02 * speed.max(axis=0)).all()
 
 
-def test_bursts_of_a_free_robot_are_no_onset_of_a_contact():
+def test_bursts_of_a_free_robot_are_no_onset_of_a_contact(log):
     """30 Nm for 20 ms every second, to and fro: the fast observer takes them for contact, the slow one much less."""
-    log = synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
     plain = residuals(UR5E, [recording(log, "bag")])
     sign = np.where(log.time % 0.02 < 0.01, 1.0, -1.0) * (log.time % 1.0 < 0.02)
     log.effort = log.effort + 30.0 * sign[:, None]
@@ -73,26 +85,17 @@ def test_bursts_of_a_free_robot_are_no_onset_of_a_contact():
 def test_a_stand_before_the_first_motion_says_nothing_about_presliding():
     """Friction holds 5 Nm from before the recording: the elements that have not slipped contain it, live."""
     assert largest_spans(REMEMBERING).tolist() == [0.02] * 6 and largest_spans(UR5E).tolist() == [0.0] * 6
-    q = np.tile(excitation(6, 4.0, 500.0, 2)[1][0], (2000, 1))
-    effort = RobotModel(UR5E.chain()).gravity(q) + 5.0
-    stamps = (2_000_000 * np.arange(2000)).astype(np.int64)
-    still = Log(UR5E.joint_names, stamps, {"q": q, "qd": np.zeros_like(q), "effort": effort})
-    assert still.time[-1] > 3.0 * SETTLING
-    unseen = residuals(REMEMBERING, [recording(still, "bag")])
+    unseen, seen = residuals_at(np.zeros(round(500 * 4.0 * SETTLING)), (REMEMBERING, 5.0), (UR5E, 5.0))
     np.testing.assert_allclose(unseen["rest"], UNSEEN * friction_level(REMEMBERING))
-    assert (residuals(UR5E, [recording(still, "bag")])["rest"] > 5.0).all()
+    assert (seen["rest"] > 5.0).all()
 
 
 def test_a_joint_that_breaks_away_says_nothing_about_motion():
     """20 Nm that hold each joint and 8 mrad beyond: they are friction at rest."""
     t = np.arange(12_000) / 500.0
     speed = np.where(t % 3.0 < 1.0, 0.0, np.where(t % 6.0 < 3.0, 0.05, -0.05))
-    q = excitation(6, 4.0, 500.0, 2)[1][0] + np.cumsum(speed)[:, None] / 500.0 * ONE
     stuck = (t % 3.0 < 1.0 + 0.008 / 0.05)[:, None] * 20.0
-    gravity, stamps = RobotModel(UR5E.chain()).gravity(q), (2_000_000 * np.arange(len(t))).astype(np.int64)
-    signals = {"q": q, "qd": np.tile(speed[:, None], (1, 6))}
-    logs = [Log(UR5E.joint_names, stamps, signals | {"effort": gravity + held}) for held in (0.0 * stuck, stuck)]
-    free, held = (residuals(UR5E, [recording(log, "bag")]) for log in logs)
+    free, held = residuals_at(speed, (UR5E, 0.0), (UR5E, stuck))
     assert (held["rest"] > free["rest"] + 10.0).all()
     np.testing.assert_allclose(held["moving"], free["moving"], rtol=0.1)
 
@@ -103,14 +106,10 @@ def test_the_first_50_ms_of_a_slide_of_a_dry_joint_say_nothing_about_rest():
     robot = REMEMBERING.with_updates({"hysteresis.parameters": dry}, {"test": "made up"})
     t = np.arange(12_000) / 500.0
     speed = np.where(t % 2.0 < 1.0, 0.0, np.where(t % 4.0 < 2.0, 5e-3, -5e-3))
-    q = excitation(6, 4.0, 500.0, 2)[1][0] + np.cumsum(speed)[:, None] / 500.0 * ONE
-    stamps = (2_000_000 * np.arange(len(t))).astype(np.int64)
-    signals = {"q": q, "qd": np.tile(speed[:, None], (1, 6))}
     begins = 5.0 * ((t % 2.0 >= 1.0) & (t % 2.0 < 1.02))[:, None]
-    effort = RobotModel(UR5E.chain()).gravity(q) + np.sign(speed)[:, None]
-    logs = [Log(UR5E.joint_names, stamps, signals | {"effort": effort + x}) for x in (0.0, begins)]
-    free, begun = (residuals(robot, [recording(log, "bag")])["rest"] for log in logs)
-    assert (begun < free + 0.15).all()
+    level = np.sign(speed)[:, None]
+    free, begun = residuals_at(speed, (robot, level), (robot, level + begins))
+    assert (begun["rest"] < free["rest"] + 0.15).all()
 
 
 @pytest.mark.parametrize("deviation", [0.1, 0.3])

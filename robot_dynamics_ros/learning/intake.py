@@ -251,5 +251,4 @@ def _about(prior: Prior, rec: Recording, free: Recording, kind: str, sha256: str
         "unit": "Nm",
         "effort": kind,
         "temperature": warm.mean(axis=0).tolist() if known else None,
-        "temperature_range": np.ptp(warm, axis=0).tolist() if known else None,
     }

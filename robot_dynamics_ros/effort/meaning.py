@@ -45,6 +45,11 @@ class Meaning:
         return (self.unit, self.includes_gravity) == (other.unit, other.includes_gravity)
 
     @property
+    def word(self) -> str:
+        """The word of WORDS for unit and gravity; a current without gravity has none and is called gravity-free."""
+        return next((word for word, one in WORDS.items() if one.same_as(self)), "gravity-free")
+
+    @property
     def updates(self) -> dict[str, Any]:
         """Fields of the robot file that declare unit and gravity."""
         return {"drives.effort.unit": self.unit, "drives.effort.includes_gravity": self.includes_gravity}

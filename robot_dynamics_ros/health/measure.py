@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
+from robot_dynamics_ros.identification.metrics import per_independent
 from robot_dynamics_ros.models.sliding_friction import sliding_friction
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import SLIDING
@@ -96,8 +97,7 @@ def _joint(log: Log, friction: np.ndarray, j: int, level: float) -> tuple[float,
     A = np.column_stack([np.sign(v), v, np.ones_like(v)])[good]
     x, *_ = np.linalg.lstsq(A, error[good], rcond=None)
     rest = error[good] - A @ x
-    rho = np.clip(rest[1:] @ rest[:-1] / max(rest @ rest, 1e-300), 0.0, 0.99)  # residuals of recordings are correlated
-    variance = rest @ rest / max(len(rest) - 3, 1) * (1 + rho) / (1 - rho)
+    variance = rest @ rest / max(len(rest) - 3, 1) * per_independent(rest)
     std = np.sqrt(variance * np.linalg.pinv(A.T @ A)[0, 0])
     return level + float(x[0]), float(std), float(np.sqrt(np.mean(error[good] ** 2)))
 

@@ -18,6 +18,12 @@ def nrmse(y: np.ndarray, estimate: np.ndarray) -> float:
     return 100.0 * (1.0 - float(np.linalg.norm(y - estimate)) / spread) if spread > 0 else float("nan")
 
 
+def per_independent(r: np.ndarray) -> float:
+    """Samples per independent one of residuals r (N,) in order of time: (1 + rho) / (1 - rho), rho of neighbours."""
+    rho = float(np.clip(r[1:] @ r[:-1] / max(r @ r, 1e-300), 0.0, 0.99))
+    return (1 + rho) / (1 - rho)
+
+
 def covariance(J: np.ndarray) -> np.ndarray:
     """Covariance (k, k) of least squares with Jacobian J (N, k) and rows of unit variance; 0 where J shows nothing."""
     size = np.linalg.norm(J, axis=0)

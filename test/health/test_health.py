@@ -101,11 +101,16 @@ def test_levels_follow_the_live_thresholds(quantity, factor, level):
     assert trend_of(values, START + np.arange(12.0) * 86400, quantity).level == level
 
 
-def test_recordings_of_one_day_show_no_trend():
-    values, time = np.array([1.0, 1.0, 1.5, 1.5]), START + 10.0 * np.arange(4)
-    assert trend_of(values, time, "coulomb").level == "unknown"
+def told(time, *levels):
+    """What is said about the Coulomb level of joints over recordings at times (N,) [s], and its trends."""
+    found = [trend_of(np.asarray(values), time, "coulomb") for values in levels]
     measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
-    result = as_dict("arm", measured, {"coulomb": [trend_of(values, time, "coulomb")]}, ["elbow"])
+    return as_dict("arm", measured, {"coulomb": found}, ["lift", "elbow"][-len(levels) :]), found
+
+
+def test_recordings_of_one_day_show_no_trend():
+    result, (trend,) = told(START + 10.0 * np.arange(4), [1.0, 1.0, 1.5, 1.5])
+    assert trend.level == "unknown"
     (only,) = result["sentences"]
     assert "needs 2 days" in only and result["level"] == "fair"
 
@@ -196,10 +201,8 @@ def test_in_a_fleet_the_worn_robot_is_named():
 
 def findings(values):
     """Sentences about the Coulomb level of one joint over recordings a week apart."""
-    time = START + np.arange(len(values)) * MONTH / 4
-    trend = trend_of(np.asarray(values), time, "coulomb")
-    measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
-    return as_dict("arm", measured, {"coulomb": [trend]}, ["elbow"])["sentences"], trend
+    result, (trend,) = told(START + np.arange(len(values)) * MONTH / 4, values)
+    return result["sentences"], trend
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -215,20 +218,14 @@ def test_a_drift_and_a_change_of_level_are_distinguished(seed):
 
 @pytest.mark.parametrize(("factor", "level"), [(1.0, "good"), (1.45, "fair"), (1.8, "bad")])
 def test_the_verdict_is_that_of_the_worst_joint(factor, level):
-    steady, time = np.full(12, 5.0), START + np.arange(12) * MONTH
-    found = {"coulomb": [trend_of(v, time, "coulomb") for v in (steady, np.where(np.arange(12) < 6, 1, factor) * 5)]}
-    measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
-    result = as_dict("arm", measured, found, ["lift", "elbow"])
+    result, _ = told(START + np.arange(12) * MONTH, [5.0] * 12, [5.0] * 6 + [5.0 * factor] * 6)
     assert result["level"] == level
     assert [row["cells"][0]["level"] for row in result["matrix"]["rows"]] == ["good", level]
 
 
 def test_a_change_against_nothing_is_put_in_words(tmp_path):
     """Friction of 0.1 mNm, then 5 Nm: no percentage of six digits on terminal or page, nor among what `learn` says."""
-    time = START + np.arange(12) * MONTH
-    trend = trend_of(np.where(np.arange(12) < 6, 1e-4, 5.0), time, "coulomb")
-    measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
-    result = as_dict("arm", measured, {"coulomb": [trend]}, ["elbow"])
+    result, _ = told(START + np.arange(12) * MONTH, [1e-4] * 6 + [5.0] * 6)
     assert result["matrix"]["rows"][0]["cells"][0]["text"] == "over 100 times" in result["sentences"][0]
     fleet = {f"r{k}": [replace(m, coulomb=(1e-5 if k else 1) * m.coulomb) for m in months(k)] for k in range(5)}
     rows = standings(fleet, ["lift", "elbow"])

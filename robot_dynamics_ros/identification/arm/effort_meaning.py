@@ -84,7 +84,9 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto") -> EffortMe
         raise DataError(decision.refused)
     if not decision.votes.any():
         text = "gravity is not visible in the effort: its unit is taken from the robot file"
-        return _semantics(robot, _energy_checked(decision), declared(robot), (_as_declared(robot), text), (text,))
+        meaning = declared(robot)
+        taken = _as_declared(robot, meaning.word)
+        return _semantics(robot, _energy_checked(decision), meaning, (taken, text), (text,))
     return _found(robot, _energy_checked(decision))
 
 
@@ -136,10 +138,9 @@ def _semantics(
     if signed:
         doubts = tuple(text for text in (_reversed(signs, robot.joint_names), decision.warning) if text)
         statements, warnings = (*statements, *doubts), (*warnings, *doubts)
-    kind = next(word for word, m in WORDS.items() if m.same_as(meaning))
     slope_std = np.hypot(e.gravity_std, e.stuck * gain)
     return EffortMeaning(
-        kind, signs / gain, std / gain**2, meaning.includes_gravity, e.gravity, slope_std, statements, warnings
+        meaning.word, signs / gain, std / gain**2, meaning.includes_gravity, e.gravity, slope_std, statements, warnings
     )
 
 
@@ -167,9 +168,7 @@ def has_masses(robot: RobotFile) -> bool:
     return bool(masses.sum() > 0 and (robot.n_joints < 3 or np.ptp(masses) > 1e-6 * masses.max()))
 
 
-def _as_declared(robot: RobotFile, kind: str = "auto") -> str:
-    if kind == "auto":
-        kind = next((word for word, m in WORDS.items() if m.same_as(declared(robot))), "gravity-free")
+def _as_declared(robot: RobotFile, kind: str) -> str:
     unchecked = "" if has_masses(robot) else ": no masses to check it against"
     return f"effort is taken as {TEXTS[kind]}, as the robot file says{unchecked}"
 
@@ -177,9 +176,7 @@ def _as_declared(robot: RobotFile, kind: str = "auto") -> str:
 def _by_friction(robot: RobotFile, motion: Motion, given: str) -> EffortMeaning:
     """Without masses the sign still shows: friction takes energy out, sum f v > 0 for a torque of the joint's sign."""
     n, sign = robot.n_joints, float(robot.drives.effort.sign)
-    kind = (
-        given if given != "auto" else next((w for w, m in WORDS.items() if m.same_as(declared(robot))), "gravity-free")
-    )
+    kind = declared(robot).word if given == "auto" else given
     scale, text, std = np.full(n, sign), _as_declared(robot, kind), np.zeros(n)
     if kind == "current" and robot.has("drives.torque_constant"):
         scale, std = scale * robot.array("drives.torque_constant"), robot.array_or("drives.torque_constant_std", 0.0)

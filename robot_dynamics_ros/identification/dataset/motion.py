@@ -77,25 +77,24 @@ class Motion:
 
     def block(self, first: int, last: int) -> Motion:
         """Samples first..last-1 as views; nothing is copied and no new start is marked."""
-        t, q, qd, qdd, effort = (getattr(self, k)[first:last] for k in ("t", "q", "qd", "qdd", "effort"))
-        others = (None if x is None else x[first:last] for x in (self.measured, self.weight, self.rotor))
-        return Motion(t, q, qd, qdd, effort, self.start[first:last], self.rate, *others)
+        return self._of(slice(first, last))
 
     def take(self, rows: np.ndarray) -> Motion:
         """Samples by mask or index in rising order; a hole marks a new start."""
         index = np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows)
         hole = np.concatenate([[True], np.diff(index) != 1])
         passed = np.add.reduceat(self.start, index) > 0 if len(index) else np.zeros(0, bool)
-        t, q, qd, qdd, effort = (getattr(self, k)[index] for k in ("t", "q", "qd", "qdd", "effort"))
-        others = (None if x is None else x[index] for x in (self.weight, self.rotor))
-        return Motion(t, q, qd, qdd, effort, hole | passed, self.rate, self.position[index], *others)
+        return replace(self._of(index), start=hole | passed)
 
     def every(self, k: int) -> Motion:
         """Every k-th sample; the pieces stay the same."""
         rows = np.arange(0, len(self), k)
-        part = self.take(rows)
-        part.start, part.rate = np.diff(np.cumsum(self.start)[rows], prepend=0) > 0, self.rate / k
-        return part
+        return replace(self._of(rows), start=np.diff(np.cumsum(self.start)[rows], prepend=0) > 0, rate=self.rate / k)
+
+    def _of(self, rows: slice | np.ndarray) -> Motion:
+        """Some of the samples, with their marks of a start."""
+        signals: dict[str, Any] = {k: x[rows] for k, x in vars(self).items() if isinstance(x, np.ndarray)}
+        return replace(self, **signals)
 
 
 def pieces_of(start: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -252,10 +251,8 @@ def at_lower_rate(motion: Motion, rate: float = LOWER_RATE) -> Motion:
         parts.append((np.arange(a, b)[::k], effort[::k]))
     rows = np.concatenate([p[0] for p in parts])
     start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
-    t, q, qd, qdd = (getattr(motion, name)[rows] for name in ("t", "q", "qd", "qdd"))
     effort = np.concatenate([p[1] for p in parts])
-    others = (None if x is None else x[rows] for x in (motion.weight, motion.rotor))
-    return Motion(t, q, qd, qdd, effort, start, motion.rate / k, motion.position[rows], *others)
+    return replace(motion.take(rows), effort=effort, start=start, rate=motion.rate / k)
 
 
 def stack(motions: Sequence[Motion]) -> Motion:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,7 +40,6 @@ class JointRecord:
     friction: np.ndarray
     load: np.ndarray
     theta: np.ndarray | None = None
-    omega: np.ndarray | None = None
     temperature: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -63,8 +62,8 @@ class JointRecord:
 
     def take(self, rows: slice | np.ndarray) -> JointRecord:
         """Some of the samples."""
-        columns = (self.stamp_ns, self.q, self.v, self.friction, self.load, self.theta, self.omega, self.temperature)
-        return JointRecord(self.joint, *(None if c is None else c[rows] for c in columns))  # type: ignore[arg-type]
+        columns: dict[str, Any] = {k: x[rows] for k, x in vars(self).items() if isinstance(x, np.ndarray)}
+        return replace(self, **columns)
 
 
 def joint_records(log: Log, robot: RobotFile) -> list[JointRecord]:
@@ -78,7 +77,7 @@ def joint_records(log: Log, robot: RobotFile) -> list[JointRecord]:
         raise DataError(f"no usable samples of {len(status)}: the log needs q and effort of every joint")
     part = log if good.all() else log[good]
     friction = part.drive_torque - part.model_torque
-    columns = [part.q, part.qd, friction, part.model_torque, *(part.get(k) for k in ("theta", "omega", "temperature"))]
+    columns = [part.q, part.qd, friction, part.model_torque, *(part.get(k) for k in ("theta", "temperature"))]
     return [
         JointRecord(name, part.stamp_ns, *(None if c is None else c[:, i] for c in columns))  # type: ignore[arg-type]
         for i, name in enumerate(robot.joint_names)

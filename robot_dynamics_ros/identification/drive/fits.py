@@ -18,7 +18,7 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.motion import filtered, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
-from robot_dynamics_ros.identification.metrics import covariance, metrics, rms
+from robot_dynamics_ros.identification.metrics import covariance, metrics, per_independent, rms
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -195,8 +195,7 @@ def _regression(A: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, f
     """x, covariance (inflated for residuals correlated in time), sum of squares."""
     x = np.linalg.lstsq(A, y, rcond=1e-10)[0]
     r = y - A @ x
-    rho = float(np.clip(r[1:] @ r[:-1] / max(r @ r, 1e-300), 0.0, 0.99))
-    variance = (r @ r) / max(len(y) - A.shape[1], 1) * (1 + rho) / (1 - rho)
+    variance = (r @ r) / max(len(y) - A.shape[1], 1) * per_independent(r)
     return x, variance * covariance(A), float(r @ r)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import MODEL, OTHER, figure, svg
+from robot_dynamics_ros.plots import MODEL, OTHER, figure, grid, svg
 
 TEMPLATE = "compare_report.html.j2"
 NAMED = 20  # bags whose names have room below a picture; of more, every k-th is named
@@ -27,20 +27,14 @@ def write_comparison(result: dict[str, Any], path: Path) -> Path:
 def _friction(result: dict[str, Any]) -> str:
     """Friction of every joint over the recordings, with its deviation and the median."""
     value, std = np.array(result["friction"]), np.array(result["friction_std"], dtype=float)
-    names, n = result["joint_names"], value.shape[1]
-    drawing, axes = figure(-(-n // 3), 3, 13, 2.6 * -(-n // 3))
-    places = np.arange(len(value))
-    for j, axis in enumerate(axes.flat):
-        if j >= n:
-            axis.axis("off")
-            continue
-        axis.errorbar(places, value[:, j], std[:, j], fmt="o", color=MODEL, capsize=3)
+
+    def draw(axis: Any, j: int) -> None:
+        axis.errorbar(np.arange(len(value)), value[:, j], std[:, j], fmt="o", color=MODEL, capsize=3)
         axis.axhline(np.median(value[:, j]), color=OTHER, lw=1)
-        axis.set_title(names[j], fontsize=10)
-        axis.set_ylabel("Nm")
         _name_bags(axis, result["bags"])
         axis.set_ylim(0, 1.15 * float(np.nanmax(value[:, j])))
-    return svg(drawing)
+
+    return grid(value.shape[1], draw, result["joint_names"], "", "friction [Nm]")
 
 
 def _base(result: dict[str, Any]) -> str:

@@ -60,7 +60,6 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
     smooth = np.concatenate(
         [found.as_recorded(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions]
     )
-    filtered = metrics(smooth, p)
     others = {
         "consistent": compare(found, motions, found.consistent.predict),
         "unconstrained": compare(found, motions, found.fit.predict),
@@ -80,7 +79,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
                 "split": found.split,
                 "repeats_training": found.repeated,
                 **split_metrics(y, p, moving),
-                "filtered": {"mean_r2": mean_r2(filtered["r2"]), **filtered},
+                "filtered": _figures(smooth, p),
                 "above_cutoff_bound_r2": metrics(y, smooth)["r2"],
                 "per_bag": per_bag,
                 "live_nodes": live_nodes(found, written),
@@ -114,8 +113,8 @@ def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:
     """Figures of the written file over the validation recordings by the stages and causal filters of the live nodes."""
     parts = [live_torques(for_repaired(written), r) for r in found.validation]
     y, p = (np.concatenate([found.as_recorded(part[k]) for part in parts]) for k in (0, 1))
-    figures = metrics(y, p)
-    return {"mean_r2": mean_r2(figures["r2"]), "r2": figures["r2"], "rmse": figures["rmse"], "samples": len(y)}
+    figures = _figures(y, p)
+    return {name: figures[name] for name in ("mean_r2", "r2", "rmse")} | {"samples": len(y)}
 
 
 def _inconsistent(others: dict[str, Any]) -> list[str]:

@@ -31,21 +31,6 @@ LEAST_ROTOR = 0.1  # kg m2, from which an unknown rotor inertia starts where the
 
 
 @dataclass(frozen=True)
-class ConsistencyProblem:
-    """Triangle R (m, b + r), z (m,) on base parameters and r rotor inertias; P (b, 10 n); phi0 (10 n,); rotor0 (r,) and
-    what a deviation of 100 % from it costs, pull (r,).
-    """
-
-    R: np.ndarray
-    z: np.ndarray
-    P: np.ndarray
-    phi0: np.ndarray
-    rotor0: np.ndarray
-    pull: np.ndarray
-    rotor_positive: bool = True
-
-
-@dataclass(frozen=True)
 class Consistent:
     """phi (10 n,), rotor inertias (r,), friction and other eliminated parameters x (p,) in the solution's order."""
 
@@ -86,26 +71,29 @@ def consistent(
     unknown = np.isnan(rotor0)
     start = np.where(unknown, np.maximum(solution.x[rotor], LEAST_ROTOR), rotor0)
     pull = np.where(unknown | (not rotor_positive), PULL, ROTOR_PULL)
-    phi, B = _solve(ConsistencyProblem(R[k:, k:], z[k:], P, phi0, start, pull, rotor_positive))
+    phi, B = _solve(R[k:, k:], z[k:], P, phi0, start, pull, len(rotor) if rotor_positive else 0)
     x = np.zeros(len(solution.x))
     x[keep] = np.concatenate([P @ phi, B])
     x[rest] = np.linalg.lstsq(R[:k, :k], z[:k] - R[:k, k:] @ x[keep], rcond=1e-10)[0]
     return Consistent(phi, B, x)
 
 
-def _solve(problem: ConsistencyProblem) -> tuple[np.ndarray, np.ndarray]:
-    """phi (10 n,), rotor inertias (r,) of the semidefinite problem, in parameters of order one: (phi / s, rotor)."""
-    links, rotors = len(problem.phi0) // 10, len(problem.rotor0)
-    scale = link_scales(problem.phi0)
-    columns = np.linalg.norm(problem.R, axis=0).max()
-    b = len(problem.P)
-    fit = np.hstack([problem.R[:, :b] @ problem.P * scale, problem.R[:, b:]]) / columns
-    rotor = problem.pull / np.maximum(problem.rotor0, 1e-2)
-    pull = np.concatenate([np.full(10 * links, PULL), rotor]) / columns
-    start = np.concatenate([problem.phi0 / scale, problem.rotor0])
-    A, y = np.vstack([fit, np.diag(pull)]), np.concatenate([problem.z / columns, pull * start])
+def _solve(
+    R: np.ndarray, z: np.ndarray, P: np.ndarray, phi0: np.ndarray, rotor0: np.ndarray, pull: np.ndarray, positive: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """phi (10 n,), rotor inertias (r,) of the semidefinite problem, in parameters of order one: (phi / s, rotor).
+
+    Triangle R (m, b + r), z (m,) on base parameters and rotor inertias; pull (r,): what a deviation of 100 % from
+    rotor0 (r,) costs; the last `positive` rotor inertias are not negative.
+    """
+    links, b, scale = len(phi0) // 10, len(P), link_scales(phi0)
+    columns = np.linalg.norm(R, axis=0).max()
+    fit = np.hstack([R[:, :b] @ P * scale, R[:, b:]]) / columns
+    weight = np.concatenate([np.full(10 * links, PULL), pull / np.maximum(rotor0, 1e-2)]) / columns
+    start = np.concatenate([phi0 / scale, rotor0])
+    A, y = np.vstack([fit, np.diag(weight)]), np.concatenate([z / columns, weight * start])
     maps = [pseudo_map(scale[10 * i : 10 * i + 10]) for i in range(links)]
-    u = _constrained_least_squares(A, y, maps, rotors if problem.rotor_positive else 0)
+    u = _constrained_least_squares(A, y, maps, positive)
     return scale * u[: 10 * links], u[10 * links :]
 
 

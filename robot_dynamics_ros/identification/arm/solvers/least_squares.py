@@ -15,6 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.optimize import nnls
 
+from robot_dynamics_ros.identification.metrics import per_independent
+
 BLOCK = 8192  # rows folded into a triangle at once
 HUBER = 2.5  # residuals beyond this many robust deviations lose weight; 98.8 % of a normal distribution keeps all
 MEDIAN_ROWS = 20_000  # samples of which the robust deviation is taken
@@ -264,16 +266,13 @@ def _parameter_deviations(
     """Standard deviations (p,): residuals of real logs are correlated in time, which a white-noise formula would
     ignore.
 
-    cov = H^-1 (sum_j kappa_j (final_j / sigma_j)^2 H_j) H^-1, H_j = R_j'R_j / sigma_j^2, kappa_j = (1 + rho) / (1 -
-    rho).
+    cov = H^-1 (sum_j kappa_j (final_j / sigma_j)^2 H_j) H^-1, H_j = R_j'R_j / sigma_j^2, kappa_j: `per_independent`.
     """
     inverse = np.linalg.pinv(R, rcond=RANK)
     total = np.zeros(len(R))
     for T, own, s, f, r in zip(triangles, index, sigma, final, residuals, strict=True):
-        rho = float(np.clip(r[1:] @ r[:-1] / max(r @ r, 1e-300), 0.0, 0.99))
-        kappa = (1 + rho) / (1 - rho)
         full = np.zeros((len(T), len(R)))
         full[:, own] = T[:, :-1] / s
         gain = full @ inverse @ inverse.T
-        total += kappa * (f / s) ** 2 * (gain**2).sum(0)
+        total += per_independent(r) * (f / s) ** 2 * (gain**2).sum(0)
     return np.sqrt(total)

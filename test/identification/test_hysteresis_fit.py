@@ -28,7 +28,7 @@ def recursion(theta, D, k, backlash):
     d, out = np.zeros(len(D)), np.zeros(len(theta))
     for j in range(1, len(theta)):
         b = backlash(theta[j]) if callable(backlash) else backlash
-        d = np.clip(theta[j] - theta[j - 1] + d, -b * D, b * D)
+        d = np.minimum(np.maximum(theta[j] - theta[j - 1] + d, -b * D), b * D)
         out[j] = k @ d / b
     return out
 

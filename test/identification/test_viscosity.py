@@ -1,6 +1,8 @@
 """Recordings of two temperatures: what is said of their viscous friction, and what the file holds."""
 
+import copy
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ def recorded(seed, warmer, known):
     return rec
 
 
+@cache
 def compared(warmer, known):
     return steps([recorded(1, 0.0, known), recorded(2, warmer, known)], until="compare_viscosity")
 
@@ -36,7 +39,7 @@ def test_a_cold_and_a_warm_recording_are_told_apart(known):
 
 def test_the_slope_over_recorded_temperatures_is_written():
     """A law with a memory that slides as the static one does."""
-    state = compared(15.0, True)
+    state = copy.copy(compared(15.0, True))
     static = state.live.friction
     one = {"load_limit": 1e3, "load_power": 1.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1, "fv2": 0.0, "fv0": 0.0}
     block = {name: [x] * 6 for name, x in (one | {"span": [1e-3], "load": [0.0], "v0": 0.3}).items()}

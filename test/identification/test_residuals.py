@@ -101,15 +101,15 @@ def test_a_joint_that_breaks_away_says_nothing_about_motion():
 
 
 def test_the_first_50_ms_of_a_slide_of_a_dry_joint_say_nothing_about_rest():
-    """5 Nm for 20 ms after every stand: live, the deviation there contains what the joint may have kept."""
+    """50 Nm for 10 ms after every stand: live, the deviation there contains what the joint may have kept."""
     dry = BLOCK | {"span": [[DRY_SPAN]] * 6, "level": [[1.0]] * 6, "load": [[0.0]] * 6}
     robot = REMEMBERING.with_updates({"hysteresis.parameters": dry}, {"test": "made up"})
     t = np.arange(12_000) / 500.0
     speed = np.where(t % 2.0 < 1.0, 0.0, np.where(t % 4.0 < 2.0, 5e-3, -5e-3))
-    begins = 5.0 * ((t % 2.0 >= 1.0) & (t % 2.0 < 1.02))[:, None]
+    begins = 50.0 * ((t % 2.0 >= 1.0) & (t % 2.0 < 1.01))[:, None]
     level = np.sign(speed)[:, None]
     free, begun = residuals_at(speed, (robot, level), (robot, level + begins))
-    assert (begun["rest"] < free["rest"] + 0.15).all()
+    assert (begun["rest"] < free["rest"] + 0.7).all()  # 0.84 and more if they counted
 
 
 @pytest.mark.parametrize("deviation", [0.1, 0.3])

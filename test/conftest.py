@@ -1,5 +1,6 @@
 """What every test process starts from, the two tiers of the suite, and the table of the slowest tests."""
 
+import contextlib
 import ctypes
 import gc
 import os
@@ -39,6 +40,16 @@ def pytest_configure(config):
 
     own_domain()
     keep_memory()
+    draw_the_same()
+
+
+def draw_the_same():
+    """Tests of drawn inputs try the same ones in every run, however long each takes."""
+    with contextlib.suppress(ModuleNotFoundError):  # such tests are skipped
+        from hypothesis import settings
+
+        settings.register_profile("same", derandomize=True, deadline=None)
+        settings.load_profile("same")
 
 
 def keep_memory():
@@ -67,9 +78,11 @@ def pytest_collection_modifyitems(config, items):
     tier = config.getoption("--tier") or (None if named else "short")
     if tier is None:
         return
-    wanted = [item for item in items if (item.get_closest_marker("long") is not None) == (tier == "long")]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(wanted)])
-    items[:] = wanted
+    tiers: dict[str, list[pytest.Item]] = {"short": [], "long": []}
+    for item in items:
+        tiers["short" if item.get_closest_marker("long") is None else "long"].append(item)
+    items[:] = tiers.pop(tier)
+    config.hook.pytest_deselected(items=tiers.popitem()[1])
 
 
 @pytest.fixture

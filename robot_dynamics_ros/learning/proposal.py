@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
@@ -109,8 +109,8 @@ def verdict(ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     shared = (m - 1) * own + SHARED * own.mean()
     error = np.maximum(np.sqrt(shared / (m - 1 + SHARED) / m), 1e-9)
     mean, freedom = ratio.mean(axis=0), m - 1 + SHARED
-    better = mean > student_t.ppf(1 - CHANCE / n, freedom) * error
-    worse = mean < -np.maximum(student_t.ppf(1 - CHANCE, freedom) * error, MARGIN)
+    better = mean > stdtrit(freedom, 1 - CHANCE / n) * error
+    worse = mean < -np.maximum(stdtrit(freedom, 1 - CHANCE) * error, MARGIN)
     return better, worse
 
 

@@ -18,7 +18,7 @@ def serialised(ros2, *args):
     return bytes((store.serialize_cdr if ros2 else store.serialize_ros1)(message, JOINT_STATE))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     ros2=st.booleans(),
     names=st.lists(st.text(st.characters(codec="ascii", exclude_characters="\0"), max_size=9), max_size=5),
@@ -40,7 +40,7 @@ def test_decodes_what_was_written(ros2, names, has, count, seed):
         np.testing.assert_array_equal(group.fields[field], values[:, k] if has[k] else values[:, k, :0])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(ros2=st.booleans(), cut=st.integers(0, 200), flips=st.lists(st.tuples(st.integers(0, 199), st.integers(0, 255))))
 def test_garbage_never_raises_and_never_reads_beyond_the_message(ros2, cut, flips):
     raw = bytearray(serialised(ros2, 10**9, ["a", "bc"], [1, 2], [3, 4], [5, 6])[:cut])

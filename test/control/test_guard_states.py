@@ -13,7 +13,7 @@ from robot_dynamics_ros._core import GuardReason, GuardState
 
 
 def test_any_order_of_events_keeps_the_output_finite_inside_limits_and_latched():
-    often = settings(max_examples=80, stateful_step_count=50, deadline=None, derandomize=True)
+    often = settings(max_examples=80, stateful_step_count=50)
     run_state_machine_as_test(GuardMachine, settings=often)
 
 

@@ -99,7 +99,7 @@ def test_two_joints_under_each_others_names_are_refused(pair):
     assert f"with {names} exchanged" in live(wrong) and live(log) == ""
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     mass=st.floats(0.01, 5),
     down=st.sampled_from([[0, 0, -9.81], [0, 9.81, 0], [9.81, 0, 0], [0, 0, 9.81], [5.0, 0, -8.4]]),
@@ -115,7 +115,7 @@ def test_a_payload_a_mount_a_push_or_a_sign_are_not_taken_for_another_order(mass
         assert not joint_order.exchanged(mounted, log.time, log.q, log.qd, effort)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     turns=st.integers(-2, 2),
     rate=st.sampled_from([12, 29, 125, 500, 1000]),

@@ -66,7 +66,7 @@ def test_measured_signals_stay_as_they_were():
         np.testing.assert_array_equal(log.signals[name], values)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     velocity=st.floats(-0.02, 0.02),
     effort=st.floats(-0.02, 0.02),

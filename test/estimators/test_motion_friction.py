@@ -28,7 +28,7 @@ def test_acceleration_is_the_velocity_differentiated_through_the_low_pass():
     assert np.abs(log.qdd[100:] - lag[100:]).max() < 0.02
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rates=st.lists(st.sampled_from([1, 2, 3, 4]), min_size=20, max_size=60), cutoff=st.floats(5, 500))
 def test_low_pass_depends_on_time_not_on_sampling(rates, cutoff):
     """Exact for a held input: after a ramp in velocity that ends, qdd decays as exp(-wc t) whatever the steps were."""

@@ -82,13 +82,13 @@ def test_the_first_stand_leaves_a_memory(live):
     assert all(log.contact[round(500 * begin) + 250].any() for begin in PUSHES)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(begin=st.integers(1, round(500 * FIRST) - 1))
 def test_from_any_sample_of_the_first_stand(live, begin):
     assert_same_from(*live, begin, FIRST + TRAVEL)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(begin=st.integers(round(500 * (FIRST + TRAVEL)), round(500 * PUSHES[0])))
 def test_from_any_sample_of_a_later_stand(live, begin):
     assert_same_from(*live, begin, SECOND + TRAVEL)

@@ -62,7 +62,7 @@ def spoil(log, what):
                 log.q[row, 1:] = 0.5
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(what=faults)
 def test_live_equals_replay_bit_for_bit_whatever_the_stream(what):
     log = measured(moving(seconds=0.6), noise=0.1)

@@ -48,7 +48,7 @@ def assert_run_is_step(robot, log, parameters=None):
     return replayed
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     what=faults,
     pushes=st.lists(st.tuples(st.integers(200, 550), st.integers(1, 120), st.floats(20, 400)), max_size=4),

@@ -112,7 +112,7 @@ def test_bad_samples_change_nothing():
     assert np.isfinite(log.electrical_energy[31:]).all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.floats(-200, 200), st.floats(-3, 3))
 def test_a_motor_gives_never_more_than_it_draws_unless_driven(torque, velocity):
     """Heat of the winding and back-EMF losses: P_elec >= P_mech while it drives."""

@@ -31,7 +31,7 @@ def test_update_is_the_one_of_the_source():
     np.testing.assert_allclose(rls.covariance, P, rtol=1e-5, atol=1e-8 * abs(P).max())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     scale=st.sampled_from([1e-9, 1e-6, 1e-4, 1e-3, 1e-1, 10.0]),

@@ -76,21 +76,28 @@ def test_friction_beyond_the_recorded_speeds_is_taken_for_viscosity_by_half():
     assert (np.abs(learned) < 0.6 * as_viscosity)[:3].all()
 
 
-def test_what_was_learned_with_a_payload_that_was_a_push_is_forgotten():
+@pytest.mark.parametrize(
+    ("forces", "changes"),
+    [([(0.0, 8.0, 2, -6.0), (0.3, 1.5, 0, 40.0)], [True]), ([(0.0, 3.0, 2, -20.0)], [True, False])],
+    ids=["found after a push", "a push that ends"],
+)
+def test_what_was_learned_with_a_payload_that_was_not_known_or_was_none_is_forgotten(forces, changes):
+    """forces: from, until [s], axis, N; changes: of whether a payload is held, the last after some was learned."""
     wrench, motion = np.zeros((8 * RATE, 6)), moving(8.0)
-    wrench[: 3 * RATE, 2] = -20.0  # N
-    log, pipeline, held = measured(motion, wrench, friction=False, noise=0.02), Pipeline(ARM), []
+    for begin, end, axis, size in forces:
+        wrench[int(begin * RATE) : int(end * RATE), axis] = size
+    log, pipeline, seen = measured(motion, wrench, friction=False, noise=0.02), Pipeline(ARM), []
     log.effort += FrictionModel.from_robot(ARM).torque(motion[1])
     core = pipeline.stage("force").core
     for i in range(0, len(log.time), 10):
         rows = slice(i, i + 10)
         part = {k: log.get(k)[rows] for k in ("q", "qd", "effort")}
         pipeline.run(Log(log.joint_names, log.stamp_ns[rows], part))
-        held.append(core.payload_held)
-        if any(held) and not held[-1]:
-            break
-    assert any(held) and not held[-1]
-    assert np.abs(core.viscous_drift[0]).max() == 0.0
+        seen.append((core.payload_held, np.abs(core.viscous_drift[0]).max()))
+    held, learned = np.array(seen).T
+    changed = np.flatnonzero(np.diff(held)) + 1
+    assert held[changed].tolist() == changes
+    assert learned[changed[-1] - 1] > 0.5 and learned[changed[-1]] == 0.0
 
 
 def test_a_standing_robot_does_not_know_of_it():

@@ -31,7 +31,7 @@ def posterior(J, tau, std, force=FORCE, moment=MOMENT):
     return inverse @ (Q.T @ np.concatenate([tau / std, np.zeros(6)])), inverse @ inverse.T
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(wrench=wrenches)
 def test_with_a_wide_prior_a_well_posed_wrench_is_exact(wrench):
     F, _, singular = _core.invert_wrench(CHAIN, POSE, model().jacobian(POSE).T @ wrench, STD, **WIDE)
@@ -40,7 +40,7 @@ def test_with_a_wide_prior_a_well_posed_wrench_is_exact(wrench):
 
 
 @pytest.mark.parametrize("n", range(1, 8))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     q=st.tuples(*[st.floats(-3, 3)] * 7).map(np.array),
     tau=st.tuples(*[st.floats(-3, 3)] * 7).map(np.array),
@@ -68,7 +68,7 @@ def random_model(n):
     return chain.model(), _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(q=poses, wrench=wrenches, share=st.floats(0.02, 0.9), noise=st.integers(0, 1000))
 def test_two_hypotheses_are_weighted_by_their_marginal_likelihood(q, wrench, share, noise):
     """tau ~ N(0, J' P J + STD^2) under each; mean and covariance of the mixture, between-part included."""

@@ -63,7 +63,7 @@ def test_a_file_comes_back_as_it_was(worker, tmp_path):
         assert np.array_equal(a, np.triu(b))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7), cut=st.booleans())
 def test_any_damage_is_refused_by_name(worker, tmp_path_factory, place, bit, cut):
     c, path = worker.prior.columns, tmp_path_factory.mktemp("state") / "day.triangle"

@@ -83,7 +83,7 @@ def assert_close(a, b):
     np.testing.assert_allclose(a, b, atol=1e-7 * max(1.0, np.abs(b).max()))
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=8)
 @given(robot=robots())
 def test_mjcf_has_the_dynamics_of_the_robot_file(robot):
     motion = states(robot.n_joints)
@@ -97,7 +97,7 @@ def test_mjcf_has_the_dynamics_of_the_robot_file(robot):
         assert bool(model.actuator_ctrllimited[i]) == robot.has("limits.torque")
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=8)
 @given(robot=robots())
 def test_mjcf_forces_are_the_friction_of_the_robot_file(robot):
     model = mujoco.MjModel.from_xml_string(mjcf_text(robot))
@@ -114,7 +114,7 @@ def test_mjcf_forces_are_the_friction_of_the_robot_file(robot):
         np.testing.assert_allclose(found, truth, atol=1e-9)
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=8)
 @given(robot=robots())
 def test_urdf_reads_back(robot, tmp_path_factory):
     path = tmp_path_factory.mktemp("urdf") / "robot.urdf"

@@ -66,7 +66,7 @@ def test_is_the_documented_law_over_a_turn(power, step):
 steps = st.sampled_from([0.0, 1e-9, 3e-5])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(path=paths, scale=scales, step=steps)
 def test_elements_stay_within_one_and_follow_the_recursion(path, scale, step):
     theta, start = path * scale, np.zeros(len(path), dtype=bool)
@@ -79,7 +79,7 @@ def test_elements_stay_within_one_and_follow_the_recursion(path, scale, step):
     np.testing.assert_array_equal(again[: len(path) // 2], H[: len(path) // 2])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(path=paths, scale=scales, step=steps)
 def test_does_not_depend_on_rate_or_on_sub_steps(path, scale, step):
     theta, joint = path * scale, JOINT | {"dahl_step": step}
@@ -89,7 +89,7 @@ def test_does_not_depend_on_rate_or_on_sub_steps(path, scale, step):
     np.testing.assert_allclose(run(model(joint), fine)[::10], coarse, atol=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(path=paths, scale=scales, tau=st.floats(-100, 100), step=steps)
 def test_closed_cycles_dissipate(path, scale, tau, step):
     """Any closed path, gone through until it is periodic: the work of friction over a cycle is not negative."""
@@ -102,7 +102,7 @@ def test_closed_cycles_dissipate(path, scale, tau, step):
     assert trapezoid(f[last], theta[last]) >= (-1e-3 if step else -1e-9) * scale  # the trapezia of a curve
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(v=st.floats(-3, 3), tau=st.floats(-500, 500))
 def test_sliding_friction_dissipates_at_every_speed_and_load(v, tau):
     theta = np.linspace(0, np.copysign(0.1, v), 300)

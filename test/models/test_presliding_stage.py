@@ -102,7 +102,7 @@ def after_gap(t, theta, begin, end, **changes):
     return out[0], known
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     begin=st.floats(0.6, 1.6),
     length=st.floats(0.03, 0.48),

@@ -260,7 +260,7 @@ class ExternalForce {
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
     const bool held = payload_.held();
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
-    if (contact_time_ >= payload_delay && contact_time_ - dt < payload_delay) payload_.reset();
+    if (contact_time_ >= payload_delay && contact_time_ - dt < payload_delay) payload_.reset(), drift_.keep();
     if (settled()) payload_.step(dt, in.q, in.qd, qdd, torque, std, contact_.any());
     explained_.fill(0.0), load_torque_.fill(0.0), load_variance_.fill(0.0);
     if (payload_.held())
@@ -273,7 +273,7 @@ class ExternalForce {
     }
     if (payload_.held() == held) return;
     forget_decisions();
-    held ? drift_.revert() : drift_.keep();  // what was learned with a payload that was none is none either
+    drift_.revert();  // learned with a payload that was not known yet, or that was none
   }
 
   // Contact needs significance against zero and against what a payload or bias explains of the whole torque. A push

@@ -44,14 +44,16 @@ class ViscousDrift {
     pause();
   }
 
-  // What is learned from here on holds only until revert().
+  // Evidence for a payload begins here: what is learned from now on contains the payload, if there is one.
   void keep() noexcept {
     kept_ = joint_;
     kept_time_ = 0.0;
   }
   void revert() noexcept {
+    if (p_.time <= 0.0) return;
     joint_ = kept_;
     for (int i = 0; i < n_; ++i) age(i, kept_time_);
+    keep();
     pause();
   }
 

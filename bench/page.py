@@ -43,45 +43,17 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], command
 
 
 def save(page: str, name: str, content: str) -> None:
-    """Write a table into a page of RESULTS, between the marks of `name`. Raises DataError."""
-    write_between(RESULTS / f"{page}.md", name, content, page.capitalize())
+    """Replace what stands between the marks of `name` in a page of RESULTS, so that the words around it stay.
 
-
-def write_between(path: Path, name: str, content: str, title: str) -> None:
-    """Replace what stands between the marks of `name`, so that the words around it stay.
-
-    A page without marks gets them at its end, a new page gets the title. Raises DataError when it cannot be read or
+    A page without marks gets them at its end, a new page gets a title. Raises DataError when it cannot be read or
     written.
     """
-    text = read_text(path, title)
-    if BEGIN.format(name) not in text:
-        text = f"{text.rstrip()}\n\n{marks(name)}\n"
-    write_text(path, filled(text, name, content))
-
-
-def marks(name: str) -> str:
-    """Both marks of a name, with nothing between them."""
-    return f"{BEGIN.format(name)}\n{END.format(name)}"
-
-
-def filled(text: str, name: str, content: str) -> str:
-    """The page with the content between the marks of `name`."""
-    begin, end = BEGIN.format(name), END.format(name)
-    head, _, tail = text.partition(begin)
-    return f"{head}{begin}\n\n{content}\n{end}{tail.partition(end)[2]}"
-
-
-def read_text(path: Path, title: str) -> str:
-    """A page, or the beginning of one. Raises DataError when it cannot be read."""
+    path, begin, end = RESULTS / f"{page}.md", BEGIN.format(name), END.format(name)
     try:
-        return path.read_text(encoding="utf-8") if path.exists() else f"# {title}\n"
+        text = path.read_text(encoding="utf-8") if path.exists() else f"# {page.capitalize()}\n"
+        if begin not in text:
+            text = f"{text.rstrip()}\n\n{begin}\n{end}\n"
+        head, _, tail = text.partition(begin)
+        write_atomically(path, f"{head}{begin}\n\n{content}\n{end}{tail.partition(end)[2]}")
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a page as a whole or not at all. Raises DataError when it cannot be written."""
-    try:
-        write_atomically(path, text)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
+        raise DataError(f"{path}: cannot be read or written ({error.strerror or error})") from error

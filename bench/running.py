@@ -29,13 +29,13 @@ def given_options() -> dict[str, Any]:
 
 
 def command_line() -> str:
-    """The running command with these options, as a page names its origin."""
+    """The running command with these options, files by their names, as a page names its origin."""
     context = click.get_current_context()
     words = context.command_path.split()
     arguments = {x.name for x in context.command.params if isinstance(x, click.Argument)}
     for name, given in given_options().items():
         for value in given if isinstance(given, tuple) else (given,):
-            text = f"{value:g}" if isinstance(value, float) else str(value)
+            text = f"{value:g}" if isinstance(value, float) else getattr(value, "name", str(value))
             words += [] if name in arguments else [f"--{name}"]
             words += [] if value is True else [shlex.quote(text)]
     return " ".join(words)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench import page
+from bench.running import command_line
 from robot_dynamics_ros.cli.options import console
 from robot_dynamics_ros.errors import ConfigError
 
@@ -28,3 +30,14 @@ def show(rows: Sequence[Sequence[str]]) -> None:
     for row in rows[1:]:
         shown.add_row(*row)
     console.print(shown)
+
+
+def report(rows: Sequence[Sequence[str]], save: bool, place: str, name: str, words: str = "") -> None:
+    """Print rows, the first one their titles, and words; `save`: also into a page of bench/results."""
+    show(rows)
+    if words:
+        console.print(words)
+    if save:
+        page.save(
+            place, name, page.markdown_table(rows[0], rows[1:], command_line()) + (f"\n{words}\n" if words else "")
+        )

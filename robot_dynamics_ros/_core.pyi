@@ -308,17 +308,8 @@ class Plant:
 
 class ComputedTorque:
     """u = f^ + M (qdd_d + v) + B (qdd_d + v) + C qd_d + g, v = -Kd e' - Kp e - Ki int e."""
-    def __init__(
-        self,
-        chain: Chain,
-        *,
-        kp: Reals,
-        kd: Reals,
-        ki: Reals,
-        rotor_inertia: Reals,
-        integral_limit: Real = 0.05,
-        includes_gravity: bool = False,
-    ) -> None: ...
+    def __init__(self, chain: Chain, **kwargs) -> None:
+        """Gains (n,) by name: kp, kd, ki, rotor_inertia; integral_limit, includes_gravity."""
     def reset(self) -> None:
         """Set the integral to zero."""
     def step(
@@ -340,7 +331,8 @@ class ComputedTorque:
 
 class FlexibleFeedforward:
     """Motor torque and rotor position of a flexible-joint robot on a smooth trajectory."""
-    def __init__(self, chain: Chain, *, a1: Reals, a2: Reals, rotor_inertia: Reals) -> None: ...
+    def __init__(self, chain: Chain, **kwargs) -> None:
+        """Arrays (n,) by name: a1 [Nm/rad], a2 [Nm/rad3], rotor_inertia [kg m2]."""
     def step(
         self, q: RealArray, qd: RealArray, qdd: RealArray, jerk: RealArray, snap: RealArray
     ) -> tuple[RealArray, RealArray]:
@@ -355,7 +347,8 @@ class JointTorqueSource(enum.IntEnum):
 
 class JointTorqueFeedback:
     """K_P (tau_Jd - tau_J) + K_I int (tau_Jd - tau_J) dt, bounded [Madsen2020 appB]."""
-    def __init__(self, *, kp: Reals, ki: Reals, correction_limit: Reals) -> None: ...
+    def __init__(self, **kwargs) -> None:
+        """Arrays (n,) by name: kp, ki [1/s], correction_limit [Nm]."""
     def reset(self) -> None:
         """Set the integral to zero."""
     def step(self, dt: Real, tau_Jd: RealArray, tau_J: RealArray, correction: RealArray) -> Status:
@@ -363,20 +356,8 @@ class JointTorqueFeedback:
 
 class HandGuiding:
     """tau = C qd + g + s tau_f - Kd qd with speed damping and virtual walls [Liu2020 31]."""
-    def __init__(
-        self,
-        chain: Chain,
-        *,
-        damping: Reals,
-        speed_limit: Reals,
-        torque_limit: Reals,
-        position_lower: Reals,
-        position_upper: Reals,
-        wall_stiffness: Reals,
-        wall_margin: Real = 0.1,
-        friction_share: Real = 0.8,
-        includes_gravity: bool = False,
-    ) -> None: ...
+    def __init__(self, chain: Chain, **kwargs) -> None:
+        """Members of HandGuidingParameters of the core by name, arrays (n,)."""
     def step(self, q: RealArray, qd: RealArray, friction: RealArray, tau: RealArray) -> Status:
         """Torque (n,) [Nm] into tau of q, qd (n,) [rad, rad/s] and friction (n,) [Nm]."""
 
@@ -412,26 +393,8 @@ class GuardReason(enum.IntEnum):
 
 class GuardLimits:
     """Limits of the torque guard, SI units, per joint."""
-    def __init__(
-        self,
-        *,
-        torque: Reals,
-        torque_rate: Reals,
-        velocity: Reals,
-        position_lower: Reals,
-        position_upper: Reals,
-        deceleration: Reals,
-        includes_gravity: bool = False,
-        link_side: bool = False,
-        cycle: Real = 0.002,
-        degraded_gap: Real = 0.02,
-        safe_gap: Real = 0.04,
-        ramp: Real = 0.1,
-        enable_timeout: Real = 0.0,
-        hold_cycles: Integer = 3,
-        frozen_cycles: Integer = 10,
-        sustained_cycles: Integer = 50,
-    ) -> None: ...
+    def __init__(self, **kwargs) -> None:
+        """Members of GuardLimits of the core by name: the arrays (n,), and what differs."""
     @property
     def cycle(self) -> float:
         """Cycle time of the robot [s]."""
@@ -654,7 +617,7 @@ class StiffnessEstimator:
     def __init__(self, joints: Reals, kinematic_error: Reals, **kwargs) -> None:
         """
         joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]. Options by name: those of
-        StiffnessOptions of the core without max_gap, and time_constant [s].
+        StiffnessOptions of the core, and time_constant [s].
         """
     def covariance(self, arg0: Integer) -> RealArray:
         """Covariance of a joint's coefficients (2, 2)."""
@@ -1032,23 +995,13 @@ class FrictionFeedforward:
     def __init__(self, chain: Chain, model: FrictionStage, law: LearningLaw = LearningLaw.scales, **kwargs) -> None:
         """Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window."""
     def learn(
-        self,
-        stamp_ns: Integer,
-        q: RealArray,
-        tau: RealArray,
-        temperature: typing.Any | None = None,
-        saturated: bool = False,
+        self, stamp_ns: Integer, q: RealArray, tau: RealArray, temperature: Reals | None = None, saturated: bool = False
     ) -> Status:
         """
         Learn from one measured sample: q [rad], tau [Nm] (n,), temperature (n,) [deg C] or None. Returns a Status.
         """
     def predict(
-        self,
-        stamp_ns: Integer,
-        q_d: RealArray,
-        qd_d: RealArray,
-        tau_d: RealArray,
-        temperature: typing.Any | None = None,
+        self, stamp_ns: Integer, q_d: RealArray, qd_d: RealArray, tau_d: RealArray, temperature: Reals | None = None
     ) -> RealArray:
         """Friction torque (n,) [Nm] along the reference q_d, qd_d, tau_d (n,)."""
     def reset(self) -> None:
@@ -1108,9 +1061,6 @@ class TorqueRecord:
     @property
     def age(self) -> float:
         """Age of the command when it left [s]; negative: none."""
-    @property
-    def computing(self) -> float:
-        """Time from the arrival of the state to the torque [s]."""
     @property
     def correction(self) -> RealArray:
         """Correction of the joint torque feedback (n,) [Nm]."""
@@ -1184,8 +1134,8 @@ class TorqueTrajectory:
         qdd: RealArray,
         rate: Real = 500.0,
         periodic: bool = False,
-        jerk: typing.Any | None = None,
-        snap: typing.Any | None = None,
+        jerk: Reals | None = None,
+        snap: Reals | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
 
@@ -1201,9 +1151,9 @@ class TorqueLoop:
         time_scale: Real = 1.0,
         ring: Integer = 4096,
         source: JointTorqueSource = JointTorqueSource.none,
-        a1: typing.Any | None = None,
-        a2: typing.Any | None = None,
-        damping: typing.Any | None = None,
+        a1: Reals | None = None,
+        a2: Reals | None = None,
+        damping: Reals | None = None,
         feedback: JointTorqueFeedback | None = None,
         kinematic_error: PeriodicTable | None = None,
         flexible: FlexibleFeedforward | None = None,
@@ -1220,17 +1170,17 @@ class TorqueLoop:
         steady_ns: Integer,
         q: RealArray,
         qd: RealArray,
-        tau: typing.Any | None = None,
-        temperature: typing.Any | None = None,
+        tau: Reals | None = None,
+        temperature: Reals | None = None,
         *,
         payload: Real = ...,
         stopped: bool = False,
         gap: bool = False,
         backwards: bool = False,
         program: bool = True,
-        theta: typing.Any | None = None,
-        omega: typing.Any | None = None,
-        joint_torque: typing.Any | None = None,
+        theta: Reals | None = None,
+        omega: Reals | None = None,
+        joint_torque: Reals | None = None,
     ) -> TorqueRecord:
         """One state of the robot (n,) at stamp_ns, received at steady_ns; returns the record of the cycle."""
     def disable(self) -> None:
@@ -1339,14 +1289,8 @@ class SampleFlag(enum.IntFlag):
 
 class StreamMonitor:
     """The rules that judge a state stream, with the clock as argument."""
-    def __init__(
-        self,
-        rate: Real = 500.0,
-        degraded_gap: Real = 0.02,
-        safe_gap: Real = 0.04,
-        frozen_repeats: Integer = 10,
-        bad_samples: Integer = 3,
-    ) -> None: ...
+    def __init__(self, **kwargs) -> None:
+        """Options by name: rate [Hz], degraded_gap, safe_gap [s], frozen_repeats, bad_samples."""
     def accept(self, values: Reals, now_ns: Integer) -> typing.Any:
         """(flags, missed) of an RTDE sample (width,) received at now_ns, None: drop it."""
     def condition(self, now_ns: Integer) -> StreamState:
@@ -1380,23 +1324,11 @@ class ClockMap:
 
 class RtdeReader:
     """RTDE state reader with a receiving thread of its own."""
-    def __init__(
-        self,
-        *,
-        host: str,
-        port: Integer = 30004,
-        rate: Real = 500.0,
-        timeout: Real = 2.0,
-        minimum_major: Integer = 3,
-        degraded_gap: Real = 0.02,
-        safe_gap: Real = 0.04,
-        frozen_repeats: Integer = 10,
-        ring: Integer = 8192,
-        silence: Real = 2.5,
-        follow_host_clock: bool = True,
-        realtime_priority: Integer = 0,
-        torque_inputs: bool = False,
-    ) -> None: ...
+    def __init__(self, **kwargs) -> None:
+        """
+        Options by name: those of StreamMonitor; host, port, timeout [s], minimum_major, torque_inputs, ring [samples],
+        silence [s], follow_host_clock, realtime_priority.
+        """
     def pop(self, values: RealArray, meta: numpy.typing.NDArray[numpy.int64]) -> bool:
         """
         Oldest waiting sample into values (width,) and meta (4,): stamp, receive time [ns], flags, missed; False when none.

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import click
 
-from bench.page import markdown_table, save_option
-from bench.page import save as write
-from bench.running import command_line
-from bench.shown import show
+from bench.page import save_option
+from bench.shown import report
 from robot_dynamics_ros.errors import ConfigError
 
 
@@ -33,7 +31,4 @@ def command(names: tuple[str, ...], gen3: Path | None, save: bool) -> None:
         rows = [rehearsed(known[name], Path(folder) / name) for name in names or known]
         if gen3 is not None:
             rows.append(recorded(known["gen3"], gen3, Path(folder) / "log"))
-    show([HEAD, *rows])
-    if save:
-        shown = command_line() if gen3 is None else command_line().replace(str(gen3), gen3.name)
-        write("arms", " ".join(names) or "table", markdown_table(HEAD, rows, shown))
+    report([HEAD, *rows], save, "arms", " ".join(names) or "table")

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from bench.page import markdown_table, save_option
-from bench.page import save as write
-from bench.shown import show
+from bench.page import save_option
+from bench.shown import report
 from robot_dynamics_ros.cli.options import robot_option_with
 
 
@@ -27,9 +26,4 @@ def command(fitted: Path, judged: Path | None, robot: str, peers: str | None, sa
     """
     from bench.duel.entries import HEAD, duel
 
-    rows = duel(robot, fitted, judged, peers)
-    show([HEAD, *rows])
-    if save:
-        shown = f"python -m bench duel {fitted.name}{f' {judged.name}' if judged else ''} --robot {Path(robot).name}"
-        shown += " --peers .venv-duel/bin/python" if peers else ""
-        write("duel", f"{Path(robot).stem} {fitted.stem}", markdown_table(HEAD, rows, shown))
+    report([HEAD, *duel(robot, fitted, judged, peers)], save, "duel", f"{Path(robot).stem} {fitted.stem}")

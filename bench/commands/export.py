@@ -8,10 +8,8 @@ from typing import Any
 
 import click
 
-from bench.page import json_option, markdown_table, save_option
-from bench.page import save as write
-from bench.running import command_line
-from bench.shown import show
+from bench.page import json_option, save_option
+from bench.shown import report
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, write_json
 
 
@@ -46,8 +44,5 @@ def command(robot: str, seed: int, work: Path | None, json_file: Path | None, sa
     log, truth = record(seed)
     friction = "link_friction_torque" if given.drives.torque_side == "link" else "friction_torque"  # what it measures
     found_rollouts = rollouts.compare(found, given, record(11)[0], log, truth[friction])
-    rows = rollouts.table(found_rollouts)
-    show(rows)
+    report(rollouts.table(found_rollouts), save, "export", f"rollouts {robot}")
     write_json(json_file, {"robot": robot, "seed": seed, "models": found_rollouts})
-    if save:
-        write("export", f"rollouts {robot}", markdown_table(rows[0], rows[1:], command_line()))

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from bench.page import RESULTS, json_option, save_option
+from bench.page import json_option, save_option
+from bench.page import save as write
 from bench.papers.registry import PROTOCOLS, protocol, run_all
-from bench.papers.table import Row, number, verdict, write_protocol
+from bench.papers.table import Row, markdown, number, verdict
 from robot_dynamics_ros.cli.options import complete_robot, console, stderr, write_json
 
 
@@ -41,7 +42,7 @@ def command(names: tuple[str, ...], quick: bool, robot: str | None, save: bool, 
         for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot), 1):
             rows, took[name] = rows + found, seconds
             if save:
-                write_protocol(RESULTS / "reproduce.md", f"{name} {robot}" if robot else name, found, line)
+                write("reproduce", f"reproduce {name}{f' {robot}' if robot else ''}", markdown(found, line))
             if place < len(wanted):
                 status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
     show(rows)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from bench.page import markdown_table, save_option
-from bench.page import save as write
-from bench.shown import show
-from robot_dynamics_ros.cli.options import console, robot_option_with
+from bench.page import save_option
+from bench.shown import report
+from robot_dynamics_ros.cli.options import robot_option_with
 
 
 @click.command("vendor")
@@ -37,9 +36,4 @@ def command(robot: str, minutes: float, save: bool) -> None:
         file = write_outputs(found, Path(place) / "out", [bag])["robot_file"]
         sensor = SensorOptions(f"/robot_dynamics/{vendor.TOPIC}")
         result = beside_vendor(found, load_robot(robot), file, [bag], False, sensor)
-    head, *rows = table(result)
-    show([head, *rows])
-    console.print(result["what"])
-    if save:
-        shown = markdown_table(head, rows, f"python -m bench vendor --robot {robot}")
-        write("vendor", robot, f"{shown}\n{robot}: {result['what']}.\n")
+    report(table(result), save, "vendor", robot, f"{robot}: {result['what']}.")

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench.page import markdown_table, save_option
-from bench.page import save as write
-from bench.shown import show
-from robot_dynamics_ros.cli.options import console, robot_option_with
+from bench.page import save_option
+from bench.shown import report
+from robot_dynamics_ros.cli.options import robot_option_with
 
 
 @click.command("warm-up")
@@ -25,11 +24,6 @@ def command(directory: Path, robot: str, save: bool) -> None:
     from robot_dynamics_ros.robot_file import load_robot
 
     found = warm_up.runs(load_robot(robot), directory)
-    rows = warm_up.table(found)
-    show(rows)
     current, minutes = warm_up.correlation(found)
     words = f"Correlation of the vendor's Fz with the held current {current:.2f}, with the minutes {minutes:.2f}."
-    console.print(words)
-    if save:
-        shown = f"python -m bench warm-up {directory.name} --robot {robot}"
-        write("warm_up", "table", f"{markdown_table(rows[0], rows[1:], shown)}\n{words}\n")
+    report(warm_up.table(found), save, "warm_up", "table", words)

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import click
 
-from bench.page import json_option, markdown_table, save_option
-from bench.page import save as write
-from bench.running import command_line
-from bench.shown import show
+from bench.page import json_option, save_option
+from bench.shown import report
 from bench.wrench import NAMES, PLANTS
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, write_json
 
@@ -82,10 +80,8 @@ def command(
     scores = {path.name: score(out / "truth", path, rate) for path in sorted((out / "submissions").iterdir())}
     write_json(json_file, scores)
     for name, rows in table.tables(scores).items():
-        show(rows)
-        if save and "-" not in plants:
-            shown = name if "," in plants else f"{name} {plants}"
-            write("wrench", shown, markdown_table(rows[0], rows[1:], command_line()))
-        elif save and name == "wrench":
+        if "-" not in plants:
+            report(rows, save, "wrench", name if "," in plants else f"{name} {plants}")
+        else:  # which effect of the plant costs what
             rows = [row for row in rows if row[0].endswith((": ours", "entry"))]
-            write("wrench", "effects", markdown_table(rows[0], rows[1:], command_line()))
+            report(rows, save and name == "wrench", "wrench", "effects")

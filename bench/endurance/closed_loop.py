@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from bench.faults.socket_bench import Arm
 from bench.faults.ur_controller import FaultyController
 from bench.papers.labs.in_process import RATE, WARM, Run
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
-from robot_dynamics_ros.control.torque import torque_loop
-from robot_dynamics_ros.drivers.guard import guard_limits, refuse_torque
-from robot_dynamics_ros.drivers.ur.driver import UrDriver
+from robot_dynamics_ros.drivers.guard import refuse_torque
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.server.client import SimulationClient
@@ -48,26 +47,20 @@ class ClosedLoop:
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)
-        wire: dict[str, Any] = {"follow_host_clock": False, "client_silence": STALL_TIMEOUT, "silence": STALL_TIMEOUT}
-        self.driver = UrDriver(self.robot, self.ur.host, torque=True, **wire)
-        self.loop = torque_loop(self.robot, guard_limits(self.robot), self._parameters)
-        self.driver.attach(self.loop)
-        self.driver.connect()
-        self._wait(lambda: bool(np.isfinite(self.driver.sample.q).all()), "a first state")
+        wire: dict[str, Any] = {"client_silence": STALL_TIMEOUT, "silence": STALL_TIMEOUT}
+        self.arm = Arm(self.ur.host, self.robot, self._parameters, **wire)
+        self.driver, self.loop = self.arm.driver, self.arm.loop
+        self._wait(self.arm.known, "a first state")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.driver.disconnect()
+        self.arm.close()
         self.simulation.close()
         self.ur.stop()
 
     def _wait(self, condition: Callable[[], bool], what: str) -> None:
-        end = time.monotonic() + STALL_TIMEOUT
-        while not condition():
-            if time.monotonic() > end:
-                raise RobotDynamicsError(f"closed loop: no {what} in time")
-            self.driver.read(0.02)
-            self.driver.take_records()
+        if not self.arm.read(STALL_TIMEOUT, condition):
+            raise RobotDynamicsError(f"closed loop: no {what} in time")
 
     def move_to(self, q: np.ndarray) -> None:
         """Point to point under the controller's own position control; its watchdog may end a move on a busy machine.

@@ -81,25 +81,16 @@ def _piece(loop: ClosedLoop, path: Trajectory, number: int, seconds: float) -> L
 def _latches(loop: ClosedLoop) -> bool:
     """Lose packages until the guard latches; then re-arm."""
     loop.simulation.command("drop", next=LOST)
-    end = time.monotonic() + 60.0
-    while not _latched(loop) and time.monotonic() < end:
-        loop.driver.read(0.02)
-        loop.driver.take_records()
-    latched = _latched(loop)
+    latched = loop.arm.read(60.0, lambda: loop.loop.state in (GuardState.safe, GuardState.fault))
     loop.slow()
     rest = time.monotonic() + 60.0
     while time.monotonic() < rest and (loop.simulation.state["torque_mode"] or loop.loop.state != GuardState.idle):
-        loop.driver.read(0.05)
-        loop.driver.take_records()
+        loop.arm.read(0.05)
         loop.driver.rearm()
         loop.loop.rearm()
     if loop.loop.state != GuardState.idle:
         raise RobotDynamicsError(f"the guard cannot be re-armed: {loop.loop.state.name}")
     return latched
-
-
-def _latched(loop: ClosedLoop) -> bool:
-    return loop.loop.state in (GuardState.safe, GuardState.fault)
 
 
 def faults_of(looks: Iterable[Look]) -> list[str]:

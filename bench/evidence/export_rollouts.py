@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import CapabilityError
+from bench.mujoco_model import mujoco
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.mujoco_friction import MujocoFriction
 from robot_dynamics_ros.models import RobotModel
@@ -119,25 +119,25 @@ def roll_out(name: str, text: str, torque: np.ndarray, log: Log, friction: Mujoc
 
     friction: the callback. Raises CapabilityError without MuJoCo.
     """
-    mujoco = _mujoco()
-    model = mujoco.MjModel.from_xml_string(text)
-    data, n = mujoco.MjData(model), len(log.joint_names)
+    mj = mujoco()
+    model = mj.MjModel.from_xml_string(text)
+    data, n = mj.MjData(model), len(log.joint_names)
     period = float(np.median(np.diff(log.time)))
     substeps = int(np.ceil(period / STEP))
     model.opt.timestep = period / substeps
     length, before, errors = round(WINDOW / period), round(MEMORY / period), []
     for start in range(before, len(log) - length, round((WINDOW + PAUSE) / period)):
-        mujoco.mj_resetData(model, data)
+        mj.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = log.q[start], log.qd[start]
         data.act[:] = bristles(model, log, slice(start - before, start + 1))
         if friction is not None:
             warm_up(friction, log, slice(start - before, start + 1))
-        mujoco.set_mjcb_passive(friction)
+        mj.set_mjcb_passive(friction)
         for k in range(start, start + length):
             data.ctrl[:n] = 0.5 * (torque[k] + torque[k + 1])
-            mujoco.mj_step(model, data, substeps)
+            mj.mj_step(model, data, substeps)
             errors.append(np.concatenate([data.qpos - log.q[k + 1], data.qvel - log.qd[k + 1]]))
-    mujoco.set_mjcb_passive(None)
+    mj.set_mjcb_passive(None)
     rms = np.sqrt((np.array(errors) ** 2).mean(axis=0))
     return Rollouts(name, rms[:n], rms[n:])
 
@@ -171,11 +171,3 @@ def _acceleration(log: Log) -> np.ndarray:
 
 def _as_urdf(robot: RobotFile) -> RobotFile:
     return robot.with_updates({"drives.rotor_inertia": None, "friction": None, "hysteresis": None})
-
-
-def _mujoco() -> Any:
-    try:
-        import mujoco
-    except ImportError:
-        raise CapabilityError("rollouts need MuJoCo: pip install mujoco") from None
-    return mujoco

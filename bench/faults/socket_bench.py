@@ -21,7 +21,7 @@ from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import ConnectionFailed
-from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.trajectories.smooth import through
 
 SPEED = 0.2  # controller time per wall time: a fifth of the jitter of a machine that does other things too
@@ -31,12 +31,14 @@ ATTEMPTS = 10  # to get moving on a busy machine; faults are injected after that
 
 
 class Arm:
-    """A driver with its loop, reading; the robot moves up and down by torque."""
+    """A driver with its loop, reading; the robot moves up and down by torque. options: of the driver."""
 
-    def __init__(self, host: str, time_scale: float = SPEED) -> None:
-        self.robot = load_robot("ur5e")
-        self.driver = UrDriver(self.robot, host, torque=True, follow_host_clock=False)
-        self.loop = torque_loop(self.robot, guard_limits(self.robot), {"time_scale": time_scale})
+    def __init__(
+        self, host: str, robot: RobotFile | None = None, parameters: dict[str, Any] | None = None, **options: Any
+    ) -> None:
+        self.robot = robot or load_robot("ur5e")
+        self.driver = UrDriver(self.robot, host, torque=True, **{"follow_host_clock": False, **options})
+        self.loop = torque_loop(self.robot, guard_limits(self.robot), {"time_scale": SPEED} | (parameters or {}))
         self.driver.attach(self.loop)
         self.driver.connect()
 
@@ -48,9 +50,13 @@ class Arm:
             self.driver.take_records()
         return reached
 
+    def known(self) -> bool:
+        """Whether a first state has come."""
+        return bool(np.isfinite(self.driver.sample.q).all())
+
     def move(self) -> None:
         """Torque mode on, following a periodic path; a busy machine may need more than one attempt."""
-        self.read(REPLY_TIMEOUT, lambda: bool(np.isfinite(self.driver.sample.q).all()))
+        self.read(REPLY_TIMEOUT, self.known)
         for _ in range(ATTEMPTS):
             if self._try():
                 return

@@ -3,16 +3,11 @@
 TFLS: fc sgn v + fv v, all joints weighted alike. MFLS: Coulomb level by direction, linear below a threshold velocity,
 cubic viscous friction [3-4]. MFWLS: the same with rows over ||tau_i|| [20-22]. All with base parameters and rotor
 inertia, identified on one excitation run, judged on other motions.
-
-How much the weights help depends on the unmodelled torque: unweighted, the errors of the heavy joints move the base
-parameters that the wrist shares with them. In the source joints 2 and 3 keep 15 and 4 Nm with its best method; the
-simulated arm has no such torque. A last row adds one of that size, a function of the joint's own position.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -32,8 +27,6 @@ WHY = (
     "incomparable: TFLS leaves 16 and 24 Nm on joints 2 and 3 of the source's robot, under 3 Nm here: how much is left "
     "to gain is a property of the robot"
 )
-UNEXPLAINED = {1: 14.9412, 2: 4.0292}  # Nm RMS, what MFWLS leaves on joints 2 and 3 [Table II]
-WAVES = (1.5, 2.0, 3.0)  # periods of the added torque per 2 pi of the joint: not in the source, so three of them
 Law = Callable[[np.ndarray], list[np.ndarray]]
 
 
@@ -56,38 +49,7 @@ def run(quick: bool = False) -> list[Row]:
         at_least(SOURCE, "joints on which MFWLS beats TFLS", 6, int(np.sum(after < before)), "", f"RMSE [Nm]: {texts}"),
         beside(SOURCE, "RMSE of MFWLS below TFLS, mean of the joints", DROP, drop, "%", WHY),
         beside(SOURCE, "RMSE of MFWLS below TFLS, joints 4-6", WRIST_DROP, wrist, "%", WHY),
-        _with_unexplained(rigid, train, others, methods),
     ]
-
-
-def _with_unexplained(
-    rigid: RigidModel, train: Recording, others: Sequence[Recording], methods: dict[str, tuple[Law, bool]]
-) -> Row:
-    """The drop on joints 4-6 when joints 2 and 3 carry a torque of the source's size that no method explains."""
-    drops = []
-    for waves in WAVES:
-        run, judged = unexplained(train, waves), [unexplained(r, waves) for r in others]
-        before, after = (errors(rigid, run, judged, *methods[name])[3:].sum() for name in ("TFLS", "MFWLS"))
-        drops.append(100 * (1 - after / before))
-    sizes = " and ".join(f"{size:.0f}" for size in UNEXPLAINED.values())
-    note = (
-        f"joints 2 and 3 carry an added torque of {sizes} Nm RMS over their own position, what its best method "
-        f"leaves in the source; {' '.join(f'{w:g}' for w in WAVES)} waves per turn: "
-        f"{' '.join(f'{d:.1f}' for d in drops)} %"
-    )
-    name = "RMSE of MFWLS below TFLS, joints 4-6, with unexplained torque on joints 2 and 3"
-    return beside(SOURCE, name, WRIST_DROP, float(np.median(drops)), "%", note)
-
-
-def unexplained(run: Recording, waves: float) -> Recording:
-    """A recording with a torque sqrt(2) size sin(waves q) added to the effort of the joints of UNEXPLAINED."""
-    pieces = []
-    for p in run.pieces:
-        effort = p.effort.copy()
-        for j, size in UNEXPLAINED.items():
-            effort[:, j] += np.sqrt(2) * size * np.sin(waves * p.q[:, j])
-        pieces.append(replace(p, effort=effort))
-    return replace(run, pieces=pieces)
 
 
 def errors(rigid: RigidModel, train: Recording, others: Sequence[Recording], law: Law, weighted: bool) -> np.ndarray:

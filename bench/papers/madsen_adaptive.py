@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from bench.papers.labs import lab
-from bench.papers.labs.in_process import RATE, InProcessLoop, Run
+from bench.papers.labs.in_process import RATE, InProcessLoop, Run, closed
 from bench.papers.labs.loop_friction import identified
-from bench.papers.point_to_point import point_to_point
 from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.store import config_directories
+from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.smooth import Trajectory
 
@@ -35,7 +35,8 @@ def six_waypoints(robot: RobotFile, velocity: float = VELOCITY, acceleration: fl
     """The six waypoints of Table 1 as a closed path that rests at each of them."""
     folder = next(d for d in config_directories() if (d / "trajectories").is_dir())
     points = load_waypoints(folder / "trajectories" / "madsen_ch6_waypoints.yaml", robot.joint_names)
-    return point_to_point(np.vstack([points, points[:1]]), velocity=velocity, acceleration=acceleration)
+    pairs = zip(points, np.roll(points, -1, axis=0), strict=True)
+    return closed(*motions.join(*(motions.quintic(a, b, RATE, velocity, acceleration) for a, b in pairs)))
 
 
 def identify_here(robot: RobotFile, path: Trajectory, passes: float, payload: float = 0.0) -> Run:

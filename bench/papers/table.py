@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from bench.page import BEGIN, filled, markdown_table, marks, read_text, write_text
-
-TITLE = "Reproduction"
-LAST = "<!-- end: reproduce "  # of a protocol
+from bench.page import markdown_table
 
 
 @dataclass(frozen=True)
@@ -57,17 +53,3 @@ def markdown(rows: Iterable[Row], command: str) -> str:
         for r in rows
     )
     return markdown_table(("source", "figure", "paper", "ours", "met", "note"), cells, command)
-
-
-def write_protocol(path: Path, protocol: str, rows: Sequence[Row], command: str) -> None:
-    """The table of one protocol under its own heading: a protocol that is run again replaces its own rows only.
-
-    A protocol the page does not have yet comes after the last one it has, else at its end. Raises DataError when the
-    page cannot be read or written.
-    """
-    name, text = f"reproduce {protocol}", read_text(path, TITLE)
-    if BEGIN.format(name) not in text:
-        place = text.rfind(LAST)
-        place = text.index("\n", place) if place >= 0 else len(text.rstrip())
-        text = f"{text[:place]}\n\n### {protocol}\n\n{marks(name)}{text[place:].rstrip()}\n"
-    write_text(path, filled(text, name, markdown(rows, command)))

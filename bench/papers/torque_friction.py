@@ -6,8 +6,7 @@ adaptation. Left is the friction of the simulated joints, in the units of the dr
 The observer reads the same run: its friction along the measured motion, from the same file.
 
 Beside it: Maxwell slip of the source's spans over the static law [Madsen2020 ch6 17-18], which torque mode used before
-it knew the identified law; E-GMS fitted to one pass of this very path; and no friction at all. A stair of 1 mm shows
-what stiction leaves of the tool's position.
+it knew the identified law; and no friction at all. A stair of 1 mm shows what stiction leaves of the tool's position.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ import numpy as np
 
 from bench.force.recordings import REACH, home, recorded, simulated
 from bench.force.zoo import FAMILIES, Individual, half, individuals
-from bench.papers.labs.in_process import RATE, InProcessLoop, Run
-from bench.papers.labs.loop_friction import identified as egms_fitted
+from bench.papers.labs.in_process import RATE, InProcessLoop, Run, closed
 from bench.papers.table import Row, at_most, beside
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -44,13 +42,11 @@ NEAR, SLOW = 0.3, 0.01  # s after a joint's velocity changes its sign or begins;
 STATES = ("moving", "at reversals", "at rest")
 SPACED, LATER, NONE = "spaced elements", ", after 60 s", "no friction"
 ALLOWED = 1.1  # of what the observer leaves
-SPACING = {"b": 1e-3, "m": 4, "r_d": 4.0, "r_k": 2.0}
 BARE = {
     "friction": {"model": "viscous_coulomb", "parameters": {"fc": 1e-3, "fv": 0.0}, "source": "spacing"},
     "hysteresis": None,
 }
 RISE, STEPS = 1e-3, 5  # m of a step of the stair; steps up, and down again
-EGMS = {"model": "egms", "parameters": SPACING | {"fc0": 1.0, "fc1": 0.0}, "source": "spacing"}
 
 
 Left = dict[str, np.ndarray]  # root mean square by state, of each joint (n,)
@@ -105,20 +101,19 @@ def _rows(figure: str, found: list[dict[str, Left]]) -> list[Row]:
 
 def judged(who: Individual, quick: bool = False) -> dict[str, Left]:
     """What is left of the friction of one robot, by method."""
-    base, known = load_robot("ur5e"), {"spacing": "Madsen2020 ch6 17-18"}
+    base = load_robot("ur5e")
     robot, path = found(base, who), the_path(base, who, quick)
     first = followed(robot, who, path, {"law": "fixed"})
     left = {"identified law": first.left(), "observer": first.left(observer=True)}
     later = followed(robot, who, path, {}, LEARNING)
     left |= {f"identified law{LATER}": later.left(), f"observer{LATER}": later.left(observer=True)}
-    bare = robot.with_updates(BARE, known)
+    bare = robot.with_updates(BARE, {"spacing": "Madsen2020 ch6 17-18"})
     left[NONE] = followed(bare, who, path, {"law": "fixed"}).left() | on_stair(bare, who, {"law": "fixed"})
     left["identified law"] |= on_stair(robot, who, {"law": "fixed"})
     left[f"identified law{LATER}"] |= on_stair(robot, who, {}, LEARNING)
-    fitted = egms_fitted(robot.with_updates({"hysteresis": EGMS}, known), first.run, dissipative=True)
-    for name, other in ((SPACED, robot.with_updates({"hysteresis": None})), ("egms of one pass", fitted)):
-        left[name] = followed(other, who, path, {"law": "fixed"}).left()
-        left[f"{name}{LATER}"] = followed(other, who, path, {}, LEARNING).left()
+    spaced = robot.with_updates({"hysteresis": None})
+    left[SPACED] = followed(spaced, who, path, {"law": "fixed"}).left()
+    left[f"{SPACED}{LATER}"] = followed(spaced, who, path, {}, LEARNING).left()
     return left
 
 
@@ -143,12 +138,6 @@ def the_path(robot: RobotFile, who: Individual, quick: bool = False) -> Trajecto
     first, last = wave[0][0], wave[0][-1]
     parts += [motions.quintic(centre, first, RATE, 0.5), wave, motions.quintic(last, centre, RATE, 0.5)]
     return closed(*motions.join(*parts))
-
-
-def closed(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Trajectory:
-    """A motion (N, n) that ends where it begins."""
-    none = np.zeros_like(q)
-    return Trajectory(np.arange(len(q)) / RATE, q, qd, qdd, none, none)
 
 
 def on_stair(robot: RobotFile, who: Individual, parameters: dict[str, Any], before: float = 0.0) -> Left:

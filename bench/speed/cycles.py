@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 import bench.speed.native as native
-from bench.speed import simulation_speed as speed
 from bench.speed.setup import Arm, Setup
 from bench.speed.timing import Case, Floors
 from robot_dynamics_ros.models.hysteresis import maxwell_slip
 from robot_dynamics_ros.simulation.plant.build import FAST
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 SECTION = "cycles"
 N, STEP_NS = 2000, 2_000_000
 START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])
+MIDDLE = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])  # rad, of the simulated robot's motion
 ESTIMATORS: Floors = {"avx512": 1 / 0.8, "avx2": 1 / 1.2, "sse2": 1 / 2}
 WITH_COVARIANCE: Floors = dict.fromkeys(("avx512", "avx2"), 1.0)
 PLANT: Floors = {"avx512": 20.0, "avx2": 20.0, "sse2": 20.0}
@@ -51,8 +53,9 @@ def estimators(arm: Arm, covariance: bool = False) -> Callable[[], np.ndarray]:
 
 
 def plant(overrides: dict[str, Any] | None) -> Callable[[], object]:
-    """One second of robot time of the simulated robot."""
-    machine, motion = speed.machine_in_motion("ur5e", 1.0, overrides)
+    """One second of robot time of the simulated robot, in motion."""
+    machine = SimulatedRobot("ur5e", overrides=overrides)
+    motion = motions.fourier(MIDDLE, 1.0, machine.rate, base=6.283, amplitude=0.3)
 
     def run() -> object:
         machine.reset(motion[0][0])

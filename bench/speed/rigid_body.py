@@ -24,8 +24,11 @@ def cases(setup: Setup) -> Iterator[Case]:
     """Cases of rigid-body dynamics."""
     arm = Arm("ur5e")
     if setup.cpp_peers:
+        from bench.speed.cpp_peers import PinocchioCpp
+
         yield from _cpp(arm)
-        yield from _cpp_panda()
+        panda = Arm("panda")
+        yield _batched(panda, panda.model, PinocchioCpp(panda), "panda (right-angled)")
     yield from _python(arm, setup)
 
 
@@ -33,23 +36,30 @@ def _cpp(arm: Arm) -> Iterator[Case]:
     from bench.speed.cpp_peers import CasadiC, PinocchioCpp
 
     pin, casadi, model = PinocchioCpp(arm), CasadiC(arm), arm.model
-    general = _general(arm)
     x = arm.motion(CACHED)
     tau, theirs = np.empty_like(x[0]), np.empty_like(x[0])
 
     case = partial(Case, SECTION, count=CACHED, budget=0.6)
     peer, generated = partial(pin.rnea, *x, theirs), partial(casadi.rnea, *x, theirs)
 
-    for name, body in (("any placements", general), (f"{arm.name} (right-angled)", model)):
-        ours, text = partial(body.rnea, *x, out=tau), f"RNEA, batched, {name}"
-        limit = multiply_adds(CACHED * native.rnea_operations(body.chain))
-        yield case(text, ours, peer, "pin::rnea", floors=RNEA_BATCHED, machine=limit, least_share=0.7)
+    for name, body in (("any placements", _general(arm)), (f"{arm.name} (right-angled)", model)):
+        yield _batched(arm, body, pin, name)
     floors: Floors = {"avx512": 4, "avx2": 2, "sse2": 1}
     yield case("RNEA, batched", lambda: model.rnea(*x, out=tau), generated, "CasADi C", floors=floors)
     single, floors = partial(native.repeat_rnea, model.chain, *x, tau), {"avx512": 6, "avx2": 3.5, "sse2": 2}
     yield case("RNEA, one sample per call", single, peer, "pin::rnea", floors=floors)
     yield case("RNEA, one sample per call", single, generated, "CasADi C", floors={"avx512": 1.2})
     yield from _regressors(arm, pin, case)
+
+
+def _batched(arm: Arm, body: _core.RigidBody, pin: Any, name: str) -> Case:
+    """Inverse dynamics of states in the cache by a model of the arm."""
+    x = arm.motion(CACHED)
+    tau, theirs = np.empty_like(x[0]), np.empty_like(x[0])
+    ours, peer = partial(body.rnea, *x, out=tau), partial(pin.rnea, *x, theirs)
+    limit = multiply_adds(CACHED * native.rnea_operations(body.chain))
+    text, floors = f"RNEA, batched, {name}", RNEA_BATCHED
+    return Case(SECTION, text, ours, peer, "pin::rnea", CACHED, floors, 0.6, machine=limit, least_share=0.7)
 
 
 def _regressors(arm: Arm, pin: Any, case: Callable[..., Case]) -> Iterator[Case]:
@@ -83,26 +93,6 @@ def _regressors(arm: Arm, pin: Any, case: Callable[..., Case]) -> Iterator[Case]
 def multiply_adds(operations: float) -> Callable[[], Any]:
     """As many additions and multiplications in the best order the machine can have them."""
     return lambda: native.multiply_add(float(operations))
-
-
-def _cpp_panda() -> Iterator[Case]:
-    from bench.speed.cpp_peers import PinocchioCpp
-
-    arm = Arm("panda")
-    pin, x = PinocchioCpp(arm), arm.motion(CACHED)
-    tau, theirs = np.empty_like(x[0]), np.empty_like(x[0])
-    yield Case(
-        SECTION,
-        "RNEA, batched, panda (right-angled)",
-        lambda: arm.model.rnea(*x, out=tau),
-        lambda: pin.rnea(*x, theirs),
-        "pin::rnea",
-        CACHED,
-        RNEA_BATCHED,
-        budget=0.6,
-        machine=multiply_adds(CACHED * native.rnea_operations(arm.model.chain)),
-        least_share=0.7,
-    )
 
 
 def _general(arm: Arm) -> _core.RigidBody:

@@ -46,16 +46,13 @@ class Row:
     section: str
     name: str
     ours: float
-    ours_best: float
     ours_worst: float
     peer_name: str
     peer: float | None
-    peer_best: float | None
     peer_worst: float | None
     ratio: float | None
     floor: float | None
     met: bool | None
-    rounds: int
     limit: float | None = None
     machine: float | None = None
     share: float | None = None
@@ -95,16 +92,13 @@ def _row(case: Case, isa: str, ours: list[float], peer: list[float], machine: li
         section=case.section,
         name=case.name,
         ours=median,
-        ours_best=min(ours),
         ours_worst=max(ours),
         peer_name="real time" if case.constant is not None else case.peer_name,
         peer=statistics.median(peer) if peer else None,
-        peer_best=min(peer) if peer else None,
         peer_worst=max(peer) if peer else None,
         ratio=ratio,
         floor=floor,
         met=all(held) if held else None,
-        rounds=len(ours),
         limit=case.limit,
         machine=limit,
         share=share,

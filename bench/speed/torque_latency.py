@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import EnableResult, GuardState, TorqueLoop, TorqueMode
-from robot_dynamics_ros.control.torque import torque_loop
-from robot_dynamics_ros.drivers.guard import guard_limits
-from robot_dynamics_ros.drivers.ur.driver import UrDriver
+from bench.faults.socket_bench import Arm
+from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
@@ -28,19 +26,17 @@ def torque_latency(robot: RobotFile, duration: float, priority: int) -> dict[str
     if robot.manufacturer != "Universal Robots":
         raise CapabilityError(f"{robot.name}: torque latency is measured with a UR's torque script")
     with SimulatedController(robot.file) as controller:
-        driver = UrDriver(robot, controller.host, torque=True, realtime_priority=priority)
-        loop = torque_loop(robot, guard_limits(robot))
-        driver.attach(loop)
-        driver.connect()
+        arm = Arm(controller.host, robot, {"time_scale": 1.0}, follow_host_clock=True, realtime_priority=priority)
+        driver, loop = arm.driver, arm.loop
         try:
-            _enable(driver, loop)
+            _enable(arm)
             before = len(driver.answered)
-            _read(driver, lambda: loop.state in (GuardState.safe, GuardState.fault), duration)
+            arm.read(duration, lambda: loop.state in (GuardState.safe, GuardState.fault))
             ended = "" if loop.state in (GuardState.ok, GuardState.degraded) else loop.reason.name
             latencies = driver.answered[before:]
             text = driver.info.realtime_text
         finally:
-            driver.disconnect()
+            arm.close()
     if not len(latencies):
         raise ConnectionFailed(f"torque mode ended at once: {ended}")
     return {"scheduling": text, "states": len(latencies), "ended": ended} | {
@@ -49,24 +45,17 @@ def torque_latency(robot: RobotFile, duration: float, priority: int) -> dict[str
     }
 
 
-def _enable(driver: UrDriver, loop: TorqueLoop) -> None:
-    _read(driver, lambda: bool(np.isfinite(driver.sample.q).all()), START_TIMEOUT)
-    driver.start_torque()
+def _enable(arm: Arm) -> None:
+    arm.read(START_TIMEOUT, arm.known)
+    arm.driver.start_torque()
     end = time.monotonic() + START_TIMEOUT
     while True:  # a state must be fresh at that instant, which a busy machine cannot always give
-        loop.enable(TorqueMode.guide)
-        _read(driver, lambda: loop.enabled != EnableResult.pending, START_TIMEOUT)
-        if loop.enabled == EnableResult.done:
+        arm.loop.enable(TorqueMode.guide)
+        arm.read(START_TIMEOUT, lambda: arm.loop.enabled != EnableResult.pending)
+        if arm.loop.enabled == EnableResult.done:
             return
         if time.monotonic() > end:
-            raise ConnectionFailed(f"torque mode does not begin: {loop.enabled.name}")
-
-
-def _read(driver: UrDriver, done: Any, seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while not done() and time.monotonic() < end:
-        driver.read(0.02)
-        driver.take_records()
+            raise ConnectionFailed(f"torque mode does not begin: {arm.loop.enabled.name}")
 
 
 def _percentiles(seconds: np.ndarray) -> list[float]:

@@ -10,7 +10,7 @@ FrictionMap make_map(const std::string& name, const Array& parameters, const Arr
   const FrictionLaw law = friction_law(name);
   const py::ssize_t n = parameters.ndim() == 2 ? parameters.shape(0) : -1;
   require_shape(parameters, "parameters", {n, FrictionMap::parameter_count(law)});
-  if (!(1 <= n && n <= 16)) throw std::invalid_argument("parameters hold " + std::to_string(n) + " joints, not 1..16");
+  require_range("joints of parameters", static_cast<double>(n), 1, 16);
   const double* T0 = row(reference, "reference", n);
   return FrictionMap(law, static_cast<int>(n), parameters.data(), T0, rows(range, "range", n, 2));
 }

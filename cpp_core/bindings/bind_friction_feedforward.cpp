@@ -1,10 +1,9 @@
-#include "torque_arguments.hpp"
+#include "batch.hpp"
+#include "robot_dynamics/control/friction_feedforward.hpp"
 #include "views.hpp"
 
 namespace bindings::friction_feedforward {
 using namespace robot_dynamics;
-using bindings::torque::input;
-using bindings::torque::optional;
 
 namespace {
 
@@ -49,11 +48,10 @@ void bind(py::module_& m) {
            "Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window.")
       .def(
           "learn",
-          [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q, const Array& tau, const py::object& T,
+          [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q, const Array& tau, const Maybe& T,
              bool saturated) {
-            Array keep;
-            return f.learn(stamp_ns, input(q, "q", f.n()), input(tau, "tau", f.n()),
-                           optional(T, "temperature", f.n(), keep), saturated);
+            return f.learn(stamp_ns, row(q, "q", f.n()), row(tau, "tau", f.n()), row(T, "temperature", f.n()),
+                           saturated);
           },
           py::arg("stamp_ns"), py::arg("q").noconvert(), py::arg("tau").noconvert(),
           py::arg("temperature") = py::none(), py::arg("saturated") = false,
@@ -61,10 +59,10 @@ void bind(py::module_& m) {
       .def(
           "predict",
           [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q_d, const Array& qd_d, const Array& tau_d,
-             const py::object& T) {
-            Array out(f.n()), keep;
-            f.predict(stamp_ns, input(q_d, "q_d", f.n()), input(qd_d, "qd_d", f.n()), input(tau_d, "tau_d", f.n()),
-                      optional(T, "temperature", f.n(), keep), out.mutable_data());
+             const Maybe& T) {
+            Array out(f.n());
+            f.predict(stamp_ns, row(q_d, "q_d", f.n()), row(qd_d, "qd_d", f.n()), row(tau_d, "tau_d", f.n()),
+                      row(T, "temperature", f.n()), out.mutable_data());
             return out;
           },
           py::arg("stamp_ns"), py::arg("q_d").noconvert(), py::arg("qd_d").noconvert(), py::arg("tau_d").noconvert(),
@@ -72,7 +70,7 @@ void bind(py::module_& m) {
       .def(
           "restore",
           [](FrictionFeedforward& f, const Array& coulomb, const Array& viscous) {
-            return f.restore(input(coulomb, "coulomb", f.n()), input(viscous, "viscous", f.n()));
+            return f.restore(row(coulomb, "coulomb", f.n()), row(viscous, "viscous", f.n()));
           },
           py::arg("coulomb").noconvert(), py::arg("viscous").noconvert(),
           "Set coulomb and viscous (n,) as learned in an earlier run; False when not finite.")

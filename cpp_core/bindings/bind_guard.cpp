@@ -1,33 +1,33 @@
-#include "bindings.hpp"
+#include "batch.hpp"
 #include "robot_dynamics/control/guard.hpp"
+#include "views.hpp"
 
 namespace bindings::guard {
 using namespace robot_dynamics;
 
 namespace {
 
-GuardLimits make_limits(const Array& torque, const Array& torque_rate, const Array& velocity,
-                        const Array& position_lower, const Array& position_upper, const Array& deceleration,
-                        bool includes_gravity, bool link_side, double cycle, double degraded_gap, double safe_gap,
-                        double ramp, double enable_timeout, int hold_cycles, int frozen_cycles, int sustained_cycles) {
-  require_shape(torque, "torque", {-1});
+GuardLimits make_limits(const py::kwargs& given) {
   GuardLimits limits;
-  limits.n = static_cast<int>(torque.shape(0));
-  copy_joints(limits.torque, torque, "torque", limits.n);
-  copy_joints(limits.torque_rate, torque_rate, "torque_rate", limits.n);
-  copy_joints(limits.velocity, velocity, "velocity", limits.n);
-  copy_joints(limits.position_lower, position_lower, "position_lower", limits.n);
-  copy_joints(limits.position_upper, position_upper, "position_upper", limits.n);
-  copy_joints(limits.deceleration, deceleration, "deceleration", limits.n);
-  limits.semantics = {includes_gravity, link_side};
-  limits.cycle = cycle;
-  limits.degraded_gap = degraded_gap;
-  limits.safe_gap = safe_gap;
-  limits.ramp = ramp;
-  limits.enable_timeout = enable_timeout;
-  limits.hold_cycles = hold_cycles;
-  limits.frozen_cycles = frozen_cycles;
-  limits.sustained_cycles = sustained_cycles;
+  views::Keywords keys(given);
+  const int n = limits.n = keys.joints("torque");
+  keys.need("torque", limits.torque, n);
+  keys.need("torque_rate", limits.torque_rate, n);
+  keys.need("velocity", limits.velocity, n);
+  keys.need("position_lower", limits.position_lower, n);
+  keys.need("position_upper", limits.position_upper, n);
+  keys.need("deceleration", limits.deceleration, n);
+  keys.take("includes_gravity", limits.semantics.includes_gravity);
+  keys.take("link_side", limits.semantics.link_side);
+  keys.take("cycle", limits.cycle);
+  keys.take("degraded_gap", limits.degraded_gap);
+  keys.take("safe_gap", limits.safe_gap);
+  keys.take("ramp", limits.ramp);
+  keys.take("enable_timeout", limits.enable_timeout);
+  keys.take("hold_cycles", limits.hold_cycles);
+  keys.take("frozen_cycles", limits.frozen_cycles);
+  keys.take("sustained_cycles", limits.sustained_cycles);
+  keys.finish();
   validate(limits);
   return limits;
 }
@@ -61,15 +61,8 @@ void bind(py::module_& m) {
       .value("external", GuardReason::external)
       .value("program_ended", GuardReason::program_ended)
       .finalize();
-  const GuardLimits d;  // its values are the defaults
   py::class_<GuardLimits>(m, "GuardLimits", "Limits of the torque guard, SI units, per joint.")
-      .def(py::init(&make_limits), py::kw_only(), py::arg("torque"), py::arg("torque_rate"), py::arg("velocity"),
-           py::arg("position_lower"), py::arg("position_upper"), py::arg("deceleration"),
-           py::arg("includes_gravity") = d.semantics.includes_gravity, py::arg("link_side") = d.semantics.link_side,
-           py::arg("cycle") = d.cycle, py::arg("degraded_gap") = d.degraded_gap, py::arg("safe_gap") = d.safe_gap,
-           py::arg("ramp") = d.ramp, py::arg("enable_timeout") = d.enable_timeout,
-           py::arg("hold_cycles") = d.hold_cycles, py::arg("frozen_cycles") = d.frozen_cycles,
-           py::arg("sustained_cycles") = d.sustained_cycles)
+      .def(py::init(&make_limits), "Members of GuardLimits of the core by name: the arrays (n,), and what differs.")
       .def_readonly("n_joints", &GuardLimits::n, "Number of joints n.")
       .def_property_readonly(
           "torque", [](const GuardLimits& l) { return Array(l.n, l.torque.data()); }, "Largest torque (n,) [Nm].")
@@ -83,17 +76,14 @@ void bind(py::module_& m) {
       .def(
           "observe",
           [](Guard& g, std::int64_t stamp_ns, const Array& q, const Array& qd) {
-            require_shape(q, "q", {g.limits().n});
-            require_shape(qd, "qd", {g.limits().n});
-            g.observe(stamp_ns, q.data(), qd.data());
+            g.observe(stamp_ns, row(q, "q", g.limits().n), row(qd, "qd", g.limits().n));
           },
           py::arg("stamp_ns"), py::arg("q").noconvert(), py::arg("qd").noconvert(),
           "State of the robot: stamp [ns], q, qd (n,) [rad, rad/s].")
       .def(
           "command",
           [](Guard& g, std::int64_t stamp_ns, const Array& torque, bool includes_gravity, bool link_side) {
-            require_shape(torque, "torque", {g.limits().n});
-            g.command(stamp_ns, torque.data(), {includes_gravity, link_side});
+            g.command(stamp_ns, row(torque, "torque", g.limits().n), {includes_gravity, link_side});
           },
           py::arg("stamp_ns"), py::arg("torque").noconvert(), py::arg("includes_gravity"), py::arg("link_side"),
           "Torque command (n,) [Nm] with its stamp [ns] and semantics.")

@@ -20,22 +20,8 @@ std::vector<int> per_joint(const Counts& counts, int n) {
 
 std::unique_ptr<FusedQR> make_qr(Chain chain, const std::optional<std::vector<int>>& columns, const Counts& extra,
                                  const py::object& gravity) {
-  if (!gravity.is_none()) {
-    const Array g = float_array(gravity, "gravity");
-    require_shape(g, "gravity", {3});
-    require_finite(g, "gravity");
-    for (int k = 0; k < 3; ++k) chain.gravity[k] = g.data()[k];
-  }
+  if (const auto g = finite_input(gravity, "gravity", {3})) std::copy_n(g->data(), 3, chain.gravity.begin());
   return std::make_unique<FusedQR>(chain, checked_columns(columns, 10 * chain.n), per_joint(extra, chain.n));
-}
-
-// float64 of this shape and finite, or nothing
-std::optional<Array> side_input(const py::object& value, const char* name, std::initializer_list<py::ssize_t> shape) {
-  if (value.is_none()) return std::nullopt;
-  const Array a = float_array(value, name);
-  require_shape(a, name, shape);
-  require_finite(a, name);
-  return a;
 }
 
 int checked_joint(const FusedQR& qr, int j) {
@@ -48,8 +34,8 @@ int checked_joint(const FusedQR& qr, int j) {
 std::optional<Array> user_columns(const FusedQR& qr, const py::object& value, py::ssize_t count) {
   const py::ssize_t n = qr.joints(), all = qr.extra_columns();
   const bool by_joint = py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() == 3;
-  if (by_joint && all % n == 0) return side_input(value, "extra", {count, n, all / n});
-  return side_input(value, "extra", {count, all});
+  if (by_joint && all % n == 0) return finite_input(value, "extra", {count, n, all / n});
+  return finite_input(value, "extra", {count, all});
 }
 
 unsigned chosen_joints(const FusedQR& qr, const std::optional<std::vector<int>>& joints) {
@@ -63,9 +49,9 @@ void update(FusedQR& qr, const py::object& q, const py::object& qd, const py::ob
             const py::object& extra, const py::object& weights, const std::optional<std::vector<int>>& joints) {
   const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, qr.joints(), true);
   const py::ssize_t n = qr.joints(), k = qr.extra_columns();
-  const auto target = side_input(tau, "tau", {x.count, n});
+  const auto target = finite_input(tau, "tau", {x.count, n});
   const auto user = user_columns(qr, extra, x.count);
-  const auto weight = side_input(weights, "weights", {x.count, n});
+  const auto weight = finite_input(weights, "weights", {x.count, n});
   if (!user && k > 0) throw std::invalid_argument("extra is missing, expected (N, " + std::to_string(k) + ")");
   const std::vector<double> zero(target ? 0 : x.count * n, 0.0);
   const QrSamples data{std::size_t(x.count),
@@ -84,7 +70,7 @@ void update(FusedQR& qr, const py::object& q, const py::object& qd, const py::ob
 void absorb(FusedQR& qr, int j, const Array& rows, const py::object& weights) {
   require_shape(rows, "rows", {-1, qr.joint(checked_joint(qr, j)).width});
   require_finite(rows, "rows");
-  const auto weight = side_input(weights, "weights", {rows.shape(0)});
+  const auto weight = finite_input(weights, "weights", {rows.shape(0)});
   const double *data = rows.data(), *w = weight ? weight->data() : nullptr;
   const std::size_t count = rows.shape(0);
   const py::gil_scoped_release release;
@@ -100,7 +86,7 @@ Array triangle(const FusedQR& qr, int j) {
 }
 
 Array fold(const FusedQR& qr, const py::object& weights) {
-  const auto given = side_input(weights, "weights", {qr.joints()});
+  const auto given = finite_input(weights, "weights", {qr.joints()});
   const std::vector<double> ones(qr.joints(), 1.0);
   const py::ssize_t width = qr.parameters() + 1;
   Array R({width, width});

@@ -7,7 +7,7 @@ using namespace robot_dynamics;
 namespace {
 
 PowerMeter make(int n, const py::kwargs& given) {
-  if (!(1 <= n && n <= max_joints)) throw std::invalid_argument("n = " + std::to_string(n) + " is no number of joints");
+  require_range("n", n, 1, max_joints);
   PowerParameters p;
   views::Keywords keys(given);
   keys.take("gear_ratio", p.gear_ratio, n);

@@ -18,11 +18,7 @@ namespace {
 struct Gravity {
   std::array<double, 3> value;
   Gravity(const py::object& gravity, const Chain& chain) : value(chain.gravity) {
-    if (gravity.is_none()) return;
-    const Array g = float_array(gravity, "gravity");
-    require_shape(g, "gravity", {3});
-    require_finite(g, "gravity");
-    for (int k = 0; k < 3; ++k) value[k] = g.data()[k];
+    if (const auto g = finite_input(gravity, "gravity", {3})) std::copy_n(g->data(), 3, value.begin());
   }
 };
 
@@ -170,12 +166,11 @@ struct RigidBody {
                             const py::object& gravity) const {
     const Gravity g(gravity, chain);
     const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
-    const Array given = float_array(weights, "weights");
-    require_shape(given, "weights", {x.count, chain.n});
-    require_finite(given, "weights");
+    const auto given = finite_input(weights, "weights", {x.count, chain.n});
+    if (!given) throw std::invalid_argument("weights are missing");
     Gradients d = gradients(x);
     double* const out[3] = {d[0].mutable_data(), d[1].mutable_data(), d[2].mutable_data()};
-    const double* L = given.data();
+    const double* L = given->data();
     {
       const py::gil_scoped_release release;
       active_kernels.torque_gradient(view(chain, g.value.data()), x.count, x[0], x[1], x[2], L, out[0], out[1], out[2]);

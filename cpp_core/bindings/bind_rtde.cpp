@@ -1,5 +1,6 @@
 #include "bindings.hpp"
 #include "robot_dynamics/drivers/rtde_torque.hpp"
+#include "views.hpp"
 
 namespace bindings::rtde {
 namespace rd = robot_dynamics::rtde;
@@ -8,24 +9,30 @@ namespace {
 
 using Meta = TypedArray<std::int64_t>;
 
-rd::ReaderOptions options(const std::string& host, int port, double rate, double timeout, std::uint32_t minimum_major,
-                          double degraded_gap, double safe_gap, int frozen_repeats, std::size_t ring, double silence,
-                          bool follow_host_clock, int realtime_priority, bool torque_inputs) {
+void take_limits(views::Keywords& keys, rd::MonitorLimits& limits) {
+  keys.take("rate", limits.rate);
+  keys.take("degraded_gap", limits.degraded_gap);
+  keys.take("safe_gap", limits.safe_gap);
+  keys.take("frozen_repeats", limits.frozen_repeats);
+  keys.take("bad_samples", limits.bad_samples);
+}
+
+std::unique_ptr<rd::Reader> make_reader(const py::kwargs& given) {
   rd::ReaderOptions o;
-  o.session.torque_inputs = torque_inputs;
-  o.session.host = host;
-  o.session.port = port;
-  o.session.rate = o.limits.rate = rate;
-  o.session.timeout = timeout;
-  o.session.minimum_major = minimum_major;
-  o.limits.degraded_gap = degraded_gap;
-  o.limits.safe_gap = safe_gap;
-  o.limits.frozen_repeats = frozen_repeats;
-  o.ring = ring;
-  o.silence = silence;
-  o.follow_host_clock = follow_host_clock;
-  o.realtime_priority = realtime_priority;
-  return o;
+  views::Keywords keys(given);
+  take_limits(keys, o.limits);
+  o.session.rate = o.limits.rate;
+  keys.take("host", o.session.host);
+  keys.take("port", o.session.port);
+  keys.take("timeout", o.session.timeout);
+  keys.take("minimum_major", o.session.minimum_major);
+  keys.take("torque_inputs", o.session.torque_inputs);
+  keys.take("ring", o.ring);
+  keys.take("silence", o.silence);
+  keys.take("follow_host_clock", o.follow_host_clock);
+  keys.take("realtime_priority", o.realtime_priority);
+  keys.finish();
+  return std::make_unique<rd::Reader>(o);
 }
 
 // Oldest waiting sample into values (sample_width,) and meta (stamp_ns, receive_ns, flags, missed); False when none.
@@ -136,17 +143,14 @@ void bind_state(py::module_& m) {
 // Monitor alone, with the clock given by the caller: for drivers of other protocols and tests of the fault rules.
 void bind_monitor(py::module_& m) {
   py::class_<rd::StreamMonitor>(m, "StreamMonitor", "The rules that judge a state stream, with the clock as argument.")
-      .def(py::init([](double rate, double degraded_gap, double safe_gap, int frozen_repeats, int bad_samples) {
+      .def(py::init([](const py::kwargs& given) {
              rd::MonitorLimits limits;
-             limits.rate = rate;
-             limits.degraded_gap = degraded_gap;
-             limits.safe_gap = safe_gap;
-             limits.frozen_repeats = frozen_repeats;
-             limits.bad_samples = bad_samples;
+             views::Keywords keys(given);
+             take_limits(keys, limits);
+             keys.finish();
              return std::make_unique<rd::StreamMonitor>(limits);
            }),
-           py::arg("rate") = 500.0, py::arg("degraded_gap") = 0.02, py::arg("safe_gap") = 0.04,
-           py::arg("frozen_repeats") = 10, py::arg("bad_samples") = 3)
+           "Options by name: rate [Hz], degraded_gap, safe_gap [s], frozen_repeats, bad_samples.")
       .def(
           "accept",
           [](rd::StreamMonitor& monitor, const Array& values, std::int64_t now_ns) -> py::object {
@@ -199,17 +203,10 @@ void bind(py::module_& m) {
   m.attr("RTDE_LAYOUT") = layout();
   using Release = py::call_guard<py::gil_scoped_release>;
   py::class_<rd::Reader>(m, "RtdeReader", "RTDE state reader with a receiving thread of its own.")
-      .def(py::init([](const std::string& host, int port, double rate, double timeout, std::uint32_t minimum_major,
-                       double degraded_gap, double safe_gap, int frozen_repeats, std::size_t ring, double silence,
-                       bool follow_host_clock, int realtime_priority, bool torque_inputs) {
-             return std::make_unique<rd::Reader>(options(host, port, rate, timeout, minimum_major, degraded_gap,
-                                                         safe_gap, frozen_repeats, ring, silence, follow_host_clock,
-                                                         realtime_priority, torque_inputs));
-           }),
-           py::kw_only(), py::arg("host"), py::arg("port") = rd::default_port, py::arg("rate") = 500.0,
-           py::arg("timeout") = 2.0, py::arg("minimum_major") = 3, py::arg("degraded_gap") = 0.02,
-           py::arg("safe_gap") = 0.04, py::arg("frozen_repeats") = 10, py::arg("ring") = 8192, py::arg("silence") = 2.5,
-           py::arg("follow_host_clock") = true, py::arg("realtime_priority") = 0, py::arg("torque_inputs") = false)
+      .def(py::init(&make_reader),
+           "Options by name: those of StreamMonitor; host, port, timeout [s], minimum_major, torque_inputs, ring "
+           "[samples],\n"
+           "silence [s], follow_host_clock, realtime_priority.")
       .def(
           "set_torque_loop",
           [](rd::Reader& r, std::shared_ptr<robot_dynamics::TorqueLoop> loop, const Array& torque_constant) {

@@ -20,7 +20,6 @@ StiffnessEstimator make_estimator(const Array& joints, const Array& error, const
   keys.take("cutoff", o.cutoff);
   keys.take("deflection_gate", o.deflection_gate);
   keys.take("torque_gate", o.torque_gate);
-  keys.take("moving", o.moving);
   keys.take("motor_std", o.motor_std);
   keys.take("link_std", o.link_std);
   keys.take("sensor_std", o.sensor_std);
@@ -118,7 +117,7 @@ struct RlsJoints {
 void bind_rls_joints(py::module_& m) {
   py::class_<RlsJoints>(m, "RlsJoints", "RLS with directional forgetting of n joints side by side.")
       .def(py::init([](int n) {
-             if (!(1 <= n && n <= max_joints)) throw std::invalid_argument("n_joints is outside 1..16");
+             require_range("n_joints", n, 1, max_joints);
              return RlsJoints{{std::size_t(n), RlsDf()}};
            }),
            py::arg("n_joints"))
@@ -141,7 +140,7 @@ void bind(py::module_& m) {
   py::class_<S> c(m, "StiffnessEstimator", "Transmission stiffness of n joints while they work.");
   c.def(py::init(&make_estimator), py::arg("joints"), py::arg("kinematic_error"),
         "joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]. Options by name: those of\n"
-        "StiffnessOptions of the core without max_gap, and time_constant [s].")
+        "StiffnessOptions of the core, and time_constant [s].")
       .def("reset", &S::reset, "Forget all samples; parameters stay.")
       .def_property_readonly("coefficients", &coefficients, "Coefficients (n, 2) of phi and phi^3 [Nm/rad, Nm/rad3].")
       .def(

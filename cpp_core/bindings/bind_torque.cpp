@@ -9,18 +9,12 @@ using namespace robot_dynamics;
 namespace {
 
 std::shared_ptr<TorqueTrajectory> make_trajectory(const Array& q, const Array& qd, const Array& qdd, double rate,
-                                                  bool periodic, const py::object& jerk, const py::object& snap) {
+                                                  bool periodic, const Maybe& jerk, const Maybe& snap) {
   require_shape(q, "q", {-1, -1});
   const py::ssize_t N = q.shape(0), n = q.shape(1);
-  if (jerk.is_none() != snap.is_none()) throw std::invalid_argument("jerk and snap go together");
-  std::vector<Array> columns{q, qd, qdd};
-  for (const py::object& more : {jerk, snap}) {
-    if (more.is_none()) continue;
-    if (!py::isinstance<Array>(more)) throw py::type_error("jerk or snap is not a float64 array");
-    columns.push_back(py::reinterpret_borrow<Array>(more));
-  }
-  const char* names[] = {"q", "qd", "qdd", "jerk", "snap"};
-  for (std::size_t c = 0; c < columns.size(); ++c) require_shape(columns[c], names[c], {N, n});
+  if (jerk.has_value() != snap.has_value()) throw std::invalid_argument("jerk and snap go together");
+  std::vector<const double*> columns{q.data(), rows(qd, "qd", N, n), rows(qdd, "qdd", N, n)};
+  if (jerk) columns.insert(columns.end(), {rows(jerk, "jerk", N, n), rows(snap, "snap", N, n)});
   auto t = std::make_shared<TorqueTrajectory>();
   t->n = static_cast<int>(n);
   t->rate = rate;
@@ -28,23 +22,19 @@ std::shared_ptr<TorqueTrajectory> make_trajectory(const Array& q, const Array& q
   t->smooth = columns.size() == 5;
   t->rows.reserve(columns.size() * N * n);
   for (py::ssize_t k = 0; k < N; ++k)
-    for (const Array& c : columns) t->rows.insert(t->rows.end(), c.data() + k * n, c.data() + (k + 1) * n);
+    for (const double* c : columns) t->rows.insert(t->rows.end(), c + k * n, c + (k + 1) * n);
   validate(*t);
   return t;
 }
 
-ProgramOptions options_of(int n, JointTorqueSource source, const py::object& a1, const py::object& a2,
-                          const py::object& damping, const JointTorqueFeedback* feedback,
-                          const PeriodicTable* kinematic_error, const FlexibleFeedforward* flexible) {
+ProgramOptions options_of(int n, JointTorqueSource source, const Maybe& a1, const Maybe& a2, const Maybe& damping,
+                          const JointTorqueFeedback* feedback, const PeriodicTable* kinematic_error,
+                          const FlexibleFeedforward* flexible) {
   ProgramOptions o;
   o.source = source;
-  Array keep;
-  const auto fill = [&](Joints& to, const py::object& from, const char* name) {
-    if (const double* p = optional(from, name, n, keep)) std::copy_n(p, n, to.begin());
-  };
-  fill(o.a1, a1, "a1");
-  fill(o.a2, a2, "a2");
-  fill(o.damping, damping, "damping");
+  if (a1) copy_joints(o.a1, *a1, "a1", n);
+  if (a2) copy_joints(o.a2, *a2, "a2", n);
+  if (damping) copy_joints(o.damping, *damping, "damping", n);
   if (feedback) o.feedback = *feedback;
   if (kinematic_error) o.kinematic_error = *kinematic_error;
   if (flexible) o.flexible = *flexible;
@@ -52,26 +42,25 @@ ProgramOptions options_of(int n, JointTorqueSource source, const py::object& a1,
 }
 
 Record cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, const Array& q, const Array& qd,
-             const py::object& tau, const py::object& T, double payload, bool stopped, bool gap, bool backwards,
-             bool program, const py::object& theta, const py::object& omega, const py::object& joint_torque) {
-  Array keep_tau, keep_T, keep_theta, keep_omega, keep_sensor;
+             const Maybe& tau, const Maybe& T, double payload, bool stopped, bool gap, bool backwards, bool program,
+             const Maybe& theta, const Maybe& omega, const Maybe& joint_torque) {
   TorqueState s;
   s.stamp_ns = stamp_ns;
   s.steady_ns = steady_ns;
-  s.q = input(q, "q", loop.n());
-  s.qd = input(qd, "qd", loop.n());
-  s.tau = optional(tau, "tau", loop.n(), keep_tau);
-  s.T = optional(T, "temperature", loop.n(), keep_T);
-  s.theta = optional(theta, "theta", loop.n(), keep_theta);
-  s.omega = optional(omega, "omega", loop.n(), keep_omega);
-  s.joint_torque = optional(joint_torque, "joint_torque", loop.n(), keep_sensor);
+  s.q = row(q, "q", loop.n());
+  s.qd = row(qd, "qd", loop.n());
+  s.tau = row(tau, "tau", loop.n());
+  s.T = row(T, "temperature", loop.n());
+  s.theta = row(theta, "theta", loop.n());
+  s.omega = row(omega, "omega", loop.n());
+  s.joint_torque = row(joint_torque, "joint_torque", loop.n());
   s.payload_kg = payload;
   s.stopped = stopped;
   s.gap = gap;
   s.backwards = backwards;
   s.program = program;
   const TorqueRecord r = loop.cycle(s);
-  loop.publish(steady_ns);
+  loop.publish();
   return {r, loop.n()};
 }
 
@@ -87,9 +76,8 @@ void bind_loop(py::module_& m) {
                                                       "State -> learning friction -> controller -> guard -> torque.")
       .def(py::init([](const ComputedTorque& tracking, const HandGuiding& guiding, const FrictionFeedforward& friction,
                        const GuardLimits& limits, double time_scale, std::size_t ring, JointTorqueSource source,
-                       const py::object& a1, const py::object& a2, const py::object& damping,
-                       const JointTorqueFeedback* feedback, const PeriodicTable* kinematic_error,
-                       const FlexibleFeedforward* flexible) {
+                       const Maybe& a1, const Maybe& a2, const Maybe& damping, const JointTorqueFeedback* feedback,
+                       const PeriodicTable* kinematic_error, const FlexibleFeedforward* flexible) {
              const auto options =
                  options_of(tracking.n(), source, a1, a2, damping, feedback, kinematic_error, flexible);
              return std::make_shared<TorqueLoop>(TorqueProgram(tracking, guiding, friction, options), limits,
@@ -120,7 +108,7 @@ void bind_loop(py::module_& m) {
       .def(
           "command",
           [](TorqueLoop& l, std::int64_t stamp_ns, const Array& torque, bool includes_gravity, bool link_side) {
-            return l.request(What::command, stamp_ns, input(torque, "torque", l.n()), {includes_gravity, link_side});
+            return l.request(What::command, stamp_ns, row(torque, "torque", l.n()), {includes_gravity, link_side});
           },
           py::arg("stamp_ns"), py::arg("torque").noconvert(), py::arg("includes_gravity"), py::arg("link_side"),
           "Torque (n,) [Nm] of an external controller, with its stamp [ns] and semantics.")
@@ -128,8 +116,8 @@ void bind_loop(py::module_& m) {
           "restore",
           [](TorqueLoop& l, const Array& coulomb, const Array& viscous) {
             double values[2 * max_joints];
-            std::copy_n(input(coulomb, "coulomb", l.n()), l.n(), values);
-            std::copy_n(input(viscous, "viscous", l.n()), l.n(), values + l.n());
+            std::copy_n(row(coulomb, "coulomb", l.n()), l.n(), values);
+            std::copy_n(row(viscous, "viscous", l.n()), l.n(), values + l.n());
             return l.request(What::restore, 0, values);
           },
           py::arg("coulomb").noconvert(), py::arg("viscous").noconvert(),
@@ -142,15 +130,12 @@ void bind_loop(py::module_& m) {
            "One state of the robot (n,) at stamp_ns, received at steady_ns; returns the record of the cycle.")
       .def(
           "run",  // one state per row, without the interpreter in between: the same cycle(), for replay and timing
-          [](TorqueLoop& l, const TypedArray<std::int64_t>& stamps, const Array& q, const Array& qd, const Array& tau) {
-            require_shape(stamps, "stamp_ns", {-1});
-            const py::ssize_t N = stamps.shape(0), n = l.n();
-            for (const auto& [a, name] : {std::pair{&q, "q"}, std::pair{&qd, "qd"}, std::pair{&tau, "tau"}})
-              require_shape(*a, name, {N, n});
+          [](TorqueLoop& l, const Stamps& stamps, const Array& q, const Array& qd, const Array& tau) {
+            const py::ssize_t N = samples(stamps), n = l.n();
+            const double *pq = rows(q, "q", N, n), *pv = rows(qd, "qd", N, n), *pt = rows(tau, "tau", N, n);
             Array out({N, n});
             double* po = out.mutable_data();
             const std::int64_t* t = stamps.data();
-            const double *pq = q.data(), *pv = qd.data(), *pt = tau.data();
             py::gil_scoped_release release;
             TorqueState s;
             for (py::ssize_t k = 0; k < N; ++k) {
@@ -169,7 +154,7 @@ void bind_loop(py::module_& m) {
           "idle",
           [](TorqueLoop& l, std::int64_t steady_ns) {
             const TorqueRecord r = l.idle(steady_ns);
-            l.publish(steady_ns);
+            l.publish();
             return Record{r, l.n()};
           },
           py::arg("steady_ns"), "A cycle without a new state at steady_ns; returns its record.")
@@ -212,7 +197,7 @@ void bind(py::module_& m) {
   m.def(
       "shorten_slice",
       [](double slice) {
-        if (!(1e-4 <= slice && slice <= 0.1)) throw std::invalid_argument("slice must be within 1e-4..0.1 s");
+        require_range("slice", slice, 1e-4, 0.1);
         return shorten_slice(static_cast<std::int64_t>(1e9 * slice)) == 0;
       },
       py::arg("slice"),

@@ -2,8 +2,6 @@
 
 namespace bindings::torque_record {
 using namespace robot_dynamics;
-using bindings::torque::Joints;
-using bindings::torque::joints;
 using bindings::torque::Record;
 
 namespace {
@@ -32,11 +30,8 @@ void bind_modes(py::module_& m) {
 
 void bind_torque_record(py::module_& m) {
   py::class_<Record> c(m, "TorqueRecord", "One cycle of the torque loop; record[name] is the same as the attribute.");
-  const auto vector = [&c](const char* name, Joints TorqueRecord::* field, const char* text) {
-    c.def_property_readonly(name, [field](const Record& r) { return joints(r.value.*field, r.n); }, text);
-  };
-  const auto number = [&c](const char* name, double TorqueRecord::* field, const char* text) {
-    c.def_property_readonly(name, [field](const Record& r) { return r.value.*field; }, text);
+  const auto vector = [&c](const char* name, std::array<double, max_joints> TorqueRecord::* field, const char* text) {
+    c.def_property_readonly(name, [field](const Record& r) { return Array(r.n, (r.value.*field).data()); }, text);
   };
   c.def_property_readonly(
        "stamp_ns", [](const Record& r) { return r.value.stamp_ns; }, "Stamp of the state [ns].")
@@ -52,9 +47,9 @@ void bind_torque_record(py::module_& m) {
           "frozen", [](const Record& r) { return r.value.frozen; }, "Bits of FreezeReason.")
       .def_property_readonly(
           "run", [](const Record& r) { return r.value.run; }, "True while torque mode must go on.")
+      .def_property_readonly(
+          "age", [](const Record& r) { return r.value.age; }, "Age of the command when it left [s]; negative: none.")
       .def("__getitem__", [](const py::object& r, const py::str& name) { return py::object(r.attr(name)); });
-  number("age", &TorqueRecord::age, "Age of the command when it left [s]; negative: none.");
-  number("computing", &TorqueRecord::computing, "Time from the arrival of the state to the torque [s].");
   vector("q", &TorqueRecord::q, "Position (n,) [rad].");
   vector("qd", &TorqueRecord::qd, "Velocity (n,) [rad/s].");
   vector("q_d", &TorqueRecord::q_d, "Desired position (n,) [rad].");

@@ -18,22 +18,11 @@
 #include "robot_dynamics/common/parallel.hpp"
 #include "robot_dynamics/rigid_body/batch.hpp"
 
-// float64 arrays as they are (a strided view is copied), numbers in lists and tuples as float64; any other dtype is an
-// error rather than a silent conversion.
+// As TypedArray takes it: a strided view is copied, numbers of lists are float64, another dtype is an error.
 inline Array float_array(const py::handle& value, const char* name) {
-  if (py::isinstance<Array>(value)) return py::reinterpret_borrow<Array>(value);
-  const bool sequence = py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
-  if (!sequence && !py::isinstance<py::array_t<double>>(value)) {
-    const std::string got = py::isinstance<py::array>(value)
-                                ? std::string(py::str(py::reinterpret_borrow<py::array>(value).dtype()))
-                                : std::string(py::str(py::type::of(value).attr("__name__")));
-    throw py::type_error(std::string(name) + " must be a float64 array, got " + got);
-  }
-  const Array array = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(value);
-  if (!array) {
-    PyErr_Clear();
-    throw py::type_error(std::string(name) + " must be a float64 array, got a sequence that is not numeric");
-  }
+  if (value.is_none()) throw py::type_error(std::string(name) + " must be a float64 array, got NoneType");
+  const Array array = Array::given(value, true);
+  array.require_type(name);
   return array;
 }
 
@@ -46,6 +35,16 @@ inline void require_finite(const Array& a, const char* name) {
   if (a.ndim() == 2) text << k / a.shape(1) << ", ";
   text << (a.ndim() == 2 ? k % a.shape(1) : k) << "] is " << a.data()[k] << ", expected a finite number";
   throw std::invalid_argument(text.str());
+}
+
+// float64 of this shape and finite, or nothing.
+inline std::optional<Array> finite_input(const py::object& value, const char* name,
+                                         std::initializer_list<py::ssize_t> shape) {
+  if (value.is_none()) return std::nullopt;
+  const Array a = float_array(value, name);
+  require_shape(a, name, shape);
+  require_finite(a, name);
+  return a;
 }
 
 // Data of the inputs; null for an absent one (index -1).

@@ -55,6 +55,17 @@ class Keywords {
     const double* data = in(given, name, {n});
     std::copy(data, data + n, values.begin());
   }
+  // Of a joint each; must be given.
+  template <std::size_t M>
+  void need(const char* name, std::array<double, M>& values, int n) {
+    if (!left_.contains(name)) throw py::type_error("missing argument " + std::string(name));
+    take(name, values, n);
+  }
+  // Number of joints that an argument holds.
+  int joints(const char* name) const {
+    if (!left_.contains(name)) throw py::type_error("missing argument " + std::string(name));
+    return static_cast<int>(py::len(left_[name]));
+  }
   void finish() const {
     if (left_.size() == 0) return;
     throw py::type_error("unknown argument " + std::string(py::str(left_.begin()->first)));

@@ -118,10 +118,10 @@ void survives(const char* name, TorqueMode mode, LearningLaw law, JointTorqueSou
   TorqueLoop loop(program(law, source, flexible), limits());
   const auto path = motion();
   loop.cycle(State(0));
-  loop.publish(0);
+  loop.publish();
   loop.enable(mode, path, loop.ends());
   loop.cycle(State(1));
-  loop.publish(0);
+  loop.publish();
   CHECK(loop.enabled() == EnableResult::done);
   double torque[n] = {1, 1, 1, 1, 1, 1}, most = 0;
   int ran = 0;
@@ -141,7 +141,7 @@ void survives(const char* name, TorqueMode mode, LearningLaw law, JointTorqueSou
         CHECK(std::isfinite(r.torque[i]) && std::fabs(r.torque[i]) <= 150);
         most = std::max(most, std::fabs(r.torque[i]));
       }
-      loop.publish(s.steady_ns);
+      loop.publish();
       while (loop.front()) loop.drop();
     }
     loop.idle(State(3100).steady_ns);
@@ -161,7 +161,7 @@ void ends_past_a_full_ring() {
     loop.cycle(State(0));
     loop.enable(TorqueMode::guide, nullptr, loop.ends());
     loop.cycle(State(1));
-    loop.publish(0);
+    loop.publish();
     CHECK(loop.enabled() == EnableResult::done && loop.state() == GuardState::ok);
     while (loop.request(LoopRequest::refresh)) continue;
     State s(2);
@@ -170,7 +170,7 @@ void ends_past_a_full_ring() {
     if (ending == 2) s.stopped = true;
     if (ending == 3) s.program = false;
     const TorqueRecord& r = loop.cycle(s);
-    loop.publish(0);
+    loop.publish();
     CHECK(loop.state() == (ending == 0 ? GuardState::idle : ending == 1 ? GuardState::safe : GuardState::fault));
     CHECK(loop.reason() == why[ending]);
     CHECK(ending < 2 || !r.run);
@@ -191,7 +191,7 @@ void survives_extreme_times() {
       for (int i = 0; i < n; ++i) CHECK(std::isfinite(r.torque[i]));
       loop.idle(least);
       loop.idle(most);
-      loop.publish(0);
+      loop.publish();
     }
 }
 

@@ -9,10 +9,10 @@ import pytest
 from bench.endurance.closed_loop import ClosedLoop
 from bench.papers import liu_hand_guiding, madsen_adaptive, madsen_egms_control
 from bench.papers.labs.in_process import InProcessLoop
-from bench.papers.point_to_point import point_to_point
 from bench.papers.registry import protocol
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.trajectories.smooth import through
 
 JUDGED = {"madsen-adaptive": 2, "madsen-egms-control": 2, "liu-hand-guiding": 4}
 
@@ -56,7 +56,7 @@ def test_a_hand_feels_friction_that_is_not_compensated(monkeypatch):
 def swing(loop):
     """One second of torque control up and down."""
     start = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])
-    path = point_to_point(np.vstack([start, start + 0.2, start]), velocity=1.0, acceleration=4.0)
+    path = through(np.vstack([start, start + 0.2, start]), velocity=1.0, acceleration=4.0)
     loop.move_to(start)
     loop.enable(TorqueMode.track, path)
     return loop.run(1.0)

@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from bench.__main__ import cli
+from bench.page import save
 from bench.papers.registry import PROTOCOLS, protocol
-from bench.papers.table import Row, at_least, at_most, beside, write_protocol
+from bench.papers.table import Row, at_least, at_most, beside, markdown
 from robot_dynamics_ros.errors import ConfigError
 
 FIELDS = {"source", "figure", "paper", "ours", "unit", "met", "note"}
@@ -36,18 +37,14 @@ def test_rows_have_the_promised_fields():
     assert set(row) == FIELDS and json.loads(json.dumps(row)) == row
 
 
-def test_a_protocol_replaces_its_own_table_only(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("# Title\n\nbefore\n\n## Ablation\n\nafter\n")
+def test_a_table_replaces_its_own_lines_of_a_page_only(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.page.RESULTS", tmp_path)
+    (tmp_path / "page.md").write_text("# Title\n\nbefore\n")
     for name in ("one", "two", "one"):
-        write_protocol(page, name, [Row("S", f"figure {name}", 1.0, 2.0)], f"python -m bench reproduce {name}")
-    text = page.read_text()
-    assert text.count("figure one") == text.count("figure two") == text.count("### one") == 1
-    assert "before" in text and "after" in text and text.index("figure one") < text.index("figure two")
-    page.write_text(text.replace("## Ablation\n\nafter\n", "") + "\n## Ablation\n\nafter\n")
-    write_protocol(page, "three", [Row("S", "figure three", 1.0, 2.0)], "c")
-    text = page.read_text()
-    assert text.index("figure two") < text.index("figure three") < text.index("## Ablation")
+        save("page", name, markdown([Row("S", f"figure {name}", 1.0, 2.0)], f"python -m bench reproduce {name}"))
+    text = (tmp_path / "page.md").read_text()
+    assert text.count("figure one") == text.count("figure two") == 1
+    assert text.index("before") < text.index("figure one") < text.index("figure two")
 
 
 def test_clochiatti_meets_its_numbers(tmp_path):

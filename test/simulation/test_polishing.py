@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bench.speed.simulation_speed import real_time_factor
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.polishing import cartesian, polishing
@@ -43,10 +42,6 @@ def test_seven_joints_and_unreachable_paths():
     )
     with pytest.raises(ValueError, match="reach"):
         cartesian(load_robot("ur5e"), Q, np.linspace(0, 1, 500)[:, None] * [2.0, 0, 0])
-
-
-def test_speed_is_measured():
-    assert real_time_factor(seconds=0.2, rounds=1) > 0
 
 
 def test_it_stands_in_its_rests_and_moves_on():

@@ -5,32 +5,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.papers.point_to_point import point_to_point
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.smooth import through
 
 SHIPPED = Path(__file__).resolve().parents[2] / "config/trajectories/madsen_ch6_waypoints.yaml"
 NAMES = ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"]
-MAKERS = (point_to_point, through)
 
 
 def some_waypoints(seed=2):
     return np.random.default_rng(seed).uniform(-2, 2, (5, 6))
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_limits_hold_and_one_of_them_is_reached(make):
-    trajectory = make(some_waypoints(), velocity=1.5, acceleration=4.0)
+def test_limits_hold_and_one_of_them_is_reached():
+    trajectory = through(some_waypoints(), velocity=1.5, acceleration=4.0)
     v, a = np.abs(trajectory.qd).max(), np.abs(trajectory.qdd).max()
     assert v <= 1.5 * 1.01 and a <= 4.0 * 1.02
     assert v > 1.4 or a > 3.8
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_it_starts_and_ends_at_rest_and_visits_every_waypoint(make):
+def test_it_starts_and_ends_at_rest_and_visits_every_waypoint():
     points = some_waypoints()
-    trajectory = make(points, velocity=1.5, acceleration=4.0)
+    trajectory = through(points, velocity=1.5, acceleration=4.0)
     for end in (0, -1):
         np.testing.assert_allclose(trajectory.q[end], points[end], atol=1e-9)
         np.testing.assert_allclose(trajectory.qd[end], 0, atol=1e-9)
@@ -39,25 +35,18 @@ def test_it_starts_and_ends_at_rest_and_visits_every_waypoint(make):
         assert np.abs(trajectory.q - point).max(axis=1).min() < 5e-3
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_each_column_is_the_derivative_of_the_one_before(make):
-    trajectory = make(some_waypoints(), velocity=1.0, acceleration=2.0, rate=4000)
+def test_each_column_is_the_derivative_of_the_one_before():
+    trajectory = through(some_waypoints(), velocity=1.0, acceleration=2.0, rate=4000)
     for lower, upper in (("q", "qd"), ("qd", "qdd"), ("qdd", "jerk"), ("jerk", "snap")):
         x, dx = getattr(trajectory, lower), getattr(trajectory, upper)
         numeric = np.gradient(x, trajectory.time, axis=0)[2:-2]
         assert np.abs(numeric - dx[2:-2]).max() <= 2e-2 * np.abs(dx).max() + 1e-9, upper
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_four_derivatives_are_continuous(make):
-    coarse, fine = (make(some_waypoints(), velocity=1.0, acceleration=2.0, rate=r).snap for r in (500, 4000))
+def test_four_derivatives_are_continuous():
+    coarse, fine = (through(some_waypoints(), velocity=1.0, acceleration=2.0, rate=r).snap for r in (500, 4000))
     jump = [np.abs(np.diff(s, axis=0)).max() / np.abs(s).max() for s in (coarse, fine)]
     assert jump[1] < 0.25 * jump[0]  # a discontinuity would not shrink with the step
-
-
-def test_dwell_rests_at_each_waypoint():
-    trajectory = point_to_point(some_waypoints(), velocity=1.5, acceleration=4.0, dwell=0.1)
-    assert (np.abs(trajectory.qd).max(axis=1) == 0).sum() >= 4 * 50
 
 
 def test_the_shipped_waypoints_are_those_of_the_table_in_any_joint_order():
@@ -85,9 +74,8 @@ def test_a_bad_file_names_itself_and_the_field(tmp_path, text, field):
         load_waypoints(file, ["a", "b"])
 
 
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
 @pytest.mark.parametrize("name", ["velocity", "acceleration"])
-def test_limits_that_are_no_limits_are_refused(make, bad, name):
+def test_limits_that_are_no_limits_are_refused(bad, name):
     with pytest.raises(DataError, match=name):
-        make(some_waypoints(), **{"velocity": 1.0, "acceleration": 1.0, name: bad})
+        through(some_waypoints(), **{"velocity": 1.0, "acceleration": 1.0, name: bad})

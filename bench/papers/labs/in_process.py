@@ -22,6 +22,12 @@ RATE = 500.0  # Hz
 WARM = 30.0  # deg C, all joints at the start
 
 
+def closed(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Trajectory:
+    """A motion (N, n) that ends where it begins."""
+    none = np.zeros_like(q)
+    return Trajectory(np.arange(len(q)) / RATE, q, qd, qdd, none, none)
+
+
 class Run:
     """Records of a run as arrays (N, n): q, qd, q_d, qd_d, tau, tau_d, torque, wanted, friction, coulomb, viscous."""
 

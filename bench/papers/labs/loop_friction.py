@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import lsq_linear
 from scipy.signal import savgol_filter
 
 from bench.papers.labs.in_process import RATE, WARM, Run
@@ -21,14 +20,12 @@ def model_error(robot: RobotFile, run: Run) -> np.ndarray:
     return np.array([fit[1][5:] for fit in _fits(robot, run)])
 
 
-def identified(robot: RobotFile, run: Run, dissipative: bool = False) -> RobotFile:
+def identified(robot: RobotFile, run: Run) -> RobotFile:
     """The robot with friction fitted to one run: f = (fc0 + fc1 tau_J^2) H + fv1 w + fv2 |w|w + fv3 w^3 per joint.
 
     A scale and an offset of the model torque are fitted along (model_error), so that friction does not take them over.
-
-    dissipative: no coefficient of friction is negative.
     """
-    fits = _fits(robot, run, dissipative)
+    fits = _fits(robot, run)
     c = np.array([fit[1] for fit in fits])
     level, load = c[:, 0].tolist(), c[:, 1].tolist()
     none = [0.0] * robot.n_joints
@@ -47,7 +44,7 @@ def identified(robot: RobotFile, run: Run, dissipative: bool = False) -> RobotFi
     return robot.with_updates(updates, {"reproduction": "one pass of the trajectory under computed torque"})
 
 
-def _fits(robot: RobotFile, run: Run, dissipative: bool = False) -> list[tuple[float, np.ndarray]]:
+def _fits(robot: RobotFile, run: Run) -> list[tuple[float, np.ndarray]]:
     """Pre-sliding distance and coefficients of every joint."""
     w, f, tau_J = _friction_measure(robot, run)
     file = coulomb_level(robot)
@@ -56,7 +53,7 @@ def _fits(robot: RobotFile, run: Run, dissipative: bool = False) -> list[tuple[f
         if float(np.ptp(run.q[:, i])) < STILL:  # a joint that did not move keeps the Coulomb level of the file
             fits.append((BACKLASH[2], np.array([file[i], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])))
         else:
-            fits.append(_fit_joint(run.q[:, i], tau_J[:, i], w[:, i], f[:, i], 0.0 if dissipative else -np.inf))
+            fits.append(_fit_joint(run.q[:, i], tau_J[:, i], w[:, i], f[:, i]))
     return fits
 
 
@@ -70,7 +67,7 @@ def _friction_measure(robot: RobotFile, run: Run) -> tuple[np.ndarray, ...]:
     return w, tau - commanded_inertia(robot) * wd - tau_J, tau_J
 
 
-def _fit_joint(q: np.ndarray, tau: np.ndarray, w: np.ndarray, f: np.ndarray, least: float) -> tuple[float, np.ndarray]:
+def _fit_joint(q: np.ndarray, tau: np.ndarray, w: np.ndarray, f: np.ndarray) -> tuple[float, np.ndarray]:
     """Pre-sliding distance and coefficients (7,) of one joint with the smallest residual."""
     D, k = _core.gms_spacing(4, 4.0, 2.0)
     stamps = np.arange(len(q)) * int(1e9 / RATE)
@@ -81,10 +78,9 @@ def _fit_joint(q: np.ndarray, tau: np.ndarray, w: np.ndarray, f: np.ndarray, lea
         H = gms.run(stamps, np.ascontiguousarray(q[:, None]))[0][:, 0]
         a = np.abs(w)
         X = np.column_stack([H, H * tau**2, w, a * w, a * a * w, tau, np.ones_like(w)])[use]
-        lower = np.array([least] * 5 + [-np.inf] * 2)
-        c = lsq_linear(X, f[use], (lower, np.inf)).x
+        c = np.linalg.lstsq(X, f[use], rcond=None)[0]
         if c[1] < 0 or np.sqrt(np.mean(tau[use] ** 2)) < 3.0:  # a joint that carries nothing shows no load dependence
-            c = np.insert(lsq_linear(np.delete(X, 1, axis=1), f[use], (np.delete(lower, 1), np.inf)).x, 1, 0.0)
+            c = np.insert(np.linalg.lstsq(np.delete(X, 1, axis=1), f[use], rcond=None)[0], 1, 0.0)
         residual = float(np.mean((X @ c - f[use]) ** 2))
         if best is None or residual < best[0]:
             best = (residual, B, c)

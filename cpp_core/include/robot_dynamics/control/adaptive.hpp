@@ -9,8 +9,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"
@@ -29,9 +27,8 @@ class AdaptiveFriction {
 
   // time: s in which the scales settle in motion
   AdaptiveFriction(int n, double time) : n_(n), time_(time) {
-    if (!(1 <= n && n <= max_joints))
-      throw std::invalid_argument("n_joints = " + std::to_string(n) + " must be in 1..16");
-    if (!(time > 0)) throw std::invalid_argument("time = " + std::to_string(time) + " must be > 0");
+    require_range("n_joints", n, 1, max_joints);
+    require_positive("time", &time, 1);
     reset();
   }
 

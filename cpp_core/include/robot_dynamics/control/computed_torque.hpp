@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
@@ -26,19 +24,11 @@ struct ComputedTorqueGains {
 };
 
 inline void validate(const ComputedTorqueGains& gains, int n) {
-  const auto require = [](double value, const char* what, int i) {
-    if (!(value >= 0 && std::isfinite(value)))
-      throw std::invalid_argument(std::string(what) + "[" + std::to_string(i) + "] = " + std::to_string(value) +
-                                  " must be finite and >= 0");
-  };
-  for (int i = 0; i < n; ++i) {
-    require(gains.kp[i], "kp", i);
-    require(gains.kd[i], "kd", i);
-    require(gains.ki[i], "ki", i);
-    require(gains.rotor_inertia[i], "rotor_inertia", i);
-  }
-  if (!(gains.integral_limit > 0))
-    throw std::invalid_argument("integral_limit = " + std::to_string(gains.integral_limit) + " must be > 0");
+  require_not_negative("kp", gains.kp.data(), n);
+  require_not_negative("kd", gains.kd.data(), n);
+  require_not_negative("ki", gains.ki.data(), n);
+  require_not_negative("rotor_inertia", gains.rotor_inertia.data(), n);
+  require(gains.integral_limit > 0, "integral_limit", gains.integral_limit, "> 0");
 }
 
 class ComputedTorque {

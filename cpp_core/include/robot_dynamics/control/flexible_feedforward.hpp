@@ -7,8 +7,6 @@
 
 #include <array>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include "robot_dynamics/rigid_body/rnea.hpp"
 
@@ -21,11 +19,9 @@ class FlexibleFeedforward {
                       const std::array<double, max_joints>& a2, const std::array<double, max_joints>& rotor_inertia)
       : chain_(chain), a1_(a1), a2_(a2), B_(rotor_inertia) {
     validate(chain);
-    for (int i = 0; i < chain.n; ++i) {
-      require(a1[i] > 0 && std::isfinite(a1[i]), "stiffness a1", i, a1[i], "> 0");
-      require(a2[i] >= 0 && std::isfinite(a2[i]), "stiffness a2", i, a2[i], ">= 0");
-      require(B_[i] >= 0 && std::isfinite(B_[i]), "rotor_inertia", i, B_[i], ">= 0");
-    }
+    require_positive("stiffness a1", a1.data(), chain.n);
+    require_not_negative("stiffness a2", a2.data(), chain.n);
+    require_not_negative("rotor_inertia", B_.data(), chain.n);
   }
 
   int n() const noexcept { return chain_.n; }
@@ -64,12 +60,6 @@ class FlexibleFeedforward {
   struct Instant {
     double q[max_joints], qd[max_joints], qdd[max_joints], tau[max_joints];
   };
-
-  static void require(bool good, const char* what, int i, double value, const char* bound) {
-    if (!good)
-      throw std::invalid_argument(std::string(what) + "[" + std::to_string(i) + "] = " + std::to_string(value) +
-                                  " must be " + bound);
-  }
 
   DynamicsRow at(double t, Instant& x, const double* q, const double* qd, const double* qdd, const double* jerk,
                  const double* snap) const noexcept {

@@ -12,8 +12,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/time.hpp"
@@ -58,10 +56,8 @@ class FrictionFeedforward {
     validate(chain);
     require(model.joints() == chain.n, "n_joints", chain.n, "the same in chain and model");
     require(o_.rate >= 10 && o_.rate <= 1e4, "rate", o_.rate, "in 10..10000 Hz");
-    for (int i = 0; i < chain.n; ++i) {
-      require(o_.contact_margin[i] > 0, "contact_margin", o_.contact_margin[i], "> 0");
-      require(o_.rotor_inertia[i] >= 0, "rotor_inertia", o_.rotor_inertia[i], ">= 0");
-    }
+    require_positive("contact_margin", o_.contact_margin.data(), chain.n);
+    require_not_negative("rotor_inertia", o_.rotor_inertia.data(), chain.n);
   }
 
   int n() const noexcept { return chain_.n; }
@@ -185,10 +181,6 @@ class FrictionFeedforward {
   const double* regressor() const noexcept { return Y1_.data(); }
 
  private:
-  static void require(bool good, const char* what, double value, const char* bound) {
-    if (!good) throw std::invalid_argument(std::string(what) + " = " + std::to_string(value) + " must be " + bound);
-  }
-
   void take_back() noexcept {
     adaptive_.restore();
     rls_.restore();

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include "robot_dynamics/rigid_body/chain.hpp"
 
@@ -44,6 +41,7 @@ struct TorqueSemantics {
 };
 
 struct GuardLimits {
+  static constexpr double first_command = 5.0;  // s that an enabled guard waits for the first command
   int n = 0;
   std::array<double, max_joints> torque{};          // Nm
   std::array<double, max_joints> torque_rate{};     // Nm/s
@@ -56,7 +54,6 @@ struct GuardLimits {
   double degraded_gap = 0.020;  // s without a new state
   double safe_gap = 0.040;      // s without a new state
   double ramp = 0.100;          // s from any torque to zero
-  double first_command = 5.0;   // s that an enabled guard waits for the first command
   double enable_timeout = 0;    // s after which an unrefreshed enable is lost; 0: no dead-man switch
   int hold_cycles = 3;          // cycles an old command may be held
   int frozen_cycles = 10;       // exact repeats of a moving state
@@ -64,21 +61,14 @@ struct GuardLimits {
 };
 
 inline void validate(const GuardLimits& limits) {
-  const auto require = [](bool good, const std::string& what, double value, const char* bound) {
-    if (!good) throw std::invalid_argument(what + " = " + std::to_string(value) + " must be " + bound);
-  };
-  require(1 <= limits.n && limits.n <= max_joints, "n_joints", limits.n, "in 1..16");
-  for (int i = 0; i < limits.n; ++i) {
-    const std::string joint = "[" + std::to_string(i) + "]";
-    require(limits.torque[i] > 0 && std::isfinite(limits.torque[i]), "torque" + joint, limits.torque[i], "> 0");
-    require(limits.torque_rate[i] > 0 && std::isfinite(limits.torque_rate[i]), "torque_rate" + joint,
-            limits.torque_rate[i], "> 0");
-    require(limits.velocity[i] > 0 && std::isfinite(limits.velocity[i]), "velocity" + joint, limits.velocity[i], "> 0");
-    require(limits.deceleration[i] > 0 && std::isfinite(limits.deceleration[i]), "deceleration" + joint,
-            limits.deceleration[i], "> 0");
-    require(limits.position_lower[i] < limits.position_upper[i], "position_lower" + joint, limits.position_lower[i],
+  require_range("n_joints", limits.n, 1, max_joints);
+  require_positive("torque", limits.torque.data(), limits.n);
+  require_positive("torque_rate", limits.torque_rate.data(), limits.n);
+  require_positive("velocity", limits.velocity.data(), limits.n);
+  require_positive("deceleration", limits.deceleration.data(), limits.n);
+  for (int i = 0; i < limits.n; ++i)
+    require(limits.position_lower[i] < limits.position_upper[i], element("position_lower", i), limits.position_lower[i],
             "below position_upper");
-  }
   require(limits.cycle > 0, "cycle", limits.cycle, "> 0");
   require(limits.ramp > 0 && limits.ramp <= 0.1, "ramp", limits.ramp, "in (0, 0.1] s");
   require(limits.safe_gap >= limits.degraded_gap && limits.degraded_gap > 0, "safe_gap", limits.safe_gap,

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
@@ -28,18 +26,12 @@ struct HandGuidingParameters {
 };
 
 inline void validate(const HandGuidingParameters& p, int n) {
-  const auto require = [](bool good, const std::string& what, double value, const char* bound) {
-    if (!good) throw std::invalid_argument(what + " = " + std::to_string(value) + " must be " + bound);
-  };
+  require_not_negative("damping", p.damping.data(), n);
+  require_positive("torque_limit", p.torque_limit.data(), n);
+  require_not_negative("wall_stiffness", p.wall_stiffness.data(), n);
   for (int i = 0; i < n; ++i) {
-    const std::string joint = "[" + std::to_string(i) + "]";
-    require(p.damping[i] >= 0 && std::isfinite(p.damping[i]), "damping" + joint, p.damping[i], "finite and >= 0");
-    require(p.speed_limit[i] > 0, "speed_limit" + joint, p.speed_limit[i], "> 0");
-    require(p.torque_limit[i] > 0 && std::isfinite(p.torque_limit[i]), "torque_limit" + joint, p.torque_limit[i],
-            "> 0");
-    require(p.wall_stiffness[i] >= 0 && std::isfinite(p.wall_stiffness[i]), "wall_stiffness" + joint,
-            p.wall_stiffness[i], ">= 0");
-    require(p.position_upper[i] - p.position_lower[i] > 2 * p.wall_margin, "position_upper" + joint,
+    require(p.speed_limit[i] > 0, element("speed_limit", i), p.speed_limit[i], "> 0");
+    require(p.position_upper[i] - p.position_lower[i] > 2 * p.wall_margin, element("position_upper", i),
             p.position_upper[i], "more than two wall margins above position_lower");
   }
   require(p.wall_margin > 0, "wall_margin", p.wall_margin, "> 0");

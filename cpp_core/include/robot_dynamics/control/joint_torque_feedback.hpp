@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
@@ -29,13 +27,10 @@ class JointTorqueFeedback {
   JointTorqueFeedback(int n, const std::array<double, max_joints>& kp, const std::array<double, max_joints>& ki,
                       const std::array<double, max_joints>& correction_limit)
       : n_(n), kp_(kp), ki_(ki), limit_(correction_limit) {
-    if (!(1 <= n && n <= max_joints))
-      throw std::invalid_argument("n_joints = " + std::to_string(n) + " is outside 1..16");
-    for (int i = 0; i < n; ++i) {
-      require(kp[i] >= 0 && std::isfinite(kp[i]), "kp", i, kp[i], ">= 0");
-      require(ki[i] >= 0 && std::isfinite(ki[i]), "ki", i, ki[i], ">= 0");
-      require(limit_[i] > 0 && std::isfinite(limit_[i]), "correction_limit", i, limit_[i], "> 0");
-    }
+    require_range("n_joints", n, 1, max_joints);
+    require_not_negative("kp", kp.data(), n);
+    require_not_negative("ki", ki.data(), n);
+    require_positive("correction_limit", limit_.data(), n);
   }
 
   int n() const noexcept { return n_; }
@@ -61,12 +56,6 @@ class JointTorqueFeedback {
   }
 
  private:
-  static void require(bool good, const char* what, int i, double value, const char* bound) {
-    if (!good)
-      throw std::invalid_argument(std::string(what) + "[" + std::to_string(i) + "] = " + std::to_string(value) +
-                                  " must be " + bound);
-  }
-
   int n_;
   std::array<double, max_joints> kp_, ki_, limit_, integral_{};
 };

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
@@ -19,10 +17,10 @@ class RlsFriction {
   // time_constant s of forgetting (lambda = exp(-dt/T)), omega_min rad/s, P0 initial and largest covariance.
   RlsFriction(int n, double time_constant, double omega_min, double P0)
       : n_(n), time_constant_(time_constant), omega_min_(omega_min), P0_(P0) {
-    require(1 <= n && n <= max_joints, "n_joints", n, "in 1..16");
-    require(time_constant > 0, "time_constant", time_constant, "> 0");
-    require(omega_min > 0 && std::isfinite(omega_min), "omega_min", omega_min, "> 0");
-    require(P0 > 0 && std::isfinite(P0), "P0", P0, "> 0");
+    require_range("n_joints", n, 1, max_joints);
+    require_positive("time_constant", &time_constant, 1);
+    require_positive("omega_min", &omega_min, 1);
+    require_positive("P0", &P0, 1);
     reset();
   }
 
@@ -82,10 +80,6 @@ class RlsFriction {
     double coulomb, viscous;
     double P11, P12, P22;
   };
-
-  static void require(bool good, const char* what, double value, const char* bound) {
-    if (!good) throw std::invalid_argument(std::string(what) + " = " + std::to_string(value) + " must be " + bound);
-  }
 
   void update(Joint& j, double lambda, double w, double f) noexcept {
     const double s = w > 0 ? 1.0 : -1.0;

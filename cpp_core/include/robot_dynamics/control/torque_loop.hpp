@@ -100,7 +100,7 @@ class TorqueLoop {
       guard_.trip(GuardReason::state_clock, false);
     process();
     compute(s);
-    return finish(s.stamp_ns, s.steady_ns);
+    return finish(s.stamp_ns);
   }
 
   // No state came: the guard's clock moves on.
@@ -112,7 +112,7 @@ class TorqueLoop {
       now_ns_ = std::max(now_ns_, now);
     pass(steady_ns);
     process();
-    return finish(record_.stamp_ns, steady_ns);
+    return finish(record_.stamp_ns);
   }
 
   // The connection is lost: torque is zero at once, latched.
@@ -120,7 +120,7 @@ class TorqueLoop {
     if (live()) guard_.trip(GuardReason::state_gap, true);
     program_.restart();
     lost_connection_ = true;
-    finish(record_.stamp_ns, steady_ns_);
+    finish(record_.stamp_ns);
   }
 
  private:
@@ -232,10 +232,9 @@ class TorqueLoop {
     }
   }
 
-  const TorqueRecord& finish(std::int64_t stamp_ns, std::int64_t steady_ns) noexcept {
+  const TorqueRecord& finish(std::int64_t stamp_ns) noexcept {
     const GuardState state = guard_.step(now_ns_, record_.torque.data());
     record_.stamp_ns = stamp_ns;
-    record_.steady_ns = steady_ns;
     record_.state = static_cast<int>(state);
     record_.reason = static_cast<int>(guard_.reason());
     record_.mode = static_cast<int>(program_.mode());
@@ -256,9 +255,8 @@ class TorqueLoop {
   }
 
  public:
-  // Hands the record to the other thread, with the time it took.
-  void publish(std::int64_t steady_ns) noexcept {
-    record_.computing = seconds_between(steady_ns, record_.steady_ns);
+  // Hands the record to the other thread.
+  void publish() noexcept {
     if (!records_.push(record_)) lost_.fetch_add(1, std::memory_order_relaxed);
     held_.store(guard_.held(now_ns_), std::memory_order_relaxed);
     running_.store(record_.run, std::memory_order_release);

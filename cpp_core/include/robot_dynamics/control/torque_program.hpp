@@ -42,7 +42,7 @@ inline void validate(const TorqueTrajectory& t) {
   if (t.n < 1 || t.n > max_joints || t.rows.empty())
     throw std::invalid_argument("trajectory: no rows, or not 1..16 joints");
   if (t.rows.size() % t.width() != 0) throw std::invalid_argument("trajectory: the last row is not complete");
-  if (!(t.rate >= 1 && t.rate <= 1e4)) throw std::invalid_argument("rate must be within 1..10000 Hz");
+  require_range("rate", t.rate, 1.0, 1e4);
   for (const double x : t.rows)
     if (!std::isfinite(x)) throw std::invalid_argument("trajectory holds a value that is not finite");
 }

@@ -24,12 +24,11 @@ struct TorqueState {
 
 // Record of one cycle.
 struct TorqueRecord {
-  std::int64_t stamp_ns = 0, steady_ns = 0;
+  std::int64_t stamp_ns = 0;
   int state = 0, reason = 0, mode = 0, status = 0;
   std::uint32_t frozen = 0;
-  bool run = false;      // torque mode must go on
-  double age = -1;       // s, of the command when it left
-  double computing = 0;  // s from the arrival of the state to here
+  bool run = false;  // torque mode must go on
+  double age = -1;   // s, of the command when it left
   std::array<double, max_joints> q{}, qd{}, q_d{}, qd_d{}, torque{}, wanted{}, friction{}, measure{}, a1{}, a2{},
       tau_d{}, tau{}, joint_torque{}, correction{};
 };

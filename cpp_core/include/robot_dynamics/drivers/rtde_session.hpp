@@ -23,8 +23,7 @@ struct SessionOptions {
   double rate = 500.0;              // requested output rate [Hz]; a CB3 controller (major 3) gives at most 125
   double timeout = 2.0;             // for each answer [s]
   std::uint32_t minimum_major = 3;  // oldest controller generation accepted
-  std::uint32_t minimum_minor = 0;
-  bool torque_inputs = false;  // own the registers of the torque script (rtde_torque_input)
+  bool torque_inputs = false;       // own the registers of the torque script (rtde_torque_input)
 };
 
 // Registers between this process and the torque script, of the upper range: those below 24 are the vendor client's.
@@ -137,12 +136,9 @@ class Session {
     if (v.size() < 16) socket_.fail("controller version not understood");
     version_ = {load<std::uint32_t>(&v[0]), load<std::uint32_t>(&v[4]), load<std::uint32_t>(&v[8]),
                 load<std::uint32_t>(&v[12])};
-    const bool old = version_.major < options_.minimum_major ||
-                     (version_.major == options_.minimum_major && version_.minor < options_.minimum_minor);
-    if (old) {
+    if (version_.major < options_.minimum_major)
       socket_.fail("PolyScope " + to_string(version_) + " is older than " + std::to_string(options_.minimum_major) +
-                   "." + std::to_string(options_.minimum_minor) + ", which this robot needs");
-    }
+                   ".0, which this robot needs");
     rate_ = version_.major < 5 ? std::min(options_.rate, 125.0) : options_.rate;
   }
 

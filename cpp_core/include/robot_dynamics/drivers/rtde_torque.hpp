@@ -49,7 +49,7 @@ class TorqueHook : public SampleHook {
     loop_->lost();
     out_.fill(0.0);
     run_ = false;
-    loop_->publish(clock_ns(CLOCK_MONOTONIC));
+    loop_->publish();
   }
   bool run() const noexcept override { return run_; }
   const double* torque() const noexcept override { return out_.data(); }
@@ -60,7 +60,7 @@ class TorqueHook : public SampleHook {
     run_ = record.run;
     state_ = record.state;
     reason_ = record.reason;
-    loop_->publish(clock_ns(CLOCK_MONOTONIC));
+    loop_->publish();
   }
 
   std::shared_ptr<TorqueLoop> loop_;

@@ -27,7 +27,6 @@ struct MonitorLimits {
   double safe_gap = 0.040;      // silence until safe [s]
   int frozen_repeats = 10;      // exact repeats of q, qd and current, while motion is commanded, until safe
   int bad_samples = 3;          // non-finite samples in a row until safe
-  double moving = 1e-3;         // |target_qd| above which motion is commanded [rad/s]
 };
 
 inline void validate(const MonitorLimits& m) {
@@ -186,7 +185,7 @@ class StreamMonitor {
 
   bool moving(const Sample& s) const noexcept {
     bool any = false;
-    for (int i = 0; i < 6; ++i) any = any || std::abs(s.values[at_target_qd + i]) > limits_.moving;
+    for (int i = 0; i < 6; ++i) any = any || std::abs(s.values[at_target_qd + i]) > commanded;
     return any;
   }
 
@@ -195,6 +194,7 @@ class StreamMonitor {
   // 1 normal, 2 reduced; 0: not reported.
   bool safety_normal() const noexcept { return safety_mode() >= 0 && safety_mode() <= 2; }
 
+  static constexpr double commanded = 1e-3;  // rad/s, |target_qd| above which motion is commanded
   MonitorLimits limits_;
   StreamCounts counts_;
   double last_time_ = 0.0;

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
 #include <sys/socket.h>
 
 #include <thread>
 
+#include "robot_dynamics/common/realtime.hpp"
 #include "robot_dynamics/control/torque_loop.hpp"
 #include "robot_dynamics/drivers/rtde_clock.hpp"
 #include "robot_dynamics/drivers/rtde_reader.hpp"
@@ -41,14 +40,9 @@ class TorqueLink {
       : loop_(std::move(loop)), socket_(socket), clock_(follow_host_clock) {
     if (!loop_) throw std::invalid_argument("loop is missing");
     if (socket_ < 0) throw std::invalid_argument("socket = " + std::to_string(socket_) + " is no descriptor");
-    if (!(0 <= realtime_priority && realtime_priority <= 99))
-      throw std::invalid_argument("realtime_priority must be in 0..99");
+    require_range("realtime_priority", realtime_priority, 0, 99);
     thread_ = std::thread([this] { run(); });
-    if (realtime_priority > 0) {
-      sched_param p{};
-      p.sched_priority = realtime_priority;
-      realtime_ = pthread_setschedparam(thread_.native_handle(), SCHED_FIFO, &p) == 0;
-    }
+    realtime_ = schedule_fifo(thread_.native_handle(), realtime_priority).done();
   }
   ~TorqueLink() { stop(); }
 
@@ -73,13 +67,13 @@ class TorqueLink {
       if (found < 0 && errno != EINTR) break;
       if (found <= 0) {
         loop_->idle(rtde::clock_ns(CLOCK_MONOTONIC));
-        loop_->publish(rtde::clock_ns(CLOCK_MONOTONIC));
+        loop_->publish();
       } else if (!receive()) {
         break;
       }
     }
     loop_->lost();
-    loop_->publish(rtde::clock_ns(CLOCK_MONOTONIC));
+    loop_->publish();
     alive_.store(false);
   }
 
@@ -127,7 +121,7 @@ class TorqueLink {
     const std::size_t size = sizeof reply + n * sizeof(double);
     if (send(socket_, out, size, MSG_DONTWAIT | MSG_NOSIGNAL) != static_cast<ssize_t>(size))
       unsent_.fetch_add(1, std::memory_order_relaxed);
-    loop_->publish(rtde::clock_ns(CLOCK_MONOTONIC));
+    loop_->publish();
   }
 
   std::shared_ptr<TorqueLoop> loop_;

@@ -74,16 +74,14 @@ class Elements {
         widening_(2 * n),
         backlash_(std::move(backlash)) {
     if (widening) std::copy_n(widening, 2 * n, widening_.begin());
-    if (!(1 <= n && n <= max_joints))
-      throw std::invalid_argument("joints = " + std::to_string(n) + " is outside 1..16");
-    if (!(1 <= M_ && M_ <= max_elements))
-      throw std::invalid_argument("elements = " + std::to_string(M_) + " is outside 1..16");
-    if (!(max_gap > 0)) throw std::invalid_argument("max_gap = " + std::to_string(max_gap) + " is not > 0");
+    require_range("joints", n, 1, max_joints);
+    require_range("elements", M_, 1, max_elements);
+    require(max_gap > 0, "max_gap", max_gap, "> 0");
     if (backlash_ && backlash_->joints() != n) throw std::invalid_argument("backlash does not have one row per joint");
     clock_.max_gap = max_gap;
     state_.resize(portable::padded(n) / portable::lanes * M_);
     full_range_.fill(-1.0);  // a joint that only pads a vector, or carries nothing, is always known
-    for (int i = 0; i < n; ++i) check(i);
+    for (int i = 0; i < n; ++i) take(i);
     for (const double x : widening_) widens_ = widens_ || x != 0.0;
   }
 
@@ -201,22 +199,21 @@ class Elements {
   const Element* of(int i) const noexcept { return state_.data() + i / portable::lanes * M_; }
   double range(int i) const noexcept { return high_[i] - low_[i]; }
 
-  void check(int i) {
-    const auto fail = [&](const char* name, double x, const char* bound) {
-      throw std::invalid_argument("joint " + std::to_string(i + 1) + ": " + name + " = " + std::to_string(x) +
-                                  " is not " + bound);
+  void take(int i) {
+    const auto check = [i](bool good, const char* name, double x, const char* bound) {
+      require_of_joint(good, i, name, x, bound);
     };
     double before = 0.0, largest = 0.0;
     for (int e = i * M_; e < (i + 1) * M_; ++e) {
-      if (!(span_[e] > before && span_[e] <= 10.0)) fail("span", span_[e], "rising, above 0 and at most 10");
-      if (!(level_[e] >= 0.0 && level_[e] <= 1e5)) fail("level", level_[e], "in 0..1e5");
-      if (!(load_[e] >= 0.0 && load_[e] <= 1e3)) fail("load", load_[e], "in 0..1e3");
+      check(span_[e] > before && span_[e] <= 10.0, "span", span_[e], "rising, above 0 and at most 10");
+      check(level_[e] >= 0.0 && level_[e] <= 1e5, "level", level_[e], "in 0..1e5");
+      check(load_[e] >= 0.0 && load_[e] <= 1e3, "load", load_[e], "in 0..1e3");
       before = span_[e];
       if (level_[e] + load_[e] > 0.0) largest = span_[e];
     }
-    if (backlash_ && !(backlash_->smallest(i) > 0.0)) fail("backlash", backlash_->smallest(i), "> 0");
+    if (backlash_) check(backlash_->smallest(i) > 0.0, "backlash", backlash_->smallest(i), "> 0");
     const double a = widening_[2 * i], b = widening_[2 * i + 1];
-    if (!(std::hypot(a, b) <= 0.9)) fail("widening", std::hypot(a, b), "at most 0.9");
+    check(std::hypot(a, b) <= 0.9, "widening", std::hypot(a, b), "at most 0.9");
     wide_.emplace_back(a, b);
     if (largest > 0.0) full_range_[i] = 2 * largest * wide_[i].widest() * (backlash_ ? backlash_->largest(i) : 1.0);
     widen(i, backlash_ ? backlash_->value(i, 0.0) : 1.0);
@@ -270,10 +267,9 @@ class Elements {
 
 // D_i = (i/M)^rD, k_i = (1/D_i) (M + 1 - i)^rk / sum_j j^rk [Madsen2020 ch6 17-18]
 inline void gms_spacing(int elements, double r_D, double r_k, double* D, double* k) {
-  if (!(1 <= elements && elements <= max_elements))
-    throw std::invalid_argument("elements = " + std::to_string(elements) + " is outside 1..16");
-  if (!(r_D > 0)) throw std::invalid_argument("r_D = " + std::to_string(r_D) + " is not > 0");
-  if (!std::isfinite(r_k)) throw std::invalid_argument("r_k is not finite");
+  require_range("elements", elements, 1, max_elements);
+  require(r_D > 0, "r_D", r_D, "> 0");
+  require(std::isfinite(r_k), "r_k", r_k, "finite");
   double sum = 0;
   for (int j = 1; j <= elements; ++j) sum += std::pow(j, r_k);
   for (int i = 1; i <= elements; ++i) {
@@ -289,10 +285,10 @@ inline Elements gms(int n, int elements, const double* D, const double* k, Perio
   for (int i = 0; i < n; ++i) {
     double sum = 0;
     for (int e = i * elements; e < (i + 1) * elements; ++e) {
-      if (!(k[e] >= 0)) throw std::invalid_argument("stiffness k = " + std::to_string(k[e]) + " is not >= 0");
+      require(k[e] >= 0, "stiffness k", k[e], ">= 0");
       sum += level[e] = k[e] * D[e];
     }
-    if (!(std::abs(sum - 1) < 1e-6)) throw std::invalid_argument("sum k D = " + std::to_string(sum) + " is not 1");
+    require(std::abs(sum - 1) < 1e-6, "sum k D", sum, "1");
   }
   return Elements(n, elements, D, level.data(), none.data(), std::move(backlash), max_gap);
 }

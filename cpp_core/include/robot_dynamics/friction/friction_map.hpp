@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/friction/friction_static.hpp"
 
@@ -108,22 +109,18 @@ class FrictionMap {
 
   void check_joint(int i) const {
     const auto names = parameter_names(law_);
-    const auto fail = [&](const std::string& name, double x, const char* bound) {
-      throw std::invalid_argument("joint " + std::to_string(i + 1) + ": " + name + " = " + std::to_string(x) +
-                                  " is not " + bound);
+    const auto check = [i](bool good, const std::string& name, double x, const char* bound) {
+      require_of_joint(good, i, name, x, bound);
     };
-    for (int k = 0; k < size_; ++k)
-      if (!std::isfinite(joint(i)[k])) fail(names[k], joint(i)[k], "finite");
+    for (int k = 0; k < size_; ++k) check(std::isfinite(joint(i)[k]), names[k], joint(i)[k], "finite");
     for (const char* positive : {"vs", "mu", "fc1", "fs1", "velocity_floor", "band"})
       for (int k = 0; k < size_; ++k)
-        if (names[k] == positive && !(law_ == FrictionLaw::liu) && !(joint(i)[k] > 0))
-          fail(names[k], joint(i)[k], "> 0");
+        if (names[k] == positive && law_ != FrictionLaw::liu) check(joint(i)[k] > 0, names[k], joint(i)[k], "> 0");
     const double eps = joint(i)[size_ - friction_tail + 1];
-    if (!(eps >= 0)) fail("eps", eps, ">= 0");
+    check(eps >= 0, "eps", eps, ">= 0");
     const bool cubic = law_ == FrictionLaw::madsen;
-    if (!(std::isfinite(T0_[i]) && (!cubic || T0_[i] >= 1)))
-      fail("reference_temperature", T0_[i], cubic ? ">= 1" : "finite");
-    if (!(range_[2 * i] <= range_[2 * i + 1])) fail("temperature_range lower", range_[2 * i], "<= upper");
+    check(std::isfinite(T0_[i]) && (!cubic || T0_[i] >= 1), "reference_temperature", T0_[i], cubic ? ">= 1" : "finite");
+    check(range_[2 * i] <= range_[2 * i + 1], "temperature_range lower", range_[2 * i], "<= upper");
   }
 
   FrictionLaw law_;

@@ -3,9 +3,9 @@
 
 #include <array>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 #include <vector>
+
+#include "robot_dynamics/common/check.hpp"
 
 namespace robot_dynamics {
 
@@ -37,10 +37,8 @@ struct SlidingJoint {
 
   // Throws std::invalid_argument, naming joint i (from 0), number and bound.
   void check(int i) const {
-    const auto require = [&](bool fine, const char* name, double x, const char* bound) {
-      if (!fine)
-        throw std::invalid_argument("joint " + std::to_string(i + 1) + ": " + name + " = " + std::to_string(x) +
-                                    " is not " + bound);
+    const auto require = [i](bool good, const char* name, double x, const char* bound) {
+      require_of_joint(good, i, name, x, bound);
     };
     require(load_limit >= 0.0 && load_limit <= 1e5, "load_limit", load_limit, "in 0..1e5");
     require(power == 1.0 || power == 2.0, "load_power", power, "1 or 2");

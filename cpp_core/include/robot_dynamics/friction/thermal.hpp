@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cmath>
-#include <stdexcept>
-#include <string>
+
+#include "robot_dynamics/common/check.hpp"
 
 namespace robot_dynamics {
 
@@ -18,16 +18,13 @@ struct HeatParameters {
 };
 
 inline void validate(const HeatParameters& p, int joint) {
-  const auto check = [&](bool good, const char* name, double x, const char* bound) {
-    if (!good)
-      throw std::invalid_argument("joint " + std::to_string(joint + 1) + ": " + name + " = " + std::to_string(x) +
-                                  " is not " + bound);
+  const auto check = [joint](bool good, const char* name, double x, const char* bound) {
+    require_of_joint(good && std::isfinite(x), joint, name, x, bound);
   };
-  check(std::isfinite(p.capacity) && p.capacity > 0, "heat_capacity", p.capacity, "> 0");
-  check(std::isfinite(p.transfer) && p.transfer >= 0, "heat_transfer", p.transfer, ">= 0");
-  check(std::isfinite(p.housing_capacity) && p.housing_capacity >= 0, "housing_capacity", p.housing_capacity, ">= 0");
-  if (p.two_nodes())
-    check(std::isfinite(p.housing_transfer) && p.housing_transfer >= 0, "housing_transfer", p.housing_transfer, ">= 0");
+  check(p.capacity > 0, "heat_capacity", p.capacity, "> 0");
+  check(p.transfer >= 0, "heat_transfer", p.transfer, ">= 0");
+  check(p.housing_capacity >= 0, "housing_capacity", p.housing_capacity, ">= 0");
+  if (p.two_nodes()) check(p.housing_transfer >= 0, "housing_transfer", p.housing_transfer, ">= 0");
 }
 
 // Temperature after dt [s] with power [W] [Simoni2017 8].

@@ -6,13 +6,13 @@
 namespace robot_dynamics::plant {
 
 struct Wall {
+  static constexpr double friction_velocity = 5e-3;  // [m/s], below it tangential friction is viscous
   bool enabled = false;
-  Vec3 point{};                     // a point of its surface [m]
-  Vec3 normal{0, 0, 1};             // unit, out of the wall
-  double stiffness = 2e4;           // [N/m]
-  double damping = 100;             // [N s/m], only while pressed; the wall never pulls
-  double friction = 0;              // tangential Coulomb coefficient
-  double friction_velocity = 5e-3;  // [m/s], below it tangential friction is viscous
+  Vec3 point{};            // a point of its surface [m]
+  Vec3 normal{0, 0, 1};    // unit, out of the wall
+  double stiffness = 2e4;  // [N/m]
+  double damping = 100;    // [N s/m], only while pressed; the wall never pulls
+  double friction = 0;     // tangential Coulomb coefficient
 };
 
 // Throws naming what is out of range; makes the normal a unit vector.

@@ -5,8 +5,8 @@
 
 #include <array>
 #include <cmath>
-#include <stdexcept>
-#include <string>
+
+#include "robot_dynamics/common/check.hpp"
 
 namespace robot_dynamics {
 
@@ -34,10 +34,7 @@ struct Chain {
 };
 
 // Throws naming the field, its value and its bound.
-inline void validate(const Chain& chain) {
-  if (!(1 <= chain.n && chain.n <= max_joints))
-    throw std::invalid_argument("n_joints = " + std::to_string(chain.n) + " is outside 1..16");
-}
+inline void validate(const Chain& chain) { require_range("n_joints", chain.n, 1, max_joints); }
 
 // The ten parameters of a link in a frame turned about the same origin: I' = R I R', (m c)' = R m c.
 inline std::array<double, link_parameters> turned_parameters(const std::array<double, 9>& R,

@@ -8,9 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
+#include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/rigid_body/kernel/vector.hpp"
 
 namespace robot_dynamics {
@@ -96,8 +95,7 @@ class RlsDf {
 
   // mu = exp(-dt / time_constant): 20 s are 0.99995 at 1 kHz
   explicit RlsDf(double time_constant = 20.0) : time_constant_(time_constant) {
-    if (!(time_constant > 0))
-      throw std::invalid_argument("time_constant = " + std::to_string(time_constant) + " is not > 0");
+    require(time_constant > 0, "time_constant", time_constant, "> 0");
     reset();
   }
 

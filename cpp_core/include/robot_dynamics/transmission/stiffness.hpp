@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/friction/periodic_table.hpp"
@@ -32,12 +33,10 @@ struct StiffnessOptions {
   double cutoff = 20.0;                                      // of the equal filters [Hz]
   double deflection_gate = 5e-5;                             // [rad]
   double torque_gate = 1.0;                                  // [Nm]
-  double moving = speeds::moving;                            // [rad/s]
   double motor_std = 1.0, link_std = 1.0, sensor_std = 0.3;  // [Nm]
   double publish_ratio = 0.25;                               // largest std / k that is published
   double explained = 0.5;   // least share of torque that deflection explains, to be published
   double learn_time = 1.0;  // of excited motion before anything is published [s]
-  double max_gap = 0.1;     // [s]
 };
 
 struct StiffnessInputs {  // arrays of n, null = absent; NaN entries = absent
@@ -56,22 +55,16 @@ class StiffnessEstimator {
     if (joints_.size() > learns_.size()) throw std::invalid_argument("joints is beyond 16 rows");
     if (kinematic_error_.joints() != static_cast<int>(joints_.size()))
       throw std::invalid_argument("kinematic_error does not have one row per joint");
-    const auto check = [](bool good, const char* name, double x) {
-      if (!good) throw std::invalid_argument(std::string(name) + " = " + std::to_string(x) + " is out of range");
-    };
     for (const auto& j : joints_) {
-      check(j.rotor_inertia >= 0 && std::isfinite(j.rotor_inertia), "rotor_inertia", j.rotor_inertia);
-      check(j.damping >= 0 && std::isfinite(j.damping), "damping", j.damping);
-      check(std::abs(j.skew) < 0.1, "skew", j.skew);
+      require_not_negative("rotor_inertia", &j.rotor_inertia, 1);
+      require_not_negative("damping", &j.damping, 1);
+      require(std::abs(j.skew) < 0.1, "skew", j.skew, "below 0.1 s");
     }
-    check(o_.cutoff > 0, "cutoff", o_.cutoff);
-    check(o_.deflection_gate >= 0, "deflection_gate", o_.deflection_gate);
-    check(o_.torque_gate >= 0, "torque_gate", o_.torque_gate);
-    check(o_.moving > 0, "moving", o_.moving);
-    check(o_.motor_std > 0 && o_.link_std > 0 && o_.sensor_std > 0, "std", o_.motor_std);
-    check(o_.publish_ratio > 0, "publish_ratio", o_.publish_ratio);
-    check(o_.max_gap > 0, "max_gap", o_.max_gap);
-    clock_.max_gap = o_.max_gap;
+    require(o_.cutoff > 0, "cutoff", o_.cutoff, "> 0");
+    require(o_.deflection_gate >= 0, "deflection_gate", o_.deflection_gate, ">= 0");
+    require(o_.torque_gate >= 0, "torque_gate", o_.torque_gate, ">= 0");
+    require(o_.motor_std > 0 && o_.link_std > 0 && o_.sensor_std > 0, "std", o_.motor_std, "> 0");
+    require(o_.publish_ratio > 0, "publish_ratio", o_.publish_ratio, "> 0");
   }
 
   int joints() const { return static_cast<int>(joints_.size()); }
@@ -171,7 +164,7 @@ class StiffnessEstimator {
     s.speed += w * (omega - s.speed);
     s.samples += s.samples < warm ? 1 : 0;
     const bool excited =
-        std::abs(s.phi) > o_.deflection_gate && std::abs(s.tau) > o_.torque_gate && std::abs(s.speed) > o_.moving;
+        std::abs(s.phi) > o_.deflection_gate && std::abs(s.tau) > o_.torque_gate && std::abs(s.speed) > speeds::moving;
     learns_[i] = s.samples == warm && excited;
     phi_[i] = s.phi;
     tau_[i] = s.tau;

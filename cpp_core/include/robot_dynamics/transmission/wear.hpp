@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cmath>
-#include <stdexcept>
-#include <string>
+
+#include "robot_dynamics/common/check.hpp"
 
 namespace robot_dynamics {
 
@@ -18,10 +18,9 @@ struct WearOptions {
 class WearMonitor {
  public:
   explicit WearMonitor(const WearOptions& options) : o_(options) {
-    if (!(0 < o_.warn && o_.warn < o_.error && o_.error < 1))
-      throw std::invalid_argument("warn = " + std::to_string(o_.warn) + ", error = " + std::to_string(o_.error) +
-                                  " are not 0 < warn < error < 1");
-    if (!(o_.hold >= 0)) throw std::invalid_argument("hold = " + std::to_string(o_.hold) + " is not >= 0");
+    require(0 < o_.warn && o_.warn < o_.error, "warn", o_.warn, "> 0 and below error");
+    require(o_.error < 1, "error", o_.error, "< 1");
+    require(o_.hold >= 0, "hold", o_.hold, ">= 0");
   }
   void reset() noexcept {
     level_ = Wear::unknown;

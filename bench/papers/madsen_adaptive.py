@@ -50,9 +50,9 @@ def identify_here(robot: RobotFile, path: Trajectory, passes: float, payload: fl
 def run(quick: bool = False) -> list[Row]:
     """MSE of feedforward torque and of position, with adaptation against without, and how fast."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
-    path = six_waypoints(robot, *((2.5, 5.0) if quick else (VELOCITY, ACCELERATION)))
+    path = six_waypoints(robot)
     nominal = identified(robot, identify_here(robot, path, 1.2, PAYLOAD))
-    before, after = _adapted(nominal, path, LEARNING / 2 if quick else LEARNING)
+    before, after = _adapted(nominal, path, LEARNING)
     period = CYCLES * (len(path.q) - 1)
     first, last = slice(len(before) - period, len(before)), slice(len(after) - period, len(after))
     old, new = before.torque_error(nominal)[first], after.torque_error(nominal)[last]

@@ -15,7 +15,7 @@ import numpy as np
 
 from bench.papers.labs import lab
 from bench.papers.labs.thermal import REST, identified
-from bench.papers.simoni import protocol, sensed
+from bench.papers.simoni import NO_PRIOR, protocol, sensed
 from bench.papers.table import Row, beside
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import joint_records
@@ -25,7 +25,6 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.rehearsal import rehearse
 
 SOURCE = "ablation"
-NO_PRIOR = {"expected_force": 1e4, "expected_moment": 1e4}  # it would hide part of what friction models change
 
 
 @dataclass(frozen=True)

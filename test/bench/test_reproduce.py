@@ -57,6 +57,14 @@ def test_clochiatti_meets_its_numbers(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(("name", "judged"), [("simoni", 4), ("madsen-calibration", 2)])
+def test_a_protocol_meets_its_numbers(name, judged):
+    rows = [row for row in protocol(name)(True) if row.met is not None]
+    assert len(rows) == judged
+    assert all(row.met for row in rows), [(row.figure, row.ours) for row in rows if not row.met]
+
+
+@pytest.mark.long
 def test_online_stiffness_meets_its_numbers():
     rows = protocol("madsen-stiffness")(True)
     assert [r.paper for r in rows] == [95.2, 96.6, 94.0] and all(r.met for r in rows)

@@ -204,9 +204,8 @@ void bind(py::module_& m) {
   using Release = py::call_guard<py::gil_scoped_release>;
   py::class_<rd::Reader>(m, "RtdeReader", "RTDE state reader with a receiving thread of its own.")
       .def(py::init(&make_reader),
-           "Options by name: those of StreamMonitor; host, port, timeout [s], minimum_major, torque_inputs, ring "
-           "[samples],\n"
-           "silence [s], follow_host_clock, realtime_priority.")
+           "Options by name: those of StreamMonitor; host, port, timeout [s], minimum_major, torque_inputs,\n"
+           "ring [samples], silence [s], follow_host_clock, realtime_priority.")
       .def(
           "set_torque_loop",
           [](rd::Reader& r, std::shared_ptr<robot_dynamics::TorqueLoop> loop, const Array& torque_constant) {

@@ -1,7 +1,7 @@
 #include <optional>
 
 #include "robot_dynamics/drivers/rtde_torque.hpp"
-#include "torque_arguments.hpp"
+#include "torque_cycle.hpp"
 
 namespace bindings::torque {
 using namespace robot_dynamics;

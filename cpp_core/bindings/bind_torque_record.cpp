@@ -1,4 +1,4 @@
-#include "torque_arguments.hpp"
+#include "torque_cycle.hpp"
 
 namespace bindings::torque_record {
 using namespace robot_dynamics;

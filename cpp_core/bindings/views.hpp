@@ -51,6 +51,8 @@ class Keywords {
   template <std::size_t M>
   void take(const char* name, std::array<double, M>& values, int n) {
     if (!left_.contains(name)) return;
+    if (n > static_cast<int>(M))
+      throw py::value_error(std::string(name) + " has more than " + std::to_string(M) + " joints");
     const py::object given = left_.attr("pop")(name);
     const double* data = in(given, name, {n});
     std::copy(data, data + n, values.begin());
@@ -58,12 +60,12 @@ class Keywords {
   // Of a joint each; must be given.
   template <std::size_t M>
   void need(const char* name, std::array<double, M>& values, int n) {
-    if (!left_.contains(name)) throw py::type_error("missing argument " + std::string(name));
+    require(name);
     take(name, values, n);
   }
   // Number of joints that an argument holds.
   int joints(const char* name) const {
-    if (!left_.contains(name)) throw py::type_error("missing argument " + std::string(name));
+    require(name);
     return static_cast<int>(py::len(left_[name]));
   }
   void finish() const {
@@ -72,6 +74,9 @@ class Keywords {
   }
 
  private:
+  void require(const char* name) const {
+    if (!left_.contains(name)) throw py::type_error("missing argument " + std::string(name));
+  }
   py::dict left_;
 };
 

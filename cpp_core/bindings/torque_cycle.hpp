@@ -1,4 +1,4 @@
-// What the bindings of the torque loop share: the record of a cycle.
+// Record of a cycle of the torque loop, as the bindings hand it out.
 #pragma once
 
 #include "batch.hpp"

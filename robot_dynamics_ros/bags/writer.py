@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import parse
-from robot_dynamics_ros.bags.mcap_chunks import OF_MESSAGE, RECORD
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.outputs import BAG_MARK, new_bag
 from robot_dynamics_ros.signals import Log, entries
@@ -27,9 +26,6 @@ from robot_dynamics_ros.topics import (
     below,
 )
 
-HEAD = np.dtype("u1, <u8, <u2, <u4, <u8, <u8")  # of a message's record
-HEAD.names = ("operation", "length", "channel", "number", "logged", "published")
-CHUNK = 2**20  # bytes
 TEMPERATURE_PERIOD = 0.1  # s; temperatures are published at about 10 Hz
 
 
@@ -181,42 +177,16 @@ def _write(log: Log, path: Path, streams: list[_Stream], namespace: str, about: 
     which = np.concatenate([np.full(len(s.rows), k) for k, s in enumerate(streams)]) if streams else row
     within = np.concatenate([np.arange(len(s.rows)) for s in streams]) if streams else row
     order = np.lexsort((which, row))
-    size = HEAD.itemsize + np.array([s.block.shape[1] for s in streams], dtype=np.int64)
-    begin = np.cumsum(size[which[order]]) // CHUNK
-    chunks: Iterable[np.ndarray] = np.split(order, np.flatnonzero(np.diff(begin)) + 1) if len(order) else []
+    items: Iterable[tuple[int, int, int]] = zip(
+        row[order].tolist(), which[order].tolist(), within[order].tolist(), strict=True
+    )
     if progress:
-        chunks = progress(chunks, "writing bag", int(begin[-1]) + 1 if len(order) else 0)
+        items = progress(items, "writing bag", len(order))
+    stamp = log.stamp_ns.tolist()
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         for key, value in {BAG_MARK: "write_bag", **about}.items():
             writer.set_custom_data(key, value)
         prefix = "/" + namespace.strip("/") + "/" if namespace.strip("/") else "/"
         connections = [writer.add_connection(prefix + s.name, s.type, typestore=_store()) for s in streams]
-        for part in chunks:
-            k = which[part]
-            heads = np.zeros(len(part), HEAD)
-            heads["operation"], heads["length"] = OF_MESSAGE, size[k] - RECORD.size
-            heads["channel"] = np.array([c.id for c in connections])[k]
-            heads["logged"] = heads["published"] = log.stamp_ns[row[part]]
-            rows = [streams[a].block[b].tobytes() for a, b in zip(k.tolist(), within[part].tolist(), strict=True)]
-            _add_chunk(writer, heads, size[k], rows)
-
-
-def _add_chunk(writer: Any, heads: np.ndarray, sizes: np.ndarray, rows: list[bytes]) -> None:
-    """Messages at once as a chunk of their own: one by one rosbags takes several times as long; rows: their bytes."""
-    storage = writer.storage  # the mcap writer; chunks are not part of the storage protocol
-    chunk, stamps = storage.chunk, heads["logged"]
-    places = chunk.bio.tell() + np.cumsum(sizes) - sizes
-    raw = heads.tobytes()
-    first = range(0, len(raw), HEAD.itemsize)
-    chunk.bio.write(b"".join(x for a, row in zip(first, rows, strict=True) for x in (raw[a : a + HEAD.itemsize], row)))
-    for channel in np.unique(heads["channel"]).tolist():
-        own = heads["channel"] == channel
-        chunk.msgs[channel] = list(zip(stamps[own].tolist(), places[own].tolist(), strict=True))
-        storage.channel_stats[channel] += len(chunk.msgs[channel])
-        writer.counts[channel] += len(chunk.msgs[channel])
-    begin, end = int(stamps.min()), int(stamps.max())
-    for span in (storage, chunk):
-        span.message_start_time = min(begin, span.message_start_time)
-        span.message_end_time = max(end, span.message_end_time)
-    writer.min_timestamp, writer.max_timestamp = min(begin, writer.min_timestamp), max(end, writer.max_timestamp)
-    storage.close_chunk()
+        for i, k, j in items:
+            writer.write(connections[k], stamp[i], streams[k].block[j].tobytes())

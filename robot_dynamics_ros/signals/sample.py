@@ -12,10 +12,10 @@ from robot_dynamics_ros.signals.table import ESTIMATED, SIGNALS, width
 
 
 @cache
-def _places(n_joints: int) -> tuple[tuple[str, slice], ...]:
+def _places(n_joints: int) -> dict[str, slice]:
     """Where each signal is in the buffer of a sample."""
     ends = np.cumsum([width(name, n_joints) for name in SIGNALS]).tolist()
-    return tuple((name, slice(a, b)) for name, a, b in zip(SIGNALS, [0, *ends], ends, strict=False))
+    return {name: slice(a, b) for name, a, b in zip(SIGNALS, [0, *ends], ends, strict=False)}
 
 
 class Sample:
@@ -29,10 +29,10 @@ class Sample:
     def __init__(self, joint_names: Sequence[str], stamp_ns: int = 0) -> None:
         self.joint_names, self.stamp_ns, self.receive_ns = tuple(joint_names), int(stamp_ns), 0
         places = _places(len(self.joint_names))
-        self.buffer = np.full(places[-1][1].stop, np.nan)
-        for name, place in places:
+        self.buffer = np.full(max(place.stop for place in places.values()), np.nan)
+        for name, place in places.items():
             object.__setattr__(self, name, self.buffer[place])
-        self._estimated = self.buffer[dict(places)[ESTIMATED[0]].start :]
+        self._estimated = self.buffer[places[ESTIMATED[0]].start :]
 
     if TYPE_CHECKING:  # the signals, for type checkers
 

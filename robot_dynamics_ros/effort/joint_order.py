@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 SECONDS = 5.0  # of a recording that shows it
-EXPLAINED = 0.5  # of the effort, and of what is left by the names: what may be left with two joints exchanged
+EXPLAINED = 0.5  # of the effort, and of what the named order leaves with any mount: what two exchanged joints may leave
 SAMPLES = 200  # compared
 V0 = 0.03  # rad/s, width of the friction step
 
@@ -23,7 +23,8 @@ V0 = 0.03  # rad/s, width of the friction step
 def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray | None, effort: np.ndarray) -> str:
     """A sentence naming two joints which, exchanged, make gravity explain the effort; "" where there are none.
 
-    Compared is what g(q) leaves of the effort, less offset, friction step, viscous term and inertia of each column.
+    Compared is what g(q) leaves of the effort, less offset, friction step, viscous term and inertia of each column, and
+    in the named order less gravity of any direction and size (another mount, payload, or sign).
     time (N,) [s]; q, qd, effort (N, n) [rad, rad/s, effort of the robot file].
     """
     meaning = declared(robot)
@@ -41,20 +42,21 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
     torque, n = meaning.sign * effort[some] / meaning.gain(constant), robot.n_joints
     spans = [np.linalg.qr(np.c_[np.ones(len(q)), np.tanh(v[:, j] / V0), v[:, j], a[:, j]])[0] for j in range(n)]
 
-    def rms(rest: np.ndarray) -> float:
-        free = [rest[:, j] - span @ (span.T @ rest[:, j]) for j, span in enumerate(spans)]
-        return float(np.sqrt(np.mean(np.square(free))))
+    def free(rest: np.ndarray) -> np.ndarray:
+        return np.concatenate([rest[:, j] - span @ (span.T @ rest[:, j]) for j, span in enumerate(spans)])
 
     def left(*pair: int) -> float:
         order = np.arange(n)
         order[list(pair)] = pair[::-1]
-        return rms(torque - model.gravity(np.ascontiguousarray(q[:, order]))[:, order])
+        return float(np.linalg.norm(free(torque - model.gravity(np.ascontiguousarray(q[:, order]))[:, order])))
 
-    named, size = left(), rms(torque)
-    if named < EXPLAINED * size or n < 2:
+    seen = free(torque)
+    if left() < EXPLAINED * np.linalg.norm(seen) or n < 2:
         return ""
+    mounts = np.column_stack([free(model.with_gravity(axis).gravity(q)) for axis in np.eye(3)])
+    mounted = seen - mounts @ np.linalg.lstsq(mounts, seen, rcond=None)[0]
     best = min(combinations(range(n), 2), key=lambda pair: left(*pair))
-    if left(*best) > EXPLAINED * min(named, size):
+    if left(*best) > EXPLAINED * np.linalg.norm(mounted):
         return ""
     names = " and ".join(robot.joint_names[j] for j in best)
     return f"gravity explains the effort only with {names} exchanged: names in another order than the numbers"

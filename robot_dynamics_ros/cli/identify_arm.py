@@ -23,7 +23,7 @@ from robot_dynamics_ros.estimators.force_sensor import SensorOptions
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify, read
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
-from robot_dynamics_ros.identification.known_mass import with_known_mass
+from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, with_known_mass
 from robot_dynamics_ros.identification.reports.result import summarise
 
 REPORT = "report.html"
@@ -94,7 +94,8 @@ def identify_arm(
         if payload_mass is not None:
             status.update("torque constants from the known mass")
             loaded = [read(found.robot, bag, options) for bag in carrying]
-            known, text, _ = with_known_mass(found, loaded, payload_mass)
+            gains = gains_of_known_mass(found, loaded, payload_mass)
+            known, text = with_known_mass(found, gains, loaded, payload_mass)
             progress = StepProgress(status.update)
             found = identify(known, bags, validate, options, progress)
             found.statements.append(text)

@@ -22,6 +22,7 @@ from robot_dynamics_ros.identification.arm.model import joint_rows
 from robot_dynamics_ros.identification.arm.solvers.least_squares import triangle
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import REGIONS, jackknife
 from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.payload import body_columns, loaded_motion
@@ -42,6 +43,7 @@ class KnownMassGains:
     own: np.ndarray
 
 
+@one_thread()
 def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass: float) -> KnownMassGains:
     """Gains from an identified unloaded arm and loaded recordings (effort as recorded) of a payload of `mass` [kg].
 
@@ -64,13 +66,9 @@ def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass
 
 
 def with_known_mass(
-    found: Identification, loaded: Sequence[Recording], mass: float
-) -> tuple[RobotFile, str, KnownMassGains]:
-    """The robot with torque constants and deviations from loaded recordings of a known mass [kg], a sentence, and them.
-
-    Raises DataError like gains_of_known_mass.
-    """
-    gains = gains_of_known_mass(found, loaded, mass)
+    found: Identification, gains: KnownMassGains, loaded: Sequence[Recording], mass: float
+) -> tuple[RobotFile, str]:
+    """The robot with torque constants and deviations from loaded recordings of a known mass [kg], and a sentence."""
     K = np.abs(gains.scale)
     names = zip(found.robot.joint_names, K, gains.std, gains.own, strict=True)
     shown = ", ".join(f"{n} {k:.3g} +- {s:.2g}{'' if o else ' (from the others)'}" for n, k, s, o in names)
@@ -81,7 +79,7 @@ def with_known_mass(
         "drives.source": found.robot.drives.sources_with(found_in_drives, key),
     }
     text = f"robot-dynamics identify with a known payload of {mass:g} kg on {', '.join(r.name for r in loaded)}"
-    return found.robot.with_updates(updates, {key: text}), f"K_tau from a payload of {mass:g} kg: {shown} Nm/A", gains
+    return found.robot.with_updates(updates, {key: text}), f"K_tau from a payload of {mass:g} kg: {shown} Nm/A"
 
 
 class _Problem:

@@ -70,7 +70,7 @@ def test_hybrid_reaches_both_figures_of_the_condition_alone():
     search = FourierSearch(Criteria(ROBOT, Limits.of(ROBOT, floor=0.05, clearance=0.1)), 5, 0.1 * np.pi, 20.0)
     rng = np.random.default_rng(3)
     start = search.start(rng)
-    alone = condition_alone(search, start, effort=20, rounds=4)
+    alone = condition_alone(search, start, effort=10, rounds=4)
     (reached,) = hybrid_until(search, start, [alone], rng)
     assert quality(search, start).condition > 2 * alone.condition and alone.kept
     assert reached is not None and reached.reaches(alone) and not alone.reaches(reached)

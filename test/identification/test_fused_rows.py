@@ -62,7 +62,7 @@ def size_of(structure):
 @pytest.fixture(params=[(None,) * 6, FILTERS], ids=["unfiltered", "filtered"])
 def structure(request, monkeypatch):
     monkeypatch.setattr(fused_rows.blocks, "__defaults__", (300,))  # many blocks, and windows longer than a block
-    return Structure(8.0, "q", 0.0, LAWS, request.param, COUPLED)
+    return Structure(8.0, 0.0, LAWS, request.param, COUPLED)
 
 
 def test_triangles_hold_the_same_rows(structure):
@@ -108,7 +108,7 @@ def test_weighted_solution_is_that_of_the_matrices(structure):
 
 def test_memory_beyond_the_data_does_not_grow_with_the_rows():
     """A long motion may cost what is kept per sample (residual, weight, its copy), never columns of W."""
-    structure = Structure(8.0, "q", 0.0, LAWS, FILTERS, COUPLED)
+    structure = Structure(8.0, 0.0, LAWS, FILTERS, COUPLED)
     small, large = motion_of(10_000), motion_of(40_000)
     extra = []
     for motion in (small, large):

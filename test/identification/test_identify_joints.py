@@ -58,8 +58,12 @@ def slow_turn():
     return simulated(plan, {"outputs.rotor_encoder": True}, keep=4)
 
 
-def test_friction_of_the_joints_that_moved_and_a_reason_for_the_others(steps):
-    found = identify_joints(steps, UR5E, "friction")
+@pytest.fixture(scope="module")
+def found(steps):
+    return identify_joints(steps, UR5E, "friction")
+
+
+def test_friction_of_the_joints_that_moved_and_a_reason_for_the_others(found):
     assert set(found.fits) == {PAN, LIFT} and set(found.refused) == set(UR5E.joint_names[2:])
     assert all("velocity-steps" in why for why in found.refused.values())
     (reason,) = found.reasons()
@@ -72,8 +76,7 @@ def test_friction_of_the_joints_that_moved_and_a_reason_for_the_others(steps):
     assert found.robot.hysteresis == UR5E.hysteresis
 
 
-def test_the_found_friction_predicts_another_motion(steps):
-    found = identify_joints(steps, UR5E, "friction", [0])
+def test_the_found_friction_predicts_another_motion(found):
     other = simulated(velocity_steps(UR5E, 0, START + 0.4, count=10, slowest=0.05, fastest=1.4), seed=5)
     again = identify_joints(other, UR5E, "friction", [0])
     x = np.linspace(0.05, 1.4, 9)[:, None] * np.ones(6)
@@ -81,10 +84,10 @@ def test_the_found_friction_predicts_another_motion(steps):
     assert np.abs(a - b).max() < 0.02 * np.abs(a).max()
 
 
-def test_load_shows_on_the_shoulder_only(steps):
-    found = identify_joints(steps, UR5E, "friction").fits
-    assert found[LIFT].parameters["fl"] > 0 and not any("load spans" in note for note in found[LIFT].notes)
-    assert found[PAN].parameters["fl"] == 0 and any("load spans" in note for note in found[PAN].notes)
+def test_load_shows_on_the_shoulder_only(found):
+    pan, lift = found.fits[PAN], found.fits[LIFT]
+    assert lift.parameters["fl"] > 0 and not any("load spans" in note for note in lift.notes)
+    assert pan.parameters["fl"] == 0 and any("load spans" in note for note in pan.notes)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,8 @@ def judged(individual):
         return steps([free], [judge], robot, GIVEN, effort="current")
 
     found = identify(FILE)
-    robot, _, gains = with_known_mass(found, [known], masses[0])
+    gains = gains_of_known_mass(found, [known], masses[0])
+    robot, _ = with_known_mass(found, gains, [known], masses[0])
     again = identify(robot)
     got = identify_payload(again, [unknown])
     error = (gains.scale / constants - 1)[gains.own]

@@ -3,6 +3,7 @@
 import copy
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -33,10 +34,15 @@ def log_of(individual, seed, mass=0.0, **overrides):
     return machine.run(*motion, keep=4)[0]
 
 
-def errors(individual):
+@cache
+def runs(individual):
+    """Two unloaded runs identified, and a loaded one."""
     free, judge = (recording(log_of(individual, seed), str(seed)) for seed in (1, 2))
-    found = steps([free], [judge], chosen=GIVEN)
-    got = payloads.identify_payload(found, [recording(log_of(individual, 3, MASS), "loaded")])
+    return steps([free], [judge], chosen=GIVEN), [recording(log_of(individual, 3, MASS), "loaded")]
+
+
+def errors(individual):
+    got = payloads.identify_payload(*runs(individual))
     assert {"mass", "com"} <= set(got.observable)
     return [(got.mass - MASS) / got.mass_std, *((got.com - COM) / got.com_std)]
 
@@ -65,8 +71,8 @@ def test_what_torque_constants_leave_open_is_counted(monkeypatch):
 
 def test_what_the_unloaded_run_leaves_open_is_counted():
     """Base parameters that are wrong by e, and whose covariance is e e', move the payload by its deviation."""
-    found = steps([recording(log_of(40, 1), "free")], chosen=GIVEN, until="fit_together")
-    loaded, s = [recording(log_of(40, 3, MASS), "loaded")], found.solution
+    found, loaded = runs(40)
+    s = found.solution
     base = np.arange(len(s.x)) < found.rigid.base.size
 
     def got(covariance, error):

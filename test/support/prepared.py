@@ -24,10 +24,10 @@ def laws(*more, n=6):
     return (JointFriction().with_terms(more),) * n
 
 
-def structure(chosen=None, cutoff=8.0, delay=0.0, source="q"):
+def structure(chosen=None, cutoff=8.0, delay=0.0):
     """State from positions below 8 Hz, no delay and no effort filter; unless other laws are chosen, those above."""
     chosen = chosen or laws()
-    return Structure(cutoff, source, delay, chosen, (None,) * len(chosen))
+    return Structure(cutoff, delay, chosen, (None,) * len(chosen))
 
 
 def given(chosen):

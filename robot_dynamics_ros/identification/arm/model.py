@@ -72,7 +72,6 @@ class Structure:
     """What was chosen from the data: state filter, delay, effort filters and friction laws."""
 
     cutoff: float
-    source: str
     delay: float
     laws: tuple[JointFriction, ...]
     filters: Filters
@@ -208,4 +207,4 @@ def coupled_statement(robot: RobotFile, structure: Structure) -> str:
 def motion_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> Motion:
     """Recordings filtered as a structure says, at the rate of the solution."""
     s, rate = structure, kept_rate(sum(r.samples for r in recordings), max(r.rate for r in recordings))
-    return stack([at_lower_rate(filtered(r, s.cutoff, s.source, s.delay, margin), rate) for r in recordings])
+    return stack([at_lower_rate(filtered(r, s.cutoff, s.delay, margin), rate) for r in recordings])

@@ -108,7 +108,7 @@ class Identification:
         the pieces; effort in Nm, not filtered.
         """
         s = self.structure
-        return filtered(recording, s.cutoff, s.source, s.delay, margin=s.cutoff * EDGE_PERIODS / periods)
+        return filtered(recording, s.cutoff, s.delay, margin=s.cutoff * EDGE_PERIODS / periods)
 
     def as_identified(self, recording: Recording) -> Recording:
         """A recording as it was read with the velocity of its positions and its effort in Nm, like those of the fit."""

@@ -1,4 +1,4 @@
-"""Structure from data: state cut-off, velocity source, effort delay and filter, coupled motors; every choice minimises
+"""Structure from data: state cut-off, effort delay and filter, coupled motors; every choice minimises
 the held-out error of the raw effort within the identification data (cross_validation.py), under the simple law of
 friction. Friction that turns round after some travel is late as well: cut-offs and delays are judged with presliding
 elements beside that law where they predict clearly better.
@@ -29,7 +29,7 @@ DELAYS = range(-2, 9)  # candidates in steps of SHORTEST_DELAY, or of a sample w
 SHORTEST_DELAY = 0.004  # s; a parabola through the candidates resolves a fraction of it
 ROUNDS, CLOSE = 4, 0.01  # of the finer search: at most, and step of the last one; the errors are alike on both sides
 SIGNIFICANCE = 3.0  # standard deviations, from the scatter of the joints, beyond which a delay is tried
-MIN_GAIN = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
+MIN_GAIN = 0.01  # relative gain in held-out error that a delay must bring
 AGREED = 0.7  # share of joints whose error a delay must lower
 MEMORY_GAIN = 0.2  # the same that shows presliding: 0.3..0.6 on the zoo; a Coulomb step wider than STEP brings 0.1
 QUIET = 2e-3  # an effort that was smoothed has no noise left above the cut-off: less than this share of its deviation
@@ -55,14 +55,14 @@ class Tuner:
     def run(self) -> Structure:
         """The structure with the smallest held-out error.
 
-        Cut-off, velocity source and delay are searched together; effort filters and coupled motors are chosen without
-        and with the delay, and the delay stays where the robot is predicted better with it and, with the same filters
-        and motors, AGREED of the joints are.
+        Cut-off and delay are searched together; effort filters and coupled motors are chosen without and with the
+        delay, and the delay stays where the robot is predicted better with it and, with the same filters and motors,
+        AGREED of the joints are.
         """
         candidates, errors, lags = self._search()
         table, zero = errors.sum(1), int(np.flatnonzero(lags == 0)[0])
-        chosen = self._completed(candidates[_best(candidates, table[:, zero])])
-        k = _best(candidates, table.min(1))
+        chosen = self._completed(candidates[int(table[:, zero].argmin())])
+        k = int(table.min(1).argmin())
         if late := self._late(candidates[k], errors[k], lags):
             other = self._completed(late)
             if self._gains(other, chosen):
@@ -70,7 +70,7 @@ class Tuner:
                 self.notes.append(_lag(chosen))
         return chosen
 
-    # -- cut-off, velocity source and delay -----------------------------------------------------------------------
+    # -- cut-off and delay ---------------------------------------------------------------------------------------
     def _search(self) -> tuple[list[Structure], np.ndarray, np.ndarray]:
         """Candidates, held-out errors of their joints for every delay (candidates, n, D), and delays [samples].
 
@@ -78,38 +78,29 @@ class Tuner:
         """
         f_dyn = max(motion_frequency(r) for r in self.recordings)
         cutoffs = sorted({round(min(max(f * f_dyn, SLOWEST), 0.25 * self.rate), 3) for f in CUTOFF_FACTORS})
-        reported = all(p.qd is not None for r in self.recordings for p in r.pieces)
         none: Filters = (None,) * self.rigid.n
         lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
         margin = cutoffs[0]
-        candidates = [Structure(c, "q", 0.0, self.simple, none, self.coupled) for c in cutoffs]
+        candidates = [Structure(c, 0.0, self.simple, none, self.coupled) for c in cutoffs]
         simple, memory = (self._errors(s, lags, margin) for s in (candidates[0], candidates[0].remembering()))
         self._remembers = bool(memory.sum(0).min() < (1 - MEMORY_GAIN) * simple.sum(0).min())
         rows = [memory if self._remembers else simple]
         rows += [self._errors(self._law(s), lags, margin) for s in candidates[1:]]
-        if reported:  # velocities are tried about the best cut-off of the positions
-            best = cutoffs[int(np.argmin([row.sum(0).min() for row in rows]))]
-            near = sorted(cutoffs, key=lambda c: abs(np.log(c / best)))[:3]
-            more = [replace(candidates[0], cutoff=c, source="qd") for c in sorted(near)]
-            rows += [self._errors(self._law(s), lags, margin) for s in more]
-            candidates += more
         self._lower(candidates, rows, lags)
         return candidates, np.array(rows), lags
 
     def _lower(self, candidates: list[Structure], rows: list[np.ndarray], lags: np.ndarray) -> None:
-        """Append candidates below the lowest cut-off of each source while the error falls there."""
-        for source in dict.fromkeys(c.source for c in candidates):
-            own = [k for k, c in enumerate(candidates) if c.source == source]
-            k = min(own, key=lambda i: rows[i].sum(0).min())
-            best, lowest = candidates[k], candidates[k].cutoff == min(candidates[i].cutoff for i in own)
-            while lowest and best.cutoff > SLOWEST:
-                lower = replace(best, cutoff=max(best.cutoff / LOWER, SLOWEST))
-                a, b = (self._errors(self._law(c), lags, lower.cutoff) for c in (lower, best))
-                if a.sum(0).min() > b.sum(0).min():
-                    break
-                candidates.append(lower)
-                rows.append(rows[k] * (a / b))  # as if on the samples of the others
-                k, best = len(rows) - 1, lower
+        """Append candidates below the lowest cut-off while the error falls there."""
+        k = int(np.argmin([row.sum(0).min() for row in rows]))
+        best = candidates[k]
+        while best.cutoff > SLOWEST and best.cutoff == min(c.cutoff for c in candidates):
+            lower = replace(best, cutoff=max(best.cutoff / LOWER, SLOWEST))
+            a, b = (self._errors(self._law(c), lags, lower.cutoff) for c in (lower, best))
+            if a.sum(0).min() > b.sum(0).min():
+                break
+            candidates.append(lower)
+            rows.append(rows[k] * (a / b))  # as if on the samples of the others
+            k, best = len(rows) - 1, lower
 
     def _late(self, structure: Structure, table: np.ndarray, lags: np.ndarray) -> Structure | None:
         """The structure with the delay that shows beyond SIGNIFICANCE deviations, or None; table (n, D): its errors.
@@ -217,13 +208,6 @@ class Tuner:
         errors = np.empty((self.rigid.n, len(lags)))
         errors[:, order] = self._judged(structure, lags[order], margin).errors(structure)
         return errors
-
-
-def _best(candidates: list[Structure], errors: np.ndarray) -> int:
-    """Number of the candidate with the smallest error; reported velocities only where they gain MIN_GAIN."""
-    first = min((k for k, c in enumerate(candidates) if c.source == "q"), key=lambda k: errors[k])
-    best = int(errors.argmin())
-    return best if errors[best] < (1 - MIN_GAIN) * errors[first] else first
 
 
 def _lag(structure: Structure) -> str:

@@ -103,18 +103,16 @@ def pieces_of(start: np.ndarray) -> Iterator[tuple[int, int]]:
     yield from zip(edges[:-1], edges[1:], strict=True)
 
 
-def filtered(
-    rec: Recording, cutoff: float, source: str = "q", delay: float = 0.0, margin: float | None = None
-) -> Motion:
+def filtered(rec: Recording, cutoff: float, delay: float = 0.0, margin: float | None = None) -> Motion:
     """Zero-phase Butterworth order 4 at `cutoff` [Hz], then central differences [Madsen2020 ch5 4.1]; the acceleration
     at no more than RIGID_BAND.
 
-    source: "q" differentiates position; "qd" filters the reported velocity. delay [s] > 0: the effort is that much
-    later than the state it belongs to. Samples within EDGE_PERIODS of a piece's ends are dropped; `margin` [Hz] drops
-    those of another cut-off instead, so that several cut-offs can be compared on the same samples.
+    delay [s] > 0: the effort is that much later than the state it belongs to. Samples within EDGE_PERIODS of a piece's
+    ends are dropped; `margin` [Hz] drops those of another cut-off instead, so that several cut-offs can be compared on
+    the same samples.
     Raises DataError where no piece outlasts the filter's edges.
     """
-    parts = [_filtered_piece(p, cutoff, source, delay, margin or cutoff) for p in rec.pieces]
+    parts = [_filtered_piece(p, cutoff, delay, margin or cutoff) for p in rec.pieces]
     parts = [p for p in parts if len(p[0]) > 20]
     if not parts:
         raise DataError(f"{rec.name}: no piece is longer than the edges of a {cutoff:.3g} Hz filter")
@@ -141,14 +139,11 @@ def on_grid(p: Piece) -> Piece:
     return replace(p, t=grid, q=_at(grid, p.t, p.q), qd=qd, extra={})
 
 
-def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: float) -> tuple[Any, ...]:
+def _filtered_piece(p: Piece, cutoff: float, delay: float, margin: float) -> tuple[Any, ...]:
     dt, state = p.period, on_grid(p)
     grid, even = state.t, state is p
     q = low_pass(state.q, cutoff, dt, continued=True)
-    if source == "qd" and state.qd is not None:
-        qd = low_pass(state.qd, cutoff, dt, continued=True)
-    else:
-        qd = np.gradient(q, dt, axis=0)
+    qd = np.gradient(q, dt, axis=0)
     slow = qd if cutoff <= RIGID_BAND else low_pass(qd, RIGID_BAND, dt, continued=True)
     qdd = np.gradient(slow, dt, axis=0)
     edge = max(min(EDGE_PERIODS / margin, MAX_EDGE), 4 * dt)

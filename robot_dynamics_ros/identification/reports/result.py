@@ -200,7 +200,6 @@ def _structure(found: Identification) -> dict[str, Any]:
     s = found.structure
     return {
         "cutoff": s.cutoff,
-        "velocity_from": "position" if s.source == "q" else "reported velocity",
         "effort_delay": s.delay,
         "effort_delay_std": s.delay_std if np.isfinite(s.delay_std) else None,
         "reported_velocity": None if found.velocity is None else vars(found.velocity),

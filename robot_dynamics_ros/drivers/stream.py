@@ -44,8 +44,8 @@ class Stream:
         self._carried = 0
         self.flags = self.missed = 0
         self.connected = False
-        self.reconnects = self.overruns = self.malformed = self._damaged = 0
-        self._rate = SampleRate()
+        self.reconnects = self.malformed = self._damaged = 0
+        self._rate = Rate()
 
     def restart(self) -> None:
         """A new connection: the next sample has no predecessor, the offset of the clocks is found anew."""
@@ -118,22 +118,22 @@ class Stream:
         """Counts since the start; rate over the time since the last call (at least half a second)."""
         counts = self._monitor.counts
         counts["non_finite"] += self._damaged
-        own = {"reconnects": self.reconnects, "overruns": self.overruns, "malformed": self.malformed}
+        own = {"reconnects": self.reconnects, "malformed": self.malformed}
         return Statistics(rate=self._rate.of(counts["samples"]), **counts, **(own | more))
 
 
-class SampleRate:
-    """Samples per second [Hz] since the previous call; within half a second of it, since the call before that."""
+class Rate:
+    """Increase of a count per second since the previous call; within half a second of it, since the call before."""
 
-    def __init__(self) -> None:
-        self._since, self._before = time.monotonic(), 0
+    def __init__(self, count: float = 0.0) -> None:
+        self._since, self._before = time.monotonic(), count
 
-    def of(self, samples: int) -> float:
-        """Rate [Hz], from the count of all samples so far."""
+    def of(self, count: float) -> float:
+        """Rate [1/s], from the count now."""
         now = time.monotonic()
-        rate = (samples - self._before) / max(now - self._since, 1e-9)
+        rate = (count - self._before) / max(now - self._since, 1e-9)
         if now - self._since >= 0.5:
-            self._since, self._before = now, samples
+            self._since, self._before = now, count
         return rate
 
 

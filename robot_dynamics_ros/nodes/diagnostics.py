@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+
+from robot_dynamics_ros.drivers.stream import Rate
 
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
 KEPT, SKIPPED = 5000, 500  # latencies; the skipped ones are of a node that starts
@@ -17,8 +18,7 @@ class LatencyMeter:
     """Latencies [s] in a ring and their count; percentiles are computed when read."""
 
     def __init__(self) -> None:
-        self._ring, self._count, self._count_before, self._skip = np.zeros(KEPT), 0, 0, SKIPPED
-        self._since, self.worst = time.monotonic(), 0.0
+        self._ring, self._count, self._skip, self._rate = np.zeros(KEPT), 0, SKIPPED, Rate()
 
     def add(self, seconds: float) -> None:
         """Add one latency [s]; the first SKIPPED, while a node starts up, are left out."""
@@ -27,8 +27,6 @@ class LatencyMeter:
             return
         self._ring[self._count % len(self._ring)] = seconds
         self._count += 1
-        if seconds > self.worst:
-            self.worst = seconds
 
     @property
     def count(self) -> int:
@@ -37,10 +35,7 @@ class LatencyMeter:
 
     def rate(self) -> float:
         """Latencies added per second since the previous call."""
-        now = time.monotonic()
-        rate = (self._count - self._count_before) / max(now - self._since, 1e-9)
-        self._count_before, self._since = self._count, now
-        return rate
+        return self._rate.of(self._count)
 
     def percentiles(self) -> tuple[float, float, float]:
         """p50, p99 and max [s] over the ring; NaN while empty."""
@@ -54,20 +49,6 @@ class LatencyMeter:
         """Percentiles as diagnostic values [us]."""
         p50, p99, top = (1e6 * value for value in self.percentiles())
         return {f"{name} p50 [us]": f"{p50:.0f}", f"{name} p99 [us]": f"{p99:.0f}", f"{name} max [us]": f"{top:.0f}"}
-
-
-class CpuShare:
-    """Processor time of this process, all threads, per wall time, since the previous call."""
-
-    def __init__(self) -> None:
-        self._cpu, self._since = time.process_time(), time.monotonic()
-
-    def share(self) -> float:
-        """Share of one core, 1: a whole core."""
-        cpu, now = time.process_time(), time.monotonic()
-        share = (cpu - self._cpu) / max(now - self._since, 1e-9)
-        self._cpu, self._since = cpu, now
-        return share
 
 
 def status(name: str, level: bytes, message: str, values: Mapping[str, Any], hardware: str = "") -> DiagnosticStatus:

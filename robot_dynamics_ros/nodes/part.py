@@ -1,13 +1,14 @@
-"""The parts of a node: what they may use of it, and the topics and services that they create and remove."""
+"""The parts of a node, and the topics and services that they create and remove."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.errors import RobotDynamicsError, printable
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 
 LONGEST_REASON = 300  # characters
 REPEAT = 30.0  # s between lines of the console that say the same
@@ -18,71 +19,10 @@ def reason(error: RobotDynamicsError) -> str:
     return printable(str(error), LONGEST_REASON)
 
 
-class NodeContext(Protocol):
-    """What a part uses of its node: parameters, log, clock, and the creation of topics and services (as in rclpy)."""
-
-    @property
-    def context(self) -> Any:
-        """Context of rclpy in which the node lives."""
-
-    @property
-    def active(self) -> bool:
-        """True between activation and deactivation."""
-
-    @property
-    def path(self) -> str:
-        """Namespace and name without the leading slash."""
-
-    def work(self) -> bool:
-        """One piece of the node's own work; False: there is none."""
-
-    def value(self, name: str) -> Any:
-        """Present value of a parameter."""
-
-    def values(self, prefix: str) -> dict[str, Any]:
-        """Present values of the parameters below a prefix, without it."""
-
-    def get_name(self) -> str:
-        """Name of the node."""
-
-    def get_namespace(self) -> str:
-        """Namespace of the node."""
-
-    def resolve_topic_name(self, topic: str) -> str:
-        """Full name of a topic, remapped as for this node."""
-
-    def resolve_service_name(self, service: str) -> str:
-        """Full name of a service, remapped as for this node."""
-
-    def get_logger(self) -> Any:
-        """Logger of the node."""
-
-    def get_clock(self) -> Any:
-        """Clock of the node."""
-
-    def namesakes(self) -> int:
-        """Other nodes of this name in the graph."""
-
-    def commanders(self, services: Iterable[str], topics: Iterable[str]) -> list[tuple[str, str]]:
-        """(full name, enclave) of the other nodes that can call one of the services or publish one of the topics."""
-
-    def count_publishers(self, topic_name: str) -> int:
-        """Publishers of a topic in the graph."""
-
-    def create_publisher(self, *args: Any, **kwargs: Any) -> Any: ...
-    def create_lifecycle_publisher(self, *args: Any, **kwargs: Any) -> Any: ...
-    def create_subscription(self, *args: Any, **kwargs: Any) -> Any: ...
-    def create_service(self, *args: Any, **kwargs: Any) -> Any: ...
-    def destroy_publisher(self, *args: Any, **kwargs: Any) -> Any: ...
-    def destroy_lifecycle_publisher(self, *args: Any, **kwargs: Any) -> Any: ...
-    def destroy_subscription(self, *args: Any, **kwargs: Any) -> Any: ...
-    def destroy_service(self, *args: Any, **kwargs: Any) -> Any: ...
-
-
 class NodePart:
     """Base of the parts: destroy() removes what the part has created."""
 
-    def __init__(self, node: NodeContext) -> None:
+    def __init__(self, node: LifecycleBase) -> None:
         self._node = node
         self._entities: list[tuple[Callable[[Any], Any], Any]] = []
 
@@ -110,7 +50,7 @@ class NodePart:
 
     def _publish_active(self, kind: type, topic: str, qos: Any) -> Any:
         """A publisher that publishes only while the node is active."""
-        publisher = self._node.create_lifecycle_publisher(kind, topic, qos)
+        publisher: Any = self._node.create_lifecycle_publisher(kind, topic, qos)
         return self._keep(self._node.destroy_lifecycle_publisher, publisher)
 
     def _trigger(self, name: str, action: Callable[[], str]) -> Any:

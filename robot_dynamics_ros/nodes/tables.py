@@ -3,91 +3,74 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from robot_dynamics_ros.control.torque import CONTROL
 from robot_dynamics_ros.drivers.factory import DRIVERS
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.topics import PREFIX
 
+fixed = partial(Parameter, read_only=True)
+
 COMMON = (
-    Parameter("robot", "ur5e", "name of a shipped robot, or path of a robot file", read_only=True),
-    Parameter(
-        "autostart", True, "configure and activate at start; false: wait for a lifecycle manager", read_only=True
-    ),
-    Parameter(
+    fixed("robot", "ur5e", "name of a shipped robot, or path of a robot file"),
+    fixed("autostart", True, "configure and activate at start; false: wait for a lifecycle manager"),
+    fixed(
         "frame_id",
         "",
         "frame of external_wrench: its axes, moments about its origin; base, tool (empty: tool) or a link's name",
-        read_only=True,
     ),
-    Parameter("tf_prefix", "", "prefix of frame names", read_only=True),
+    fixed("tf_prefix", "", "prefix of frame names"),
 )
 NAMES = (
-    Parameter(
-        "prefix",
-        PREFIX,
-        "name above the topics of estimates and commands; ~: the node's own name (one node per robot)",
-        read_only=True,
+    fixed(
+        "prefix", PREFIX, "name above the topics of estimates and commands; ~: the node's own name (one node per robot)"
     ),
 )
 
 DRIVER = (
-    Parameter(
+    fixed(
         "driver",
         "ur",
         "driver of the robot; none: subscribe to the topics of an existing driver",
         choices=(*DRIVERS, "none"),
-        read_only=True,
     ),
-    Parameter("ip", "127.0.0.1", "address of the controller", read_only=True),
-    Parameter(
+    fixed("ip", "127.0.0.1", "address of the controller"),
+    fixed(
         "port",
         0,
         "port of the controller's state interface (ur, comau), 0: the default of the vendor",
         low=0,
         high=65535,
-        read_only=True,
     ),
-    Parameter(
+    fixed(
         "effort_source",
         "current",
         "source of effort: K_tau i (current), or the controller's torque (ur)",
         choices=("current", "controller"),
-        read_only=True,
     ),
-    Parameter("arm", 1, "number of the arm at its controller (comau)", low=1, high=4, read_only=True),
-    Parameter("enable_commands", False, "allow positions to be sent; false: only receive (comau)", read_only=True),
-    Parameter(
-        "follow_host_clock",
-        True,
-        "map controller time to the host clock; false: keep its differences exactly",
-        read_only=True,
+    fixed("arm", 1, "number of the arm at its controller (comau)", low=1, high=4),
+    fixed("enable_commands", False, "allow positions to be sent; false: only receive (comau)"),
+    fixed("follow_host_clock", True, "map controller time to the host clock; false: keep its differences exactly"),
+    fixed(
+        "realtime_priority", 0, "SCHED_FIFO priority of the receiving thread where permitted, 0: none", low=0, high=99
     ),
-    Parameter(
-        "realtime_priority",
-        0,
-        "SCHED_FIFO priority of the receiving thread where permitted, 0: none",
-        low=0,
-        high=99,
-        read_only=True,
-    ),
-    Parameter("degraded_gap", 0.020, "gap after which the stream is degraded", "s", 0.002, 1.0, read_only=True),
-    Parameter("safe_gap", 0.040, "gap after which the stream is unsafe", "s", 0.002, 1.0, read_only=True),
-    Parameter(
+    fixed("degraded_gap", 0.020, "gap after which the stream is degraded", "s", 0.002, 1.0),
+    fixed("safe_gap", 0.040, "gap after which the stream is unsafe", "s", 0.002, 1.0),
+    fixed(
         "frozen_repeats",
         10,
         "exact repeats of the measured values in motion after which the stream is unsafe",
         low=1,
         high=1000,
-        read_only=True,
     ),
 )
 # options of every driver; those of one driver stand in drivers.factory.DRIVERS
 STREAM_OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 
 TORQUE = (
-    Parameter("torque", False, "offer torque mode (ur from PolyScope 5.26, franka)", read_only=True),
-    Parameter("adaptation_file", "", "file that keeps adapted friction over restarts, empty: none", read_only=True),
+    fixed("torque", False, "offer torque mode (ur from PolyScope 5.26, franka)"),
+    fixed("adaptation_file", "", "file that keeps adapted friction over restarts, empty: none"),
     Parameter("waypoints", "", "YAML file of the waypoints that enable_tracking follows in a loop"),
     Parameter("tracking_speed", 0.5, "joint speed between waypoints", "rad/s", 0.01, 3.0),
     *(replace(p, name=f"control.{p.name}") for p in CONTROL),
@@ -136,16 +119,15 @@ SETTINGS = (
 )
 
 LEARNING = (
-    Parameter("learn_state", "", "directory of `learn` for this robot; empty: do not learn", read_only=True),
-    Parameter("learn_minutes", 10.0, "length of a recording that is learned", "min", 0.5, 120.0, read_only=True),
+    fixed("learn_state", "", "directory of `learn` for this robot; empty: do not learn"),
+    fixed("learn_minutes", 10.0, "length of a recording that is learned", "min", 0.5, 120.0),
 )
 
 MOTION = (
-    Parameter(
+    fixed(
         "command_source",
         "",
         "full name (/ns/node) or enclave of the only node that may enable torque or motion; empty: any",
-        read_only=True,
     ),
     Parameter("approach_speed", 0.5, "speed of the move to the first point of a trajectory", "rad/s", 0.01, 3.0),
     Parameter(
@@ -154,30 +136,24 @@ MOTION = (
 )
 
 INPUT = (
-    Parameter("stages", "all", "stages to run, separated by commas; all, or none", read_only=True),
-    Parameter(
+    fixed("stages", "all", "stages to run, separated by commas; all, or none"),
+    fixed(
         "stamps",
         "header",
         "stamp of a sample: the header of the message, or its time of arrival",
         choices=("header", "receive"),
-        read_only=True,
     ),
     Parameter("max_age", 0.5, "largest age, or time in the future, of a message, 0: no limit", "s", 0.0, 3600.0),
-    Parameter(
+    fixed(
         "effort_semantics",
         "robot_file",
         "meaning of effort: as the robot file declares, or recognised at rest",
         choices=("robot_file", "recognise"),
-        read_only=True,
     ),
 )
 
-DESCRIPTION = (
-    Parameter("publish_description", True, "publish the robot as URDF on robot_description, latched", read_only=True),
-)
-NO_DESCRIPTION = (
-    Parameter("publish_description", False, "publish the robot as URDF on robot_description, latched", read_only=True),
-)
+DESCRIPTION = (fixed("publish_description", True, "publish the robot as URDF on robot_description, latched"),)
+NO_DESCRIPTION = (replace(DESCRIPTION[0], default=False),)
 
 MARKERS = (
     Parameter("marker_scale", 0.01, "length of the contact arrow per force", "m/N", 1e-4, 1.0),
@@ -186,22 +162,21 @@ MARKERS = (
 )
 
 METRICS = (
-    Parameter(
+    fixed(
         "metrics_port",
         0,
         "port of force, contact, temperature and health as OpenMetrics for Prometheus, on 127.0.0.1; 0: none",
         low=0,
         high=65535,
-        read_only=True,
     ),
 )
 
 VIEWER = (
-    Parameter("rate", 30.0, "pictures per second", "Hz", 1.0, 120.0, read_only=True),
-    Parameter("file", "", "also write this .rrd file; empty: none", read_only=True),
-    Parameter("web", True, "serve the web viewer, on 127.0.0.1 only", read_only=True),
-    Parameter("web_port", 0, "port of the web page, 0: a free one", low=0, high=65535, read_only=True),
-    Parameter("data_port", 0, "port of the viewer's data, 0: a free one", low=0, high=65535, read_only=True),
+    fixed("rate", 30.0, "pictures per second", "Hz", 1.0, 120.0),
+    fixed("file", "", "also write this .rrd file; empty: none"),
+    fixed("web", True, "serve the web viewer, on 127.0.0.1 only"),
+    fixed("web_port", 0, "port of the web page, 0: a free one", low=0, high=65535),
+    fixed("data_port", 0, "port of the viewer's data, 0: a free one", low=0, high=65535),
 )
 
 # node -> its tables; stages add theirs as <stage>.<parameter>

@@ -28,8 +28,6 @@ MODALITIES = {
 }
 DRIVES_ON = 4
 DRIVE_STATUS = {1: "off", 2: "driving on", 3: "driving off", DRIVES_ON: "on"}
-# bits of a state's mask: which blocks the LPC fills
-HAS_ROUNDS, HAS_LINK, HAS_TARGET, HAS_SPEED, HAS_CURRENT, HAS_MODEL = (1 << bit for bit in range(6))
 NAN10 = (math.nan,) * AXES
 
 

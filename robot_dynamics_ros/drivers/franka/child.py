@@ -20,6 +20,7 @@ from robot_dynamics_ros.drivers.child_process import receive, send
 from robot_dynamics_ros.drivers.franka.rows import SLOTS, STOPPED_MODES, VECTORS, WIDTH
 from robot_dynamics_ros.drivers.franka.torque import ORDERLY, Linked, TorqueCycle, last_guard
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
+from robot_dynamics_ros.drivers.stream import Rate
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.trajectories.playback import Playback
@@ -36,7 +37,7 @@ class Child:
         self._pipe, self._ring, self._file = pipe, ring, robot
         self._source = Linked(sockets[0], robot) if sockets else None
         self._acting: np.ndarray | None = None  # torque that acts, in torque control
-        self._busy = time.process_time(), time.monotonic()
+        self._busy = Rate(time.process_time())
         self._cycle, self._share = 0, 0.0
 
     def connect(self, host: str, realtime: bool) -> None:
@@ -70,9 +71,7 @@ class Child:
             self._source.on_state(state, times, mode in STOPPED_MODES, self._acting)
         self._cycle += 1
         if self._cycle % 1000 == 0:
-            cpu, now = time.process_time(), time.monotonic()
-            self._share = (cpu - self._busy[0]) / max(now - self._busy[1], 1e-9)
-            self._busy = cpu, now
+            self._share = self._busy.of(time.process_time())
         return times[0]
 
     # -- requests -----------------------------------------------------------------------------------------------------

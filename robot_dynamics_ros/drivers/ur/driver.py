@@ -21,7 +21,7 @@ from robot_dynamics_ros._core import (
     fill_signals,
 )
 from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Statistics, TorqueDriver
-from robot_dynamics_ros.drivers.stream import SampleRate
+from robot_dynamics_ros.drivers.stream import Rate
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.drivers.ur.status import RUNNING, status_of
 from robot_dynamics_ros.drivers.ur.torque import upload
@@ -85,7 +85,7 @@ class UrDriver(TorqueDriver):
         self.sample = Sample(robot.joint_names)
         self._values, self._meta = np.full(RTDE_WIDTH, np.nan), np.zeros(4, dtype=np.int64)
         self._map()
-        self._rate = SampleRate()
+        self._rate = Rate()
 
     def _map(self) -> None:
         """Places of the RTDE values in the sample's buffer, so that one assignment fills it."""

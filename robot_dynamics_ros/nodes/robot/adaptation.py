@@ -13,7 +13,7 @@ from robot_dynamics_ros._core import FreezeReason, TorqueLoop, TorqueRecord
 from robot_dynamics_ros.control.adaptation_store import load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.control.torque import coulomb_level
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, status
-from robot_dynamics_ros.nodes.part import NodeContext
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.robot_file import RobotFile
 
 SAVE_PERIOD = 60.0  # s
@@ -25,7 +25,7 @@ class AdaptedFriction:
     Raises ConfigError for a file that is damaged or belongs to another robot.
     """
 
-    def __init__(self, node: NodeContext, robot: RobotFile, loop: TorqueLoop, law: str) -> None:
+    def __init__(self, node: LifecycleBase, robot: RobotFile, loop: TorqueLoop, law: str) -> None:
         self._node, self._robot, self._law = node, robot, law
         name = node.value("adaptation_file")
         self._file = Path(os.path.expanduser(name)) if name else None

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.interfaces import COMMAND_TOPICS, ENABLING_SERVICES
-from robot_dynamics_ros.nodes.part import NodeContext
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 
 
-def _commanders(node: NodeContext) -> list[tuple[str, str]]:
+def _commanders(node: LifecycleBase) -> list[tuple[str, str]]:
     topics = [name.replace("<prefix>", node.value("prefix")) for name in COMMAND_TOPICS]
     topics += [name.removeprefix("<prefix>/") for name in COMMAND_TOPICS if name.startswith("<prefix>")]  # of before
     return node.commanders(ENABLING_SERVICES, topics)
 
 
-def other_commanders(node: NodeContext) -> list[str]:
+def other_commanders(node: LifecycleBase) -> list[str]:
     """Full names of nodes that could command this one and are not `command_source`; none where it is not set."""
     source = node.value("command_source")
     return [name for name, enclave in _commanders(node) if source not in (name, enclave)] if source else []
 
 
-def refuse_other_commanders(node: NodeContext) -> None:
+def refuse_other_commanders(node: LifecycleBase) -> None:
     """Raise CapabilityError while another node than `command_source` could command, or that one is not there."""
     source = node.value("command_source")
     if not source:

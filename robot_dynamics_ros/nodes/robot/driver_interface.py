@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -11,9 +12,11 @@ import numpy as np
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import DRIVERS, make_driver
 from robot_dynamics_ros.drivers.interface import Clock, Driver, MotionDriver, TorqueDriver
+from robot_dynamics_ros.drivers.stream import Rate
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
-from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, CpuShare, worst
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, worst
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import NodePart
 from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
 from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.robot.torque_interface import TorqueInterface
@@ -29,7 +32,7 @@ LATE, CAUGHT_UP = 0.2, 0.02  # s from arrival: samples later than LATE are not p
 COLLISION = ("collision_torque", "collision_force", "collision_moment")
 
 
-def driver_for(node: NodeContext, robot: RobotFile) -> Driver | None:
+def driver_for(node: LifecycleBase, robot: RobotFile) -> Driver | None:
     """The driver that a node's parameters name, None for `none`. Raises what make_driver raises."""
     kind = node.value("driver")
     if kind == "none":
@@ -46,7 +49,7 @@ class RobotSettings:
     with the robot's reason.
     """
 
-    def __init__(self, node: NodeContext, driver: Driver) -> None:
+    def __init__(self, node: LifecycleBase, driver: Driver) -> None:
         self._node, self._driver = node, driver
 
     def apply(self) -> None:
@@ -111,7 +114,9 @@ class DriverInterface(NodePart):
     stops: makes the path of stops of a node; None: the node's own thread.
     """
 
-    def __init__(self, node: NodeContext, driver: Driver, stops: Callable[[NodeContext], Stops] | None = None) -> None:
+    def __init__(
+        self, node: LifecycleBase, driver: Driver, stops: Callable[[LifecycleBase], Stops] | None = None
+    ) -> None:
         super().__init__(node)
         self._driver = driver
         driver.meanwhile = self._go_on
@@ -126,7 +131,8 @@ class DriverInterface(NodePart):
         self._motion = None
         if isinstance(driver, MotionDriver):
             self._motion = MotionInterface(node, driver, self._stops, end_torque)
-        self.settings, self._cpu, self.lateness = RobotSettings(node, driver), CpuShare(), Lateness(driver.clock)
+        self.settings, self.lateness = RobotSettings(node, driver), Lateness(driver.clock)
+        self._cpu = Rate(time.process_time())
         self._trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
             self._trigger("~/recover", driver.recover)
@@ -213,7 +219,8 @@ class DriverInterface(NodePart):
         if isinstance(driver, MotionDriver):
             values["motion"] = driver.motion.state
         values |= {name: count for name, count in asdict(counts).items() if name != "rate"}
-        values |= {"not published": unpublished, "this process [% of a core]": f"{100 * self._cpu.share():.0f}"}
+        cpu = 100 * self._cpu.of(time.process_time())
+        values |= {"not published": unpublished, "this process [% of a core]": f"{cpu:.0f}"}
         values |= {"samples received [Hz]": f"{counts.rate:.1f}"} | driver.details()
         return *worst(*found), values
 

@@ -16,7 +16,8 @@ from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stage import configure
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
-from robot_dynamics_ros.nodes.part import REPEAT, NodeContext, NodePart
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import REPEAT, NodePart
 from robot_dynamics_ros.nodes.robot.stages import OF_NODE, Selection
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -77,7 +78,7 @@ class Estimates(NodePart):
     torque of the controller's own, the meaning of effort is recognised or confirmed.
     """
 
-    def __init__(self, node: NodeContext, robot: RobotFile, selection: Selection, driver: Driver | None) -> None:
+    def __init__(self, node: LifecycleBase, robot: RobotFile, selection: Selection, driver: Driver | None) -> None:
         super().__init__(node)
         self._robot, self._selection, self._driver = robot, selection, driver
         self._effort: EffortWatch | None = None

@@ -13,7 +13,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import NodePart, reason
 from robot_dynamics_ros.nodes.topics.encoding import to_time
 from robot_dynamics_ros.nodes.topics.outputs import Pace
 from robot_dynamics_ros.robot_file import RobotFile
@@ -54,7 +55,7 @@ class Follower(Protocol):
 class FollowAction(NodePart):
     """One goal at a time; a new goal, or a trajectory on a topic, ends the one before (aborted)."""
 
-    def __init__(self, node: NodeContext, kind: Any, robot: RobotFile, follower: Follower) -> None:
+    def __init__(self, node: LifecycleBase, kind: Any, robot: RobotFile, follower: Follower) -> None:
         super().__init__(node)
         self._kind, self._robot, self._follower = kind, robot, follower
         self._goal: Any = None
@@ -64,7 +65,7 @@ class FollowAction(NodePart):
         self._ended_ns = 0
         self._canceling = False
         server = ActionServer(
-            node,  # type: ignore[arg-type]  # the node itself: NodeContext is what parts use of it
+            node,
             kind,
             "~/follow_joint_trajectory",
             self._execute,

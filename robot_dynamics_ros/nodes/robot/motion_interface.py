@@ -13,7 +13,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.drivers.interface import MotionDriver, MotionState
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import NodePart, reason
 from robot_dynamics_ros.nodes.robot.command_source import refuse_other_commanders
 from robot_dynamics_ros.nodes.robot.follow_action import FollowAction, action_type
 from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, parsed, read_points
@@ -35,7 +36,7 @@ class MotionInterface(NodePart):
     """
 
     def __init__(
-        self, node: NodeContext, driver: MotionDriver, stops: Stops, end_torque: Callable[[], bool] | None = None
+        self, node: LifecycleBase, driver: MotionDriver, stops: Stops, end_torque: Callable[[], bool] | None = None
     ) -> None:
         """stops: the path of ~/stop; end_torque: as TorqueInterface.end, where the node has torque."""
         super().__init__(node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.nodes.part import NodeContext
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
 from robot_dynamics_ros.signals import Sample
 
@@ -35,7 +35,7 @@ def estimated(pipeline: Pipeline) -> str:
 class Readiness:
     """on_sample() with every joined sample; look() once a second."""
 
-    def __init__(self, node: NodeContext, inputs: TopicInputs, pipeline: Pipeline) -> None:
+    def __init__(self, node: LifecycleBase, inputs: TopicInputs, pipeline: Pipeline) -> None:
         self._node, self._inputs, self._pipeline = node, inputs, pipeline
         self._arrived = time.monotonic()  # of the last sample, or the start
         self._logged_at = 0.0

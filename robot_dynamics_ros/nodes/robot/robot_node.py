@@ -19,7 +19,6 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.metrics import Metrics
-from robot_dynamics_ros.nodes.part import NodeContext
 from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface, driver_for
 from robot_dynamics_ros.nodes.robot.estimates import Estimates
 from robot_dynamics_ros.nodes.robot.readiness import Readiness, estimated
@@ -59,7 +58,7 @@ class RobotNode(LifecycleBase):
     _newest: Sample | None = None  # since the last diagnostics
     _why_no_estimates = ""
 
-    def __init__(self, kind: str, stops: Callable[[NodeContext], Stops] | None = None, **options: Any) -> None:
+    def __init__(self, kind: str, stops: Callable[[LifecycleBase], Stops] | None = None, **options: Any) -> None:
         super().__init__(kind, NODES[kind], **options)
         self._stops = stops
         self._selection = select(self.value("stages") if self.has_parameter("stages") else "none")

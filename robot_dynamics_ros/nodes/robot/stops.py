@@ -19,7 +19,8 @@ from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import NodePart
 
 PERIOD = 0.002  # s between two looks at a condition
 IDLE_TIMEOUT = 0.5  # s
@@ -28,7 +29,7 @@ IDLE_TIMEOUT = 0.5  # s
 class Stops(NodePart):
     """In the node's own thread; wait: as Driver.wait_until."""
 
-    def __init__(self, node: NodeContext, wait: Callable[[Callable[[], bool], float], bool]) -> None:
+    def __init__(self, node: LifecycleBase, wait: Callable[[Callable[[], bool], float], bool]) -> None:
         super().__init__(node)
         self.wait = wait
 
@@ -44,7 +45,7 @@ class Stops(NodePart):
 class StopThread(Stops):
     """In a thread of its own, until destroy()."""
 
-    def __init__(self, node: NodeContext) -> None:
+    def __init__(self, node: LifecycleBase) -> None:
         self._names = node
         self._hidden = Node(
             f"_{node.get_name()}_stops",

@@ -22,7 +22,8 @@ from robot_dynamics_ros.drivers.interface import TorqueDriver
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import NodePart, reason
 from robot_dynamics_ros.nodes.robot.adaptation import AdaptedFriction
 from robot_dynamics_ros.nodes.robot.command_source import other_commanders, refuse_other_commanders
 from robot_dynamics_ros.nodes.robot.stops import Stops
@@ -64,7 +65,7 @@ class TorqueInterface(NodePart):
     without a simulated robot. stops: the path on which torque is disabled and the enable switch is heard.
     """
 
-    def __init__(self, node: NodeContext, driver: TorqueDriver, stops: Stops) -> None:
+    def __init__(self, node: LifecycleBase, driver: TorqueDriver, stops: Stops) -> None:
         super().__init__(node)
         self._driver, self.robot, self._stops = driver, driver.robot, stops
         values = node.values("control.")

@@ -12,7 +12,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
-from robot_dynamics_ros.nodes.part import REPEAT, NodeContext, NodePart, reason
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import REPEAT, NodePart, reason
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, possible_ns
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
 from robot_dynamics_ros.robot_file import RobotFile
@@ -36,7 +37,7 @@ class TopicInputs(NodePart):
 
     def __init__(
         self,
-        node: NodeContext,
+        node: LifecycleBase,
         robot: RobotFile,
         companions: Sequence[str],
         held: Sequence[str],

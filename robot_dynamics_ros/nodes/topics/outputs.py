@@ -17,7 +17,8 @@ from robot_dynamics_ros.estimators.external_force import wrench_frame
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_writer import urdf_text
 from robot_dynamics_ros.nodes.diagnostics import LatencyMeter
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import NodePart
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_time
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -52,7 +53,7 @@ class SampleOutputs(NodePart):
     """
 
     def __init__(
-        self, node: NodeContext, robot: RobotFile, topics: Sequence[str], frame_id: str, arrow: bool = False
+        self, node: LifecycleBase, robot: RobotFile, topics: Sequence[str], frame_id: str, arrow: bool = False
     ) -> None:
         super().__init__(node)
         tf_prefix, prefix = node.value("tf_prefix"), check_prefix(node.value("prefix"))

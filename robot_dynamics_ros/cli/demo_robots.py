@@ -19,7 +19,7 @@ from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.simulation.server.arm_server import Arm
+from robot_dynamics_ros.simulation.server.arm import Arm
 from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.trajectories import motions
 

@@ -239,7 +239,7 @@ def test_every_parameter_of_a_plant_file_has_a_meaning():
 def test_a_batch_lets_other_threads_run():
     import threading
 
-    motion = [np.tile(x, (20, 1)) for x in MOTION]
+    motion = [np.tile(x, (5, 1)) for x in MOTION]
     robot = SimulatedRobot("ur5e", q=MOTION[0][0])
     worker, turns = threading.Thread(target=robot.run, args=motion), 0
     worker.start()

@@ -7,10 +7,12 @@ import textwrap
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from ur_rig import Rig
 
 from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.simulation.ur.signals import rotation_vector
 
 PRELUDE = """
 import json, sys, time
@@ -32,6 +34,14 @@ def ur_rtde(code: str, host: str) -> dict:
 def ur():
     with FaultyController(lockstep=True) as running:
         yield running
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.3, np.pi / 2, 2.0, np.pi - 1e-9, np.pi])
+def test_rotation_vectors_are_those_of_scipy(angle):
+    for axis in np.random.default_rng(0).normal(size=(20, 3)):
+        R = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)).as_matrix()
+        np.testing.assert_allclose(Rotation.from_rotvec(rotation_vector(R)).as_matrix(), R, atol=1e-14)
+        assert np.linalg.norm(rotation_vector(R)) == pytest.approx(angle, abs=1e-14)
 
 
 def test_signals_of_one_cycle_agree_with_each_other():

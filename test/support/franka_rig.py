@@ -20,7 +20,8 @@ from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.franka.controller import RATE, START, PlantPhysics
-from robot_dynamics_ros.simulation.server.arm_server import Arm, ArmServer, Settings
+from robot_dynamics_ros.simulation.server.arm import Arm
+from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Settings
 
 ROBOT = load_robot("fr3")
 IDLE, MOVE = 1, 2  # robot modes

@@ -17,7 +17,7 @@ from robot_dynamics_ros.errors import ConnectionFailed, DataError
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server import arm_server as server
-from robot_dynamics_ros.simulation.server.arm_server import Reference
+from robot_dynamics_ros.simulation.server.arm import Arm, Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 
 START = {"comau_ns16": (0.0, 0.3, -1.2, 0.0, 1.5, 0.0)}  # rad
@@ -48,7 +48,7 @@ class SimulatedLpc:
 
     def __init__(self, settings: Settings) -> None:
         robot = load_robot(settings.robot)
-        arm = server.Arm(robot, START.get(settings.robot, ()), settings.seed, settings.rate, settings.plant)
+        arm = Arm(robot, START.get(settings.robot, ()), settings.seed, settings.rate, settings.plant)
         arm_server = server.ArmServer(settings, arm, settings.speed, commands={"lpc": self._command_lpc})
         self.arm_server, self.n = arm_server, robot.n_joints
         self.rate = arm_server.arm.simulated.rate

@@ -19,7 +19,8 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server import arm_server as server
-from robot_dynamics_ros.simulation.server.arm_server import Arm, ArmServer, Reference
+from robot_dynamics_ros.simulation.server.arm import Arm, Reference
+from robot_dynamics_ros.simulation.server.arm_server import ArmServer
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.server.pacing import Pace
 

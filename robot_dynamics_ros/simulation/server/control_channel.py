@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.simulation.server.arm import Arm
 from robot_dynamics_ros.simulation.server.pacing import Pace
-from robot_dynamics_ros.simulation.server.scenario import Scenario, ServedArm
+from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.simulation.server.sockets import Connection, LineServer
 
 Handler = Callable[..., "dict[str, Any] | None"]
@@ -25,11 +26,10 @@ ENVIRONMENT: dict[str, Handler] = {}
 class Simulated(Protocol):
     """A process that simulates a robot: the arm on which the environment acts, its scenario, and its clock."""
 
+    arm: Arm
     scenario: Scenario
     pace: Pace
 
-    @property
-    def arm(self) -> ServedArm: ...
     @property
     def time(self) -> float: ...
 

@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.server.arm import Arm
 
 STICTION_SPEED = 0.005  # m/s: below it drag grows linearly with the speed
-
-
-class ServedArm(Protocol):
-    """A simulated arm as its environment acts on it: state (n,), flange pose (4, 4), Jacobian (6, n) of the tool."""
-
-    simulated: SimulatedRobot
-
-    @property
-    def q(self) -> np.ndarray: ...
-    @property
-    def qd(self) -> np.ndarray: ...
-    def flange(self, q: np.ndarray) -> np.ndarray: ...
-    def jacobian(self, q: np.ndarray) -> np.ndarray: ...
-    def set_wrench(self, wrench: np.ndarray) -> None: ...
-    def mount(self, mass: float, center: np.ndarray) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -67,26 +51,26 @@ class Schedule:
     wall: Wall | None = None
 
 
+def _work(text: str, forces: tuple[float, float, float]) -> Schedule:
+    """Two contacts against the tool axis and a push from the side [N], every 24 s."""
+    first, second, push = forces
+    contacts = (
+        Contact(begin=6.0, duration=6.0, force=first, drag=0.15),
+        Contact(begin=15.0, duration=5.0, force=second, ramp=1.0, drag=0.15),
+        Contact(begin=21.3, duration=1.6, force=push, ramp=0.2, direction=(1.0, 0.0, 0.0)),
+    )
+    return Schedule(text, contacts, period=24.0)
+
+
 SCENARIOS: dict[str, Schedule] = {
     "idle": Schedule("nothing touches the robot"),
-    "polishing": Schedule(
+    "polishing": _work(
         "free motion, a 30 N and a 20 N contact against the tool axis with light drag, a 25 N push from the side, "
         "repeating every 24 s",
-        contacts=(
-            Contact(begin=6.0, duration=6.0, force=30.0, drag=0.15),
-            Contact(begin=15.0, duration=5.0, force=20.0, ramp=1.0, drag=0.15),
-            Contact(begin=21.3, duration=1.6, force=25.0, ramp=0.2, direction=(1.0, 0.0, 0.0)),
-        ),
-        period=24.0,
+        (30.0, 20.0, 25.0),
     ),
-    "grinding": Schedule(
-        "as polishing, with 200, 120 and 150 N: for arms that carry their own weight in friction",
-        contacts=(
-            Contact(begin=6.0, duration=6.0, force=200.0, drag=0.15),
-            Contact(begin=15.0, duration=5.0, force=120.0, ramp=1.0, drag=0.15),
-            Contact(begin=21.3, duration=1.6, force=150.0, ramp=0.2, direction=(1.0, 0.0, 0.0)),
-        ),
-        period=24.0,
+    "grinding": _work(
+        "as polishing, with 200, 120 and 150 N: for arms that carry their own weight in friction", (200.0, 120.0, 150.0)
     ),
     "push": Schedule(
         "a sideways push of 25 N at the tool for 2 s, repeating every 8 s",
@@ -112,7 +96,7 @@ class Scenario:
         self._begin = time
         self._wall_pending = self._schedule.wall
 
-    def apply(self, arm: ServedArm, time: float) -> None:
+    def apply(self, arm: Arm, time: float) -> None:
         """Set what acts on the arm during the cycle that begins at controller time [s]."""
         if self._wall_pending is not None:
             self._place(arm, self._wall_pending)
@@ -126,12 +110,12 @@ class Scenario:
         arm.set_wrench(wrench)
 
     @staticmethod
-    def _place(arm: ServedArm, wall: Wall) -> None:
+    def _place(arm: Arm, wall: Wall) -> None:
         point = arm.flange(arm.q)[:3, 3] - [0, 0, wall.depth]
         arm.simulated.set_wall(point, (0, 0, 1), wall.stiffness, wall.damping, wall.friction)
 
 
-def _force(contact: Contact, arm: ServedArm) -> np.ndarray:
+def _force(contact: Contact, arm: Arm) -> np.ndarray:
     """Full normal force of a contact plus its drag, base frame."""
     q, qd = arm.q, arm.qd
     normal = arm.flange(q)[:3, :3] @ np.array(contact.direction)

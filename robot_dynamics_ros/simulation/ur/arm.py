@@ -9,7 +9,7 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.robot import Record
-from robot_dynamics_ros.simulation.server.arm_server import Arm as SimulatedArm
+from robot_dynamics_ros.simulation.server.arm import Arm as SimulatedArm
 from robot_dynamics_ros.simulation.ur.motion import MotionError
 
 DT = 0.002  # s, one controller cycle

@@ -87,12 +87,6 @@ class RtdeServer:
                     continue
                 client.connection.send(recipe.pack(values) * copies)
 
-    def text(self, message: str, level: int = 3) -> None:
-        """Send a text message to every started client (a client still in its handshake expects replies only)."""
-        for client in self.clients.values():
-            if client.started:
-                client.connection.send(wire.pack_text(message, level=level))
-
     # -- one method per packet type -------------------------------------------------------------------------------
     def _packet(self, client: RtdeClient, kind: int, payload: bytes) -> None:
         answer = self._answer.get(kind)

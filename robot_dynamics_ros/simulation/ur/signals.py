@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.rtde_wire import FIELD_TYPES, OUTPUTS
@@ -86,4 +85,17 @@ class Signals:
 
 def pose(T: np.ndarray) -> np.ndarray:
     """x, y, z [m] and rotation vector [rad] (6,) of a placement (4, 4)."""
-    return np.concatenate([T[:3, 3], Rotation.from_matrix(T[:3, :3]).as_rotvec()])
+    return np.concatenate([T[:3, 3], rotation_vector(T[:3, :3])])
+
+
+def rotation_vector(R: np.ndarray) -> np.ndarray:
+    """Axis times angle (3,) [rad] of a rotation (3, 3): from 2 sin(angle) axis, beyond a quarter turn from
+    R + R' - 2 cos(angle) I = 2 (1 - cos(angle)) axis axis'.
+    """
+    sine, cosine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]), np.trace(R) - 1.0
+    angle = np.arctan2(np.linalg.norm(sine), cosine)
+    if cosine > 0:
+        return sine / (2.0 * np.sinc(angle / np.pi))
+    columns = R + R.T - cosine * np.eye(3)
+    axis = columns[np.argmax(np.diag(columns))]
+    return axis * np.copysign(angle / np.linalg.norm(axis), axis @ sine)

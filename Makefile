@@ -27,11 +27,11 @@ $(VENV)/.installed_vendor: $(VENV)/.installed
 	@touch $@
 
 # test: each guarantee once; test-long: what proves one many times. Tests that compute run on all cores, then those of
-# real-time peers one at a time; TESTS=computing or TESTS=realtime runs one of the two
+# peers in real time one at a time; TESTS=computing or TESTS=realtime runs one of the two
 PYTEST = OPENBLAS_NUM_THREADS=1 $(PY) -m pytest
 TESTS ?= computing realtime
 computing = -m "not realtime" -n 2 --dist loadfile
-realtime = -m realtime
+realtime = -m realtime $(if $(ARGS),,$(shell grep -rl mark.realtime test))
 test test-long: build $(VENV)/.installed_dev
 	@failed=0; $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS) || failed=$$?;) \
 	  $(if $(filter test-long,$@),FUZZ_TRIES=200 $(PYTEST) --timeout 1200 $(FUZZ) || failed=$$?;) exit $$failed

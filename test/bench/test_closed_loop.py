@@ -1,4 +1,4 @@
-"""The closed-loop protocols meet the papers, fail without what they are about, and repeat exactly.
+"""The closed-loop protocols fail without what they are about, and repeat exactly.
 
 One short run goes over the wire and must do what the one in one thread does.
 """
@@ -9,20 +9,9 @@ import pytest
 from bench.endurance.closed_loop import ClosedLoop
 from bench.papers import liu_hand_guiding, madsen_adaptive, madsen_egms_control
 from bench.papers.labs.in_process import InProcessLoop
-from bench.papers.registry import protocol
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.smooth import through
-
-JUDGED = {"madsen-adaptive": 2, "madsen-egms-control": 2, "liu-hand-guiding": 4}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", JUDGED)
-def test_a_protocol_meets_its_numbers(name):
-    rows = [row for row in protocol(name)(True) if row.met is not None]
-    assert len(rows) == JUDGED[name]
-    assert all(row.met for row in rows), [(row.figure, row.ours) for row in rows if not row.met]
 
 
 @pytest.mark.long

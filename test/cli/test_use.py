@@ -7,11 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from rich.progress import Progress
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.demo_robots import working_pose
-from robot_dynamics_ros.identification.excitation import joint_motions
+from robot_dynamics_ros.identification.excitation import FourierSearch, joint_motions
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.files import few_points, write_trajectory
@@ -142,7 +141,7 @@ def interrupted(monkeypatch, tmp_path, capsys):
 
 
 def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(interrupted, tmp_path):
-    code, _, err = interrupted("excite --robot ur5e --out motion.csv", Progress, "update", 2)
+    code, _, err = interrupted("excite --robot ur5e --out motion.csv", FourierSearch, "lagrangian", 5)
     assert code == 1 and "Aborted" in err
     assert not list(tmp_path.iterdir())
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from guard_rig import CYCLE, MS, Rig, limits
 
-from robot_dynamics_ros._core import GuardReason, GuardState
+from robot_dynamics_ros._core import GuardReason, GuardState, JointTorqueFeedback
 
 
 def test_a_healthy_stream_passes_unchanged():
@@ -245,6 +245,14 @@ def test_torque_does_not_rise_in_the_cycle_in_which_a_limit_hit_for_long_latches
         rig.guard.command(rig.now, np.array([100.0, 0.1 * k]), False, False)
         rig.step()
     assert rig.guard.reason == GuardReason.magnitude and (np.abs(rig.out) <= np.abs(before)).all()
+
+
+@pytest.mark.parametrize("n", [17, 2000])
+def test_more_joints_than_there_is_room_for_are_refused(n):
+    with pytest.raises(ValueError, match="torque has more than 16 joints"):
+        limits(n)
+    with pytest.raises(ValueError, match="kp has more than 16 joints"):
+        JointTorqueFeedback(kp=np.ones(n), ki=np.ones(n), correction_limit=np.ones(n))
 
 
 def test_an_enable_without_commands_ends():

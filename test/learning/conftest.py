@@ -1,6 +1,7 @@
 """Recordings of one simulated UR5e at work, learned once for all tests of this folder."""
 
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 
 import numpy as np
@@ -59,6 +60,7 @@ def worker() -> Worker:
     robot = load_robot("ur5e")
     who = zoo.individuals(robot, 2, 3, ["maxwell"])[1]
     found = Worker(robot, file_prior(Columns(robot)), who, [], [], [])
+    found.log = cache(found.log)  # a day is simulated once
     for day in range(4):
         log = found.log(day)
         triangle, free = found.learned(log, day)

@@ -25,6 +25,8 @@ from robot_dynamics_ros.models.inertia import is_consistent
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
+DAY = 20  # of a recording that is not learned yet
+
 
 @pytest.fixture(scope="module")
 def learned(worker):
@@ -112,11 +114,13 @@ def test_a_joint_that_is_worse_by_more_than_the_scatter_blocks_and_one_that_is_n
     assert not verdict(steady)[1].any()  # less than a robot repeats itself, however sure
 
 
-def changed(worker, day, gain=None, bias=None, payload=0.0, centre=0.05):
-    log = worker.log(day, payload, centre)
-    effort = log.effort * (1.0 if gain is None else gain) + (0.0 if bias is None else bias)
-    log = Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort})
-    triangle, _ = worker.learned(log, day)
+def with_effort(log, effort):
+    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort})
+
+
+def changed(worker, gain=1.0, bias=0.0, **load):
+    log = worker.log(DAY, **load)
+    triangle, _ = worker.learned(with_effort(log, log.effort * gain + bias), DAY)
     return change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns)
 
 
@@ -137,18 +141,18 @@ def test_figures_of_a_joint_that_is_better_differ_as_they_are_printed(gain):
 
 
 def test_another_ordinary_day_is_no_change_point(worker):
-    assert changed(worker, 20) is None
+    assert changed(worker) is None
 
 
 def test_a_payload_is_recognised_with_its_mass(worker):
-    found = changed(worker, 21, payload=1.0)
+    found = changed(worker, payload=1.5)
     assert found is not None and found.kind == "payload"
     mass = float(found.text.split("load of ")[1].split(" ")[0])
-    assert mass == pytest.approx(1.0, abs=0.15)
+    assert mass == pytest.approx(1.5, abs=0.15)
 
 
 def test_another_tool_is_recognised_with_its_centre(worker):
-    found = changed(worker, 26, payload=0.8, centre=0.2)
+    found = changed(worker, payload=0.8, height=0.2)
     assert found is not None and found.kind == "payload" and "tool" in found.text
     centre = [float(x) for x in found.text.split("(centre ")[1].split(" m)")[0].split(", ")]
     assert np.linalg.norm(np.array(centre) - [0.0, 0.0, 0.2]) < 0.08
@@ -156,9 +160,9 @@ def test_another_tool_is_recognised_with_its_centre(worker):
 
 def test_a_recalibrated_sensor_is_recognised_by_gain_and_by_zero(worker):
     names = worker.robot.joint_names
-    gain = changed(worker, 22, gain=np.array([1, 1.12, 1, 1, 1, 1]))
+    gain = changed(worker, gain=np.array([1, 1.12, 1, 1, 1, 1]))
     assert gain is not None and gain.kind == "gain" and names[1] in gain.text
-    bias = changed(worker, 23, bias=np.array([0, 0, 2.5, 0, 0, 0]))
+    bias = changed(worker, bias=np.array([0, 0, 2.5, 0, 0, 0]))
     assert bias is not None and bias.kind == "bias" and names[2] in bias.text
     value, _, std = bias.text.split(f"{names[2]} ")[1].split(" ")[:3]
     assert float(value) == pytest.approx(2.5, abs=0.75), std
@@ -175,26 +179,24 @@ def test_what_the_recording_before_shows_too_is_no_change(monkeypatch):
 
 def test_contact_in_a_recording_is_left_out_and_not_learned(worker, monkeypatch):
     """A push for a fifth of the time: what it adds to the residual variances is a third without the contact found."""
-    free, kept = worker.learned(worker.log(24), 24)
-    log = worker.log(24)
-    t = log.time
-    touched = (t > 8) & (t < 13)
+    log = worker.log(DAY)
+    free, kept = worker.learned(log, DAY)
+    touched = (log.time > 8) & (log.time < 13)
     arm = np.array([5.0, 9.0, 7.0, 2.0, 1.5, 0.5])
-    effort = log.effort + touched[:, None] * arm
-    pushed, left = worker.learned(Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}), 25)
+    touched = with_effort(log, log.effort + touched[:, None] * arm)
+    pushed, left = worker.learned(touched, DAY)
     assert 2.0 < kept.duration - left.duration < 7.0
     monkeypatch.setattr("robot_dynamics_ros.learning.intake.FAR", np.inf)
-    with_contact, _ = worker.learned(Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}), 25)
+    with_contact, _ = worker.learned(touched, DAY)
     more, less = ((t.sigma**2 - free.sigma**2).sum() for t in (with_contact, pushed))
     assert less < more / 3
 
 
 def test_a_collision_is_left_out_and_the_rest_of_the_recording_agrees(worker):
-    log = worker.log(28)
+    log = worker.log(DAY)
     hit = (log.time > 12.0) & (log.time < 12.6)
     force = np.array([15.0, 25.0, 15.0, 4.0, 3.0, 1.0])
-    struck = Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + hit[:, None] * force})
-    triangle, kept = worker.learned(struck, 28)
+    triangle, kept = worker.learned(with_effort(log, log.effort + hit[:, None] * force), DAY)
     assert not any(p.t[0] < 12.3 < p.t[-1] for p in kept.pieces)
     assert change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns) is None
 
@@ -218,7 +220,7 @@ def run(*arguments):
 
 def test_the_command_from_bags_to_a_version(worker, tmp_path):
     bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
-    loaded = write_bag(worker.log(30, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
+    loaded = write_bag(worker.log(DAY, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
     state = tmp_path / "state"
     first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply")
     assert first.exit_code == 0, first.output

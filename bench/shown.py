@@ -38,6 +38,5 @@ def report(rows: Sequence[Sequence[str]], save: bool, place: str, name: str, wor
     if words:
         console.print(words)
     if save:
-        page.save(
-            place, name, page.markdown_table(rows[0], rows[1:], command_line()) + (f"\n{words}\n" if words else "")
-        )
+        table = page.markdown_table(rows[0], rows[1:], command_line())
+        page.save(place, name, f"{table}\n{words}\n" if words else table)

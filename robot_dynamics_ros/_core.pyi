@@ -1326,8 +1326,8 @@ class RtdeReader:
     """RTDE state reader with a receiving thread of its own."""
     def __init__(self, **kwargs) -> None:
         """
-        Options by name: those of StreamMonitor; host, port, timeout [s], minimum_major, torque_inputs, silence [s],
-        ring [samples], follow_host_clock, realtime_priority.
+        Options by name: those of StreamMonitor; host, port, timeout [s], minimum_major, torque_inputs,
+        ring [samples], silence [s], follow_host_clock, realtime_priority.
         """
     def pop(self, values: RealArray, meta: numpy.typing.NDArray[numpy.int64]) -> bool:
         """
@@ -1392,6 +1392,7 @@ def contact_force_text(
     friction: FrictionStage | None,
     force: ExternalForce,
     alignment: SignalAlignment | None = None,
+    least_rate: Real = 0.0,
 ) -> str:
     """
     Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature, friction and alignment may be None.

@@ -60,6 +60,11 @@ class ContactForceBroadcaster : public controller_interface::ChainableController
     const Params p = parameters_->get_params();
     estimator_ = std::make_unique<robot_dynamics::ContactForceEstimator>(
         robot_dynamics::read_contact_force_parameters(p.parameter_file));
+    if (get_update_rate() < estimator_->least_rate())
+      RCLCPP_WARN(get_node()->get_logger(),
+                  "this controller runs at %u Hz, fewer than %.0f Hz make forces at rest wrong several times as much: "
+                  "raise update_rate",
+                  get_update_rate(), estimator_->least_rate());
     for (std::size_t k = 0; k < topics_.size(); ++k) {
       messages_[k].header.frame_id = p.frame_id;
       topics_[k] = std::make_unique<Topic>(get_node()->create_publisher<WrenchStamped>(

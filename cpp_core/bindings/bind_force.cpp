@@ -45,11 +45,11 @@ constexpr std::array<Column, 17> columns{{{"q"},
 std::string parameter_text(const std::vector<std::string>& names, const MotionState& motion,
                            const std::optional<TemperatureObserver>& temperature, bool motor_side,
                            const std::optional<FrictionStage>& friction, const ExternalForce& force,
-                           const std::optional<SignalAlignment>& alignment) {
+                           const std::optional<SignalAlignment>& alignment, double least_rate) {
   std::optional<SignalAlignmentParameters> aligned;
   if (alignment) aligned = alignment->parameters();
-  return contact_force_text(
-      {names, force.chain(), motion.parameters(), friction, temperature, motor_side, force.parameters(), aligned});
+  return contact_force_text({names, force.chain(), motion.parameters(), friction, temperature, motor_side,
+                             force.parameters(), aligned, least_rate});
 }
 
 WrenchInverse inverse(const Chain& chain, const py::kwargs& given) {
@@ -164,6 +164,7 @@ void bind(py::module_& m) {
       true);
   m.def("contact_force_text", &parameter_text, py::arg("joint_names"), py::arg("motion"), py::arg("temperature"),
         py::arg("motor_side"), py::arg("friction"), py::arg("force"), py::arg("alignment") = py::none(),
+        py::arg("least_rate") = 0.0,
         "Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature, friction and "
         "alignment may be None.");
   m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),

@@ -35,6 +35,7 @@ def core_text(robot: RobotFile, parameters: Mapping[str, Mapping[str, Any]] | No
             friction.core,
             force.core,
             None if pipeline.alignment is None else pipeline.alignment.core,
+            pipeline.least_rate,
         )
     except ValueError as error:
         raise ConfigError(robot.file, "", str(error)) from None

@@ -18,7 +18,7 @@ from robot_dynamics_ros.estimators.power import PowerStage
 from robot_dynamics_ros.estimators.stage import RowByRow, Stage, configure
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
-from robot_dynamics_ros.robot_file.capabilities import missing_samples
+from robot_dynamics_ros.robot_file.capabilities import least_rate, missing_samples
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
 
@@ -153,11 +153,16 @@ class Pipeline:
         )
 
     @property
-    def sparse(self) -> str:
-        """missing_samples() of a robot whose friction follows the integrated velocity; else, or at first, ""."""
+    def least_rate(self) -> float:
+        """least_rate() [Hz] of a robot whose friction follows the integrated velocity, of others 0."""
         law = self.robot.hysteresis
         follows = law is not None and identified(law) and any(law.parameters.get("rotor_time") or ())
-        if not follows or self.counts.get("motion", Counter()).total() < SETTLED:
+        return least_rate(self.robot) if follows else 0.0
+
+    @property
+    def sparse(self) -> str:
+        """missing_samples() of a robot with a least rate; of others, or at first, ""."""
+        if not self.least_rate or self.counts.get("motion", Counter()).total() < SETTLED:
             return ""
         period = self.stage("motion").core.period
         return missing_samples(self.robot, 1.0 / period) if period else ""

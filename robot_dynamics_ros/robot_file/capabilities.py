@@ -30,13 +30,18 @@ def _sampling(robot: RobotFile) -> Capability:
     return Capability(rate is not None, f"{rate:.0f} Hz" if rate else "sensing.sample_rate is null")
 
 
-def missing_samples(robot: RobotFile, rate: float) -> str:
-    """What is wrong and what to do where samples of the controller are missing at `rate` [Hz]; "" where none are.
+def least_rate(robot: RobotFile) -> float:
+    """Rate [Hz] of samples that friction at rest needs, 0: any.
 
-    Between two of them a velocity does not show how the rotor moved, which friction at rest follows.
+    Between two samples a velocity does not show how the rotor moved, which friction at rest follows.
     """
+    return 0.0 if robot.drives.torque_side == "link" else SPARSE * (robot.sensing.sample_rate or 0.0)
+
+
+def missing_samples(robot: RobotFile, rate: float) -> str:
+    """What is wrong and what to do where samples of the controller are missing at `rate` [Hz]; "" where none are."""
     whole = robot.sensing.sample_rate
-    if robot.drives.torque_side == "link" or not whole or rate > SPARSE * whole:
+    if rate > least_rate(robot):
         return ""
     return (
         f"samples come at {rate:.0f} Hz, the controller has {whole:.0f} (sensing.sample_rate): record and publish "

@@ -152,6 +152,16 @@ def test_a_refused_payload_is_judged_again_after_a_reset(broadcaster, tmp_path):
     assert force[half - 100 : half].min() > 0.8 * 3.0 * 9.81 and force[-100:].max() < 3.0
 
 
+@pytest.mark.parametrize(("least", "said"), [(500, False), (501, True)])
+def test_a_loop_that_is_slower_than_the_robot_file_asks_for_is_named(broadcaster, tmp_path, least, said):
+    path, log = tmp_path / "robot.core", recording()[:1]
+    text = core_text(UR5E)
+    assert "\nleast_rate 0\n" in text
+    path.write_text(text.replace("\nleast_rate 0\n", f"\nleast_rate {least}\n"), encoding="utf-8")
+    lines, _ = broadcast(broadcaster, path, log, {})
+    assert any("runs at 500 Hz" in line and f"{least} Hz" in line for line in lines) == said
+
+
 def test_a_missing_file_leaves_the_controller_unconfigured(broadcaster):
     done = subprocess.run([broadcaster, "/no/such/file"], capture_output=True, text=True)
     assert done.returncode == 4 and "parameter_file: /no/such/file: cannot be read" in done.stderr

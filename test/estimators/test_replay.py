@@ -15,6 +15,7 @@ from presliding_joint import robot as with_memory
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, command, parse_settings
 from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay, write_replay
 from robot_dynamics_ros.signals import Log, Sample
@@ -94,8 +95,10 @@ def test_why_estimates_are_degraded_is_counted_and_printed(tmp_path, no_pictures
 
 @pytest.mark.parametrize(("every", "said"), [(4, True), (1, False)])
 def test_a_recording_slower_than_the_controller_is_a_note(tmp_path, every, said):
-    result = replay([bag(tmp_path, measured(moving(4.5))[::every])], with_memory(rotor_time=[600.0] * 6))
+    robot = with_memory(rotor_time=[600.0] * 6)
+    result = replay([bag(tmp_path, measured(moving(4.5))[::every])], robot)
     assert any("samples come at 125 Hz, the controller has 500" in note for note in result.notes) == said
+    assert "\nleast_rate 375\n" in core_text(robot)  # what a C++ program compares its rate with
 
 
 def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):

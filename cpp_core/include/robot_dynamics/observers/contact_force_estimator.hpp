@@ -23,6 +23,7 @@ struct ContactForceParameters {
   bool motor_side = true;  // effort is sensed before the gear: it contains friction, which informs about temperature
   ExternalForceParameters force;
   std::optional<SignalAlignmentParameters> alignment;  // without: all signals of a sample are of one instant
+  double least_rate = 0.0;  // of update() [Hz]: below it forces at rest are wrong several times as much
 };
 
 // n joints; NaN where nothing was estimated in this cycle
@@ -44,6 +45,7 @@ class ContactForceEstimator {
   explicit ContactForceEstimator(const ContactForceParameters& p)
       : names_(p.joint_names),
         motor_side_(p.motor_side),
+        least_rate_(p.least_rate),
         motion_(valid(p.chain), p.motion),
         temperature_(p.temperature),
         friction_(p.friction),
@@ -52,6 +54,7 @@ class ContactForceEstimator {
     if (names_.size() != static_cast<std::size_t>(n))
       throw std::invalid_argument("joint_names has " + std::to_string(names_.size()) + " names, expected " +
                                   std::to_string(n));
+    require_range("least_rate", least_rate_, 0.0, 1e6);
     if (friction_) require_range("joints of friction", friction_->joints(), n, n);
     if (temperature_) require_range("joints of temperature", temperature_->joints(), n, n);
     if (p.alignment) alignment_.emplace(n, *p.alignment);
@@ -79,6 +82,7 @@ class ContactForceEstimator {
     return false;
   }
   int joints() const noexcept { return force_.joints(); }
+  double least_rate() const noexcept { return least_rate_; }  // as in the parameters [Hz]
   const std::vector<std::string>& joint_names() const noexcept { return names_; }
 
   // The mean external torque of the last window becomes the new zero; the result gives the reason of a refusal.
@@ -181,6 +185,7 @@ class ContactForceEstimator {
 
   std::vector<std::string> names_;
   bool motor_side_;
+  double least_rate_;
   std::optional<SignalAlignment> alignment_;
   MotionState motion_;
   std::optional<TemperatureObserver> temperature_;

@@ -12,7 +12,7 @@ namespace robot_dynamics {
 
 namespace contact_force_file {
 
-constexpr int version = 11;
+constexpr int version = 12;
 
 // each(name, value...) of for_each_parameter onto a reader or writer, the names behind a prefix.
 template <class Text>
@@ -188,6 +188,7 @@ inline ContactForceParameters read(ParameterReader& text) {
   for (int i = 1; i <= n; ++i) p.joint_names.push_back(text.word("joint_" + std::to_string(i)));
   p.chain = read_chain(text, n);
   text.take("motor_side", p.motor_side);
+  text.take("least_rate", p.least_rate);
   if (text.has("alignment.effort_delay")) for_each_parameter(p.alignment.emplace(), n, behind(text, "alignment."));
   for_each_parameter(p.motion, n, behind(text, "motion."));
   if (text.has("friction.law")) p.friction = read_friction(text, n);
@@ -209,6 +210,7 @@ inline std::string contact_force_text(ContactForceParameters p) {
   for (int i = 0; i < n; ++i) text.take("joint_" + std::to_string(i + 1), p.joint_names[i]);
   write(text, p.chain);
   text.take("motor_side", p.motor_side);
+  text.take("least_rate", p.least_rate);
   if (p.alignment) for_each_parameter(*p.alignment, n, behind(text, "alignment."));
   for_each_parameter(p.motion, n, behind(text, "motion."));
   if (p.friction) write(text, *p.friction);

@@ -14,6 +14,7 @@
 #include "hardware_interface/handle.hpp"
 
 #define RCLCPP_ERROR(logger, ...) ((void)(logger), std::fprintf(stderr, __VA_ARGS__))
+#define RCLCPP_WARN(logger, ...) ((void)(logger), std::fprintf(stderr, __VA_ARGS__), std::fputc('\n', stderr))
 
 namespace rclcpp {
 class Time {
@@ -89,6 +90,7 @@ class ChainableControllerInterface {
   virtual InterfaceConfiguration state_interface_configuration() const = 0;
 
   std::shared_ptr<rclcpp_lifecycle::LifecycleNode> get_node() const { return node_; }
+  unsigned int get_update_rate() const { return 500; }  // [Hz]
   std::vector<hardware_interface::StateInterface::ConstSharedPtr> export_state_interfaces() {
     ordered_exported_state_interfaces_ = on_export_state_interfaces_list();
     return {ordered_exported_state_interfaces_.begin(), ordered_exported_state_interfaces_.end()};

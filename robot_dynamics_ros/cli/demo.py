@@ -32,13 +32,14 @@ from robot_dynamics_ros.cli.options import (
     console,
     joint_table,
     print_files,
+    refuse_options,
     robot_option_with,
     show_verdict,
     stderr,
     view_option,
     write_json,
 )
-from robot_dynamics_ros.errors import ConnectionFailed, DataError
+from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.outputs import remove_bag
@@ -83,10 +84,10 @@ def command(robot: str, plant: str, as_shipped: bool, offline: bool, duration: f
 
     Example: robot-dynamics demo --duration 30
     """
-    if not offline:
+    if offline:
+        refuse_options(("view",), "--offline")
+    else:
         require_ros()
-    elif view:
-        raise DataError("--view shows live nodes, --offline starts none: leave one of them out")
     load_robot(robot)
     os.environ.update(environment())
     signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))

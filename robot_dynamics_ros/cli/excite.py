@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from click.core import ParameterSource
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robot_dynamics_ros.cli.demo_robots import working_pose
@@ -17,12 +15,13 @@ from robot_dynamics_ros.cli.options import (
     NewPath,
     console,
     joint_index,
+    numbers,
     print_files,
+    refuse_options,
     robot_option,
     stderr,
     view_file_option,
 )
-from robot_dynamics_ros.errors import ConfigError
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification.excitation import Excitation, Limits
@@ -38,7 +37,7 @@ SIZES = {  # kind of motion -> option -> argument of its function
     "duty-cycles": {"travel": "amplitude", "duration": "minutes"},
     "stiffness": {"travel": "travel", "duration": "duration", "seed": "seed"},
 }
-OF_A_JOINT = tuple(SIZES)[2:]
+OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
 
 
 @click.command("excite")
@@ -77,8 +76,7 @@ OF_A_JOINT = tuple(SIZES)[2:]
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random starts.")
 @view_file_option
-@click.pass_context
-def command(context: click.Context, kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) -> None:
+def command(kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) -> None:
     """Design an excitation motion inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
 
     arm (the default): Fourier motion that shows the masses, rotor inertias and friction of the arm. points:
@@ -93,7 +91,8 @@ def command(context: click.Context, kind: str, robot: str, out: Path, view_file:
     from robot_dynamics_ros.identification.reports.motion_preview import write_preview
     from robot_dynamics_ros.trajectories.files import write_trajectory
 
-    _refuse_others(context, kind)
+    taken = {*SIZES[kind], *(JOINT_OPTIONS if kind in OF_A_JOINT else ())}
+    refuse_options({*JOINT_OPTIONS, *(option for sizes in SIZES.values() for option in sizes)} - taken, kind)
     arm = any_robot(robot)
     if rounded := rounded_angles(robot):
         stderr.print(f"warning: {rounded}", style="yellow")
@@ -110,16 +109,6 @@ def command(context: click.Context, kind: str, robot: str, out: Path, view_file:
         files["view"] = str(write_motion_rrd(motion, arm, limits, view_file))
     print_files(files)
     console.print(f"next: robot-dynamics rehearse {out} --robot {robot} --out rehearsal")
-
-
-def _refuse_others(context: click.Context, kind: str) -> None:
-    """Raises ConfigError for an option that was given and means nothing for this kind of motion."""
-    sized = {option for sizes in SIZES.values() for option in sizes} | {"joints", "start"}
-    taken = {*SIZES[kind], *(("joints", "start") if kind in OF_A_JOINT else ())}
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        if name in sized - taken and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise ConfigError("excite", parameter.opts[0], f"is no option of {kind}")
 
 
 def _limits(arm: RobotFile, o: dict[str, Any]) -> Limits:
@@ -180,9 +169,11 @@ def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> 
     sizes: dict[str, Any] = {to: o[option] for option, to in SIZES[kind].items() if o[option] is not None}
     if "minutes" in sizes:
         sizes["minutes"] /= 60.0
-    indices = [joint_index(arm, j, "excite", "--joint") for j in o["joints"]] or [0]
+    indices = [joint_index(arm, j, "--joint") for j in o["joints"]] or [0]
     make = joint_motions.JOINT_MOTIONS[kind]
-    plans = [make(arm, j, _start(arm, o["start"]), rate=arm.sensing.sample_rate or 500.0, **sizes) for j in indices]
+    given = o["start"]
+    start = working_pose(arm) if given is None else np.array(numbers("--start", given, arm.n_joints))
+    plans = [make(arm, j, start, rate=arm.sensing.sample_rate or 500.0, **sizes) for j in indices]
     if kind == "velocity-steps":
         for j, plan in zip(indices, plans, strict=True):
             joint_motions.check_steps(plan, j)
@@ -191,15 +182,3 @@ def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> 
     joint_motions.check_space(arm, limits, plan)
     console.print(f"{kind}: {', '.join(plan.joints)}, {plan.duration:.0f} s, within all limits")
     return joint_motions.sampled(plan), limits, few_points(plan.motion, plan.rate)
-
-
-def _start(arm: RobotFile, text: str | None) -> np.ndarray:
-    if text is None:
-        return working_pose(arm)
-    try:
-        q = np.array(json.loads(f"[{text}]"), dtype=float)
-    except (ValueError, TypeError):
-        q = np.empty(0)
-    if q.shape != (arm.n_joints,) or not np.isfinite(q).all():
-        raise ConfigError("excite", "--start", f"{text!r} is not {arm.n_joints} numbers separated by commas")
-    return q

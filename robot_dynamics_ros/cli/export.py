@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robot_dynamics_ros.cli.options import NewPath, complete_robot
+from robot_dynamics_ros.cli.options import NewPath, complete_robot, refuse_options
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import load_robot
@@ -21,7 +21,7 @@ FORMATS = ("urdf", "mjcf", "mjcf-lugre", "core", "ur-friction-scales")
 @click.command("export")
 @click.argument("robot", shell_complete=complete_robot)
 @click.option("--format", "target", type=click.Choice(FORMATS), required=True, help="What to write.")
-@click.option("--out", type=NewPath(), required=True, help="File to write.")
+@click.option("--out", type=NewPath(fresh=True), required=True, help="File to write.")
 @click.option("--set", "settings", multiple=True, help="core: parameter of a stage, e.g. force.bandwidth=40.")
 def command(robot: str, target: str, out: Path, settings: tuple[str, ...]) -> None:
     """Write a ROBOT (name of a shipped robot, or path of a robot file) for another tool.
@@ -35,10 +35,8 @@ def command(robot: str, target: str, out: Path, settings: tuple[str, ...]) -> No
 
     Example: robot-dynamics export ur5e --format mjcf --out ur5e.xml
     """
-    if settings and target != "core":
-        raise ConfigError("export", "--set", f"applies to --format core, not {target}")
-    if out.exists():
-        raise ConfigError(str(out), "", "exists already; choose another --out")
+    if target != "core":
+        refuse_options(("settings",), f"--format {target}")
     known = load_robot(robot)
     text, notes = _scales(known) if target == "ur-friction-scales" else _text(known, target, settings)
     write_atomically(out, text)

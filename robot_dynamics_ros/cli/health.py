@@ -11,6 +11,7 @@ from robot_dynamics_ros.cli.options import (
     console,
     out_option,
     progress,
+    refuse_options,
     robot_option,
     show_verdict,
     stderr,
@@ -18,7 +19,7 @@ from robot_dynamics_ros.cli.options import (
     view_file_option,
     write_json,
 )
-from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.robot_file import load_robot
 
 
@@ -51,8 +52,8 @@ def command(
     from robot_dynamics_ros.learning.session import history_lines
     from robot_dynamics_ros.learning.store import Store
 
-    if fleet and view_file is not None:
-        raise ConfigError("health", "--view-file", "is of one robot: leave --fleet out")
+    if fleet:
+        refuse_options(("view_file",), "--fleet")
     arm = load_robot(robot)
     groups: dict[str, list[Measurement]] = {}
     for bag in progress(bags, "recordings", len(bags)):

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from robot_dynamics_ros.cli.options import (
     SENSOR,
@@ -15,17 +14,18 @@ from robot_dynamics_ros.cli.options import (
     effort_option,
     jobs_option,
     out_option,
+    refuse_options,
     robot_option_with,
     topic_option,
     verbose_option,
     view_file_option,
 )
-from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.errors import DataError
 
 PATH = click.Path(path_type=Path)
 SIGNS = {"auto": 0, "environment": 1, "robot": -1}
 JOINTS = ("friction", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
-COMMON = {"bags", "robot", "what", "topic", "out"}
+COMMON = {"bags", "robot", "topic", "out"}
 ARM = {"validate", "payload_from", "effort", "wrench", "known_rotor"}
 ARM |= {"excluded", "contact", "verbose", "view_file", "vendor"}
 TAKEN = {  # options that each kind of identification takes besides the common ones
@@ -91,8 +91,7 @@ TAKEN = {  # options that each kind of identification takes besides the common o
 @out_option
 @view_file_option
 @verbose_option
-@click.pass_context
-def command(context: click.Context, what: str, **o: Any) -> None:
+def command(what: str, **o: Any) -> None:
     """Identify a robot from BAGS and write a robot file with the result.
 
     The default: masses, rotor inertia and friction of the arm, validated, made physically consistent; robot file, URDF
@@ -105,8 +104,8 @@ def command(context: click.Context, what: str, **o: Any) -> None:
 
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """
-    _refuse_others(context, what)
-    common = {name: o[name] for name in ("bags", "robot", "topic", "out")}
+    refuse_options(o.keys() - COMMON - TAKEN[what], f"--what {what}")
+    common = {name: o[name] for name in COMMON}
     if what in JOINTS:
         from robot_dynamics_ros.cli.identify_joint import identify_property
 
@@ -140,15 +139,6 @@ def _arm(o: dict[str, Any], common: dict[str, Any]) -> None:
     names = ("validate", "payload_from", "verbose", "view_file")
     vendor = None if o["vendor"] is None else o["vendor"][0]
     identify_arm(options=options, vendor=vendor, **common, **{name: o[name] for name in names})
-
-
-def _refuse_others(context: click.Context, what: str) -> None:
-    """Raises ConfigError for an option that was given and means nothing for what is identified."""
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        if given and name not in COMMON | TAKEN[what]:
-            raise ConfigError("identify", parameter.opts[0], f"is no option of --what {what}")
 
 
 def _interval(text: str) -> tuple[float, float]:

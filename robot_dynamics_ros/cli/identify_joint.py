@@ -34,7 +34,7 @@ def identify_property(
     log, report = load_bag(list(bags), known, topic=topic)
     names = ", ".join(b.name for b in bags)
     refuse(log, known, names)
-    numbers = [joint_index(known, j, "identify", "--joint") for j in joints]
+    numbers = [joint_index(known, j, "--joint") for j in joints]
     found = identify_joints(
         log, known, what, numbers, source=names, wrap=lambda items: progress(items, what, len(items))
     )

@@ -17,7 +17,7 @@ from robot_dynamics_ros.robot_file import load_robot
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", type=NewPath(both=True), required=True, help="Bag directory to write.")
+@click.option("--out", type=NewPath(directory=True), required=True, help="Bag directory to write.")
 @click.option(
     "--map",
     "columns",

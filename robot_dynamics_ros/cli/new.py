@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from robot_dynamics_ros.cli.options import NewPath
-from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.urdf_import import NOTES, robot_from_urdf
 from robot_dynamics_ros.robot_file import save_robot
 from robot_dynamics_ros.robot_file.gaps import unknown_numbers
@@ -26,7 +25,7 @@ EFFORTS = {"motor-torque": ("motor", "Nm"), "link-torque": ("link", "Nm"), "curr
     required=True,
     help="Effort in JointState: torque of the motors, torque behind the gears (joint sensors), or motor current.",
 )
-@click.option("--out", type=NewPath(), required=True, help="Robot file to write.")
+@click.option("--out", type=NewPath(fresh=True), required=True, help="Robot file to write.")
 def command(urdf: Path, tip: str | None, effort: str, out: Path) -> None:
     """Create a robot file for your robot from its URDF (not xacro).
 
@@ -34,8 +33,6 @@ def command(urdf: Path, tip: str | None, effort: str, out: Path) -> None:
 
     Example: robot-dynamics new my_arm.urdf --effort-from motor-torque --out my_arm.yaml
     """
-    if out.exists():
-        raise ConfigError(str(out), "", "exists already; choose another --out")
     side, unit = EFFORTS[effort]
     robot = robot_from_urdf(urdf, torque_side=side, effort_unit=unit, tip=tip, name=_plain(out.stem))
     save_robot(robot, out, inputs=[urdf], changed=["kinematics", "links", "limits"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -29,10 +30,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class NewPath(click.Path):
-    """A file or directory to be written: refused before any work when it cannot be. Raises ConfigError."""
+    """A file or directory to be written: refused before any work when it cannot be. Raises ConfigError.
 
-    def __init__(self, directory: bool = False, both: bool = False) -> None:
-        super().__init__(file_okay=both or not directory, dir_okay=both or directory, path_type=Path)
+    fresh: nothing may stand there yet.
+    """
+
+    def __init__(self, directory: bool = False, fresh: bool = False) -> None:
+        super().__init__(file_okay=not directory, dir_okay=directory, path_type=Path)
+        self._fresh = fresh
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
         """The path, whose nearest existing directory can be written."""
@@ -42,6 +47,8 @@ class NewPath(click.Path):
             raise ConfigError(name, str(path), "is a directory, expected a file")
         if path.is_file() and not self.file_okay:
             raise ConfigError(name, str(path), "is a file, expected a directory")
+        if self._fresh and path.exists():
+            raise ConfigError(name, str(path), "exists already; choose another name")
         above = path.parent if path.is_file() else path
         while not above.exists() and above != above.parent:
             above = above.parent
@@ -50,6 +57,26 @@ class NewPath(click.Path):
         if not os.access(path if path.exists() else above, os.W_OK):
             raise ConfigError(name, str(path), "cannot be written: permission denied")
         return path
+
+
+def numbers(option: str, text: str, *counts: int) -> list[float]:
+    """Finite numbers of a text, separated by commas, as many as one of counts. Raises ConfigError."""
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) not in counts or not np.isfinite(values).all():
+        raise ConfigError(option, repr(text), f"is not {' or '.join(map(str, counts))} numbers separated by commas")
+    return values
+
+
+def refuse_options(names: Container[str | None], what: str) -> None:
+    """Raises ConfigError for an option, named by its argument, that was given and means nothing for `what`."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name
+        if name in names and context.get_parameter_source(name or "") is not ParameterSource.DEFAULT:
+            raise ConfigError(context.info_name or "", parameter.opts[0], f"is no option of {what}")
 
 
 def complete_robot(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -243,12 +270,12 @@ def print_files(files: Mapping[str, Any]) -> None:
         console.print(f"{what.replace('_', ' ')}: {path}")
 
 
-def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:
+def joint_index(robot: RobotFile, name: str, option: str) -> int:
     """Index from 0 of a joint given by name, alias or number from 1. Raises ConfigError."""
     if name.isdigit() and 1 <= int(name) <= robot.n_joints:
         return int(name) - 1
     if name not in robot.joint_aliases:
-        raise ConfigError(command, option, f"{name!r} is none of {', '.join(robot.joint_names)}")
+        raise ConfigError(option, "", f"{name!r} is none of {', '.join(robot.joint_names)}")
     return robot.joint_names.index(robot.joint_aliases[name])
 
 

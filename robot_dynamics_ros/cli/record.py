@@ -19,7 +19,7 @@ from robot_dynamics_ros.nodes.executables import require_ros
 
 
 @click.command()
-@click.option("--out", type=NewPath(both=True), required=True, help="Bag directory to write.")
+@click.option("--out", type=NewPath(directory=True, fresh=True), required=True, help="Bag directory to write.")
 @click.option("--topics", default="", help="Names or patterns separated by commas; default: all.")
 @click.option("--duration", type=click.FloatRange(0.0, min_open=True), help="Stop after this time [s].")
 @click.option("--recover", "broken", type=click.Path(exists=True, path_type=Path), help="Bag of a killed recording.")
@@ -30,8 +30,6 @@ def command(out: Path, topics: str, duration: float | None, broken: Path | None)
 
     Example: robot-dynamics record --out run1 --duration 60
     """
-    if out.exists():
-        raise DataError(f"{out}: exists already; choose another name")
     counts = recover(broken, out) if broken else _record(out, topics, duration)
     total = sum(counts.values())
     if not total:

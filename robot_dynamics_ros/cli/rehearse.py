@@ -12,8 +12,8 @@ from typing import Any
 import click
 import numpy as np
 
-from robot_dynamics_ros.cli.options import NewPath, console, joint_index, robot_option_with, stderr
-from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.cli.options import NewPath, console, joint_index, numbers, robot_option_with, stderr
+from robot_dynamics_ros.errors import ConfigError
 
 SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)")
 
@@ -23,7 +23,7 @@ WARM, COLDEST, HOTTEST = 40.0, -20.0, 90.0  # deg C
 @click.command("rehearse")
 @click.argument("motion", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @robot_option_with("Shipped robot's name, robot file, or URDF with masses.")
-@click.option("--out", type=NewPath(directory=True), help="Bag to write, faster than real time.")
+@click.option("--out", type=NewPath(directory=True, fresh=True), help="Bag to write, faster than real time.")
 @click.option("--live", is_flag=True, help="Publish joint_states in real time instead, back and forth until Ctrl-C.")
 @click.option("--push", metavar="X,Y,Z[,AT,FOR]", help="Force on the TCP [N], base axes; from 5 s on for 5 s.")
 @click.option("--payload", metavar="KG[,X,Y,Z]", help="Mass on the flange [kg] and its centre [m].")
@@ -49,8 +49,6 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     """
     if live == (out is not None):
         raise ConfigError("rehearse", "", "choose one of --out BAG and --live")
-    if out is not None and out.exists():
-        raise DataError(f"{out}: exists already; choose another name")
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.simulation.rehearsal import through
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -72,7 +70,7 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     machine.set_ambient(float(np.median(warm)))
     machine.set_temperatures(warm)
     if o["payload"]:
-        mass, *com = _numbers("--payload", o["payload"], (1, 4))
+        mass, *com = numbers("--payload", o["payload"], 1, 4)
         machine.set_payload(mass, com or (0, 0, 0), configured=False)
     push = _push(o)
     if out is None:
@@ -102,7 +100,7 @@ def _overrides(machine: Any, settings: tuple[str, ...]) -> dict[str, np.ndarray]
             hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(true))}"
             raise ConfigError("rehearse", f"--set {name}", f"is no parameter of a simulated joint; {hint}")
         numbers = changed.setdefault(name, np.array(true[name], dtype=float))
-        place = slice(None) if joint is None else joint_index(robot, joint, "rehearse", f"--set {name}")
+        place = slice(None) if joint is None else joint_index(robot, joint, f"--set {name}")
         numbers[place] = numbers[place] * float(value) if factor else float(value)
     if "friction.coulomb" in changed and "friction.stribeck" not in changed:
         level, new = np.array(true["friction.coulomb"], dtype=float), changed["friction.coulomb"]
@@ -116,22 +114,11 @@ def _push(o: dict[str, Any]) -> Any:
 
     if not o["push"]:
         return None
-    x, y, z, *when = _numbers("--push", o["push"], (3, 5))
+    x, y, z, *when = numbers("--push", o["push"], 3, 5)
     begin, length = when or (5.0, 5.0)
     if not (begin >= 0 and length > 0):
         raise ConfigError("rehearse", "--push", f"begins at {begin:g} s for {length:g} s, expected >= 0 and > 0")
     return Push((x, y, z), begin, length)
-
-
-def _numbers(option: str, text: str, counts: tuple[int, ...]) -> list[float]:
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        values = []
-    if len(values) not in counts or not np.isfinite(values).all():
-        many = " or ".join(str(count) for count in counts)
-        raise ConfigError("rehearse", option, f"{text!r} is not {many} numbers separated by commas")
-    return values
 
 
 def _record(machine: Any, motion: Any, push: Any, out: Path, robot: str, about: dict[str, str]) -> None:

@@ -14,6 +14,7 @@ from robot_dynamics_ros.cli.options import (
     console,
     effort_option,
     joint_table,
+    numbers,
     out_option,
     progress,
     reference_option,
@@ -143,12 +144,7 @@ def carrying(robot: RobotFile, payload: str | None) -> RobotFile:
     """The robot with a payload given as KG or KG,X,Y,Z. Raises ConfigError."""
     if payload is None:
         return robot
-    try:
-        mass, *com = (float(part) for part in payload.split(","))
-    except ValueError:
-        raise ConfigError("--payload", payload, "is not KG or KG,X,Y,Z") from None
-    if len(com) not in (0, 3):
-        raise ConfigError("--payload", payload, "is not KG or KG,X,Y,Z")
+    mass, *com = numbers("--payload", payload, 1, 4)
     return robot.with_updates({"payload.mass": mass, "payload.com": com or [0.0, 0.0, 0.0]})
 
 

@@ -28,8 +28,8 @@ def test_the_example_is_accepted(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = example(name)
     assert words[1] == name
-    for word in words[2:]:
-        if not word.startswith("-") and "." in word:
+    for before, word in zip(words[1:], words[2:], strict=False):
+        if before != "--out" and not word.startswith("-") and "." in word:
             Path(word).touch()
     try:
         cli.get_command(None, name).make_context(name, words[2:])

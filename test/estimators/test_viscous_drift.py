@@ -7,6 +7,7 @@ import pytest
 from force_bench import RATE, UR5E, measured, moving, still
 from test_contact_load import robot as presliding
 
+from robot_dynamics_ros._core import PayloadAnswer
 from robot_dynamics_ros.estimators.force_arguments import DRIFT, drift_deviation
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -18,6 +19,7 @@ ARM = UR5E.with_updates(
     {"found": "numbers of a test"},
 )
 PUSH = slice(20 * RATE, 24 * RATE)
+AFTER = 29 * RATE // 10
 
 
 def log_of(motion, change=0.0, push=None):
@@ -77,20 +79,30 @@ def test_friction_beyond_the_recorded_speeds_is_taken_for_viscosity_by_half():
 
 
 @pytest.mark.parametrize(
-    ("forces", "changes"),
-    [([(0.0, 8.0, 2, -6.0), (0.3, 1.5, 0, 40.0)], [True]), ([(0.0, 3.0, 2, -20.0)], [True, False])],
-    ids=["found after a push", "a push that ends"],
+    ("forces", "changes", "event"),
+    [
+        ([(0.0, 8.0, 2, -6.0), (0.3, 1.5, 0, 40.0)], [True], None),
+        ([(0.0, 3.0, 2, -20.0)], [True, False], None),
+        ([(0.0, 3.0, 2, -20.0)], [True, False], PayloadAnswer.refuse),
+        ([(0.0, 3.0, 2, -20.0)], [True, False], "the clock runs backwards"),
+    ],
+    ids=["found after a push", "a push that ends", "refused", "backwards"],
 )
-def test_what_was_learned_with_a_payload_that_was_not_known_or_was_none_is_forgotten(forces, changes):
-    """forces: from, until [s], axis, N; changes: of whether a payload is held, the last after some was learned."""
+def test_what_was_learned_with_a_payload_that_was_not_known_or_was_none_is_forgotten(forces, changes, event):
+    """forces: from, until [s], axis, N; changes: of whether a payload is held, the last after some was learned; event:
+    after 2.9 s."""
     wrench, motion = np.zeros((8 * RATE, 6)), moving(8.0)
     for begin, end, axis, size in forces:
         wrench[int(begin * RATE) : int(end * RATE), axis] = size
     log, pipeline, seen = measured(motion, wrench, friction=False, noise=0.02), Pipeline(ARM), []
     log.effort += FrictionModel.from_robot(ARM).torque(motion[1])
     core = pipeline.stage("force").core
+    if event == "the clock runs backwards":
+        log.stamp_ns[AFTER:] -= 5 * 10**9
     for i in range(0, len(log.time), 10):
         rows = slice(i, i + 10)
+        if i == AFTER and event == PayloadAnswer.refuse:
+            core.answer_payload(event)
         part = {k: log.get(k)[rows] for k in ("q", "qd", "effort")}
         pipeline.run(Log(log.joint_names, log.stamp_ns[rows], part))
         seen.append((core.payload_held, np.abs(core.viscous_drift[0]).max()))

@@ -10,7 +10,7 @@
 namespace robot_dynamics {
 
 struct ContactParameters {
-  double on_ratio = 4.5;                       // magnitude / std at which contact begins
+  double on_ratio = 3.5;                       // magnitude / std at which contact begins; with residuals: theirs
   double on_time = 0.010;                      // s above the threshold before contact is declared
   double off_time = 0.050;                     // s below before it is over
   std::array<double, max_joints + 1> floor{};  // least magnitude that can be a contact (joints: Nm)

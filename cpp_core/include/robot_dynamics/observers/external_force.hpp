@@ -258,7 +258,6 @@ class ExternalForce {
                          const double* std) noexcept {
     const int n = chain_.n;
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
-    const bool held = payload_.held();
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
     if (contact_time_ >= payload_delay && contact_time_ - dt < payload_delay) payload_.reset(), drift_.keep();
     if (settled()) payload_.step(dt, in.q, in.qd, qdd, torque, std, contact_.any());
@@ -271,7 +270,8 @@ class ExternalForce {
       const double error = added_by(i, friction_std[i], load_torque_[i]);
       load_variance_[i] += error * error;
     }
-    if (payload_.held() == held) return;
+    if (payload_.held() == held_) return;  // it may also change between steps: an answer, a clock that ran backwards
+    held_ = payload_.held();
     forget_decisions();
     drift_.revert();  // learned with a payload that was not known yet, or that was none
   }
@@ -348,6 +348,7 @@ class ExternalForce {
   ContactLoad load_;
   Joints q_{};
   Joints explained_{}, load_torque_{}, load_variance_{};     // by a payload or bias; of it, what is taken off
+  bool held_ = false;                                        // a payload, in the last step
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
 };
 

@@ -253,6 +253,7 @@ class TorqueDriver(MotionDriver):
 
     records: deque[TorqueRecord]
     loop: TorqueLoop | None = None  # the one attached; its torques leave from the receiving thread (C++)
+    with_torque = True  # False: made without it
 
     def refuse_torque_live(self, what: str) -> None:
         """Raise CapabilityError while torque is live, the ramp to zero included."""
@@ -268,9 +269,11 @@ class TorqueDriver(MotionDriver):
 
         return super().wait_until(holds, seconds)
 
-    @abstractmethod
     def attach(self, loop: TorqueLoop) -> None:
         """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""
+        if not self.with_torque:
+            raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
+        self.loop = loop
 
     @abstractmethod
     def start_torque(self) -> None:

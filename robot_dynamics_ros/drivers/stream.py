@@ -171,11 +171,6 @@ class StreamDriver(Driver):
         """Clear latched faults."""
         self._stream.rearm()
 
-    @property
-    def flags(self) -> int:
-        """SampleFlag bits of the last sample."""
-        return self._stream.flags
-
     def statistics(self) -> Statistics:
         """Counts since connecting."""
         return self._stream.statistics()

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.drivers import client
 from robot_dynamics_ros.drivers.child_process import Outbox, receive
 from robot_dynamics_ros.drivers.ur import control
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
@@ -70,7 +71,7 @@ def hung(monkeypatch):
     code = "import sys, time; sys.path[:0] = sys.argv[2:]; from multiprocessing.connection import Connection as C\n"
     code += "from robot_dynamics_ros.drivers.child_process import receive, send\n"
     code += "pipe = C(int(sys.argv[1])); receive(pipe)\n"
-    code += "send(pipe, {'state': 'moving', 'reason': '', 'progress': 0.0}); receive(pipe)\n"
+    code += "send(pipe, {'event': 'motion', 'state': 'moving', 'reason': '', 'progress': 0.0}); receive(pipe)\n"
 
     def spawn(module, arguments, descriptors=()):
         ours, theirs = socket.socketpair()
@@ -125,7 +126,7 @@ def test_a_client_that_answers_no_stop_is_ended(hung, monkeypatch):
     within(30, lambda: hung.stop() or True)
     hung.supervise(0.0)
     assert hung.motion.state == "moving"  # it is given time
-    monkeypatch.setattr(control, "STOP_TIMEOUT", -1.0)
+    monkeypatch.setattr(client, "STOP_TIMEOUT", -1.0)
     hung.supervise(0.0)
     assert hung.motion.state == "failed" and "stop" in hung.motion.reason
     assert process.wait(30) == -signal.SIGKILL

@@ -143,7 +143,7 @@ def test_states_come_at_1_khz_and_a_killed_client_latches_torque_off_until_it_is
 @pytest.mark.realtime
 def test_a_client_that_hangs_holds_up_neither_the_stop_nor_the_end_of_torque(arm, monkeypatch):
     """Stopped by SIGSTOP: calls return, torque ends in the loop, and the process that does not answer is ended."""
-    from robot_dynamics_ros.drivers.franka import process as module
+    from robot_dynamics_ros.drivers import client as module
 
     arm.enable(TorqueMode.guide)
     pid = arm.driver._process.pid

@@ -47,7 +47,7 @@ def stream(offset):
 def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(monkeypatch):
     begun, driver = [], UrDriver(load_robot("ur5e"), "127.0.0.1")
     monkeypatch.setattr(driver, "_allow_motion", lambda: None)
-    monkeypatch.setattr(driver._control, "_begin", lambda request, rows: begun.append(rows))
+    monkeypatch.setattr(driver._control, "begin", lambda request, rows: begun.append(rows))
     driver.sample.q[:] = HERE
     for begin in (
         driver.servo,
@@ -62,7 +62,7 @@ def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(monkey
 
 def test_it_is_compared_again_when_it_begins_with_a_position_that_arrived_since(monkeypatch):
     control, answers = UrDriver(load_robot("ur5e"), "127.0.0.1")._control, []
-    monkeypatch.setattr(control, "_request", lambda message, array=None: answers.append(message["do"]))
+    monkeypatch.setattr(control, "_send", lambda message, array=None: answers.append(message["do"]))
     now, never = time.time_ns(), 2**62
     for place, arrived, expected in (
         (HERE, now, ["go"]),
@@ -87,7 +87,7 @@ def test_it_is_compared_again_when_it_begins_with_a_position_that_arrived_since(
 def test_a_setting_is_answered_with_what_the_controller_said(child, good, request_):
     child._client.good = good
     child._execute(dict(request_), np.empty((0, 0)))
-    assert [r["state"] for r in child.reports] == ["answer"]
+    assert [r["event"] for r in child.reports] == ["answer"]
     assert ("refuses" in child.reports[0]["reason"]) == (not good)
 
 
@@ -100,7 +100,7 @@ SETTINGS = [lambda driver: driver.zero_ft(), lambda driver: driver.set_payload(1
 )
 def test_a_setting_is_refused_while_it_would_be_dropped_or_end_the_torque(setting, motion, running, why):
     driver = UrDriver(load_robot("ur5e"), "127.0.0.1")
-    driver._control._motion, driver.loop = MotionState(motion), SimpleNamespace(running=running)
+    driver._control.motion, driver.loop = MotionState(motion), SimpleNamespace(running=running)
     with pytest.raises(CapabilityError, match=why):
         setting(driver)
     assert driver._control.pid is None  # no client was started for it
@@ -110,7 +110,7 @@ def test_a_setting_is_refused_while_it_would_be_dropped_or_end_the_torque(settin
 @pytest.mark.parametrize("answer", ["", "the controller refuses"])
 def test_a_setting_ends_with_the_answer_of_the_client(setting, answer, monkeypatch):
     driver = UrDriver(load_robot("ur5e"), "127.0.0.1")
-    monkeypatch.setattr(driver._control, "_request", lambda message, array=None: None)
+    monkeypatch.setattr(driver._control, "_send", lambda message, array=None: None)
     driver.meanwhile = lambda: setattr(driver._control, "answer", answer)
     if answer:
         with pytest.raises(CapabilityError, match=answer):

@@ -143,7 +143,7 @@ def test_unknown_driver_refused_port_and_seven_joints():
 
 def test_a_second_motion_is_refused_while_one_runs(monkeypatch):
     control = UrControl("nowhere")
-    monkeypatch.setattr(control, "_request", lambda message, array=None: None)
+    monkeypatch.setattr(control, "_send", lambda message, array=None: None)
     rows = np.zeros((1, 6))
     control.play(rows, rows[:0], rows[0], 500.0, 1.0, 1.0)
     with pytest.raises(CapabilityError, match="stop it first"):

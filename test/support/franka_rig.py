@@ -10,13 +10,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from robot_dynamics_ros.drivers import interface, stream
+from robot_dynamics_ros.drivers import client, interface, stream
 from robot_dynamics_ros.drivers.child_process import encoded
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.drivers.franka import child, driver, process
 from robot_dynamics_ros.drivers.franka.child import Child
 from robot_dynamics_ros.drivers.franka.rows import SLOTS, VECTORS, WIDTH
-from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.franka.controller import RATE, START, PlantPhysics
@@ -95,7 +94,7 @@ class Rig:
         clock = SimpleNamespace(
             monotonic=seconds, monotonic_ns=nanoseconds, time_ns=nanoseconds, process_time=seconds, sleep=None
         )
-        for module in (child, driver, interface, process, stream):
+        for module in (child, client, driver, interface, process, stream):
             monkeypatch.setattr(module, "time", clock)
         self.physics = PlantPhysics(self.server)
         self.driver = make_driver("franka", ROBOT, "nowhere", follow_host_clock=False)
@@ -104,10 +103,10 @@ class Rig:
         self._requests, self._parts = deque(), deque()
         self.process._ring = ring = SampleRing(WIDTH, SLOTS)
         self.process._pipe, self.process._outbox = SimpleNamespace(close=lambda: None), self
-        client = Child(self, [], ring, ROBOT)
-        self.vendor = client._vendor = client._robot = Vendor(self.physics, self._turn)
+        served = Child(self, [], ring, ROBOT)
+        self.vendor = served._vendor = served._robot = Vendor(self.physics, self._turn)
         self.error = None
-        self._thread = threading.Thread(target=self._run, args=(client,), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(served,), daemon=True)
         self._thread.start()
         self._waiting.acquire()
 
@@ -140,9 +139,9 @@ class Rig:
         self.server.hub.close()
 
     # -- the client's process -----------------------------------------------------------------------------------------
-    def _run(self, client):
+    def _run(self, served):
         try:
-            client.run()
+            served.run()
         except EOFError:
             pass
         except Exception as error:
@@ -166,7 +165,4 @@ class Rig:
     def send_bytes(self, data):
         """A report of the client, as the driver's listening thread takes it."""
         report = {k: v for k, v in json.loads(data).items() if k not in ("rows", "columns")}
-        if report.pop("event") == "motion":
-            self.process.motion = MotionState(**report)
-        else:
-            self.process._answer = report
+        self.process._hear(report.pop("event"), report)

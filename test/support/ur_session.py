@@ -165,7 +165,7 @@ class Pipe:
 
     def send_bytes(self, data):
         report = json.loads(data)
-        if report["state"] == "begins":
+        if report["event"] == "begins":
             self._requests.appendleft((0.0, encoded(self.where(report["first"]))))
         else:
             self.reports.append(report)
@@ -173,5 +173,5 @@ class Pipe:
     @property
     def states(self):
         """States of the motion that were reported, each once."""
-        states = [report["state"] for report in self.reports]
+        states = [report["state"] for report in self.reports if report["event"] == "motion"]
         return [state for k, state in enumerate(states) if states[k - 1 : k] != [state]]

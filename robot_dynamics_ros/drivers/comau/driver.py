@@ -143,20 +143,10 @@ class ComauDriver(StreamDriver, MotionDriver):
 
     def statistics(self) -> Statistics:
         """Counts since connecting; malformed holds damaged, late and implausible packets."""
-        malformed = self._link.malformed + self.out_of_order + self.jumps
+        malformed = self._link.malformed + self._states.out_of_order + self._states.jumps
         return self._stream.statistics(
             malformed=malformed, overruns=self._link.queue.overruns, pending=self._link.queue.pending
         )
-
-    @property
-    def out_of_order(self) -> int:
-        """Late and repeated packets."""
-        return self._states.out_of_order
-
-    @property
-    def jumps(self) -> int:
-        """Packets whose positions jumped."""
-        return self._states.jumps
 
     def details(self) -> dict[str, str]:
         """Diagnostic values that only this robot reports."""
@@ -164,8 +154,8 @@ class ComauDriver(StreamDriver, MotionDriver):
         drives = "not reported" if state is None else wire.DRIVE_STATUS.get(state.status, "?")
         return {
             "drives": drives,
-            "packets out of order": str(self.out_of_order),
-            "positions that jumped": str(self.jumps),
+            "packets out of order": str(self._states.out_of_order),
+            "positions that jumped": str(self._states.jumps),
             "packets damaged": str(self._link.malformed),
         }
 

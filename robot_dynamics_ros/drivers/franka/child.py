@@ -98,7 +98,7 @@ class Child:
     def do_recover(self, _: np.ndarray) -> None:
         """Automatic error recovery."""
         self._robot.automatic_error_recovery()
-        send(self._pipe, {"event": "answer", "ok": True, "reason": "recovered"})
+        send(self._pipe, {"event": "answer", "reason": "recovered"})
 
     def do_stop(self, _: np.ndarray) -> None:
         """No motion of this process is running."""
@@ -107,12 +107,12 @@ class Child:
     def do_load(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
         """Load on the flange; inertia (9,) column-major."""
         self._robot.set_load(mass, com, inertia)
-        send(self._pipe, {"event": "answer", "ok": True, "reason": f"load {mass:g} kg"})
+        send(self._pipe, {"event": "answer", "reason": f"load {mass:g} kg"})
 
     def do_collision(self, _: np.ndarray, torque: list[float], force: list[float]) -> None:
         """Thresholds of contact (half) and collision: torque (7,) [Nm], force (6,) [N, Nm]."""
         self._robot.set_collision_behavior([0.5 * x for x in torque], torque, [0.5 * x for x in force], force)
-        send(self._pipe, {"event": "answer", "ok": True, "reason": "thresholds set"})
+        send(self._pipe, {"event": "answer", "reason": "thresholds set"})
 
     # -- motion -------------------------------------------------------------------------------------------------------
     def do_play(self, rows: np.ndarray, split: int, speed: float, acceleration: float) -> None:

@@ -74,7 +74,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         rate = robot.sensing.sample_rate or 1000.0
         options = StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
         self._stream = Stream(options, lambda: self._process.received_ns())
-        self._realtime, self._with_torque = realtime_priority > 0, torque
+        self._realtime, self.with_torque = realtime_priority > 0, torque
         self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
         self.records: deque[TorqueRecord] = deque(maxlen=4096)
         self.sample = Sample(robot.joint_names)
@@ -191,10 +191,8 @@ class FrankaDriver(StreamDriver, TorqueDriver):
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
-        """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""
-        if not self._with_torque:
-            raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
-        self.loop = loop
+        """As TorqueDriver.attach."""
+        super().attach(loop)
         self._process.attach(loop)
 
     def start_torque(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 import threading
@@ -14,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
-from robot_dynamics_ros.drivers.child_process import Outbox, connected, end, ending, hang_up, receive, send, spawn
+from robot_dynamics_ros.drivers.child_process import connected, end, hang_up, send, spawn
+from robot_dynamics_ros.drivers.client import Client
 from robot_dynamics_ros.drivers.franka.rows import SLOTS, WIDTH
 from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
@@ -23,13 +23,12 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
 
 CONNECT_TIMEOUT = 20.0  # s
-STOP_TIMEOUT = 2.5  # s from a request to stop until the process must have answered
 ANSWER_TIMEOUT = 5.0  # s, libfranka's own limit is 1 s per command
 BACKOFF = (0.5, 4.0)  # s between attempts to connect again, first and longest
 MODULE = "robot_dynamics_ros.drivers.franka.child"
 
 
-class FrankaProcess:
+class FrankaProcess(Client):
     """States come through a ring in shared memory, requests and reports through a pipe, torques through a socket.
 
     stream: is notified of every new and lost connection. priority: of the torque loop's thread; above 0 the client
@@ -37,22 +36,18 @@ class FrankaProcess:
     """
 
     def __init__(self, robot: RobotFile, host: str, stream: Stream, priority: int = 0) -> None:
-        self._robot, self.host, self._stream, self._priority = robot, host, stream, priority
+        super().__init__(host)
+        self._robot, self._stream, self._priority = robot, stream, priority
         self._loop: TorqueLoop | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pipe: Connection | None = None
-        self._outbox: Outbox | None = None
-        self._stop_asked: float | None = None  # steady time
         self._ring: SampleRing | None = None
         self._sockets: list[socket.socket] = []
         self._link: TorqueLink | None = None
-        self._lock = threading.RLock()
-        self._answer: dict[str, Any] | None = None
+        self._answer: str | None = None
         self._supervisor: threading.Thread | None = None
         self._kept: dict[str, dict[str, Any]] = {}
         self._wanted = False
         self._lost_rows = self._unsent = 0
-        self.motion, self.version, self.error = MotionState(), "", ""
+        self.version = self.error = ""
 
     # -- life ---------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
@@ -106,8 +101,8 @@ class FrankaProcess:
             s.setblocking(False)
         with self._lock:
             self._stream.restart()
-            self._process, self._pipe, self._ring, self._sockets = process, pipe, ring, ours
-            self._outbox, self._stop_asked = Outbox(pipe), None
+            self._use(process, pipe)
+            self._ring, self._sockets, self._stop_asked = ring, ours, None
             self.version, self.error = version, ""
             if self._loop is not None:
                 follow = self._stream.options.follow_host_clock
@@ -118,7 +113,8 @@ class FrankaProcess:
     def _forget(self) -> None:
         with self._lock:
             ring, pipe, sockets, link = self._ring, self._pipe, self._sockets, self._link
-            self._process = self._pipe = self._outbox = self._ring = self._link = None
+            self._use(None, None)
+            self._ring = self._link = None
             self._sockets = []
             if link is not None:
                 link.stop()
@@ -135,8 +131,8 @@ class FrankaProcess:
         """Read from the process until it ends; connect again while wanted."""
         pause = BACKOFF[0]
         while True:
-            if self._process is not None:
-                self._listen(self._process, self._pipe)
+            if self._process is not None and self._pipe is not None:
+                self._follow(self._process, self._pipe)
                 self._forget()
                 pause = BACKOFF[0]
             if not self._wanted:
@@ -150,25 +146,18 @@ class FrankaProcess:
             except ConnectionFailed as error:
                 self.error = str(error)
 
-    def _listen(self, process: subprocess.Popen[bytes], pipe: Any) -> None:
-        reason = ""
-        try:
-            while True:
-                report, _ = receive(pipe)
-                event = report.pop("event")
-                if event == "motion":
-                    self.motion = MotionState(**report)
-                elif event == "fatal":
-                    reason = report["reason"]
-                elif event == "answer":
-                    self._answer = report
-        except (EOFError, OSError, json.JSONDecodeError):
-            pass
-        code = end(process)
+    def _follow(self, process: subprocess.Popen[bytes], pipe: Connection) -> None:
+        why = self._listen(process, pipe)
         if self._wanted:
-            self.error = f"{self.host}: {reason or f'the process ended ({ending(code)})'}"
+            self.error = f"{self.host}: {why}"
         if self.motion.active:
             self.motion = MotionState("failed", self.error or "disconnected")
+
+    def _hear(self, event: str, report: dict[str, Any]) -> None:
+        if event == "answer":
+            self._answer = report["reason"]
+        else:
+            super()._hear(event, report)
 
     # -- states -------------------------------------------------------------------------------------------------------
     def take(self, row: np.ndarray, until: float) -> tuple[int, int, int] | None:
@@ -183,18 +172,6 @@ class FrankaProcess:
             if left <= 0:
                 return None
             self._wait(ring, left)
-
-    def _judge_stop(self) -> None:
-        """A process that does not answer a stop is ended: without its commands the robot stops."""
-        if self._stop_asked is None:
-            return
-        if not self.motion.active:
-            self._stop_asked = None
-        elif time.monotonic() - self._stop_asked > STOP_TIMEOUT:
-            self._stop_asked, process = None, self._process
-            self.motion = MotionState("failed", "the driver process did not answer a stop and was ended")
-            if process is not None:
-                process.kill()
 
     def _wait(self, ring: SampleRing | None, left: float) -> None:
         """Without the lock, in short turns: the connection may go meanwhile."""
@@ -221,31 +198,12 @@ class FrankaProcess:
         with self._lock:
             return self._ring.newest_ns if self._ring is not None else 0
 
-    @property
-    def pid(self) -> int | None:
-        """Process id of the client, None while there is none."""
-        process = self._process
-        return None if process is None else process.pid
-
     # -- requests -----------------------------------------------------------------------------------------------------
-    def begin(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
-        """Request a motion, array (N, 7) [rad]. Raises CapabilityError while another one runs, ConnectionFailed."""
-        with self._lock:
-            if self.motion.active:
-                raise CapabilityError("a motion is running: stop it first")
-            self.motion = MotionState("starting")
-            try:
-                self._send(request, array)
-            except ConnectionFailed as error:
-                self.motion = MotionState("failed", str(error))
-                raise
-
     def stop(self) -> None:
         """Bring a motion of ours to rest."""
         with self._lock:
-            if self._pipe is not None and self.motion.active:
-                self._stop_asked = self._stop_asked or time.monotonic()
-                self._send({"do": "stop"})
+            if self.motion.active:
+                super().stop()
 
     def ask(self, request: dict[str, Any], wait: Callable[[Callable[[], bool], float], bool]) -> str:
         """A request with an answer, outside of motion; `wait` as Driver.wait_until.
@@ -260,19 +218,10 @@ class FrankaProcess:
         answer = self._answer
         if answer is None:
             raise CapabilityError(f"refused: {self.motion.reason}" if self.motion is not before else "no answer")
-        return str(answer["reason"])
+        return answer
 
     def settle(self, request: dict[str, Any], wait: Callable[[Callable[[], bool], float], bool]) -> str:
         """Send a setting as ask() does, and again with every new connection."""
         answer = self.ask(request, wait)
         self._kept[request["do"]] = request
         return answer
-
-    def _send(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
-        with self._lock:
-            try:
-                if self._outbox is None:
-                    raise ConnectionFailed(f"{self.host}: not connected")
-                self._outbox.send(request, array)
-            except OSError as error:
-                raise ConnectionFailed(f"{self.host}: the driver process ended") from error

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import threading
 import time
 from contextlib import suppress
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.drivers.child_process import Outbox, end, ending, hang_up, receive, spawn
+from robot_dynamics_ros.drivers.child_process import end, hang_up, spawn
+from robot_dynamics_ros.drivers.client import Client
 from robot_dynamics_ros.drivers.interface import MotionState, position_rows
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.trajectories.playback import refuse_start
 
 MODULE = "robot_dynamics_ros.drivers.ur.control_child"
-STOP_TIMEOUT = 2.5  # s from a request to stop until the child must have answered; from 3 rad/s it takes 1.5
 SILENCE_TIMEOUT = 2.0  # s without new data until the child is ended; at 2.5 s the client crashes in its reconnect loop
 
 
-class UrControl:
-    """Requests go to the child, answers come back in a thread of this object; every method returns at once."""
+class UrControl(Client):
+    """The child is started with the first request; every method returns at once."""
 
     def __init__(self, host: str, silence: float = SILENCE_TIMEOUT) -> None:
-        self.host, self._silence = host, silence
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pipe: Connection | None = None
-        self._outbox: Outbox | None = None
-        self._stop_asked: float | None = None  # steady time
+        super().__init__(host)
+        self._silence = silence
         self._begin_asked: tuple[np.ndarray, int] | None = None  # first row (6,) [rad] of a stream, system time [ns]
-        self._lock = threading.RLock()
-        self._motion = MotionState()
         self.answer: str | None = None  # to the last setting: why not, empty when it was done, None: not answered yet
 
     # -- requests -----------------------------------------------------------------------------------------------------
@@ -55,7 +48,14 @@ class UrControl:
         if len(stream):
             refuse_start(stream[0], path[-1] if len(path) else start)
         request = {"do": "play", "rate": rate, "speed": speed, "acceleration": acceleration, "split": len(path)}
-        self._begin(request, np.vstack([path, stream]))
+        self.begin(request, np.vstack([path, stream]))
+
+    def begin(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
+        """As Client.begin, array (N, 6) [rad]; what an earlier stream asked is no longer of interest."""
+        with self._lock:
+            if not self.motion.active:
+                self._begin_asked = None
+            super().begin(request, array)
 
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
         """Mass [kg], centre of mass (3,) [m] and inertia about it (6,) XX XY XZ YY YZ ZZ [kg m2] of the load.
@@ -74,26 +74,13 @@ class UrControl:
     def _set(self, message: dict[str, Any]) -> None:
         with self._lock:
             self.answer = None
-            self._request(message)
+            self._send(message)
 
     def stop(self) -> None:
-        """Stop what we started; a child that has just ended needs no stop: the watchdog stops the robot."""
+        """As Client.stop; a stream that has not begun does not."""
         with self._lock:
-            if self._pipe is not None:
-                self._stop_asked, self._begin_asked = self._stop_asked or time.monotonic(), None
-                with suppress(ConnectionFailed):
-                    self._request({"do": "stop"})
-
-    @property
-    def motion(self) -> MotionState:
-        """State of the present or last motion."""
-        return self._motion
-
-    @property
-    def pid(self) -> int | None:
-        """Process id of the child, None when there is none."""
-        process = self._process
-        return None if process is None or process.poll() is not None else process.pid
+            self._begin_asked = None
+            super().stop()
 
     # -- life of the child --------------------------------------------------------------------------------------------
     def supervise(self, silence: float) -> None:
@@ -102,12 +89,8 @@ class UrControl:
         So it is when it does not answer a stop: the controller's watchdog then stops the robot.
         """
         if silence > self._silence and self._process is not None:
-            self._end("the controller is silent")
-        if self._stop_asked is not None:
-            if not self._motion.active:
-                self._stop_asked = None
-            elif time.monotonic() - self._stop_asked > STOP_TIMEOUT:
-                self._end("the vendor client did not answer a stop and was ended; the watchdog stops the robot")
+            self._kill("the controller is silent")
+        self._judge_stop()
 
     def on_sample(self, q: np.ndarray, receive_ns: int) -> None:
         """Called with every sample: a stream that the child is ready for begins only where the robot is, q (6,) [rad].
@@ -123,84 +106,50 @@ class UrControl:
         with suppress(ConnectionFailed):
             try:
                 refuse_start(first, q)
-                self._request({"do": "go"})
+                self._send({"do": "go"})
             except CapabilityError as error:
-                self._request({"do": "refuse", "why": str(error)})
+                self._send({"do": "refuse", "why": str(error)})
 
     def close(self) -> None:
         """Stop motion and end the child; may be repeated."""
         with self._lock:
             process, pipe = self._process, self._pipe
-            self._process = self._pipe = self._outbox = None
+            self._use(None, None)
         if pipe is not None:
             hang_up(pipe)  # the child stops the robot when its pipe ends
         if process is not None:
             end(process)
 
-    def _end(self, reason: str) -> None:
+    def _kill(self, reason: str) -> None:
+        """The next request starts another child."""
         with self._lock:
-            process, self._process, self._pipe, self._outbox = self._process, None, None, None
-            if self._motion.active:
-                self._motion = MotionState("failed", reason)
-            self._stop_asked = None
-        if process is not None:
-            process.kill()  # the listening thread waits for its end
+            super()._kill(reason)
+            self._use(None, None)
 
-    def _begin(self, message: dict[str, Any], array: np.ndarray) -> None:
-        with self._lock:
-            if self._motion.active:
-                raise CapabilityError("a motion is running: stop it first")
-            self._motion, self._stop_asked = MotionState("starting"), None  # a stop belongs to the motion before
-            self._begin_asked = None
-            try:
-                self._request(message, array)
-            except ConnectionFailed as error:
-                self._motion = MotionState("failed", str(error))
-                raise
-
-    def _request(self, message: dict[str, Any], array: np.ndarray | None = None) -> None:
+    def _send(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
         with self._lock:
             if self.pid is None:
-                self._start()
-            try:
-                if self._outbox is None:
-                    raise OSError("no pipe")
-                self._outbox.send(message, array)
-            except BlockingIOError as error:
-                self._end("the vendor client hangs and was ended; the watchdog stops the robot")
-                raise ConnectionFailed(f"{self.host}: the vendor client hangs and was ended") from error
-            except OSError as error:
-                raise ConnectionFailed(f"{self.host}: the control process ended") from error
+                process, pipe = spawn(MODULE, [self.host])
+                self._use(process, pipe)
+                threading.Thread(target=self._follow, args=(process, pipe), daemon=True).start()
+            super()._send(request, array)
 
-    def _start(self) -> None:
-        self._process, self._pipe = spawn(MODULE, [self.host])
-        self._outbox = Outbox(self._pipe)
-        threading.Thread(target=self._listen, args=(self._process, self._pipe), daemon=True).start()
-
-    def _listen(self, process: subprocess.Popen[bytes], pipe: Connection) -> None:
-        """Takes the child's reports until its pipe ends."""
-        reason = ""
-        try:
-            while True:
-                report, _ = receive(pipe)
-                if report["state"] == "fatal":
-                    reason = report["reason"]
-                elif report["state"] == "answer":
-                    self.answer = report["reason"]
-                elif report["state"] == "begins":
-                    self._begin_asked = np.array(report["first"]), time.time_ns()
-                else:
-                    self._motion = replace(self._motion, **report)
-        except (EOFError, OSError, json.JSONDecodeError):
-            hang_up(pipe)  # closed by its last user: a writer must not meet the number of another file
-        process.wait()
+    def _follow(self, process: subprocess.Popen[bytes], pipe: Connection) -> None:
+        why = self._listen(process, pipe)
         with self._lock:
             if self._process is process:
-                self._process = self._pipe = self._outbox = None
-            why = reason or f"the control process ended ({ending(process.returncode)})"
+                self._use(None, None)
             self.answer = why if self.answer is None else self.answer
-            if self._process is None and self._motion.active:
-                self._motion = MotionState("failed", why)
+            if self._process is None and self.motion.active:
+                self.motion = MotionState("failed", why)
+
+    def _hear(self, event: str, report: dict[str, Any]) -> None:
+        if event == "answer":
+            self.answer = report["reason"]
+        elif event == "begins":
+            self._begin_asked = np.array(report["first"]), time.time_ns()
+        else:
+            super()._hear(event, report)
 
 
 def _finite(name: str, values: ArrayLike, count: int) -> list[float]:

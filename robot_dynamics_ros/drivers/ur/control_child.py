@@ -39,7 +39,11 @@ class Child:
 
     def report(self, state: str, reason: str = "", progress: float = 0.0) -> None:
         """Send the state of the motion to the parent."""
-        send(self._pipe, {"state": state, "reason": reason, "progress": progress})
+        send(self._pipe, {"event": "motion", "state": state, "reason": reason, "progress": progress})
+
+    def answer(self, reason: str = "") -> None:
+        """Answer a setting: why not, empty when it is done."""
+        send(self._pipe, {"event": "answer", "reason": reason})
 
     def run(self) -> None:
         """Execute requests until the pipe ends."""
@@ -99,13 +103,12 @@ class Child:
     def do_payload(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
         """Load on the flange; set_target_payload takes the inertia as Ixx Iyy Izz Ixy Ixz Iyz."""
         xx, xy, xz, yy, yz, zz = inertia
-        if not self._client.setTargetPayload(mass, com, [xx, yy, zz, xy, xz, yz]):
-            return self.report("answer", "the controller refuses the payload")
-        self.report("answer")
+        done = self._client.setTargetPayload(mass, com, [xx, yy, zz, xy, xz, yz])
+        self.answer("" if done else "the controller refuses the payload")
 
     def do_zero_ft(self, _: np.ndarray) -> None:
         """Zero the controller's force-torque sensor."""
-        self.report("answer", "" if self._client.zeroFtSensor() else "the controller refuses to zero the sensor")
+        self.answer("" if self._client.zeroFtSensor() else "the controller refuses to zero the sensor")
 
     # -- motions ------------------------------------------------------------------------------------------------------
     def _move(self, q: list[float], speed: float, acceleration: float) -> None:
@@ -137,7 +140,7 @@ class Child:
 
     def _await_go(self, first: np.ndarray) -> None:
         """Until the parent, which reads the states, has compared first (6,) [rad] with where the robot is now."""
-        send(self._pipe, {"state": "begins", "first": first.tolist()})
+        send(self._pipe, {"event": "begins", "first": first.tolist()})
         while self._pause(POLL) != "go":
             self._client.kickWatchdog()
 
@@ -192,7 +195,7 @@ def main() -> None:
     except (EOFError, ConnectionResetError, BrokenPipeError):
         child.leave()  # the parent ended or closed the pipe
     except Exception as error:  # reported in one line; a new child starts with the next request
-        send(child._pipe, {"state": "fatal", "reason": str(error).splitlines()[0]})
+        send(child._pipe, {"event": "fatal", "reason": str(error).splitlines()[0]})
         sys.exit(1)
 
 

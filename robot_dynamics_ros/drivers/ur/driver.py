@@ -75,7 +75,7 @@ class UrDriver(TorqueDriver):
             raise CapabilityError(f"effort_source {effort_source!r} is none of {', '.join(EFFORT_SOURCES)}")
         self.robot, self.host, self._effort_source = robot, host, effort_source
         self.effort_varies = effort_source == "controller"
-        self._with_torque = torque
+        self.with_torque = torque
         self.records: deque[TorqueRecord] = deque(maxlen=4096)
         rate = robot.sensing.sample_rate or 500.0
         options = {"rate": rate, "minimum_major": 5 if rate > 125.0 else 3} | reader_options
@@ -145,11 +145,6 @@ class UrDriver(TorqueDriver):
         return self._values[start : start + width]
 
     @property
-    def flags(self) -> int:
-        """SampleFlag bits of the last sample."""
-        return int(self._meta[2])
-
-    @property
     def condition(self) -> StreamState:
         """State of the stream."""
         return self._reader.condition
@@ -206,10 +201,8 @@ class UrDriver(TorqueDriver):
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
-        """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""
-        if not self._with_torque:
-            raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
-        self.loop = loop
+        """As TorqueDriver.attach."""
+        super().attach(loop)
         self._reader.set_torque_loop(loop, self.robot.array("drives.torque_constant"))
 
     def start_torque(self) -> None:

@@ -1,0 +1,119 @@
+"""A vendor client in a process of its own, seen from its driver: one motion at a time, stops that it must answer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.drivers.child_process import Outbox, end, ending, hang_up, receive
+from robot_dynamics_ros.drivers.interface import MotionState
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+
+STOP_TIMEOUT = 2.5  # s from a request to stop until the process must have answered; from 3 rad/s it takes 1.5
+STOPS = "and was ended; the robot's own watchdog stops it"
+
+
+class Client:
+    """Requests go to the process, reports come back in a thread of the subclass, which starts the process.
+
+    host: of the robot. motion: state of the present or last one.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.host, self.motion = host, MotionState()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
+        self._outbox: Outbox | None = None
+        self._stop_asked: float | None = None  # steady time
+        self._lock = threading.RLock()
+
+    @property
+    def pid(self) -> int | None:
+        """Process id, None while there is no process."""
+        process = self._process
+        return None if process is None or process.poll() is not None else process.pid
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+    def begin(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
+        """Request a motion, array (N, n) [rad]. Raises CapabilityError while another one runs, ConnectionFailed."""
+        with self._lock:
+            if self.motion.active:
+                raise CapabilityError("a motion is running: stop it first")
+            self.motion, self._stop_asked = MotionState("starting"), None  # a stop belongs to the motion before
+            try:
+                self._send(request, array)
+            except ConnectionFailed as error:
+                self.motion = MotionState("failed", str(error))
+                raise
+
+    def stop(self) -> None:
+        """Stop what we started; a process that has just ended needs no stop: the robot's watchdog stops it."""
+        with self._lock:
+            if self._pipe is not None:
+                self._stop_asked = self._stop_asked or time.monotonic()
+                with suppress(ConnectionFailed):
+                    self._send({"do": "stop"})
+
+    def _send(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
+        """Returns at once. Raises ConnectionFailed."""
+        with self._lock:
+            if self._outbox is None:
+                raise ConnectionFailed(f"{self.host}: not connected")
+            try:
+                self._outbox.send(request, array)
+            except BlockingIOError as error:
+                self._kill(f"the vendor client hangs {STOPS}")
+                raise ConnectionFailed(f"{self.host}: the vendor client hangs and was ended") from error
+            except OSError as error:
+                raise ConnectionFailed(f"{self.host}: the client's process ended") from error
+
+    # -- life of the process ------------------------------------------------------------------------------------------
+    def _use(self, process: subprocess.Popen[bytes] | None, pipe: Connection | None) -> None:
+        """Requests go to this process from now on."""
+        self._process, self._pipe, self._outbox = process, pipe, None if pipe is None else Outbox(pipe)
+
+    def _judge_stop(self) -> None:
+        """Called with every read: a process that does not answer a stop is ended."""
+        asked = self._stop_asked
+        if asked is None:
+            return
+        if not self.motion.active:
+            self._stop_asked = None
+        elif time.monotonic() - asked > STOP_TIMEOUT:
+            self._kill(f"the vendor client did not answer a stop {STOPS}")
+
+    def _kill(self, reason: str) -> None:
+        with self._lock:
+            if self.motion.active:
+                self.motion = MotionState("failed", reason)
+            self._stop_asked = None
+            if self._process is not None:
+                self._process.kill()  # the listening thread waits for its end
+
+    def _listen(self, process: subprocess.Popen[bytes], pipe: Connection) -> str:
+        """Take the reports until the pipe ends, and wait for the process; why it ended."""
+        reason = ""
+        try:
+            while True:
+                report, _ = receive(pipe)
+                event = report.pop("event")
+                if event == "fatal":
+                    reason = report["reason"]
+                else:
+                    self._hear(event, report)
+        except (EOFError, OSError, json.JSONDecodeError):
+            hang_up(pipe)
+        code = end(process)
+        return reason or f"the client's process ended ({ending(code)})"
+
+    def _hear(self, event: str, report: dict[str, Any]) -> None:
+        """One report; a subclass takes further ones."""
+        if event == "motion":
+            self.motion = MotionState(**report)

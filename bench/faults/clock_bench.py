@@ -13,7 +13,7 @@ from bench.faults.table import require
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
-from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
+from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.smooth import through
@@ -33,7 +33,7 @@ class ClockBench(Bench):
         self,
         seed: int = 0,
         parameters: dict[str, Any] | None = None,
-        settings: GuardSettings | None = None,
+        enable_timeout: float = 0.0,
         robot: RobotFile | None = None,
         plant: Mapping[str, Any] | None = None,
     ) -> None:
@@ -41,7 +41,7 @@ class ClockBench(Bench):
         self.robot = robot or load_robot("ur5e")
         self.plant = SimulatedRobot(load_robot("ur5e"), **{"seed": seed, "q": START, "rate": 500, **(plant or {})})
         self.plant.set_temperatures(30.0, 30.0)
-        self.loop = torque_loop(self.robot, guard_limits(self.robot, settings), parameters)
+        self.loop = torque_loop(self.robot, guard_limits(self.robot, enable_timeout=enable_timeout), parameters)
         self.constant = self.plant.robot.array("drives.torque_constant")
         self.random = np.random.default_rng(seed)
         offsets = np.array([0, 0.5, -0.5, 0])[:, None] * self.random.uniform(0.5, 1.0, 6)

@@ -8,7 +8,6 @@ from bench.faults.bench import RAMP
 from bench.faults.clock_bench import CYCLE, ClockBench
 from bench.faults.table import Case, require
 from robot_dynamics_ros._core import GuardReason, GuardState, TorqueMode
-from robot_dynamics_ros.drivers.guard import GuardSettings
 
 
 def command_not_finite(seed: int) -> str:
@@ -62,7 +61,7 @@ def second_publisher(seed: int) -> str:
 
 
 def dead_man(seed: int) -> str:
-    rig = ClockBench(seed, settings=GuardSettings(enable_timeout=0.1)).running(TorqueMode.guide, cycles=40)
+    rig = ClockBench(seed, enable_timeout=0.1).running(TorqueMode.guide, cycles=40)
     rig.loop.refresh()
     rig.cycle(50)
     require(rig.loop.state == GuardState.ok, "lost although it was held")

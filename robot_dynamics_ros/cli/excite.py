@@ -173,7 +173,7 @@ def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> 
     make = joint_motions.JOINT_MOTIONS[kind]
     given = o["start"]
     start = working_pose(arm) if given is None else np.array(numbers("--start", given, arm.n_joints))
-    plans = [make(arm, j, start, rate=arm.sensing.sample_rate or 500.0, **sizes) for j in indices]
+    plans = [make(arm, j, start, rate=arm.rate, **sizes) for j in indices]
     if kind == "velocity-steps":
         for j, plan in zip(indices, plans, strict=True):
             joint_motions.check_steps(plan, j)

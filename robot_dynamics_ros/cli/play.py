@@ -49,8 +49,7 @@ def command(
     arm = load_robot(robot)
     times, q, qd = load_trajectory(motion, arm)
     times, qd = times / speed, qd if qd is None else speed * qd
-    rate = arm.sensing.sample_rate or 500.0
-    refuse_outside_limits(arm, resample(times, q, qd, rate), rate)
+    refuse_outside_limits(arm, resample(times, q, qd, arm.rate), arm.rate)
     os.environ.update(environment())
     if action:
         console.print(f"{motion}: {_by_action(action, joint_states, namespace, arm, Points(times, q, qd), yes)}")

@@ -112,7 +112,6 @@ def coulomb_level(robot: RobotFile) -> np.ndarray:
 def friction_feedforward(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.FrictionFeedforward:
     """Friction feedforward that learns [Madsen2020, ch6 eq. 23-29]. Raises CapabilityError, ConfigError."""
     p = resolve(CONTROL, parameters, "control")
-    rate = robot.sensing.sample_rate or 500.0
     return _core.FrictionFeedforward(
         robot.chain(),
         friction_core(robot),
@@ -121,8 +120,8 @@ def friction_feedforward(robot: RobotFile, parameters: Mapping[str, Any] | None 
         contact_margin=np.maximum(0.08 * robot.array("limits.torque"), coulomb_level(robot)),
         law=getattr(_core.LearningLaw, p["law"]),
         memory=p["memory"],
-        rate=rate,
-        window=odd(0.1 * rate),
+        rate=robot.rate,
+        window=odd(0.1 * robot.rate),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,44 +19,40 @@ LOWEST_RATE = 10.0  # Hz, of the torque loop
 RAMP = 0.1  # s from any torque to none; sets the default rate limit too
 
 
-@dataclass(frozen=True)
-class GuardSettings:
-    """User settings of the guard; everything else comes from the robot file."""
+def guard_limits(
+    robot: RobotFile,
+    torque_share: float = 1.0,
+    velocity_share: float = 0.9,
+    enable_timeout: float = 0.0,
+    rate: float | None = None,
+) -> GuardLimits:
+    """Limits of the guard from the robot file, with shares of its limits of torque and speed.
 
-    torque_share: float = 1.0  # of the joint torque limits
-    velocity_share: float = 0.9  # of the joint speed limits
-    enable_timeout: float = 0.0  # s of the dead-man switch, 0: none
-    rate: float = 500.0  # Hz
-    degraded_gap: float = 0.020  # s
-    safe_gap: float = 0.040  # s
-
-
-def guard_limits(robot: RobotFile, settings: GuardSettings | None = None) -> GuardLimits:
-    """Limits of the guard. Raises CapabilityError naming what the robot file lacks."""
-    s = settings or GuardSettings()
+    enable_timeout [s]: of the dead-man switch, 0: none; rate [Hz]: of the torques, None: the robot's. Raises
+    CapabilityError naming what the robot file lacks.
+    """
+    rate = rate or robot.rate
     missing = [f"limits.{name}" for name in REQUIRED if getattr(robot.limits, name) is None]
     if missing:
         raise CapabilityError(f"{robot.name}: torque mode needs {', '.join(missing)} in {robot.file}")
-    if not 0 < s.torque_share <= 1 or not 0 < s.velocity_share <= 1:
-        raise CapabilityError(f"torque_share {s.torque_share} and velocity_share {s.velocity_share} must be in (0, 1]")
-    if not s.rate >= LOWEST_RATE:
-        raise CapabilityError(f"{robot.name}: torque mode needs {LOWEST_RATE:g} states per second, not {s.rate:g}")
-    torque = s.torque_share * robot.array("limits.torque")
+    if not 0 < torque_share <= 1 or not 0 < velocity_share <= 1:
+        raise CapabilityError(f"torque_share {torque_share} and velocity_share {velocity_share} must be in (0, 1]")
+    if not rate >= LOWEST_RATE:
+        raise CapabilityError(f"{robot.name}: torque mode needs {LOWEST_RATE:g} states per second, not {rate:g}")
+    torque = torque_share * robot.array("limits.torque")
     command = robot.drives.torque_command
     return GuardLimits(
         torque=torque,
         torque_rate=_torque_rate(robot, torque),
-        velocity=s.velocity_share * robot.array("limits.velocity"),
+        velocity=velocity_share * robot.array("limits.velocity"),
         position_lower=robot.array("limits.position_lower"),
         position_upper=robot.array("limits.position_upper"),
         deceleration=np.array(np.broadcast_to(robot.array("limits.acceleration"), robot.n_joints)),
         includes_gravity=not command.gravity_compensated,
         link_side=robot.drives.torque_side == "link",
-        cycle=1.0 / s.rate,
-        degraded_gap=s.degraded_gap,
-        safe_gap=s.safe_gap,
+        cycle=1.0 / rate,
         ramp=RAMP,
-        enable_timeout=s.enable_timeout,
+        enable_timeout=enable_timeout,
     )
 
 

@@ -19,6 +19,7 @@ from robot_dynamics_ros.robot_file.problems import validated
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+RATE = 500.0  # Hz, of most controllers
 _MODELS = ("friction", "hysteresis", "thermal", "stiffness")
 _PYDANTIC = {"construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema"} | {
     *("schema_json", "update_forward_refs", "validate")
@@ -95,6 +96,11 @@ class RobotFile(b.RobotFields):
     def joint_aliases(self) -> dict[str, str]:
         """Alias -> joint name, for bags and drivers that name joints differently; includes the names themselves."""
         return {a: j.name for j in self.kinematics.joints for a in (j.name, *j.aliases)}
+
+    @property
+    def rate(self) -> float:
+        """Samples per second of the controller [Hz]; RATE where the file does not state them."""
+        return float(self.sensing.sample_rate or RATE)
 
     @property
     def gravity(self) -> np.ndarray:

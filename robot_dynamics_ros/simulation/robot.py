@@ -70,7 +70,7 @@ class SimulatedRobot:
         self.machine = load_plant(robot, overrides, seed, without, controller_model, plant)
         self.robot, self.core = self.machine.robot, self.machine.core
         self.n_joints = self.robot.n_joints
-        self.rate = float(rate or self.robot.sensing.sample_rate or 500.0)
+        self.rate = float(rate or self.robot.rate)
         if not 10.0 <= self.rate <= 1e4:
             raise ValueError(f"rate = {self.rate} is outside 10..10000 Hz")
         self.stamp_ns = 0

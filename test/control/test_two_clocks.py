@@ -5,7 +5,6 @@ from closed_rig import Closed
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
-from robot_dynamics_ros.drivers.guard import GuardSettings
 
 CYCLE = 2_000_000  # ns
 RAMP = 51  # cycles
@@ -24,7 +23,7 @@ def slowed(rig, rate, cycles, each=lambda: None):
 
 @pytest.mark.parametrize("rate", [0.55, 0.1])
 def test_a_slow_robot_clock_prolongs_neither_the_dead_man_switch_nor_a_command(rate):
-    guiding = Closed(settings=GuardSettings(enable_timeout=0.1)).enabled(TorqueMode.guide)
+    guiding = Closed(enable_timeout=0.1).enabled(TorqueMode.guide)
     assert slowed(guiding, rate, 300) <= 51 + RAMP
     external = Closed().enabled(TorqueMode.external)
     external.command(1.0)
@@ -67,7 +66,7 @@ def test_states_under_one_stamp_are_no_states():
 
 def held(*requests):
     """A loop with a dead-man switch after these requests, one cycle each."""
-    rig = Closed(settings=GuardSettings(enable_timeout=0.1))
+    rig = Closed(enable_timeout=0.1)
     rig.cycle(5)
     for request in requests:
         request(rig.loop)

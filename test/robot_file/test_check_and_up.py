@@ -10,7 +10,7 @@ import pytest
 from robot_dynamics_ros.bringup import describe
 from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.factory import driver_of, make_driver
-from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
+from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.effort.rest import EffortRecognition
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -59,7 +59,7 @@ def starts(file):
         sample.stamp_ns = 10**9 + 2_000_000 * k
         pipeline.step(sample)
     try:
-        torque_loop(robot, guard_limits(robot, GuardSettings(rate=robot.sensing.sample_rate or 500.0)))
+        torque_loop(robot, guard_limits(robot))
     except CapabilityError:
         pass
     return True

@@ -15,8 +15,8 @@ MS = 1_000_000
 class Closed(ClockBench):
     """A path of +-0.5 rad at every joint; blind: what rotor encoders and torque sensors measure is left out."""
 
-    def __init__(self, parameters=None, settings=None, robot=ROBOT, **plant):
-        super().__init__(0, parameters, settings, robot, plant)
+    def __init__(self, parameters=None, enable_timeout=0.0, robot=ROBOT, **plant):
+        super().__init__(0, parameters, enable_timeout, robot, plant)
         self.path = through(START + np.array([0, 0.5, -0.5, 0])[:, None], velocity=1.0, acceleration=2.0)
         self.blind = False
 

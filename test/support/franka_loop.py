@@ -1,7 +1,7 @@
 """The torque loop of an FR3 whose friction is taken too low."""
 
 from robot_dynamics_ros.control.torque import torque_loop
-from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
+from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.robot_file import load_robot
 
 SHIPPED = load_robot("fr3")
@@ -14,4 +14,4 @@ SLOW = {"time_scale": 0.05, "adaptation_time": 1.0}
 
 
 def make_loop(robot=ROBOT, **parameters):
-    return torque_loop(robot, guard_limits(robot, GuardSettings(rate=1000.0)), SLOW | parameters)
+    return torque_loop(robot, guard_limits(robot), SLOW | parameters)

@@ -7,7 +7,7 @@ import time
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
@@ -52,11 +52,10 @@ class ComauDriver(StreamDriver, MotionDriver):
         self.robot, self.host = robot, host
         self._n = robot.n_joints
         self._link = UdpLink(host, port or PORT, robot.n_joints, arm)
-        rate = robot.sensing.sample_rate or 500.0
-        options = StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
+        options = StreamOptions(robot.rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
         self._stream = Stream(options, lambda: self._link.received_ns)
-        self._states = ComauStates(robot, rate)
-        self._move = ComauMotion(self._n, rate, self._link.send, enable_commands)
+        self._states = ComauStates(robot, robot.rate)
+        self._move = ComauMotion(self._n, robot.rate, self._link.send, enable_commands)
         self.capabilities = frozenset({"current", "desired_state"} | ({"move", "servo"} if enable_commands else set()))
         self._started = False
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import Guard, GuardState, LinkFlag, RigidBody
 from robot_dynamics_ros.drivers.franka.rows import ANSWER, JOINTS, LINK_STATE
-from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
+from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_PERIOD = 0.004  # s between two torque commands; three and a half of it are the longest hold
@@ -27,7 +27,7 @@ SEMANTICS = {"includes_gravity": False, "link_side": True}
 
 def last_guard(robot: RobotFile) -> Guard:
     """Guard of the process: limits of the robot itself; commands at least every MAX_PERIOD. Raises CapabilityError."""
-    return Guard(guard_limits(robot, GuardSettings(velocity_share=1.0, rate=1.0 / MAX_PERIOD)))
+    return Guard(guard_limits(robot, velocity_share=1.0, rate=1.0 / MAX_PERIOD))
 
 
 class Linked:

@@ -77,8 +77,7 @@ class UrDriver(TorqueDriver):
         self.effort_varies = effort_source == "controller"
         self.with_torque = torque
         self.records: deque[TorqueRecord] = deque(maxlen=4096)
-        rate = robot.sensing.sample_rate or 500.0
-        options = {"rate": rate, "minimum_major": 5 if rate > 125.0 else 3} | reader_options
+        options = {"rate": robot.rate, "minimum_major": 5 if robot.rate > 125.0 else 3} | reader_options
         options["torque_inputs"] = torque
         self._reader = RtdeReader(host=host, port=port, follow_host_clock=follow_host_clock, **options)
         self._control = UrControl(host, silence=client_silence)

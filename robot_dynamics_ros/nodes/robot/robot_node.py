@@ -80,8 +80,7 @@ class RobotNode(LifecycleBase):
         if self.has_parameter("learn_state") and self.value("learn_state"):
             from robot_dynamics_ros.learning.batch import Collector  # identification: most of a node's start
 
-            rate = float(robot.sensing.sample_rate or 500.0)
-            self._collector = Collector(robot, self.value("learn_state"), self.value("learn_minutes"), rate)
+            self._collector = Collector(robot, self.value("learn_state"), self.value("learn_minutes"), robot.rate)
         if port := self.value("metrics_port"):
             self._metrics = Metrics(port)
         self._robot, self._outputs = robot, SampleOutputs(self, robot, topics, self.value("frame_id"), arrow)

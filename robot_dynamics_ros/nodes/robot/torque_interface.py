@@ -17,7 +17,7 @@ from std_msgs.msg import Bool
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, StreamState, TorqueMode, TorqueRecord
 from robot_dynamics_ros.control.torque import coulomb_level, torque_loop
-from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
+from robot_dynamics_ros.drivers.guard import guard_limits, refuse_semantics, refuse_torque
 from robot_dynamics_ros.drivers.interface import TorqueDriver
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
@@ -70,12 +70,8 @@ class TorqueInterface(NodePart):
         self._driver, self.robot, self._stops = driver, driver.robot, stops
         values = node.values("control.")
         _refuse_time_scale(values["time_scale"], node.value("ip"))
-        settings = GuardSettings(
-            torque_share=values["torque_share"],
-            enable_timeout=values["enable_timeout"],
-            rate=self.robot.sensing.sample_rate or 500.0,
-        )
-        self.loop = torque_loop(self.robot, guard_limits(self.robot, settings), values)
+        limits = guard_limits(self.robot, values["torque_share"], enable_timeout=values["enable_timeout"])
+        self.loop = torque_loop(self.robot, limits, values)
         driver.attach(self.loop)
         self._adapted = AdaptedFriction(node, self.robot, self.loop, values["law"])
         self.locked = _core.lock_memory()[1] if node.value("realtime_priority") > 0 else "not requested"

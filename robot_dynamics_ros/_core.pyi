@@ -189,12 +189,6 @@ class FusedQR:
         Take in samples: q, qd, qdd, tau (N, n), extra (N, n, extra_columns) or (N, all extra columns), weights
         (N, n) of the rows. joints: only these take in their rows; others may get theirs from `absorb`.
         """
-    @property
-    def n_parameters(self) -> int:
-        """Number of unknowns P."""
-    @property
-    def n_samples(self) -> int:
-        """Number of samples taken in."""
 
 class SavitzkyGolay:
     """Equal-delay smoothing and differentiation of several signals [Madsen2020 ch6 6.1]."""

@@ -114,8 +114,6 @@ void bind(py::module_& m) {
                       "joint 1's, ...")
       .def(py::init(&make_qr), py::arg("chain"), py::arg("columns") = none, py::arg("extra_columns") = 0,
            py::arg("gravity") = none)
-      .def_property_readonly("n_parameters", &FusedQR::parameters, "Number of unknowns P.")
-      .def_property_readonly("n_samples", &FusedQR::samples, "Number of samples taken in.")
       .def("update", &update, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("tau") = none,
            py::arg("extra") = none, py::arg("weights") = none, py::arg("joints") = none,
            "Take in samples: q, qd, qdd, tau (N, n), extra (N, n, extra_columns) or (N, all extra columns), weights\n"

@@ -49,7 +49,7 @@ void single_sample(int n) {
   const long count = allocations_of([&] {
     rnea(chain, x.q, x.qd, x.qdd, tau);
     gravity_torque(chain, x.q, g);
-    coriolis_torque(chain, x.q, x.qd, c);
+    rnea(chain, Vec3{}, x.q, x.qd, nullptr, c);
     mass_matrix(chain, x.q, M);
     jacobian(chain, x.q, J);
     forward_kinematics(chain, x.q, frames);
@@ -87,7 +87,6 @@ void batches(int n) {
   FusedQR qr(chain, {9, 10, 15}, 0);
   const QrSamples data{N, q.data(), qd.data(), qdd.data(), tau.data(), nullptr, nullptr, 0, ~0u};
   CHECK(allocations_of([&] { qr.update(data); }) == 0);
-  CHECK(qr.samples() == N);
 }
 
 template <class F>

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,8 @@ from robot_dynamics_ros._core import StreamState, TorqueLoop, TorqueRecord
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
+
+Rows: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,6 @@ class MotionDriver(Driver):
         """Stream positions (N, n) [rad] at `rate` [Hz], None: the robot's own; starting where the robot is."""
         self.play(np.empty((0, self.robot.n_joints)), positions, rate)
 
-    @abstractmethod
     def play(
         self,
         waypoints: ArrayLike,
@@ -233,6 +234,13 @@ class MotionDriver(Driver):
         acceleration: float = 1.0,
     ) -> None:
         """Move through waypoints (m, n) as move_path(), then stream positions (N, n) as servo(); m or N may be 0."""
+        n = self.robot.n_joints
+        path, stream = position_rows(waypoints, n, "waypoints"), position_rows(positions, n, "positions")
+        self.begin(path, stream, rate, speed, acceleration)
+
+    @abstractmethod
+    def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
+        """Begin play(): path (m, n), stream (N, n), finite."""
 
     @abstractmethod
     def stop(self) -> None:
@@ -291,7 +299,7 @@ class TorqueDriver(MotionDriver):
         return run
 
 
-def position_rows(values: ArrayLike | Sequence[Any], n_joints: int, name: str) -> NDArray[np.float64]:
+def position_rows(values: ArrayLike | Sequence[Any], n_joints: int, name: str) -> Rows:
     """Positions (N, n) [rad], n = n_joints, as float64; N may be 0. Raises CapabilityError with `name`: shape, NaN."""
     array = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != n_joints:

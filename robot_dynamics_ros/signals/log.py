@@ -35,22 +35,6 @@ class Log:
         for name, values in (signals or {}).items():
             setattr(self, name, values)
 
-    @classmethod
-    def from_samples(cls, samples: Iterable[Sample]) -> Log:
-        """A log of recorded samples; signals that are absent in all of them take no space.
-
-        Raises DataError for none at all.
-        """
-        records = list(samples)
-        if not records:
-            raise DataError("no samples: a log needs at least one")
-        log = cls(records[0].joint_names, [s.stamp_ns for s in records], receive_ns=[s.receive_ns for s in records])
-        for name in SIGNALS:
-            values = np.array([getattr(s, name) for s in records])
-            if not np.isnan(values).all():
-                log.signals[name] = values
-        return log
-
     def __len__(self) -> int:
         return len(self.stamp_ns)
 

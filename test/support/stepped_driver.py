@@ -97,17 +97,14 @@ class SteppedDriver(TorqueDriver):
                 self._motion = MotionState("stopped", "stop was requested")
 
     # -- motion and torque --------------------------------------------------------------------------------------------
-    def servo(self, positions, rate=500.0):
+    def begin(self, path, stream, rate, speed, acceleration):
         self.refuse_busy("motion")
-        self._motion, self._path, self.ending = MotionState("starting"), deque(np.array(positions)), 0
-        self.streams.append(np.array(positions))
-
-    def play(self, approach, positions, rate=500.0, speed=0.5):
-        steps = int(np.abs(approach[0] - self.held).max() / speed * rate) + 1
-        self.servo([*np.linspace(self.held, approach[0], steps), *positions])
-
-    def move_path(self, waypoints, speed=0.5, acceleration=1.0):
-        self.play(waypoints, waypoints[-1:], self.sim.rate, speed)
+        here, moves = self.held, []
+        for q in path:
+            moves += [*np.linspace(here, q, int(np.abs(q - here).max() / speed * self.sim.rate) + 1)]
+            here = q
+        self._motion, self._path, self.ending = MotionState("starting"), deque([*moves, *stream]), 0
+        self.streams.append(np.array(self._path))
 
     def stop(self):
         if self._motion.active and not self.deaf:

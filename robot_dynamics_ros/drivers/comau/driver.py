@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, MotionState, RobotStatus, Statistics
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, MotionState, RobotStatus, Rows, Statistics
 from robot_dynamics_ros.drivers.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
@@ -159,17 +158,10 @@ class ComauDriver(StreamDriver, MotionDriver):
         }
 
     # -- motion -------------------------------------------------------------------------------------------------------
-    def play(
-        self,
-        waypoints: ArrayLike,
-        positions: ArrayLike,
-        rate: float | None = None,
-        speed: float = 0.5,
-        acceleration: float = 1.0,
-    ) -> None:
-        """See MotionDriver: waypoints (m, n), then positions (N, n), at the robot's rate."""
+    def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
+        """See MotionDriver: path (m, n), stream (N, n) at the robot's rate."""
         self._refuse_rate(rate)
-        self._move.begin(self._refuse(), waypoints, positions, speed, acceleration)
+        self._move.begin(self._refuse(), path, stream, speed, acceleration)
 
     def _refuse(self) -> wire.State:
         """The last state. Raises CapabilityError with the reason why nothing may be commanded now."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.states import DEGREE, STEP_SPEED
-from robot_dynamics_ros.drivers.interface import MotionState, position_rows
+from robot_dynamics_ros.drivers.interface import MotionState, Rows
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.trajectories.playback import Playback
 
@@ -35,14 +34,13 @@ class ComauMotion:
         self._sent: np.ndarray | None = None
         self._ignored = 0
 
-    def begin(self, last: wire.State, waypoints: Any, stream: Any, speed: float, acceleration: float) -> None:
-        """Waypoints, then a stream, from the target of the last state. Raises CapabilityError with the reason."""
-        path, positions = position_rows(waypoints, self._n, "waypoints"), position_rows(stream, self._n, "positions")
+    def begin(self, last: wire.State, path: Rows, stream: Rows, speed: float, acceleration: float) -> None:
+        """Waypoints path (m, n), then a stream (N, n), from the target of the last state. Raises CapabilityError."""
         if not (0.0 < speed <= STEP_SPEED and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} or acceleration {acceleration} is outside 0..2.6 rad/s, 0..10 rad/s2")
         with self._lock:
             start = DEGREE * np.array(last.target[: self._n])
-            playback = Playback(start, path, positions, self._rate, speed, acceleration)
+            playback = Playback(start, path, stream, self._rate, speed, acceleration)
             self._playback, self.state = playback, MotionState("moving")
             self._sent, self._ignored = None, 0
 
@@ -50,7 +48,10 @@ class ComauMotion:
         """End a running motion with this reason, because the connection is closed."""
         with self._lock:
             if self.state.active:
-                self.state, self._playback = MotionState("stopped", reason), None
+                self._over("stopped", reason)
+
+    def _over(self, state: str, reason: str, progress: float = 0.0) -> None:
+        self._playback, self.state = None, MotionState(state, reason, progress)
 
     def stop(self) -> None:
         """Slow down along the path; does nothing when nothing moves."""
@@ -75,22 +76,16 @@ class ComauMotion:
                 return
             reason = self.ready_text(state)
             if reason:
-                self._playback, self.state = None, MotionState("failed", reason)
-                return
+                return self._over("failed", reason)
             playback = self._playback
             following = playback.next()
             away = self._away(state, ARRIVED if following is None else FOLLOW)
             if away and self._ignored > REJECTED:
-                self._playback, self.state = (
-                    None,
-                    MotionState("failed", "the LPC does not follow: it rejects the positions"),
-                )
-                return
+                return self._over("failed", "the LPC does not follow: it rejects the positions")
             sent = self._sent if following is None else following / DEGREE
             if sent is None or (following is None and not away):
                 done = ("stopped", "stop was requested") if playback.stopped else ("done", "")
-                self._playback, self.state = None, MotionState(*done, progress=playback.progress)
-                return
+                return self._over(*done, playback.progress)
             if state.sequence % REPORT == 0:
                 self.state = MotionState("moving", progress=playback.progress)
             self._sent = sent

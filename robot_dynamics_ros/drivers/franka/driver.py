@@ -11,14 +11,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros._core import GuardReason, TorqueLoop, TorqueRecord
 from robot_dynamics_ros.drivers.franka.process import FrankaProcess
 from robot_dynamics_ros.drivers.franka.rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
-from robot_dynamics_ros.drivers.interface import (
-    DriverInfo,
-    MotionState,
-    RobotStatus,
-    Statistics,
-    TorqueDriver,
-    position_rows,
-)
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, Statistics, TorqueDriver
 from robot_dynamics_ros.drivers.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
@@ -165,17 +158,9 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         }
 
     # -- motion -------------------------------------------------------------------------------------
-    def play(
-        self,
-        waypoints: ArrayLike,
-        positions: ArrayLike,
-        rate: float | None = None,
-        speed: float = 0.5,
-        acceleration: float = 1.0,
-    ) -> None:
-        """See MotionDriver: waypoints (m, 7), then positions (N, 7), at the robot's rate."""
+    def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
+        """See MotionDriver: path (m, 7), stream (N, 7) at the robot's rate."""
         self._refuse_rate(rate)
-        path, stream = position_rows(waypoints, JOINTS, "waypoints"), position_rows(positions, JOINTS, "positions")
         if not (0.0 < speed <= 2.0 and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} rad/s or acceleration {acceleration} rad/s2 is outside 0..2, 0..10")
         request = {"do": "play", "split": len(path), "speed": speed, "acceleration": acceleration}

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.drivers.child_process import end, hang_up, spawn
 from robot_dynamics_ros.drivers.client import Client
-from robot_dynamics_ros.drivers.interface import MotionState, position_rows
+from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.trajectories.playback import refuse_start
 
@@ -33,16 +33,12 @@ class UrControl(Client):
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def play(
-        self,
-        waypoints: ArrayLike,
-        positions: ArrayLike,
-        start: np.ndarray,
-        rate: float,
-        speed: float,
-        acceleration: float,
+        self, path: np.ndarray, stream: np.ndarray, start: np.ndarray, rate: float, speed: float, acceleration: float
     ) -> None:
-        """Waypoints (m, 6), then a stream (N, 6) at `rate` [Hz], from start (6,) [rad] on. Raises CapabilityError."""
-        path, stream = position_rows(waypoints, 6, "waypoints"), position_rows(positions, 6, "positions")
+        """Waypoints path (m, 6), then a stream (N, 6) at `rate` [Hz], from start (6,) [rad] on.
+
+        Raises CapabilityError.
+        """
         if not len(path) + len(stream):
             raise CapabilityError("no motion: no waypoints and no positions")
         if len(stream):

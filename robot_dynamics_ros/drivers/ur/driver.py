@@ -20,7 +20,7 @@ from robot_dynamics_ros._core import (
     TorqueRecord,
     fill_signals,
 )
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Statistics, TorqueDriver
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, Statistics, TorqueDriver
 from robot_dynamics_ros.drivers.stream import Rate
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.drivers.ur.status import RUNNING, status_of
@@ -182,17 +182,10 @@ class UrDriver(TorqueDriver):
         counts = self._reader.statistics()
         return Statistics(rate=self._rate.of(counts["samples"]), **counts)
 
-    def play(
-        self,
-        waypoints: ArrayLike,
-        positions: ArrayLike,
-        rate: float | None = None,
-        speed: float = 0.5,
-        acceleration: float = 1.0,
-    ) -> None:
-        """See MotionDriver: waypoints (m, 6), then positions (N, 6)."""
+    def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
+        """See MotionDriver: path (m, 6), stream (N, 6)."""
         self._allow_motion()
-        self._control.play(waypoints, positions, self.sample.q, rate or self._reader.rate, speed, acceleration)
+        self._control.play(path, stream, self.sample.q, rate or self._reader.rate, speed, acceleration)
 
     def stop(self) -> None:
         """Decelerate to standstill; nothing to do when this driver moves nothing."""

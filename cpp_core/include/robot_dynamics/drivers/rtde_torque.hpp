@@ -7,7 +7,7 @@
 
 namespace robot_dynamics::rtde {
 
-constexpr int at_target_moment = offset_of(7), at_temperatures = offset_of(9), at_robot_mode = offset_of(10);
+constexpr int at_temperatures = offset_of(9), at_robot_mode = offset_of(10);
 constexpr int at_runtime_state = offset_of(12), at_payload = offset_of(20);
 constexpr double robot_mode_running = 7, runtime_playing = 2;
 

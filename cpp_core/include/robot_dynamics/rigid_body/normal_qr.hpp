@@ -46,7 +46,6 @@ class FusedQR {
   int joints() const { return chain_.n; }
   int extra_columns() const { return std::accumulate(extra_.begin(), extra_.end(), 0); }  // of all joints
   int parameters() const { return int(columns_.size()) + extra_columns(); }
-  std::size_t samples() const { return samples_; }
   const QrJoint& joint(int j) const { return jobs_[j]; }
   // parameter of each column of joint j's triangle but the last, which is the target
   const std::vector<int>& parameters_of(int j) const { return parameters_[j]; }
@@ -55,7 +54,6 @@ class FusedQR {
   void update(QrSamples data) noexcept {
     data.extra_columns = extra_columns();
     active_kernels.fused_qr(view(chain_), data, jobs_.data());
-    samples_ += data.count;
   }
 
   // Adds rows of joint j that are already computed (count x width of its triangle, target last), e.g. columns that
@@ -138,7 +136,6 @@ class FusedQR {
   Chain chain_;
   std::vector<int> columns_;
   std::vector<int> extra_;
-  std::size_t samples_ = 0;
   std::vector<double*> place_;
   std::vector<std::unique_ptr<std::vector<double>>> triangles_;
   std::vector<std::unique_ptr<AlignedDoubles>> blocks_;

@@ -26,11 +26,6 @@ inline void gravity_torque(const Chain& chain, const double* q, double* tau) noe
   active_kernels.rnea(view(chain), q, nullptr, nullptr, tau);
 }
 
-// C(q, qd) qd
-inline void coriolis_torque(const Chain& chain, const double* q, const double* qd, double* tau) noexcept {
-  rnea(chain, Vec3{}, q, qd, nullptr, tau);
-}
-
 // M (n x n, row-major)
 inline void mass_matrix(const Chain& chain, const double* q, double* M) noexcept {
   active_kernels.mass_matrix(view(chain), q, M);

@@ -12,6 +12,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadAnswer, PayloadVerdict, Status, TareResult
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.force_arguments import (
+    AT_REST,
     CONSTANTS,
     DRIFT,
     core_arguments,
@@ -22,6 +23,7 @@ from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals.speeds import STANDING
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -104,8 +106,8 @@ class ForceStage:
         Parameter(
             "contact_on_ratio",
             0.0,
-            "standard deviations at which contact begins; 0: 5.25, or more where the residuals of the robot file reach "
-            "more; 3.5 without residuals",
+            "standard deviations at which contact begins, with residuals in the robot file 0.7 of it while the robot "
+            "stands; 0: 5.25, or more where the residuals reach more; 3.5 without residuals",
             "",
             0.0,
             100.0,
@@ -246,8 +248,17 @@ def wrench_frame(robot: RobotFile, name: str) -> tuple[int, str]:
 def significance(robot: RobotFile, log: Log) -> np.ndarray:
     """How rare the external torques of a log are without contact, in standard deviations of one normal variable (N,).
 
-    NaN where there is none. What the force stage compares with contact_on_ratio at the TCP, by default parameters.
+    NaN where there is none. What the force stage compares with contact_on_ratio at the TCP, by default parameters and
+    for a payload that is known: over AT_REST while the robot stands.
     """
     torques = log.external_joint_torque, log.external_joint_torque_std
     moment = expected_moment(robot)
-    return _core.wrench_significance(robot.chain(), np.ascontiguousarray(log.q), *torques, expected_moment=moment)
+    rare = _core.wrench_significance(robot.chain(), np.ascontiguousarray(log.q), *torques, expected_moment=moment)
+    return rare if robot.residuals is None else np.where(_stands(log), rare / AT_REST, rare)
+
+
+def _stands(log: Log) -> np.ndarray:
+    """(N,) bool: all joints have stood for 0.1 s (rest_bias.hpp)."""
+    slow = np.nan_to_num(np.abs(log.qd)).max(axis=1) < STANDING
+    last = np.maximum.accumulate(np.where(slow, log.time[0], log.time))
+    return np.asarray(log.time - last >= 0.1)

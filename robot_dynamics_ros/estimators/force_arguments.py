@@ -23,6 +23,7 @@ HIDDEN = 0.3  # uniform friction has 0.58, but more than 0.4 took pushes of 10 N
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
 CONTACT = 5.25  # standard deviations at which contact begins, with residuals that the recordings did not exceed
+AT_REST = 0.7  # of it while a robot stands whose errors at rest are absorbed: what is left of them stays below 3.6
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 
 
@@ -114,11 +115,12 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     share = p["torque_std"] or NOISE  # the least contact is in proportion to the noise
     contact_torque = p["contact_torque"] or (0.0 if known else 2.0 * share)
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
+    rest = _rest(robot, p["rest_bias"] if p["method"] == "momentum" else 0.0)
     usual = 3.5 if robot.residuals is None else max(CONTACT, robot.residuals.significance or 0.0)
     same = "method extra_torque_cutoff expected_force point_contact contact_on_time contact_off_time payload_pieces"
     return (
         {name: p[name] for name in same.split()}
-        | _rest(robot, p["rest_bias"] if p["method"] == "momentum" else 0.0)
+        | rest
         | {
             "expected_moment": expected_moment(robot, p["expected_moment"]),
             "rotor_inertia": effort_inertia(robot),
@@ -130,6 +132,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "model_error": p["model_error"] or (0.0 if known else 0.03),
             "friction_std": p["unknown_friction"] * scale,
             "contact_on_ratio": p["contact_on_ratio"] or usual,
+            "contact_rest_share": AT_REST if rest["rest_time"].any() else 1.0,
             "contact_floor": contact_torque * scale,
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,

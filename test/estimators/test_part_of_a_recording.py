@@ -1,7 +1,8 @@
 """A replay that begins later than the live node did gives its bits after a motion.
 
 Every joint must slip in it, and it must last until the momentum observer has forgotten the friction before. Drift of
-viscous friction remembers all of the motion: with it the two agree within their deviation.
+viscous friction remembers all of the motion: with it the two agree within their deviation. A payload is judged without
+a push: until then contact begins later at rest.
 """
 
 import numpy as np
@@ -65,11 +66,11 @@ def live(request):
     return arm, log
 
 
-def assert_same_from(arm, log, begin, time):
+def assert_same_from(arm, log, begin, time, until=np.inf):
     part = Log(log.joint_names, log.stamp_ns[begin:], {k: log.get(k)[begin:].copy() for k in ("q", "qd", "effort")})
     Pipeline(arm, STEADY).run(part)
-    late = log.time[begin:] > time
-    assert late.sum() > 1000
+    late = (log.time[begin:] > time) & (log.time[begin:] < until)
+    assert late.sum() > 480
     for name in WRITES:
         np.testing.assert_array_equal(getattr(part, name)[late], getattr(log, name)[begin:][late], name)
 
@@ -89,9 +90,10 @@ def test_from_any_sample_of_the_first_stand(live, begin):
 
 
 @settings(max_examples=6)
-@given(begin=st.integers(round(500 * (FIRST + TRAVEL)), round(500 * PUSHES[0])))
+@given(begin=st.integers(round(500 * (FIRST + TRAVEL)), round(500 * SECOND)))
 def test_from_any_sample_of_a_later_stand(live, begin):
-    assert_same_from(*live, begin, SECOND + TRAVEL)
+    pushed = begin < 500 * (PUSHES[0] + 1.2)
+    assert_same_from(*live, begin, SECOND + TRAVEL, PUSHES[1] if pushed else np.inf)
 
 
 @pytest.mark.parametrize("begin", [700, 1300])

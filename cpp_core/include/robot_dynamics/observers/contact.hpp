@@ -11,6 +11,7 @@ namespace robot_dynamics {
 
 struct ContactParameters {
   double on_ratio = 3.5;                       // magnitude / std at which contact begins; with residuals: theirs
+  double rest_share = 1.0;                     // of on_ratio, where a robot that stands shows less error
   double on_time = 0.010;                      // s above the threshold before contact is declared
   double off_time = 0.050;                     // s below before it is over
   std::array<double, max_joints + 1> floor{};  // least magnitude that can be a contact (joints: Nm)
@@ -24,6 +25,7 @@ class ContactDetector {
   ContactDetector(int channels, const ContactParameters& p) : channels_(channels), p_(p) {
     require_range("channels", channels, 1, max_joints + 1);
     require_range("contact_on_ratio", p.on_ratio, 0.1, 100.0);
+    require_range("contact_rest_share", p.rest_share, 0.01, 1.0);
     require_range("contact_on_time", p.on_time, 0.0, 10.0);
     require_range("contact_off_time", p.off_time, 0.0, 10.0);
     require_each("contact_floor", p.floor.data(), channels, 0.0, 1e6);

@@ -83,6 +83,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   for_each_parameter(p.wrench, each);
   each("frame", p.frame);
   each("contact_on_ratio", p.contact.on_ratio);
+  each("contact_rest_share", p.contact.rest_share);
   each("contact_on_time", p.contact.on_time);
   each("contact_off_time", p.contact.off_time);
   each("contact_floor", p.contact.floor, n);

@@ -48,7 +48,7 @@ class RestBias {
   }
 
   void reset() noexcept {
-    slot_ = none, fresh_ = 0.0;
+    slot_ = none, fresh_ = still_ = 0.0, settled_ = false;
     for (auto* all : {&now_, &older_, &newer_, &used_, &pushed_}) all->fill(0.0);
   }
 
@@ -69,6 +69,7 @@ class RestBias {
     held_ = contact;
     fresh_ = contact ? 1.0 : std::max(fresh_ - dt / afterwards, 0.0);
     for (int i = 0; i < n_; ++i) advance(i, dt, free && stands(qd[i]) ? tau : nullptr);
+    settle(dt, qd, contact);
   }
 
   // A push is over: what is left of tau (n) in joints that stand is friction that it changed.
@@ -81,6 +82,9 @@ class RestBias {
   void forget(int i) noexcept { now_[i] = older_[i] = newer_[i] = 0.0; }
 
   double bias(int i) const noexcept { return used_[i]; }
+  // The robot has stood for `delay`, and no contact was in the last `afterwards`: what is left of tau - b is small. A
+  // push may move joints: it ends when one of them slides, or with the contact.
+  bool settled() const noexcept { return settled_; }
   double pushed(int i) const noexcept { return pushed_[i]; }  // largest of the contacts at this place
 
  private:
@@ -101,6 +105,16 @@ class RestBias {
     if (distance > far) now_[i] = older_[i] = newer_[i] = 0.0;
     if (distance > gone && !contact) pushed_[i] = 0.0;
     if (still) stood_[i] = q;
+  }
+
+  void settle(double dt, const double* qd, bool contact) noexcept {
+    double fastest = 0.0;
+    for (int i = 0; i < n_; ++i) fastest = std::max(fastest, std::abs(qd[i]));
+    still_ = stands(fastest) ? still_ + dt : 0.0;
+    if (fastest > speeds::sliding || (fresh_ > 0.0 && !contact))
+      settled_ = false;
+    else if (still_ >= 1e-9 * static_cast<double>(delay) && !contact)
+      settled_ = true;
   }
 
   void turn(std::int64_t slot, const double* q) noexcept {
@@ -126,8 +140,8 @@ class RestBias {
   std::array<double, max_joints> now_{}, older_{}, newer_{}, used_{}, pushed_{};  // Nm
   std::array<double, max_joints> anchor_{}, stood_{};  // q at the beginning of the slot, and where the joint last stood
   std::int64_t slot_ = none;                           // stamp over delay
-  double fresh_ = 0.0;                                 // w
-  bool held_ = false;                                  // by a contact
+  double fresh_ = 0.0, still_ = 0.0;                   // w; s for which the robot stands
+  bool held_ = false, settled_ = false;                // b by a contact
 };
 
 }  // namespace robot_dynamics

@@ -18,6 +18,7 @@ def identify_drive(bags: tuple[Path, ...], robot: str, validate: tuple[Path, ...
     from robot_dynamics_ros.identification.arm.identify import Options
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.identification.drive.identify import as_dict, identified_drives, identify_drives
+    from robot_dynamics_ros.robot_file import save_robot
 
     with stderr.status("identifying drives"):
         options = Options(topic=topic)
@@ -25,23 +26,13 @@ def identify_drive(bags: tuple[Path, ...], robot: str, validate: tuple[Path, ...
     result = as_dict(found)
     try:
         written = identified_drives(found)
-        result["files"] = {"robot_file": _save(written, out, bag_files([*bags, *validate]))}
+        path = out / f"{written.name}_drives.yaml"
+        save_robot(written, path, inputs=bag_files([*bags, *validate]), changed=["drives"])
+        result["files"] = {"robot_file": str(path)}
     except DataError as error:
         result["files"], result["warnings"] = {}, [*result["warnings"], str(error)]
     write_json(out / "drives.json", result)
     _show(result)
-
-
-def _save(robot: Any, out: Path, inputs: list[Path]) -> str:
-    from robot_dynamics_ros.robot_file import save_robot
-
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{out}: cannot be created ({error.strerror})") from None
-    path = out / f"{robot.name}_drives.yaml"
-    save_robot(robot, path, inputs=inputs, changed=["drives"])
-    return str(path)
 
 
 def _show(result: dict[str, Any]) -> None:

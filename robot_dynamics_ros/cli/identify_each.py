@@ -32,7 +32,6 @@ def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: s
     from robot_dynamics_ros.identification.reports.compare import write_comparison
 
     try:
-        out.mkdir(parents=True, exist_ok=True)
         console.print(f"report: {write_comparison(result, out / REPORT)}")
     except CapabilityError as error:  # the numbers do not depend on drawing
         console.print(f"no report: {error}")

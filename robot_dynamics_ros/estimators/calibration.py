@@ -17,6 +17,7 @@ from robot_dynamics_ros.estimators.friction import usual_error
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.reference import TOUCH, Comparison, judged, judged_rows
 from robot_dynamics_ros.estimators.replay import Replay
+from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import MOVING
 
@@ -148,13 +149,9 @@ def _replayed(result: Replay, settings: Settings) -> tuple[Log, np.ndarray]:
 
 
 def write_parameters(settings: Settings, path: Path) -> None:
-    """A ROS parameter file for all nodes: `up --params` and `replay --params` read it. Raises DataError."""
+    """A ROS parameter file for all nodes: `up --params` and `replay --params` read it. Raises OSError."""
     blocks = {stage: {k: float(v) for k, v in values.items()} for stage, values in settings.items()}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump({"/**": {"ros__parameters": blocks}}, sort_keys=False), encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror})") from error
+    write_atomically(path, yaml.safe_dump({"/**": {"ros__parameters": blocks}}, sort_keys=False))
 
 
 def _rounded(value: Any) -> float:

@@ -149,7 +149,6 @@ class ForceStage:
     )
 
     def __init__(self) -> None:
-        self.notes: list[str] = []
         self.frame_id = ""  # of framed_wrench
         self.core: Any = None
 
@@ -163,7 +162,6 @@ class ForceStage:
         self.core = _core.ExternalForce(robot.chain(), frame=frame, **core_arguments(robot, p))
         self.frame_id = frame_id
         self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / DRIFT
-        self.notes = []
 
     def reset(self) -> None:
         """Forget observers and decisions, keep the tare."""

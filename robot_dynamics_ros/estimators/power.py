@@ -48,7 +48,6 @@ class PowerStage:
     _outputs = attrgetter(*writes)
 
     def __init__(self) -> None:
-        self.notes: list[str] = []
         self.core: Any = None
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:

@@ -134,7 +134,6 @@ class Store:
         versions = self.versions()
         number = int(versions[-1].stem) + 1 if versions else 1
         path = self.directory / "versions" / f"{number:04d}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
         saved = save_robot(robot, path, changed=["links", "friction", "hysteresis", "drives", "residuals"])
         save_robot(saved, self.directory / "robot.yaml", changed=[])
         for old in self.versions()[:-KEPT]:

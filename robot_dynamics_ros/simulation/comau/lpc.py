@@ -32,11 +32,11 @@ DEGREE = math.pi / 180.0
 
 @dataclass
 class Settings(server.Settings):
-    """What a simulated LPC is started with; udp_port 0 asks for the default."""
+    """What a simulated LPC is started with."""
 
     robot: str = "comau_ns16"
     speed: float = 1.0
-    udp_port: int = 0
+    udp_port: int = 5005
     rate: float | None = None  # Hz; None: of the robot file
 
 
@@ -62,7 +62,7 @@ class SimulatedLpc:
         self._client: tuple[Any, int, float] | None = None  # address, session, time of its last packet
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
-        port = settings.udp_port or 5005
+        port = settings.udp_port
         try:
             self._socket.bind((settings.host, port))
         except OSError as error:

@@ -10,7 +10,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,8 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import Record
-from robot_dynamics_ros.simulation.server import arm_server as server
 from robot_dynamics_ros.simulation.server.arm import Arm, Reference
-from robot_dynamics_ros.simulation.server.arm_server import ArmServer
+from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Settings
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.server.pacing import Pace
 
@@ -34,13 +32,6 @@ FRICTION_SHARE = 0.8  # of its friction that the robot compensates in torque con
 EARLIEST = -1.0  # s: correction of the deadline of franka-sim's server, see ElasticServer
 MIN_SPACING = 0.5  # cycles between two states while a delay is made up
 ESTIMATE_BANDWIDTH = 30.0  # rad/s of tau_ext_hat_filtered
-
-
-@dataclass
-class Settings(server.Settings):
-    """What a simulated Franka arm is started with."""
-
-    robot: str = "fr3"
 
 
 class PlantPhysics:

@@ -22,13 +22,11 @@ from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer, Server
 
 @dataclass
 class Settings:
-    """What every simulated controller is started with; port 0 asks for a free one."""
+    """What every simulated controller is started with."""
 
     robot: str
     scenario: str = "idle"
     host: str = "127.0.0.1"
-    truth_port: int = 0
-    control_port: int = 0
     seed: int = 0
     plant: str = ELASTIC
     duration: float | None = None  # s of controller time
@@ -39,7 +37,8 @@ class Settings:
 class ArmServer:
     """Plant, scenario, ground truth channel and control channel of one process.
 
-    servers: those of the protocol, name -> (port, server); commands: of the control channel, besides ENVIRONMENT.
+    servers: those of the protocol, name -> (port, server), port 0: a free one; commands: of the control channel,
+    besides ENVIRONMENT.
     """
 
     def __init__(
@@ -59,8 +58,8 @@ class ArmServer:
         self.control = ControlChannel(self, ENVIRONMENT | {"state": _state} | dict(commands or {}))
         self.servers: dict[str, tuple[int, Server]] = {
             **(servers or {}),
-            "truth": (settings.truth_port, self.truth),
-            "control": (settings.control_port, self.control.server),
+            "truth": (0, self.truth),
+            "control": (0, self.control.server),
         }
         try:
             self.ports = {

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
 from robot_dynamics_ros.errors import DataError
@@ -20,6 +19,7 @@ from robot_dynamics_ros.nodes.run import run
 from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns, topic_name
+from robot_dynamics_ros.nodes.topics.qos import NEWEST
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import TOPICS, below
@@ -27,7 +27,6 @@ from robot_dynamics_ros.viewer.scene import Health, Scene
 from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 from robot_dynamics_ros.viewer.views import force_views
 
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 TEXT_EVERY = 6  # pictures between two texts
 SIGNAL_TIMEOUT_NS = 1_000_000_000  # a signal that did not arrive for this long is absent
 

@@ -16,7 +16,6 @@ from ros_graph import HUNG, Listener, Process, motion_file  # isort: skip  (sets
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -26,13 +25,13 @@ from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
+from robot_dynamics_ros.nodes.topics.qos import LATCHED
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 pytestmark = [pytest.mark.realtime, pytest.mark.timeout(900)]
 
 MAIN = "robot_dynamics_ros.cli.main"
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GAPS = "    degraded_gap: 0.5\n    safe_gap: 1.0\n    frozen_repeats: 200\n"  # a busy machine is no real-time system
 # its watchdog waits for the client's process, which may get no processor for 0.2 s there
 PATIENT = {"controller": FaultyController, "lockstep": True}

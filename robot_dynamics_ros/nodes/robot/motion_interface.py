@@ -20,7 +20,8 @@ from robot_dynamics_ros.nodes.robot.follow_action import FollowAction, action_ty
 from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, parsed, read_points
 from robot_dynamics_ros.nodes.robot.refusals import Refusals
 from robot_dynamics_ros.nodes.robot.stops import Stops
-from robot_dynamics_ros.nodes.topics.outputs import LATCHED, Pace
+from robot_dynamics_ros.nodes.topics.outputs import Pace
+from robot_dynamics_ros.nodes.topics.qos import LATCHED
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.trajectories.files import resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
@@ -28,13 +27,13 @@ from robot_dynamics_ros.nodes.robot.adaptation import AdaptedFriction
 from robot_dynamics_ros.nodes.robot.command_source import other_commanders, refuse_other_commanders
 from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
+from robot_dynamics_ros.nodes.topics.qos import NEWEST
 from robot_dynamics_ros.signals import Sample, joint_columns
 from robot_dynamics_ros.signals.speeds import MOVING
 from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 from robot_dynamics_ros.trajectories.smooth import through
 
-COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 CHECK_PERIOD = 0.05  # s between two counts of the publishers
 END_TIMEOUT = 1.0  # s of the robot's time until torque must be off; the ramp to zero takes 0.1
 REFUSALS = {
@@ -84,8 +83,8 @@ class TorqueInterface(NodePart):
         self._checked = driver.clock.steady()
         self._columns: dict[tuple[str, ...], list[int]] = {}
         name = f"{node.value('prefix')}/joint_torque_command"
-        self._commands = self._subscribe(JointState, name, self._command, COMMAND_QOS)
-        self._switch = stops.subscribe(Bool, "~/enable_switch", self._on_switch, COMMAND_QOS)
+        self._commands = self._subscribe(JointState, name, self._command, NEWEST)
+        self._switch = stops.subscribe(Bool, "~/enable_switch", self._on_switch, NEWEST)
         self._trigger("~/enable_torque", lambda: self._enable(TorqueMode.external))
         self._trigger("~/enable_guiding", lambda: self._enable(TorqueMode.guide))
         self._trigger("~/enable_tracking", lambda: self._enable(TorqueMode.track))

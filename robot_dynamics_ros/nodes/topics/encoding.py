@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
+from rclpy.duration import Duration
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState, Temperature
 from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout
@@ -53,6 +54,17 @@ def possible_ns(stamp: Any) -> int:
     if not (0 <= ns <= time.time_ns() + FUTURE_NS and 0 <= stamp.nanosec < 1_000_000_000):
         raise DataError("a message is stamped with an impossible time")
     return ns
+
+
+def trajectory(joints: Sequence[str], times: Any, q: Any, qd: Any = None) -> JointTrajectory:
+    """Message of times (N,) [s], positions and, where given, velocities (N, n) [rad, rad/s]."""
+    velocities = [[]] * len(q) if qd is None else np.asarray(qd).tolist()
+    rows = zip(map(float, times), np.asarray(q).tolist(), velocities, strict=True)
+    points = [
+        JointTrajectoryPoint(positions=a, velocities=b, time_from_start=Duration(seconds=t).to_msg())
+        for t, a, b in rows
+    ]
+    return JointTrajectory(joint_names=list(joints), points=points)
 
 
 class Frame:

@@ -13,13 +13,12 @@ import numpy as np
 import rclpy
 from numpy.typing import NDArray
 from rclpy.action import ActionClient
-from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.robot.follow_action import action_type
+from robot_dynamics_ros.nodes.topics.encoding import trajectory
 from robot_dynamics_ros.signals import joint_columns
 
 CODES = {
@@ -39,14 +38,9 @@ def goal_of(kind: Any, joints: Sequence[str], points: tuple[Any, Any, Any], here
     """
     times, q, qd = (np.asarray(part, dtype=float) for part in points)
     approach = max(1.0, float(np.abs(q[0] - here).max()) / APPROACH)
-    goal = kind.Goal(trajectory=JointTrajectory(joint_names=list(joints)))
     velocities = qd.copy()
     velocities[[0, -1]] = 0.0
-    goal.trajectory.points = [
-        JointTrajectoryPoint(positions=a, velocities=b, time_from_start=Duration(seconds=approach + t).to_msg())
-        for t, a, b in zip((times - times[0]).tolist(), q.tolist(), velocities.tolist(), strict=True)
-    ]
-    return goal
+    return kind.Goal(trajectory=trajectory(joints, approach + (times - times[0]), q, velocities))
 
 
 @contextmanager

@@ -15,22 +15,19 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.srv import GetState
 from numpy.typing import NDArray
-from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes.topics.encoding import to_ns
+from robot_dynamics_ros.nodes.topics.encoding import to_ns, trajectory
+from robot_dynamics_ros.nodes.topics.qos import LATCHED, NEWEST
 from robot_dynamics_ros.topics import PREFIX, below
 
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 REQUEST_TIMEOUT = 0.5  # s until an unanswered request is repeated
 LATCHED_TIMEOUT = 2.0  # s until the state of the last motion must have arrived, where there was one
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WATCHED: dict[str, type] = {
     "external_wrench_base": WrenchStamped,
     "external_wrench_base_std": WrenchStamped,
@@ -57,7 +54,7 @@ def _wrench(message: WrenchStamped) -> NDArray[np.float64]:
 
 
 class Monitor:
-    """Context manager: a node of its own, spun in a thread. `robot_node`: name of the node that moves the robot;"""
+    """Context manager: a node of its own, spun in a thread. `robot_node`: name of the node that moves the robot."""
 
     def __init__(self, robot_node: str = "composed_node", namespace: str = "") -> None:
         self.robot_node, self.namespace = robot_node, namespace
@@ -170,15 +167,6 @@ class Monitor:
     def play(self, joint_names: Sequence[str], time_s: Any, q: Any, qd: Any = None) -> None:
         """Ask the robot node to move along (N,) seconds, (N, n) positions and, where given, velocities."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: self._motion, LATCHED_TIMEOUT
-            )  # state of the last motion, which may still arrive
+            self._changed.wait_for(lambda: self._motion, LATCHED_TIMEOUT)  # the last one's, which may still arrive
             self._motion = ""  # the next state belongs to this motion
-        message = JointTrajectory(joint_names=list(joint_names))
-        velocities = [[]] * len(q) if qd is None else np.asarray(qd).tolist()
-        rows = zip(map(float, time_s), np.asarray(q).tolist(), velocities, strict=True)
-        message.points = [
-            JointTrajectoryPoint(positions=a, velocities=b, time_from_start=Duration(seconds=t).to_msg())
-            for t, a, b in rows
-        ]
-        self._trajectory.publish(message)
+        self._trajectory.publish(trajectory(joint_names, time_s, q, qd))

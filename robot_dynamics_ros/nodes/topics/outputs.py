@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Point
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool, ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -20,12 +19,12 @@ from robot_dynamics_ros.nodes.diagnostics import LatencyMeter
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import NodePart
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_time
+from robot_dynamics_ros.nodes.topics.qos import LATCHED
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import FRAMED, TOPICS, Topic, check_prefix
 
 CONTACT_RATE = 10.0  # Hz of the topic contact while nothing changes
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DEPTH = 500  # of the queues of published samples: a reliable subscriber, as a recorder, may be 1 s late at 500 Hz
 FIRST = "external_wrench"  # published before everything else
 BACKWARDS_NS = 2_000_000_000  # a next time farther ahead than this belongs to a clock that was set back

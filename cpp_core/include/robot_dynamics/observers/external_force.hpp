@@ -297,7 +297,7 @@ class ExternalForce {
     std[n] = 1.0;
     if (WrenchEstimate left; flagged && inverse_.solve(J, rest, whole_std, left))
       magnitude[n] = std::min(magnitude[n], significance(left));
-    if (rest_.settled() && payload_.decided())  // else a payload that is not known yet would be a contact
+    if (rest_.settled() && payload_.known())  // else a payload that shows little would be a contact
       for (int i = 0; i <= n; ++i) std[i] *= p_.contact.rest_share;
     if (!payload_.confirmed() && age_ < first_look + 3.0 / torque_.slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may be older than the estimator: check for a payload first

@@ -61,6 +61,8 @@ class PayloadCheck {
   bool decided() const noexcept { return unloaded_ || (verdict_ != Verdict::none && complete()); }
 
   bool held() const noexcept { return held_; }
+  // It is held, or there is none: twice as many pieces show it as hold one.
+  bool known() const noexcept { return (held_ || verdict_ == Verdict::none) && pieces() >= 2 * pieces_; }
   const PayloadLoad& load() const noexcept { return held_ ? load_ : fit_; }  // held, else of the pieces
   // keep: of a held payload. False: there is none.
   bool answer(Answer a) noexcept {
@@ -114,7 +116,8 @@ class PayloadCheck {
 
   bool full() const noexcept { return filled_ > 1.0 - 1e-9; }
   bool complete() const noexcept { return count_ == capacity; }
-  bool enough() const noexcept { return count_ - (full() ? 0 : 1) >= pieces_; }
+  int pieces() const noexcept { return count_ - (full() ? 0 : 1); }
+  bool enough() const noexcept { return pieces() >= pieces_; }
 
   // Into the present piece, or the next one: a new one, else the oldest.
   void store(const PayloadEvidence& s) noexcept {

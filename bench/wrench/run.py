@@ -18,6 +18,7 @@ from bench.mujoco_plant import MujocoPlant
 from bench.wrench import PLANTS
 from bench.wrench.entries import entries, replayed
 from robot_dynamics_ros.cli.demo_robots import demo_robot
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
@@ -47,6 +48,9 @@ def people(
 
 def _on(who: Individual, text: str, mjcf: Path | None) -> Individual:
     plant, *effects = text.split("-")
+    if plant not in PLANTS or set(effects) - set(WITHOUT):
+        known = f"{', '.join(PLANTS)}, without {', '.join(WITHOUT)}"
+        raise ConfigError("--plants", text, f"unknown; known: {known}")
     given = who.overrides | {name: value for effect in effects for name, value in WITHOUT[effect].items()}
     file = f":{mjcf}" if mjcf and plant == "mujoco" else ""
     return replace(who, plant=PLANTS[plant] + file, laws=who.laws | {"plant": text}, overrides=given)

@@ -177,7 +177,7 @@ def _clock(table: Table, options: TableOptions, report: BagReport) -> tuple[np.n
         unit = unit or _time_unit(float(np.median(step[step > 0])))
         report.notes.append(f"time: {name} [{unit}]")
         return _continued(values, SECONDS[unit], report), name
-    what = f"column {options.time!r} is no clock" if options.time else "no column of time found"
+    what = f"column {named[0][0]!r} is no clock, it never rises" if named else "no column of time found"
     raise DataError(
         f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --time HZ; "
         f"columns: {listed(list(table.columns))}"

@@ -49,12 +49,13 @@ def _show(name: str, found: Report | list[ConfigError]) -> None:
     if isinstance(found, Report):
         console.print(_summary(found))
     _complain(found)
-    console.print(f"next: {said['next']}")
+    if said["next"]:
+        console.print(f"next: {said['next']}")
 
 
 def _judged(name: str, found: Report | list[ConfigError]) -> dict[str, Any]:
     if not isinstance(found, Report):
-        return verdict("bad", f"{name} cannot be read.", then=f"robot-dynamics check {name}")
+        return verdict("bad", f"{name} cannot be read.")
     level = _level(found)
     text = "describes a possible robot" if level != "bad" else "describes no possible robot"
     use = f"excite --robot {name} --out excitation.csv" if found.robot.friction is None else f"up --robot {name}"

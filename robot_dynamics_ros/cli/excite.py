@@ -18,6 +18,7 @@ from robot_dynamics_ros.cli.options import (
     numbers,
     print_files,
     refuse_options,
+    refuse_other,
     robot_option,
     stderr,
     view_file_option,
@@ -43,12 +44,12 @@ OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
 @click.command("excite")
 @click.argument("kind", type=click.Choice(list(SIZES)), default="arm", metavar="[" + "|".join(SIZES) + "]")
 @robot_option
-@click.option("--out", type=NewPath(), required=True, help="Trajectory CSV to write.")
+@click.option("--out", type=NewPath(suffix=".csv"), required=True, help="Trajectory CSV to write.")
 @click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s]: 20; stiffness 35; a duty cycle 1800.")
 @click.option("--count", type=click.IntRange(1, 1000), help="Number of points (6), speeds (14) or reversals (120).")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
 @click.option("--start", help="Where a motion of a joint begins [rad], a,b,...; default: a working pose.")
-@click.option("--travel", type=float, help="Travel of the joint [rad].")
+@click.option("--travel", type=click.FloatRange(min=0, min_open=True), help="Travel of the joint [rad].")
 @click.option(
     "--learned", type=click.Path(path_type=Path, exists=True), help="State of `learn`: show what is not determined yet."
 )
@@ -96,6 +97,7 @@ def command(kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) 
     arm = any_robot(robot)
     if rounded := rounded_angles(robot):
         stderr.print(f"warning: {rounded}", style="yellow")
+    refuse_other(out, f"time,{','.join(arm.joint_names)}")
     limits = _limits(arm, o)
     if kind in OF_A_JOINT:
         motion, limits, points = _of_joints(kind, arm, limits, o)

@@ -72,7 +72,7 @@ def _scales(robot: RobotFile) -> tuple[str, list[str]]:
     from robot_dynamics_ros.control.friction_scales import friction_scales
     from robot_dynamics_ros.robot_file.gaps import identified
 
-    scales = friction_scales(robot, load_robot(robot.name))
+    scales = friction_scales(robot)
     remarks = [f"with the UR ROS 2 driver: {scales.service_call()}"]
     if robot.friction is not None and not identified(robot.friction):
         remarks.insert(0, "friction is an estimate, not identified: identify this robot before you use these scales")

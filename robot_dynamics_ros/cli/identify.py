@@ -20,7 +20,7 @@ from robot_dynamics_ros.cli.options import (
     verbose_option,
     view_file_option,
 )
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import ConfigError, DataError
 
 PATH = click.Path(path_type=Path)
 SIGNS = {"auto": 0, "environment": 1, "robot": -1}
@@ -105,6 +105,9 @@ def command(what: str, **o: Any) -> None:
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """
     refuse_options(o.keys() - COMMON - TAKEN[what], f"--what {what}")
+    for bag in o["validate"]:
+        if bag.resolve() in [used.resolve() for used in o["bags"]]:
+            raise ConfigError("identify", "--validate", f"{bag} is identified from: give another recording")
     common = {name: o[name] for name in COMMON}
     if what in JOINTS:
         from robot_dynamics_ros.cli.identify_joint import identify_property

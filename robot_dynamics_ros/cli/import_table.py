@@ -51,6 +51,9 @@ def command(
     for file in files:
         if not is_table(file):
             raise DataError(f"{file}: not one of {', '.join(READERS)}; a bag needs no import")
+    for kind in (UNITS[:2], UNITS[2:]):
+        if len(set(units).intersection(kind)) > 1:
+            raise DataError(f"--unit: choose one of {', '.join(kind)}")
     options = TableOptions(_mapping(columns), *_clock(time), units)
     arm = None if robot is None else load_robot(robot)
     log, report = load_bag(files, arm, require=("q",), table=options)
@@ -58,9 +61,10 @@ def command(
     for line in report.lines():
         console.print(line)
     if not log.has("effort"):
-        console.print("no effort: a recording without it can be played, not identified", style="yellow")
+        console.print("no effort: a recording without it cannot be identified", style="yellow")
     console.print(f"wrote {out}")
-    console.print(f"next: robot-dynamics identify {out} --robot {robot or 'ROBOT'}")
+    if log.has("effort"):
+        console.print(f"next: robot-dynamics identify {out} --robot {robot or 'ROBOT'}")
 
 
 def _clock(time: str) -> tuple[str, float | None]:

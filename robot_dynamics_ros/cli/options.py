@@ -32,12 +32,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 class NewPath(click.Path):
     """A file or directory to be written: refused before any work when it cannot be. Raises ConfigError.
 
-    fresh: nothing may stand there yet.
+    fresh: nothing may stand there yet; suffix: of the name.
     """
 
-    def __init__(self, directory: bool = False, fresh: bool = False) -> None:
+    def __init__(self, directory: bool = False, fresh: bool = False, suffix: str = "") -> None:
         super().__init__(file_okay=not directory, dir_okay=directory, path_type=Path)
-        self._fresh = fresh
+        self._fresh, self._suffix = fresh, suffix
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
         """The path, whose nearest existing directory can be written."""
@@ -49,6 +49,8 @@ class NewPath(click.Path):
             raise ConfigError(name, str(path), "is a file, expected a directory")
         if self._fresh and path.exists():
             raise ConfigError(name, str(path), "exists already; choose another name")
+        if path.suffix.lower() != self._suffix and self._suffix:
+            raise ConfigError(name, str(path), f"must end in {self._suffix}")
         above = path.parent if path.is_file() else path
         while not above.exists() and above != above.parent:
             above = above.parent
@@ -77,6 +79,12 @@ def refuse_options(names: Container[str | None], what: str) -> None:
         name = parameter.name
         if name in names and context.get_parameter_source(name or "") is not ParameterSource.DEFAULT:
             raise ConfigError(context.info_name or "", parameter.opts[0], f"is no option of {what}")
+
+
+def refuse_other(path: Path | None, start: str) -> None:
+    """Raises ConfigError for a file that exists and does not begin with the text that the new one begins with."""
+    if path is not None and path.is_file() and not path.read_bytes().startswith(start.encode()):
+        raise ConfigError(str(path), "", "exists already and is no output of this command; choose another name")
 
 
 def complete_robot(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -117,7 +125,9 @@ verbose_option = click.option("--verbose", "-v", is_flag=True, help="Also print 
 view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
 )
-view_file_option = click.option("--view-file", type=NewPath(), help="Write the viewer data to this .rrd FILE.")
+view_file_option = click.option(
+    "--view-file", type=NewPath(suffix=".rrd"), help="Write the viewer data to this .rrd FILE."
+)
 
 
 class SensorType(click.ParamType):  # type: ignore[type-arg,unused-ignore]

@@ -18,6 +18,7 @@ from robot_dynamics_ros.cli.options import (
     out_option,
     progress,
     reference_option,
+    refuse_other,
     robot_option,
     show_verdict,
     topic_option,
@@ -87,6 +88,7 @@ def command(
     """
     if calibrate is not None and reference is None:
         raise ConfigError("replay", "--calibrate", "needs the force sensor: --reference TOPIC")
+    refuse_other(calibrate, "/**:")
     for name in ("estimates", "dataset"):
         refuse_bag(out / name, inputs=bags)
     replayed = partial(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.metrics import per_independent
 from robot_dynamics_ros.models.sliding_friction import sliding_friction
@@ -55,12 +55,14 @@ class Measurement:
 def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
     """One recording through the stages that run live, joint by joint.
 
-    Raises DataError when no joint moves freely for long enough.
+    Raises DataError when no joint moves freely for long enough, CapabilityError for a motor side without friction.
     """
+    law = sliding_friction(robot) if robot.drives.torque_side == "motor" else None
+    if law is None and robot.drives.torque_side == "motor":
+        raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
     run = replay([bag], robot, topic=topic)
     log = run.log
     n = robot.n_joints
-    law = sliding_friction(robot) if robot.drives.torque_side == "motor" else None
     level = np.full(n, ABSENT) if law is None else law.coulomb_viscous()[:, 0]  # memory included
     friction = log.drive_torque - log.model_torque  # what the drives give beyond the rigid-body model (N, n) [Nm]
     rows = [_joint(log, friction[:, j], j, level[j]) for j in range(n)]

@@ -206,6 +206,8 @@ def _picture(
         for k in t.changes:
             axis.axvline(days[k], color=COLOURS.get(t.level, GREY), lw=1.0, ls="--")
         axis.set_ylim(*_reach(t.values, 1.3 * warn))
+        if not np.ptp(days):
+            axis.set_xlim(days[0] - np.timedelta64(1, "D"), days[0] + np.timedelta64(1, "D"))
         concise_dates(axis)
 
     return grid(len(joints), draw, [joints[j] for j in order], "", QUANTITIES[quantity][1])

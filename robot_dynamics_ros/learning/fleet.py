@@ -81,7 +81,9 @@ def learn_fleet(
             model, of = result[1], of or str(directory)
             states.append(result[0])
     if len(states) < 2:
-        raise DataError(f"a fleet needs two robots with learned recordings, there are {len(states)}; {'; '.join(left)}")
+        raise DataError(
+            "; ".join([f"a fleet needs two robots with learned recordings, there are {len(states)}", *left])
+        )
     return fleet_prior(file_prior(Store(of).columns), states), left
 
 

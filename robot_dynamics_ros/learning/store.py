@@ -28,7 +28,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle, load, save
-from robot_dynamics_ros.learning.update import Prior
+from robot_dynamics_ros.learning.update import Prior, file_prior
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
 
@@ -47,7 +47,7 @@ class Store:
         if not first.exists():
             if robot is None:
                 raise DataError(f"{self.directory}: holds no learned state (no first.yaml)")
-            Columns(robot)  # a robot that cannot be learned leaves no directory behind
+            file_prior(Columns(robot))  # a robot that cannot be learned leaves no directory behind
             save_robot(robot, first, changed=[])
         self.columns = Columns(load_robot(first))
         if robot is not None and not _same_arm(robot, self.columns.robot):

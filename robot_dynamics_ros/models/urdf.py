@@ -37,6 +37,7 @@ def read_urdf(path: Path, tip: str | None = None) -> tuple[_core.Chain, tuple[st
     robot = _parsed(path)
     _check_links(path, robot)
     _check_numbers(path, robot)
+    _check_limits(path, robot)
     text = ElementTree.tostring(robot, encoding="unicode") if snap_urdf(robot) else None
     model = _pinocchio_model(path, text)
     frame = None if tip is None else _tip_frame(path, model, tip)
@@ -121,6 +122,19 @@ def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
                     raise ConfigError(str(path), f"{owner.tag} {owner.get('name')}", message)
                 if element.tag == "mass" and text is not None and float(text.split()[0]) < 0:
                     raise ConfigError(str(path), f"link {owner.get('name')}", f"mass {text} kg is negative")
+
+
+def _check_limits(path: Path, robot: ElementTree.Element) -> None:
+    """Joints have the limits without which the URDF parser prints lines of its own and fails."""
+    for joint in robot.findall("joint"):
+        limit = joint.find("limit")
+        if limit is None and joint.get("type") not in ("revolute", "prismatic"):
+            continue
+        try:
+            _ = [float("" if limit is None else limit.get(name, "")) for name in ("effort", "velocity")]
+        except ValueError:
+            text = "needs a <limit> with lower, upper, effort and velocity: numbers"
+            raise ConfigError(str(path), f"joint {joint.get('name')}", text) from None
 
 
 def _numeric(text: str) -> bool:

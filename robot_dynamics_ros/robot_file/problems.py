@@ -50,7 +50,8 @@ def validated(model: type[M], raw: Any, file: str) -> M:
 def examine(model: type[M], raw: Any, file: str) -> tuple[list[ConfigError], M | None]:
     """All problems of `raw` as a `model`, and the model when there are none."""
     if not isinstance(raw, Mapping):
-        return [ConfigError(file, "", f"must hold a mapping of keys to values, not {short(raw)}")], None
+        urdf = " (a URDF: robot-dynamics new makes a robot file of it)" if "<robot" in str(raw) else ""
+        return [ConfigError(file, "", f"must hold a mapping of keys to values, not {short(raw)}{urdf}")], None
     try:
         return [], model.model_validate(raw)
     except ValidationError as error:

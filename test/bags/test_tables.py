@@ -237,6 +237,13 @@ def test_what_is_missing_is_named_in_one_line(tmp_path, names, options, text):
     assert text in str(error.value) and str(path) in str(error.value) + str(path) and "\n" not in str(error.value)
 
 
+def test_a_clock_that_runs_backwards_is_named(tmp_path):
+    t, q, _, tau = motion(2)
+    path = write_csv(tmp_path / "run.csv", ["time", "q1", "q2", "tau1", "tau2"], [t[::-1], q, tau])
+    with pytest.raises(DataError, match="'time' is no clock, it never rises"):
+        load_bag(path)
+
+
 def test_another_number_of_joints_than_the_robot_is_refused(tmp_path):
     t, q, _, tau = motion(7)
     path = write_csv(tmp_path / "run.csv", ["t", *each("q{}", 7), *each("tau{}", 7)], [t, q, tau])

@@ -11,6 +11,7 @@ from scipy import stats
 
 from bench.wrench import run, score
 from bench.wrench.run import events
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
@@ -31,6 +32,12 @@ def scored(tmp_path, flagged=None, error=0.0, std=None, pushes=((5.0, 5.5, 30.0)
         kept = {k: v for k, v in arrays.items() if v is not None}
         np.savez(tmp_path / folder / "plant_pushes_0.npz", **kept)
     return score.score(tmp_path / "truth", tmp_path / "entry")["plant_pushes"]
+
+
+@pytest.mark.parametrize("text", ["nothing", "elastic-nothing"])
+def test_a_plant_or_effect_that_is_not_known_is_named(text):
+    with pytest.raises(ConfigError, match=f"--plants: {text}: unknown; known: "):
+        run.people(load_robot("ur5e"), [text], 1, 0, ["gms"])
 
 
 def test_an_error_of_known_size_and_its_deviations(tmp_path):

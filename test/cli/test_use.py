@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import yaml
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.demo_robots import working_pose
@@ -31,6 +33,11 @@ def place(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "empty.bag").touch()
     (tmp_path / "empty.mcap").touch()
+    (tmp_path / "mine.csv").write_text("time,q1\n0,1\n")
+    raw = yaml.safe_load((Path(__file__).parents[2] / "config" / "robots" / "ur5e.yaml").read_text())
+    raw |= {"friction": None, "hysteresis": None}
+    raw["drives"]["rotor_inertia"] = None
+    (tmp_path / "unidentified.yaml").write_text(yaml.safe_dump(raw))
     (tmp_path / "directory").mkdir()
     return tmp_path
 
@@ -57,9 +64,18 @@ def place(tmp_path):
         ("record --out bag --recover directory", "no mcap file"),
         ("excite --robot nosuch --out a.csv", "no such robot"),
         ("excite --robot ur5e --out directory", "is a directory"),
+        ("excite --robot ur5e --out file", "must end in .csv"),
+        ("excite --robot ur5e --out mine.csv", "mine.csv: exists already"),
+        ("replay empty.bag --robot ur5e --out out --reference /w --calibrate file", "file: exists already"),
+        ("replay empty.bag --robot ur5e --out out --view-file file", "must end in .rrd"),
+        ("export fr3 --format ur-friction-scales --out scales.json", "only UR has friction scales"),
+        ("import mine.csv --unit Nm --unit A --out bag", "choose one of Nm, A, mA"),
+        ("learn unidentified.yaml mine.csv --state state", "null in unidentified.yaml"),
+        ("health mine.csv --robot unidentified.yaml --out out", "friction is null in unidentified.yaml"),
         ("identify nosuch --robot ur5e --out out", "no such file"),
         ("identify empty.bag --robot ur55 --out out", "did you mean"),
         ("identify empty.bag --robot none.urdf --out out", "none.urdf"),
+        ("identify mine.csv --robot ur5e --validate ./mine.csv --out out", "mine.csv is identified from"),
         ("identify directory --robot ur5e --out out", "no bag in this directory"),
         ("identify empty.mcap --robot ur5e --out out", "cannot be read as a bag"),
         ("identify empty.mcap --robot ur5e --out file", "is a file, expected a directory"),
@@ -78,6 +94,7 @@ def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, message):
     """In this process, as a person's shell would see it."""
     from robot_dynamics_ros.cli import main
 
+    there = {path.name for path in place.iterdir()}
     monkeypatch.chdir(place)
     monkeypatch.setattr(sys, "argv", ["robot-dynamics", *words.split()])
     with pytest.raises(SystemExit) as ended:
@@ -85,7 +102,7 @@ def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, message):
     lines = capsys.readouterr().err.strip().splitlines()
     assert ended.value.code == 1
     assert len(lines) == 1 and lines[0].startswith("error: ") and message in lines[0], lines
-    assert not {path.name for path in place.iterdir()} - {"file", "empty.bag", "empty.mcap", "directory"}
+    assert {path.name for path in place.iterdir()} == there and (place / "mine.csv").stat().st_size == 12
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")

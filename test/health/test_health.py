@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.health import command
 from robot_dynamics_ros.health.fleet import standings, write_fleet_page
 from robot_dynamics_ros.health.measure import Measurement, warming
-from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends
+from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends, write_page
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
 from robot_dynamics_ros.learning.changes import _gain
 from robot_dynamics_ros.models import RobotModel
@@ -183,6 +183,13 @@ def test_in_a_year_of_monthly_recordings_what_ages_is_seen_and_nothing_else():
     assert alarms(months(1)) == set()
     aged = months(1, friction=1.7, stiffness=0.6, resistance=1.8)
     assert alarms(aged) == {("coulomb", 1), ("stiffness", 1), ("thermal_time", 1), ("thermal_resistance", 1)}
+
+
+def test_one_recording_is_drawn_without_a_warning(tmp_path, recwarn):
+    measured = list(months(0))[:1]
+    found = trends(measured, ["lift", "elbow"])
+    write_page(as_dict("arm", measured, found, ["lift", "elbow"], []), measured, found, tmp_path / "health.html")
+    assert not list(recwarn)
 
 
 def test_names_of_directories_are_no_formulas(tmp_path):

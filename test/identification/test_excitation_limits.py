@@ -194,7 +194,7 @@ def test_limits_that_contradict_each_other_are_refused_by_name_and_amount():
         lambda: design_fourier(robot, low, starts=1, effort=2),
         lambda: design_points(robot, low, points=3, tries=5),
     ):
-        with pytest.raises(DataError, match=r"keeps the limits: .* is exceeded by .* m at .* s; .*allow more tries"):
+        with pytest.raises(DataError, match=r"keeps the limits: .* is exceeded by .* m at .* s; .*try another seed"):
             design()
 
 

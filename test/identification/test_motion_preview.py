@@ -48,3 +48,10 @@ def test_the_picture_shows_limits_floor_boxes_path_and_arm(monkeypatch):
     tcp = module.link_origins(MODEL, designed.q)[:, -1]
     np.testing.assert_allclose(np.c_[path.get_xdata(), path.get_ydata()], tcp[:, :2])
     assert sum(line.get_linestyle() == ":" for line in side.lines) == 4
+
+
+def test_a_fast_part_of_a_slow_motion_is_drawn_as_the_arc_that_it_is():
+    q = np.zeros((100_000, 6))
+    q[-500:, 0] = np.linspace(0.0, 2.0, 500)
+    tcp = module.link_origins(MODEL, q)[:, -1]
+    assert np.linalg.norm(np.diff(tcp, axis=0), axis=1).max() < 0.02

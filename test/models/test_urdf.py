@@ -1,5 +1,7 @@
 """URDFs with any axes, fixed joints and branches, compared with Pinocchio; wrong ones are one clear line."""
 
+import re
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -147,6 +149,8 @@ WRONG = {
     "rootless": (robot(GOOD + joint("k", "fixed", "cover1", "base")), "closes a loop: no link"),
     "bad mass": (robot(MASSLESS), "link a: mass value = 'two'"),
     "negative mass": (robot(MASSLESS.replace("two", "-2")), "link a: mass -2 kg is negative"),
+    "no limit": (robot(re.sub("<limit.*?/>", "", GOOD)), "joint j0: needs a <limit>"),
+    "limit": (robot(GOOD.replace('effort="9"', 'effort="x"')), "joint j0: needs a <limit>"),
     "nameless link": (robot(GOOD + "<link/>"), "a link has no name"),
     "nameless joint": (robot(GOOD + joint("", "fixed", "l1", "l0")), "a joint has no name"),
     "bad origin": (robot(GOOD.replace("0.4 0.5 0.6", "0 nan 0")), "joint f0: origin rpy"),

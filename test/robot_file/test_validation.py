@@ -125,6 +125,7 @@ BAD_YAML = [
     ("- 1\n- 2\n", "", "must hold a mapping of keys to values"),
     ("", "", "must hold a mapping of keys to values, not null"),
     ("just text\n", "", "must hold a mapping"),
+    ('<robot name="x"></robot>\n', "", "a URDF: robot-dynamics new makes a robot file of it"),
     ("? [a, b]\n: 1\n", "line 1", "malformed YAML"),
     ("? {a: 1}\n: 1\n", "line 1", "malformed YAML"),
     ("a: 1\n\tb: 2\n", "line 2", "malformed YAML"),

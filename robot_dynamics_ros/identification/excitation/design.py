@@ -78,7 +78,7 @@ def _best_of(
 
 def refusal(nearest: list[Breach]) -> DataError:
     """That no motion was found, and why: what the nearest one breaks, the worst first."""
-    return DataError(f"no motion found keeps the limits: {nearest[0]}; {nearest[0].advice}, or allow more tries")
+    return DataError(f"no motion found keeps the limits: {nearest[0]}; {nearest[0].advice}, or try another seed")
 
 
 def excitation(criteria: Criteria, t: np.ndarray, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Excitation:

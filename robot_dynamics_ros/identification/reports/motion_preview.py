@@ -43,8 +43,9 @@ def write_preview(motion: Any, robot: Any, limits: Limits, path: Path) -> dict[s
 
 
 def link_origins(model: RobotModel, q: np.ndarray) -> np.ndarray:
-    """Base, joint origins and TCP (k, n + 2, 3) [m] at up to PATH_POINTS poses of q (N, n)."""
-    rows = np.unique(np.linspace(0, len(q) - 1, PATH_POINTS).astype(int))
+    """Base, joint origins and TCP (k, n + 2, 3) [m] at up to PATH_POINTS poses of q (N, n), equal travel apart."""
+    travel = np.append(0.0, np.cumsum(np.abs(np.diff(q, axis=0)).max(axis=1)))
+    rows = np.unique(np.searchsorted(travel, np.linspace(0.0, travel[-1], PATH_POINTS)))
     frames = np.array([model.fk(q[row])[:, :3, 3] for row in rows])
     return np.concatenate([np.zeros((len(rows), 1, 3)), frames], axis=1)
 

@@ -105,6 +105,18 @@ def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, message):
     assert {path.name for path in place.iterdir()} == there and (place / "mine.csv").stat().st_size == 12
 
 
+@pytest.mark.parametrize(("words", "code"), [("check nosuch", 1), ("import mine.csv --time 9 --out bag", 0)])
+def test_no_next_command_is_named_that_cannot_work(place, words, code):
+    (place / "mine.csv").write_text("q1\n0\n1\n2\n")
+    done, out, error = run(*words.split(), cwd=place)
+    assert done == code and "next:" not in out + error
+
+
+def test_a_joint_needs_some_travel(place):
+    code, _, error = run(*"excite velocity-steps --robot ur5e --travel 0 --out m.csv".split(), cwd=place)
+    assert code == 2 and "--travel" in error
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_directory_that_may_not_be_written_is_refused_before_the_work(place):
     (place / "directory").chmod(0o555)

@@ -18,7 +18,7 @@ from robot_dynamics_ros.cli.demo import RECORDED, _watch
 from robot_dynamics_ros.cli.demo_robots import demo_robot, touched
 from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors, judged, pace
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.plots import plot_against_truth
@@ -211,4 +211,4 @@ def test_the_offline_demo_is_the_same_every_time_and_starts_no_nodes(tmp_path):
     log, truth = replay([tmp_path / "a" / "bag"], load_robot("ur5e")).log, results[0]["contact"]
     assert len(log) == results[0]["samples"] and 0 < truth["Fz"] < 12
     refused = CliRunner().invoke(cli, ["demo", "--offline", "--view"])
-    assert isinstance(refused.exception, DataError) and "--view" in str(refused.exception)
+    assert isinstance(refused.exception, ConfigError) and "--view" in str(refused.exception)

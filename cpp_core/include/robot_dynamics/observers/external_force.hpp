@@ -30,6 +30,7 @@ class ExternalForce {
   static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
   // relative error of the friction that a contact or a payload adds, over that of friction
   static constexpr double load_error = 1.5;
+  static constexpr double clear = 5.0;       // of contact_force: least force that the threshold at rest takes
   static constexpr double displaced = 0.05;  // deviation of what friction keeps of a push, as share of it
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
@@ -297,8 +298,9 @@ class ExternalForce {
     std[n] = 1.0;
     if (WrenchEstimate left; flagged && inverse_.solve(J, rest, whole_std, left))
       magnitude[n] = std::min(magnitude[n], significance(left));
-    if (rest_.settled() && payload_.known())  // else a payload that shows little would be a contact
-      for (int i = 0; i <= n; ++i) std[i] *= p_.contact.rest_share;
+    // else a payload that shows little, or friction of one wrist, which is a moment, would be a contact
+    if (rest_.settled() && payload_.known() && force(estimate_) >= clear * p_.contact_force)
+      std[n] *= p_.contact.rest_share;
     if (!payload_.confirmed() && age_ < first_look + 3.0 / torque_.slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may be older than the estimator: check for a payload first
     contact_.step(dt, magnitude, std, out.contact);
@@ -309,10 +311,10 @@ class ExternalForce {
 
   // Of a wrench whose force is large enough to be a contact at the TCP, else 0.
   double significance(const WrenchEstimate& e) const noexcept {
-    const double *f = e.wrench.data(), least = contact_.active(chain_.n) ? ContactDetector::off_share : 1.0;
-    const bool enough = std::sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) >= least * p_.contact_force;
-    return enough ? e.significance : 0.0;
+    const double least = contact_.active(chain_.n) ? ContactDetector::off_share : 1.0;
+    return force(e) >= least * p_.contact_force ? e.significance : 0.0;
   }
+  static double force(const WrenchEstimate& e) noexcept { return std::hypot(e.wrench[0], e.wrench[1], e.wrench[2]); }
 
   Status fault(const ForceOutput& out) noexcept {
     const int n = chain_.n;

@@ -23,7 +23,7 @@ HIDDEN = 0.3  # uniform friction has 0.58, but more than 0.4 took pushes of 10 N
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
 CONTACT = 5.25  # standard deviations at which contact begins, with residuals that the recordings did not exceed
-AT_REST = 0.7  # of it while a robot stands whose errors at rest are absorbed: what is left of them stays below 3.6
+AT_REST = 0.7  # of it while a robot stands: errors at rest are absorbed, 0.5 claims five times as much
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 
 

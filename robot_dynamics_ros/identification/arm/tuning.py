@@ -21,8 +21,7 @@ from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, thinned, vertex
 
 ROWS = 6_000  # samples used for choices; the final solution uses all
-CUTOFF_FACTORS = (3.0, 5.0, 8.0, 12.0, 20.0)  # candidates as multiples of f_dyn; 5 is that of [Madsen2020 ch5 4.1]
-LOWER = 1.6  # step to a lower cut-off than the candidates
+CUTOFFS, TOP = 7, 20.0  # candidates in even ratios, the highest as a multiple of f_dyn of [Madsen2020 ch5 4.1]
 SLOWEST = 4.0  # Hz, lowest cut-off tried: reversals of friction are faster than the motion
 CONTEXT = 0.6  # s beside each stretch for the filters: two periods of SLOWEST and the longest delay
 DELAYS = range(-2, 9)  # candidates in steps of SHORTEST_DELAY, or of a sample where that is longer
@@ -74,33 +73,20 @@ class Tuner:
     def _search(self) -> tuple[list[Structure], np.ndarray, np.ndarray]:
         """Candidates, held-out errors of their joints for every delay (candidates, n, D), and delays [samples].
 
-        f_dyn is an upper bound where positions are quantised: their steps look like fast motion.
+        The highest cut-off is TOP times f_dyn; positions in steps and late stamps look like fast motion.
         """
-        f_dyn = max(motion_frequency(r) for r in self.recordings)
-        cutoffs = sorted({round(min(max(f * f_dyn, SLOWEST), 0.25 * self.rate), 3) for f in CUTOFF_FACTORS})
+        fastest = TOP * max(motion_frequency(r) for r in self.recordings)
+        highest = min(max(fastest, SLOWEST), 0.25 * self.rate)
+        cutoffs = np.geomspace(min(SLOWEST, highest), highest, CUTOFFS).tolist()
         none: Filters = (None,) * self.rigid.n
         lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
-        margin = cutoffs[0]
         candidates = [Structure(c, 0.0, self.simple, none, self.coupled) for c in cutoffs]
-        simple, memory = (self._errors(s, lags, margin) for s in (candidates[0], candidates[0].remembering()))
+        first = candidates[0], candidates[0].remembering()
+        simple, memory = (self._errors(s, lags, cutoffs[0]) for s in first)
         self._remembers = bool(memory.sum(0).min() < (1 - MEMORY_GAIN) * simple.sum(0).min())
         rows = [memory if self._remembers else simple]
-        rows += [self._errors(self._law(s), lags, margin) for s in candidates[1:]]
-        self._lower(candidates, rows, lags)
+        rows += [self._errors(self._law(s), lags, cutoffs[0]) for s in candidates[1:]]
         return candidates, np.array(rows), lags
-
-    def _lower(self, candidates: list[Structure], rows: list[np.ndarray], lags: np.ndarray) -> None:
-        """Append candidates below the lowest cut-off while the error falls there."""
-        k = int(np.argmin([row.sum(0).min() for row in rows]))
-        best = candidates[k]
-        while best.cutoff > SLOWEST and best.cutoff == min(c.cutoff for c in candidates):
-            lower = replace(best, cutoff=max(best.cutoff / LOWER, SLOWEST))
-            a, b = (self._errors(self._law(c), lags, lower.cutoff) for c in (lower, best))
-            if a.sum(0).min() > b.sum(0).min():
-                break
-            candidates.append(lower)
-            rows.append(rows[k] * (a / b))  # as if on the samples of the others
-            k, best = len(rows) - 1, lower
 
     def _late(self, structure: Structure, table: np.ndarray, lags: np.ndarray) -> Structure | None:
         """The structure with the delay that shows beyond SIGNIFICANCE deviations, or None; table (n, D): its errors.

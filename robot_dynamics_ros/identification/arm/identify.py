@@ -25,10 +25,9 @@ from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
 from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.dataset.hold_out import other_motion
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
-from robot_dynamics_ros.identification.dataset.periods import judged_on_a_repeat
 from robot_dynamics_ros.identification.dataset.recording import Recording, folded, set_apart
+from robot_dynamics_ros.identification.dataset.repeats import judged_on_a_repeat
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -45,8 +44,7 @@ def identify(
     options: Options = DEFAULTS,
     progress: Progress = lambda text: None,
 ) -> Identification:
-    """Identified model of a robot from bags, validated on `validate` (or, stated, on a periodic motion of its own in
-    the bags, or on the last 30 % of every bag).
+    """Identified model of a robot from bags, validated on `validate` (or, stated, on the last 30 % of every bag).
 
     Raises DataError in one line where the data cannot support it: unreadable, at rest, units, too few joints,
     ambiguous effort.
@@ -75,9 +73,9 @@ def _begun(
     robot: RobotFile, training: list[Recording], validation: list[Recording], options: Options
 ) -> Identification:
     """The state before the first step: recordings to identify and to validate on."""
-    apart = None if validation else other_motion(training)
-    repeat = "" if validation or apart else judged_on_a_repeat(training)
-    state = Identification(robot, options, *(apart or set_apart(training, validation)), repeated=bool(repeat))
+    first, last, split = set_apart(training, validation)
+    repeat = "" if validation else judged_on_a_repeat(first, last)
+    state = Identification(robot, options, first, last, split, repeated=bool(repeat))
     note(state.warnings, repeat)
     return state
 

@@ -1,12 +1,13 @@
-"""A periodic recording is judged on another motion, or not at all."""
+"""A recording whose last part repeats the rest does not judge the model, and the verdict says so."""
 
 import numpy as np
+import pytest
 from scipy.interpolate import CubicSpline
 from synthetic import excitation, torque, truth_of
 
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
-from robot_dynamics_ros.identification.dataset.hold_out import other_motion
-from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.dataset.recording import recording, set_apart
+from robot_dynamics_ros.identification.dataset.repeats import judged_on_a_repeat
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -31,30 +32,36 @@ def runs(*motions):
     return recording(Log(ROBOT.joint_names, stamp, {"q": q, "effort": tau}), "run")
 
 
-def test_a_second_periodic_motion_is_held_out_whole():
-    rec = runs((1, 5.0, 6), (2, 4.0, 3))
-    training, validation, text = other_motion([rec])
-    (held,) = validation[0].pieces
-    assert abs(held.t[0] - 32.0) < 0.1 and abs(held.t[-1] - 44.0) < 0.1
-    assert all(p.t[-1] <= held.t[0] or p.t[0] >= held.t[-1] for p in training[0].pieces)
-    assert "period 4 s" in text
+@pytest.mark.parametrize(
+    "motions", [((1, 5.0, 3),), ((1, 15.0, 1.7),), ((1, 5.0, 6), (2, 4.0, 9)), ((1, 3.1234, 5),)], ids=str
+)
+def test_a_last_part_that_repeats_what_is_before_it(motions):
+    """Whole periods, less than two, or the second of two motions."""
+    first, last, _ = set_apart([runs(*motions)], [])
+    assert "run: the last part repeats" in judged_on_a_repeat(first, last)
 
 
-def test_motions_of_one_period_and_other_content_are_distinguished():
-    assert other_motion([runs((1, 5.0, 4), (2, 5.0, 3))]) is not None
-    assert abs(other_motion([runs((1, 5.0, 4)), runs((2, 5.0, 3))])[1][0].samples - 15 * RATE) <= 1
+@pytest.mark.parametrize("motions", [((1, 12.0, 1),), ((1, 5.0, 6), (2, 4.0, 3))], ids=str)
+def test_a_last_part_of_its_own(motions):
+    """One period, or a motion that begins where the first ends."""
+    first, last, _ = set_apart([runs(*motions)], [])
+    assert judged_on_a_repeat(first, last) == ""
 
 
-def test_one_motion_however_often_is_not_held_out():
-    assert other_motion([runs((1, 5.0, 6))]) is None
-    assert other_motion([runs((1, 5.0, 3), (1, 5.0, 3))]) is None
-    assert other_motion([runs((1, 5.0, 3)), runs((1, 5.0, 3))]) is None
+def test_noise_of_positions_hides_no_repeat_and_rest_is_none():
+    rec = runs((1, 5.0, 4))
+    (piece,) = rec.pieces
+    piece.q = piece.q + 0.01 * piece.q.std(0) * np.random.default_rng(2).standard_normal(piece.q.shape)
+    first, last, _ = set_apart([rec], [])
+    assert judged_on_a_repeat(first, last)
+    last[0].pieces[0].q[:] = last[0].pieces[0].q[0]
+    assert judged_on_a_repeat(first, last) == ""
 
 
 def test_the_verdict_says_that_a_repeat_judges_nothing(given_structure):
     result = summarise(identify_recordings(ROBOT, [runs((1, 5.0, 3))], []), "ur5e")
-    assert any("periodic" in text for text in result["warnings"])
+    assert any("repeats the first" in text for text in result["warnings"])
     assert "cannot be judged" in " ".join(result["verdict"]) and "--validate" in " ".join(result["verdict"])
     assert result["grade"] == "fair"
-    apart = identify_recordings(ROBOT, [runs((1, 5.0, 3), (2, 4.0, 3))], [])
-    assert summarise(apart, "ur5e")["grade"] == "good" and "held out" in apart.split
+    other = identify_recordings(ROBOT, [runs((1, 5.0, 3))], [runs((2, 4.0, 3))])
+    assert summarise(other, "ur5e")["grade"] == "good"

@@ -19,7 +19,7 @@ from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
-WIDER, RING, WIDEST = 0.3, 8, 0.45  # amplitude and number of the widenings that are tried; the largest of all
+WIDER, RING = 0.3, 8  # amplitude and number of the widenings that are tried
 # Relative squared error that positions of the links must save to drive the elements: laws that are not those of the
 # gears save up to 10 % with the wrong angle, and with a velocity that is wrong by 3e-5 rad/s they save 70 %.
 VELOCITY_WRONG = 0.2
@@ -72,22 +72,11 @@ def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
 
 
 def _widened(best: Shape, problem: PreslidingProblem, errors: dict[Shape, np.ndarray]) -> Shape:
-    """The shape with the widening of the smallest held-out error: none, one of RING, or where a paraboloid through
-    their errors is smallest. `errors` holds those of all tried.
-    """
-    ring = [(WIDER * np.cos(x), WIDER * np.sin(x)) for x in np.arange(RING) * 2 * np.pi / RING]
-    tried = [best, *(replace(best, widening=(float(a), float(b))) for a, b in ring)]
-    errors |= {shape: problem.held_out(shape) for shape in tried[1:]}
-    at = np.array([shape.widening for shape in tried])
-    columns = np.column_stack([np.ones(len(at)), at, at**2, at[:, 0] * at[:, 1]])
-    _, x, y, xx, yy, xy = np.linalg.lstsq(columns, [errors[shape].sum() for shape in tried], rcond=None)[0]
-    curvature = np.array([[2 * xx, xy], [xy, 2 * yy]])
-    if np.linalg.eigvalsh(curvature)[0] > 0:
-        lowest = np.linalg.solve(curvature, [-x, -y])
-        a, b = lowest * min(1.0, WIDEST / max(float(np.hypot(*lowest)), 1e-9))
-        tried.append(replace(best, widening=(float(a), float(b))))
-        errors[tried[-1]] = problem.held_out(tried[-1])
-    found = min(tried, key=lambda shape: errors[shape].sum())
+    """The shape with the widening of the smallest held-out error: none, or one of RING. `errors` holds those tried."""
+    turns = np.arange(RING) * 2 * np.pi / RING
+    ring = [replace(best, widening=(float(WIDER * np.cos(x)), float(WIDER * np.sin(x)))) for x in turns]
+    errors |= {shape: problem.held_out(shape) for shape in ring}
+    found = min(errors, key=lambda shape: errors[shape].sum())
     return found if errors[found].sum() < (1 - GAIN) * errors[best].sum() else best
 
 

@@ -90,16 +90,6 @@ def test_a_stand_before_the_first_motion_says_nothing_about_presliding():
     assert (seen["rest"] > 5.0).all()
 
 
-def test_a_joint_that_breaks_away_says_nothing_about_motion():
-    """20 Nm that hold each joint and 8 mrad beyond: they are friction at rest."""
-    t = np.arange(12_000) / 500.0
-    speed = np.where(t % 3.0 < 1.0, 0.0, np.where(t % 6.0 < 3.0, 0.05, -0.05))
-    stuck = (t % 3.0 < 1.0 + 0.008 / 0.05)[:, None] * 20.0
-    free, held = residuals_at(speed, (UR5E, 0.0), (UR5E, stuck))
-    assert (held["rest"] > free["rest"] + 10.0).all()
-    np.testing.assert_allclose(held["moving"], free["moving"], rtol=0.1)
-
-
 def test_the_first_50_ms_of_a_slide_of_a_dry_joint_say_nothing_about_rest():
     """50 Nm for 10 ms after every stand: live, the deviation there contains what the joint may have kept."""
     dry = BLOCK | {"span": [[DRY_SPAN]] * 6, "level": [[1.0]] * 6, "load": [[0.0]] * 6}

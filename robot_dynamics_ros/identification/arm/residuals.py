@@ -38,7 +38,6 @@ FALSE_SHARE = 1e-3  # of the time of the recordings
 WIDER = 1.3, 1.0, 0.9
 FLOORS = {"moving": 0.008, "rest": KEPT}  # of the breakaway level: what no recording shows of other days and places
 UNSEEN = 0.15  # of it: deviation at rest of a joint whose presliding the recordings do not show
-BREAKAWAY = 0.012  # rad from where a joint stood: the live deviation is that at rest (rest_span of friction_stage.hpp)
 FASTEST = 0.999  # share of the samples below what counts as the largest speed: single samples may be wrong
 POSES = 300
 
@@ -89,24 +88,17 @@ def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
 
 
 def _seen(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """External torque, speed and load (N, n) of a piece; the torque is NaN until it is `settled`, while a joint breaks
-    away, and while a dry one is stuck or was within STILL: live, its deviation contains its last stand.
+    """External torque, speed and load (N, n) of a piece; the torque is NaN until it is `settled`, and while a dry joint
+    is stuck or was within STILL: live, its deviation contains its last stand.
     """
     kept = [[getattr(log, name).copy() for name in NAMES] for log in replayed(robot, piece, STAGES)]
     torque, speed, load = (np.concatenate([values[k] for values in kept]) for k in range(len(NAMES)))
-    breaks_away = (np.abs(speed) >= SLOW) & (_way(piece.q, speed) < BREAKAWAY)
     rotor = rotor_position(piece)
     driver = piece.position if rotor is None else rotor
     first, rate = np.arange(len(speed)) == 0, 1.0 / piece.period
     stuck = np.cumsum(still(driver, first, rate), axis=0)  # samples until now
-    breaks_away |= (stuck > stuck[before(first, rate)]) & dry_joints(robot)
-    return np.where(settled(robot, piece) & ~breaks_away, torque, np.nan), speed, load
-
-
-def _way(q: np.ndarray, speed: np.ndarray) -> np.ndarray:
-    """How far (N, n) [rad] each joint is from where it last stood; inf before it did."""
-    stood = np.maximum.accumulate(np.where(np.abs(speed) < SLOW, np.arange(len(q))[:, None], -1), axis=0)
-    return np.where(stood >= 0, np.abs(q - np.take_along_axis(q, np.maximum(stood, 0), axis=0)), np.inf)
+    held = (stuck > stuck[before(first, rate)]) & dry_joints(robot)
+    return np.where(settled(robot, piece) & ~held, torque, np.nan), speed, load
 
 
 def settled(robot: RobotFile, piece: Piece) -> np.ndarray:

@@ -11,15 +11,13 @@ from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structu
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
-from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution, solve
+from robot_dynamics_ros.identification.arm.solvers.least_squares import ROUNDS, Solution, solve
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.stretches import thinned
 from robot_dynamics_ros.robot_file import RobotFile
 
 Prior = tuple[np.ndarray, np.ndarray]
-ROUGH = 2  # rounds of robust weights of a solution that only serves the next one
-FIRST_ROWS = 16_000  # samples of a long motion that give the first robust weights; LAST rounds with all samples follow
-LAST = 3
+ROUGH, ROUGH_ROWS = 2, 32_000  # rounds of robust weights, and samples, of a solution that only serves the next one
 OFFSET = 0.05  # of the effort's deviation: poses that differ little show gravity and an offset by their sum only
 
 
@@ -84,25 +82,15 @@ class Fitter:
         self.size = int(structure.index(self.base)[-1][-1]) + 1
 
     def run(self, rough: bool = False) -> IdentifiedModel:
-        """The model; rough: from FIRST_ROWS alone, in ROUGH rounds."""
+        """The model; rough: from ROUGH_ROWS alone, in ROUGH rounds."""
         return IdentifiedModel.from_solution(self.rigid, self.structure, self._solution(rough))
 
     def _solution(self, rough: bool) -> Solution:
-        """Weighted least squares; robust weights of a long motion are found on some of its stretches first."""
-        short = len(self.motion) > 2 * FIRST_ROWS
-        motion = thinned(self.motion, FIRST_ROWS) if short else self.motion
-        rows = FusedRows(self.rigid, self.structure, motion, self.load)
-        solution = self._solved(rows, ROUGH if rough else 6)
-        if not short or rough:
-            return solution
-        rows = FusedRows(self.rigid, self.structure, self.motion, self.load)
-        return self._solved(rows, LAST, solution.x)
-
-    def _solved(self, rows: FusedRows, iterations: int, start: np.ndarray | None = None) -> Solution:
-        weight, prior = rows.motion.weight, self.prior
+        motion = thinned(self.motion, ROUGH_ROWS) if rough else self.motion
+        rows, weight, prior = FusedRows(self.rigid, self.structure, motion, self.load), motion.weight, self.prior
         if prior is not None:  # as strong beside some of the samples as beside all
-            share = np.sqrt(len(rows.motion) / len(self.motion))
+            share = np.sqrt(len(motion) / len(self.motion))
             prior = share * prior[0], share * prior[1]
         weights = None if weight is None else list(weight.T)
         limited = self.structure.non_negative(self.base)
-        return solve(rows, self.size, prior, iterations, weights, start, limited, self.known)
+        return solve(rows, self.size, prior, ROUGH if rough else ROUNDS, weights, limited, self.known)

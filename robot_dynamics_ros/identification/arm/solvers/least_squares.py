@@ -19,6 +19,7 @@ from robot_dynamics_ros.identification.metrics import per_independent
 
 BLOCK = 8192  # rows folded into a triangle at once
 HUBER = 2.5  # residuals beyond this many robust deviations lose weight; 98.8 % of a normal distribution keeps all
+ROUNDS = 6  # of robust weights
 MEDIAN_ROWS = 20_000  # samples of which the robust deviation is taken
 RANK = 1e-10  # singular values of the unit-column system below this share of the largest are no information
 SHRINKAGE = 1e-4  # relative ridge of non-negative coefficients: alike columns share what the data do not separate
@@ -137,9 +138,8 @@ def solve(
     joint_rows: Rows | Sequence[JointRows],
     size: int,
     prior: tuple[np.ndarray, np.ndarray] | None = None,
-    iterations: int = 6,
+    iterations: int = ROUNDS,
     row_weights: Sequence[np.ndarray] | None = None,
-    start: np.ndarray | None = None,
     non_negative: np.ndarray | None = None,
     known: Mapping[int, float] | None = None,
 ) -> Solution:
@@ -148,18 +148,15 @@ def solve(
     Rows of joint j count 1 / sigma_j of their residuals [Madsen2020 ch5 19-20], with iteratively re-weighted samples;
     iterations = 0: ordinary least squares. prior: rows (P, z) added to the weighted problem, e.g. CAD values with a
     stated strength. row_weights (N,) per joint: inverse variances of the samples relative to each other; robust weights
-    come on top. start (size,): what the first robust weights come from instead of a solution without any. known:
-    parameters by number that are measured with the deviation 1/KNOWN [Madsen2020 ch5 14].
+    come on top. known: parameters by number that are measured with the deviation 1/KNOWN [Madsen2020 ch5 14].
     """
     rows: Rows = StoredRows(joint_rows) if isinstance(joint_rows, Sequence) else joint_rows
     n = len(rows.y)
     given = [np.ones(len(y)) for y in rows.y] if row_weights is None else list(row_weights)
-    weights, sigma, x = given, np.ones(n), start
-    if x is None:
-        triangles = rows.triangles(row_weights)
-        found = combined(triangles, rows.index, sigma, size, prior, non_negative, known)
-        x = found[0]
-    residuals = rows.residuals(x)
+    weights, sigma = given, np.ones(n)
+    triangles = rows.triangles(row_weights)
+    found = combined(triangles, rows.index, sigma, size, prior, non_negative, known)
+    residuals = rows.residuals(found[0])
     for _ in range(iterations):
         weights = [huber(r, g) for r, g in zip(residuals, given, strict=True)]
         triangles = rows.triangles(weights)

@@ -28,7 +28,6 @@ REST = 1.5  # times the level of a joint that stands, where friction may hold it
 STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 ROUNDS, FITTED = 8, 10_000  # of the robust fit; at most this many rows, evenly thinned
-MAX_FITS, MIN_SHARE = 4, 0.3  # share of the rows below which no fit is made
 MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it out leaves too little
 FAR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
@@ -55,21 +54,16 @@ class Stretch:
 def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[Stretch]:
     """Stretches of contact in recordings whose effort is in Nm."""
     looked = [(rec, piece, motion) for rec in recordings for piece, motion in _motions(rec)]
-    found: list[Stretch] = []
-    for _ in range(MAX_FITS if looked else 0):  # each time the fit leaves out what was found the time before
-        outside = np.concatenate([_outside(rec.name, piece, motion, found) for rec, piece, motion in looked])
-        if outside.mean() < MIN_SHARE:
-            return found
-        motions = [motion for _, _, motion in looked]
-        residual, level = _residual(rigid, motions, outside & np.concatenate([after_motion(m) for m in motions]))
-        before, found, first = found, [], 0
-        for rec, piece, motion in looked:
-            part = residual[first : first + len(motion)]
-            first += len(motion)
-            found += [Stretch(rec.name, *rows) for rows in _stretches(piece, motion, part, level)]
-        if found == before:
-            break
-    return found
+    if not looked:
+        return []
+    motions = [motion for _, _, motion in looked]
+    residual, level = _residual(rigid, motions, np.concatenate([after_motion(m) for m in motions]))
+    parts = np.split(residual, np.cumsum([len(m) for m in motions])[:-1])
+    return [
+        Stretch(rec.name, *rows)
+        for (rec, piece, motion), part in zip(looked, parts, strict=True)
+        for rows in _stretches(piece, motion, part, level)
+    ]
 
 
 def after_motion(motion: Motion) -> np.ndarray:
@@ -77,13 +71,6 @@ def after_motion(motion: Motion) -> np.ndarray:
     moves = (np.abs(motion.qd) > SLOW).any(axis=1)
     last = np.maximum.accumulate(np.where(moves, motion.t, -np.inf))
     return motion.t - last < STAND
-
-
-def _outside(name: str, piece: Piece, motion: Motion, stretches: list[Stretch]) -> np.ndarray:
-    t, keep = piece.begin + motion.t, np.ones(len(motion), bool)
-    for s in stretches:
-        keep &= (s.name != name) | (t < s.begin) | (t > s.end)
-    return keep
 
 
 def looked_at(recordings: Sequence[Recording]) -> list[tuple[Piece, Motion]]:

@@ -121,6 +121,17 @@ def test_contact_on_top_of_a_wrong_payload_is_still_contact():
     assert size == pytest.approx(120.0, rel=0.1)  # the push without the payload
 
 
+def test_a_weight_that_a_stand_hid_is_no_contact_when_the_arm_sets_off():
+    """Friction at rest balances all of it. The mean of the pieces, most of them at rest, shows it 0.1 s later."""
+    residuals = {"source": "test", "moving": 0.5 * REST, "rest": 5.0 * REST, "significance": 4.0}
+    motion = through(ORIENTATIONS[2:4], rest=3.0, travel=2.0)
+    empty, log = (measured(motion, payload=(mass, COM, (0.0,) * 6), noise=0.05) for mass in (0.0, 1.0))
+    standing = np.clip(1.0 - np.abs(motion[1]).max(axis=1, keepdims=True) / 0.02, 0.0, 1.0)
+    log.effort += standing * (empty.effort - log.effort)
+    Pipeline(UR5E.with_updates({"residuals": residuals}, {"test": "residuals of a test"})).run(log)
+    assert log.payload_or_bias[-1] and not log.contact.any()
+
+
 def test_sensor_bias_is_flagged_as_bias():
     log = measured(through(ORIENTATIONS))
     log.effort = log.effort + np.array([30.0, -35.0, 30.0, 9.0, 9.0, -9.0])

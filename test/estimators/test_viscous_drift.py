@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from force_bench import RATE, UR5E, measured, moving, still
+from force_bench import POSE, RATE, UR5E, measured, moving, still, through
 from test_contact_load import robot as presliding
 
 from robot_dynamics_ros._core import PayloadAnswer
@@ -62,6 +62,19 @@ def test_a_push_is_not_learned():
     assert abs(np.median(pushed.external_wrench[inside, 2]) - 40.0) < 6.0
     change = pushed.external_joint_torque[after] - free.external_joint_torque[after]
     assert (np.sqrt(np.mean(change**2, axis=0)) < 0.3 * NOISE).all()
+
+
+def test_a_push_is_not_learned_when_its_flag_falls_because_the_deviation_grows_with_the_speed():
+    viscous = ARM.with_updates({"friction.parameters.fv": 3 * ARM.array("friction.parameters.fv")})
+    motion = through([POSE, POSE + np.array([1.2, 0.8, -0.9, 0.5, 0.5, 0.5]), POSE], travel=2.0)
+    wrench, pushed = np.zeros((len(motion[0]), 6)), slice(int(1.8 * RATE), int(3.4 * RATE))
+    wrench[pushed, 2] = 25.0
+    log, pipeline = measured(motion, wrench, friction=False, noise=0.02), Pipeline(viscous)
+    log.effort += FrictionModel.from_robot(viscous).torque(motion[1])
+    pipeline.run(log)
+    flag = log.contact[pushed, -1]
+    assert np.diff(flag).tolist().count(-1.0) == 1 and not log.contact[pushed.stop + RATE // 5 :].any()
+    assert np.abs(pipeline.stage("force").core.viscous_drift[0]).max() < 0.5  # Nm s/rad
 
 
 def test_friction_beyond_the_recorded_speeds_is_taken_for_viscosity_by_half():

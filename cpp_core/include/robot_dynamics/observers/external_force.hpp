@@ -28,6 +28,7 @@ class ExternalForce {
   static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
   static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
+  static constexpr double unseen_end = 2.0;      // s after a flag that falls while its torque lasts: the push may go on
   // relative error of the friction that a contact or a payload adds, over that of friction
   static constexpr double load_error = 1.5;
   static constexpr double clear = 5.0;       // of contact_force: least force that the threshold at rest takes
@@ -154,6 +155,7 @@ class ExternalForce {
   }
 
   void judge_anew() noexcept {
+    pushed_ = 0.0;
     contact_.reset();
     release_.reset();
     recent_.reset();
@@ -223,7 +225,9 @@ class ExternalForce {
   }
 
   void learn(std::int64_t stamp_ns, double dt, const double* qd, const double* friction_std) noexcept {
-    const bool free = trusted() && (payload_.held() || payload_.verdict() == PayloadCheck::Verdict::none);
+    pushed_ = std::max(pushed_ - dt, 0.0);
+    const bool free =
+        trusted() && pushed_ == 0.0 && (payload_.held() || payload_.verdict() == PayloadCheck::Verdict::none);
     double left[max_joints];
     for (int i = 0; i < chain_.n; ++i) left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_torque_[i]);
     drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), qd, left, friction_std, free);
@@ -303,7 +307,9 @@ class ExternalForce {
       std[n] *= p_.contact.rest_share;
     if (!payload_.confirmed() && age_ < first_look + 3.0 / torque_.slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may be older than the estimator: check for a payload first
+    const bool before = contact_.any();
     contact_.step(dt, magnitude, std, out.contact);
+    if (before && !contact_.any() && release_.lasting()) pushed_ = unseen_end;
     const bool free = settled() && !contact_.any() && !flagged;
     free_time_ = free ? free_time_ + dt : free_time_ < min_free_time ? 0.0 : free_time_;
     *out.payload_or_bias = flagged || payload_.held() ? 1.0 : 0.0;
@@ -354,6 +360,7 @@ class ExternalForce {
   Joints explained_{}, load_torque_{}, load_variance_{};     // by a payload or bias; of it, what is taken off
   bool held_ = false;                                        // a payload, in the last step
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
+  double pushed_ = 0.0;                                      // s for which a push may go on whose end was not seen
 };
 
 }  // namespace robot_dynamics

@@ -163,7 +163,7 @@ class PayloadCheck {
     PayloadEvidence sum;
     for (int k = 0; k < count_; ++k) sum.add(1.0, piece_[k]);
     verdict_ = Verdict::none;
-    const bool significant = shows(sum);
+    const bool significant = shows(sum) || (!enough() && shows(piece_[now_]));  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
     if (significant) decide(sum);
     if (!enough() || answer_ != Answer::judge) return;

@@ -4,6 +4,8 @@
 //   d = tau - tau before 0.25 to 0.3 s    |x|^2 = x'Wx    W = diag(1/std^2)
 //   over:  |d| > least    |tau'Wd| < 0.3 |d|^2    |tau|^2 < |d|^2 / 2     for as long as `time`
 //
+// A contact whose flag falls while |tau| > |d| was not seen to end: its deviation grew.
+//
 // From 40 to 10 N a third of the change is left along it, and the push goes on. Friction that stays lies in a joint or
 // two, within 0.3 of the change along it (source: own).
 #pragma once
@@ -27,7 +29,7 @@ class Release {
   // least [deviations] of the change, time [s]
   Release(int n, double least, double time) : n_(n), least_(least), time_(time) { reset(); }
 
-  void reset() noexcept { known_ = 0, lasts_ = 0.0; }
+  void reset() noexcept { known_ = 0, lasts_ = 0.0, lasting_ = false; }
 
   // tau, std (n) -> a contact is over
   bool step(std::int64_t stamp_ns, double dt, const double* tau, const double* std, bool contact) noexcept {
@@ -38,10 +40,14 @@ class Release {
       const double w = 1.0 / (std[i] * std[i]), d = tau[i] - before[i];
       change += w * d * d, rest += w * d * tau[i], whole += w * tau[i] * tau[i];
     }
+    lasting_ = whole > change;
     const bool over = contact && known_ == kept && change > least_ * least_ && std::abs(rest) < along * change;
     lasts_ = over && whole < left * change ? lasts_ + dt : 0.0;
     return lasts_ >= time_;
   }
+
+  // The torque has not changed by as much as it is.
+  bool lasting() const noexcept { return lasting_; }
 
  private:
   void turn(std::int64_t slot, const double* tau) noexcept {
@@ -53,9 +59,10 @@ class Release {
 
   int n_;
   double least_, time_, lasts_ = 0.0;
-  std::int64_t slot_ = 0;                                    // stamp over slot_time
-  std::size_t next_ = 0;                                     // place of the oldest slot
-  int known_ = 0;                                            // slots
+  std::int64_t slot_ = 0;  // stamp over slot_time
+  std::size_t next_ = 0;   // place of the oldest slot
+  int known_ = 0;          // slots
+  bool lasting_ = false;
   std::array<std::array<double, max_joints>, kept> past_{};  // tau at the beginning of each slot
 };
 

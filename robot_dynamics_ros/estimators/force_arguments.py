@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
 DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin
-KEPT = 0.05  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
+KEPT = 0.06  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
 HIDDEN = 0.3  # uniform friction has 0.58, but more than 0.4 took pushes of 10 N for it
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas

@@ -1,4 +1,4 @@
-"""Deviations of friction across recordings of several days."""
+"""Deviations of parameters: the jackknife over regions of the state, and friction across recordings of several days."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ import pytest
 from prepared import ROBOT, run, steps
 from synthetic import truth_of
 
-from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, steady_friction
+from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, jackknife, steady_friction
 from robot_dynamics_ros.identification.dataset.motion import Motion
 
 
@@ -50,3 +50,24 @@ def test_two_of_three_further_days_lie_within_one_deviation(days):
         std = np.sqrt(between_recordings(NoTorque(), motions))
         inside.append(np.abs(levels[-1] - levels[:-1].mean(axis=0)) < std)
     assert np.mean(inside) == pytest.approx(0.68, abs=0.05)
+
+
+def jackknifed(A, y):
+    """Covariance of least squares whose 200 rows are 20 regions, and the moves of refits without each."""
+    x, parts = np.linalg.lstsq(A, y)[0], np.split(np.arange(200), 20)
+    covariance = jackknife(np.linalg.qr(A, mode="r"), [(A[k].T @ A[k], A[k].T @ (y[k] - A[k] @ x)) for k in parts])
+    return covariance, np.array([np.linalg.lstsq(np.delete(A, k, 0), np.delete(y, k))[0] - x for k in parts])
+
+
+def test_regions_are_left_out_as_refits_without_them():
+    rng = np.random.default_rng(3)
+    covariance, moved = jackknifed(rng.normal(size=(200, 3)), rng.normal(size=200))
+    np.testing.assert_allclose(covariance, 19 / 20 * moved.T @ moved, rtol=1e-9)
+
+
+def test_what_one_region_alone_shows_is_not_wrong_by_many_times_its_deviation():
+    """Its refit would move by hundreds of them, and with it every parameter that is not quite independent of it."""
+    rng = np.random.default_rng(4)
+    A = np.column_stack([rng.normal(size=200), np.where(np.arange(200) < 10, 1.0, 1e-3)])
+    covariance, moved = jackknifed(A, rng.normal(size=200))
+    assert np.abs(moved[:, 1]).max() > 10.0 and 0.0 < np.sqrt(covariance[1, 1]) < 0.5  # 0.32 is right

@@ -8,11 +8,15 @@ import sys
 import numpy as np
 
 from robot_dynamics_ros import RobotModel, load_robot
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import capabilities
 
 
 def main(name: str = "ur5e") -> None:
-    robot = load_robot(name)  # a shipped name or a path
+    try:
+        robot = load_robot(name)  # a shipped name or a path
+    except ConfigError as error:
+        sys.exit(str(error))
     print(robot)
     for what, capability in capabilities(robot).items():
         print(f"{what:>20}: {capability}")

@@ -7,7 +7,7 @@ arm is no vendor's: five joints, 0.36 m, 0.6 kg. What a servo does to a measurem
 but for the steps of position (4096 per turn) and current (2.7 mA, Dynamixel XM).
 """
 
-import sys
+import argparse
 import tempfile
 from pathlib import Path
 
@@ -166,4 +166,6 @@ def main(rate: float = 100.0, constant: float | None = CONSTANT):
 
 
 if __name__ == "__main__":
-    main(*map(float, sys.argv[1:2]))
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("rate", type=float, nargs="?", default=100.0, help="Hz")
+    main(arguments.parse_args().rate)

@@ -28,6 +28,11 @@ def test_inspect_prints_the_robot_and_its_dynamics(robot, capsys):
     assert f"<RobotFile {robot}" in printed and "gravity torque [Nm]" in printed
 
 
+def test_inspect_says_which_robots_are_known():
+    with pytest.raises(SystemExit, match="nosuch.*known: .*ur5e"):
+        script("inspect_robot").main("nosuch")
+
+
 @pytest.mark.long
 def test_identification_from_a_bag_of_the_simulated_robot_predicts_another(tmp_path):
     assert script("identify_simulated").main(str(tmp_path), duration=15.0) > 0.95

@@ -34,8 +34,8 @@ CONSTANTS = (
     Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
     Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
     Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
-    # far above what these arms exert in contact, so that the prior hardly changes what the joints show
-    Parameter("expected_force", 200.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
+    # of pushes of 10 to 180 N the error is smallest with 30 to 50 (bench/results/force.md)
+    Parameter("expected_force", 40.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
     # second hypothesis: most contacts are at the TCP and bring no moment (bench/results/force.md)
     Parameter("point_contact", 0.25, "share of expected_moment of a contact at the TCP; 1: none", "", 0.001, 1.0),
     # a payload turns with gravity, a bias does not

@@ -17,7 +17,7 @@ from robot_dynamics_ros.models import RobotModel
 CHAIN = UR5E.chain()
 STD = np.array([3.0, 3.0, 2.0, 0.5, 0.4, 0.3])
 WIDE = {"expected_force": 1e6, "expected_moment": 1e6}  # nothing is expected: the weighted inverse
-FORCE, MOMENT = 200.0, 1.5  # the defaults
+FORCE, MOMENT = 40.0, 1.5  # the defaults
 SINGULAR = {"wrist": np.array([0.0, -1.2, 1.3, -1.5, 0.0, 0.3]), "elbow": np.array([0.0, -1.2, 0.0, -1.5, -1.4, 0.3])}
 wrenches = st.tuples(*[st.floats(-150, 150)] * 3, *[st.floats(-20, 20)] * 3).map(np.array)
 poses = st.tuples(*[st.floats(-3, 3)] * 6).map(np.array)
@@ -140,6 +140,23 @@ def test_a_force_alone_is_better_than_six_axes_on_a_two_joint_leg():
             planar = np.linalg.solve(J[[0, 2]].T, tau[0])
             np.testing.assert_allclose(found[0][0][[0, 2]], planar, atol=0.02 * np.abs(planar).max())
     assert errors[0.0] < 0.5 * errors[100.0] and errors[0.0] < 1.01 * errors[2.0]
+
+
+@pytest.mark.parametrize(("least", "most", "share"), [(10, 40, 0.95), (60, 180, 1.4)])
+def test_expected_force_takes_noise_off_near_singular_poses_and_leaves_large_pushes(least, most, share):
+    """Against a prior that expects forces of any size: pushes of 10 to 180 N with errors of the stated deviations."""
+    rng, std, errors, within = np.random.default_rng(9), 0.4 * STD, [], []
+    for k in range(400):
+        q = POSE + rng.uniform(-0.5, 0.5, 6)
+        q[4 if k % 2 else 2] = rng.uniform(-0.05, 0.05)  # wrist or elbow close to straight
+        F = rng.normal(size=(2, 3))
+        F *= (rng.uniform([least, 0], [most, 2]) / np.linalg.norm(F, axis=1))[:, None]
+        tau = model().jacobian(q).T @ F.ravel() + std * rng.normal(size=6)
+        found = [_core.invert_wrench(CHAIN, q, tau, std, **wide)[:2] for wide in ({}, {"expected_force": 1e4})]
+        errors.append([f[:3] - F[0] for f, _ in found])
+        within.append(np.abs(errors[-1][0]) < 2 * np.sqrt(np.diag(found[0][1])[:3]))
+    ours, any_size = np.sqrt(np.mean(np.square(errors), axis=(0, 2)))
+    assert ours < share * any_size and np.mean(within) > 0.95
 
 
 @pytest.mark.parametrize("bad", [np.nan, 0.0, -np.nan])

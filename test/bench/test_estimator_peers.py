@@ -15,7 +15,8 @@ def test_pinocchio_observer_gives_our_wrench():
     push = np.array([20.0, -10, 30, 1, 0, 0])
     log.effort = log.effort - np.einsum("kij,i->kj", arm.model.jacobian(log.q), push)
     theirs = estimators._pinocchio_observer(robot, arm, log)()
-    Pipeline(robot, stages=estimators.CHAIN).run(log)
+    any_force = {"force": {"expected_force": 1e4}}  # the peer's inverse has no prior
+    Pipeline(robot, any_force, stages=estimators.CHAIN).run(log)
     posed = log.singular_value[:, 0] > 0.1
     assert posed[300:].sum() > 100
     np.testing.assert_allclose(log.external_wrench[300:][posed[300:]], theirs[300:][posed[300:]], atol=1.5)

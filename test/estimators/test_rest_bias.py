@@ -218,6 +218,6 @@ def test_a_contact_does_not_end_by_its_own_uncertainty():
     seen(log)
     late = inside & (log.time > 3.2)
     assert log.contact[late, 1].all() and not log.contact[log.time > 5.2].any()
-    added = 1.5 * (log.friction_std * log.contact_load / friction_level(ROBOT))[late, 1]
+    added = (log.friction_std * log.contact_load / friction_level(ROBOT))[late, 1]
     assert added.min() > 10.0
     np.testing.assert_allclose(log.external_joint_torque_std[late, 1], added, rtol=0.01)

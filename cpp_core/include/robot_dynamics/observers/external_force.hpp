@@ -6,8 +6,8 @@
 // In contact two errors of a joint's torque tau are added to what is published. Neither decision nor estimate uses
 // them: the flag would drop out under the push that raises it, and a moment would explain what is a force (source:
 // own).
-//   (load_error s tau / level)^2   s: deviation of friction, level: its breakaway
-//   lag^2                             what the filters behind the observer have not followed yet (external_torque.hpp)
+//   (s tau / level)^2   s: deviation of friction, level: its breakaway
+//   lag^2               what the filters behind the observer have not followed yet (external_torque.hpp)
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,8 @@ class ExternalForce {
   static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
   static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
   static constexpr double unseen_end = 2.0;      // s after a flag that falls while its torque lasts: the push may go on
-  // relative error of the friction that a contact or a payload adds, over that of friction
-  static constexpr double load_error = 1.5;
-  static constexpr double clear = 5.0;       // of contact_force: least force that the threshold at rest takes
-  static constexpr double displaced = 0.05;  // deviation of what friction keeps of a push, as share of it
+  static constexpr double clear = 5.0;           // of contact_force: least force that the threshold at rest takes
+  static constexpr double displaced = 0.05;      // deviation of what friction keeps of a push, as share of it
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
@@ -241,9 +239,9 @@ class ExternalForce {
     for (double& c : estimate_.covariance) c *= free ? std::clamp(tails * mean, 0.25, 9.0) : 1.0;
   }
 
-  // Deviation of the friction that a load (Nm) adds, which no recording showed.
+  // Deviation of the friction that a load (Nm) adds: the relative error of friction.
   double added_by(int i, double friction_std, double load) const noexcept {
-    return p_.friction_level[i] > 0.0 ? load_error * friction_std * load / p_.friction_level[i] : 0.0;
+    return p_.friction_level[i] > 0.0 ? friction_std * load / p_.friction_level[i] : 0.0;
   }
 
   void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {

@@ -29,9 +29,9 @@
 namespace robot_dynamics {
 
 struct WrenchParameters {
-  double expected_force = 40.0;   // N, standard deviation of each axis before measuring
-  double expected_moment = 1.5;   // Nm, the same of moments about the TCP; 0: none
-  double point_contact = 1.0;     // share of expected_moment of a contact at the TCP itself; 1: no such hypothesis
+  double expected_force = 40.0;  // N, standard deviation of each axis before measuring
+  double expected_moment = 1.5;  // Nm, the same of moments about the TCP; 0: none
+  double point_contact = 1.0;    // share of expected_moment of a contact at the TCP itself; 1: no such hypothesis
 };
 
 // A quarter of the way from base to TCP along the links, at least 5 cm: lever arms of this order.

@@ -7,7 +7,7 @@ from prepared import identified as free
 from prepared import steps
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
-from synthetic import synthetic_log, truth_of
+from synthetic import Truth, synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import _interval, command
@@ -160,6 +160,13 @@ def test_hand_guiding_is_refused(share):
     with pytest.raises(DataError, match=r"run: the arm was guided by hand: .*--contact ignore"):
         prepared(guided(share))
     assert guided_joints(UR5E, slow_motion([recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "driven")])) == []
+
+
+def test_joint_torque_sensors_show_no_rotors_and_no_hand():
+    panda = load_robot("panda")
+    sensors = Truth(panda.inertial_parameters, *np.zeros((4, 7)))
+    driven = [slow_motion([recording(synthetic_log(panda, sensors, seed, 30.0), "driven")]) for seed in (1, 2, 3)]
+    assert not any(guided_joints(panda, motion) for motion in driven)
 
 
 def test_what_one_noisy_recording_does_not_show_of_a_hand_several_do():

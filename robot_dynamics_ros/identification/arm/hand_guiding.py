@@ -11,6 +11,7 @@ import numpy as np
 from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.identification.arm.contact import OVERRULE, SIGNIFICANCE
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
@@ -35,13 +36,13 @@ def guided_joints(robot: RobotFile, motion: Motion) -> list[str]:
     motion; empty where other joints show the contrary.
 
     motion: filtered, effort in any unit: effort over gravity torque is compared with effort over inertial torque, whose
-    inertia is the rotor's of the robot file and the links' of this motion. A joint whose inertial torque is small
-    beside its friction does not vote. Raises CapabilityError without masses.
+    inertia is the links' of this motion and what the effort shows of the robot file's rotors. A joint whose inertial
+    torque is small beside its friction does not vote. Raises CapabilityError without masses.
     """
     q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
     model = RobotModel(robot.chain(), robot.joint_names)
     gravity = model.gravity(q)
-    inertial = model.rnea(q, qd, qdd) - gravity + robot.array_or("drives.rotor_inertia", 0.0) * qdd
+    inertial = model.rnea(q, qd, qdd) - gravity + effort_inertia(robot) * qdd
     evidence = EffortEvidence(stuck_friction(robot))
     evidence.add_motion(gravity, inertial, qd, qdd, motion.effort)
     e = evidence.evidence()

@@ -30,7 +30,6 @@ from robot_dynamics_ros.identification.arm.identify import (
     slow_motion,
 )
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, folded, recording
 from robot_dynamics_ros.models import RobotModel
@@ -80,7 +79,7 @@ def test_free_motion_is_left_alone():
 
 
 @pytest.mark.parametrize("kind", ["stop and go", "fourier"])
-def test_soft_transmissions_are_neither_contact_nor_an_effort_that_leads(kind):
+def test_soft_transmissions_are_no_contact(kind):
     """Seven axes, a tenth of the stiffness, 250 Hz: gears bend by milliradians."""
     robot = load_robot("panda")
     stiffness = load_plant(robot).true["transmission.stiffness"]
@@ -97,8 +96,6 @@ def test_soft_transmissions_are_neither_contact_nor_an_effort_that_leads(kind):
     recognise_effort(state)
     leave_out_contact(state)
     assert not state.warnings
-    tuner = Tuner(state.training, state.rigid, False)
-    assert abs(tuner.run().delay) < 1e-3 and not any("leads" in text for text in tuner.notes)
 
 
 def test_contact_is_found_left_out_and_reported():

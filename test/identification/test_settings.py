@@ -1,17 +1,14 @@
-"""Cut-off and delay, searched together: an injected delay is found within its deviation."""
+"""What `identify` chooses before it solves: parts of long recordings, the velocity signal, coupled motors, cut-offs."""
 
 import numpy as np
 import pytest
-from synthetic import excitation, torque, truth_of
 
-from bench.force import recordings, zoo
-from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.identify import Options, coupled_joints, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.motion import filtered
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
-from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, vertex
+from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -19,75 +16,6 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
 ROBOT = load_robot("ur5e")
-
-
-def late(delay, rate=500.0, seed=1, duration=24.0):
-    """A recording whose effort is `delay` [s], whole milliseconds, later than the state."""
-    t, q, qd, qdd = excitation(6, duration, 1000.0, seed)
-    tau = np.roll(torque(ROBOT, truth_of(ROBOT), q, qd, qdd), round(1000 * delay), axis=0)
-    kept = slice(20, -20, round(1000 / rate))
-    t, q, qd, tau = t[kept], q[kept], qd[kept], tau[kept]
-    rng = np.random.default_rng(seed)
-    noisy = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + 1e-3 * rng.standard_normal(q.shape)}
-    noisy["effort"] = tau + 0.02 * tau.std(0) * rng.standard_normal(q.shape)
-    return recording(Log(ROBOT.joint_names, 10**18 + np.round(t * 1e9).astype(np.int64), noisy), "late")
-
-
-@pytest.mark.parametrize("delay", [0.003, pytest.param(-0.003, marks=pytest.mark.long)])
-def test_three_milliseconds_are_found_within_a_tenth(delay):
-    tuner = Tuner([late(delay)], RigidModel(ROBOT), True)
-    found = tuner.run()
-    assert found.delay == pytest.approx(delay, abs=3e-4)
-    assert 0 < found.delay_std < 3e-4
-    assert any("+-" in note and ("lags" if delay > 0 else "leads") in note for note in tuner.notes)
-
-
-@pytest.mark.long
-def test_the_deviation_of_a_delay_at_a_low_rate_is_that_of_its_errors():
-    found = [Tuner([late(0.003, 125.0, seed)], RigidModel(ROBOT), True).run() for seed in (1, 2, 3, 4)]
-    error, std = np.array([[s.delay - 0.003, s.delay_std] for s in found]).T
-    assert np.abs(error).max() < 3e-4 and std.max() < 3e-4
-    assert 0.3 < np.sqrt(np.mean((error / std) ** 2)) < 2.5
-
-
-def test_an_effort_that_seems_to_lead_by_far_is_not_compensated():
-    tuner = Tuner([late(-0.006, duration=12.0)], RigidModel(ROBOT), True)
-    assert tuner.run().delay == 0.0 and not tuner.notes
-
-
-def test_no_delay_is_found_where_there_is_none():
-    tuner = Tuner([late(0.0, 125.0, seed=2)], RigidModel(ROBOT), True)
-    assert tuner.run().delay == 0.0 and not tuner.notes
-
-
-def test_friction_that_turns_round_after_some_travel_is_no_delay():
-    rec = late(0.0, 125.0, seed=2)
-    start = np.arange(rec.samples) == 0
-    H = [_core.presliding_elements(np.ascontiguousarray(x), np.array([1e-2]), start) for x in rec.pieces[0].q.T]
-    rec = rec.with_effort(lambda effort: effort + 0.5 * effort.std(0) * np.hstack(H))
-    assert Tuner([rec], RigidModel(ROBOT), True).run().delay == 0.0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("seed", "index", "only"), [(1, 4, "moves"), (2, 6, "")])
-def test_friction_that_turns_late_gives_no_delay(seed, index, only):
-    """Efforts of 0 to 3 ms late. With other friction laws 21 ms seemed to predict stop and go 8 % better; of three
-    recordings together 39.8 +- 1.7 ms did, until the joints that slide had to agree.
-    """
-    who = zoo.individuals(ROBOT, index + 1, seed, zoo.families("tuning"))[index]
-    taken = [recordings.recorded(ROBOT, who, k) for k in range(who.bags)]
-    taken = [recording(log, kind) for log, kind in taken if kind.startswith(only)]
-    found = identify_recordings(ROBOT, taken, [], Options())
-    assert abs(found.structure.delay - who.overrides["sensing.torque_delay"]) < 0.004
-
-
-def test_shifted_efforts_are_those_of_later_samples():
-    rec = late(0.0, duration=4.0)
-    effort = rec.pieces[0].effort
-    wide = shifted([rec], np.array([0, 3, -2]))[0].pieces[0].effort
-    np.testing.assert_array_equal(wide[10:-10, :6], effort[10:-10])
-    np.testing.assert_array_equal(wide[10:-10, 6:12], effort[13:-7])
-    np.testing.assert_array_equal(wide[10:-10, 12:], effort[8:-12])
 
 
 def test_a_long_recording_is_cut_to_stretches_over_all_of_it():
@@ -99,16 +27,6 @@ def test_a_long_recording_is_cut_to_stretches_over_all_of_it():
     assert parts[0].t[0] == 0.0 and parts[-1].t[-1] == rec.pieces[0].t[-1]
     assert sum(len(p.t) for p in parts) < 0.4 * rec.samples
     assert sampled([rec], 10**6, 0.6) == [rec]
-
-
-def test_the_deviation_of_a_vertex_is_not_too_small_where_few_joints_decide():
-    """Joints whose places scatter as their curvatures say; two of six have nearly all of the weight."""
-    bend = np.array([1.0, 0.8, 0.05, 0.05, 0.05, 0.05])
-    rng = np.random.default_rng(4)
-    places = rng.normal(size=(2000, 6)) * 0.1 / np.sqrt(bend)
-    steps = np.arange(-1, 2)
-    found = np.array([vertex(bend[:, None] * (steps - p[:, None]) ** 2) for p in places])
-    assert 0.95 < np.sqrt((found[:, 1] ** 2).mean()) / found[:, 0].std() < 1.3
 
 
 def moved(t):
@@ -157,8 +75,8 @@ def test_one_gain_of_all_velocities_is_a_clock_and_one_of_each_is_not(speed):
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [11, 13])
-def test_a_robot_without_coupled_wrist_and_without_delay_gets_neither(seed):
-    """Rate-state friction, all laws on offer: its memory is no delay, and its wrist is not coupled."""
+def test_a_robot_without_coupled_wrist_gets_none(seed):
+    """Rate-state friction, all laws on offer."""
     random = np.random.default_rng(seed)
     pose = np.array([0.0, -1.2, 1.2, -1.5, -1.2, 0.3])
     points = [pose + random.uniform(-0.9, 0.9, 6) for _ in range(12)]
@@ -167,7 +85,6 @@ def test_a_robot_without_coupled_wrist_and_without_delay_gets_neither(seed):
     robot.reset(path[0][0])
     rec = recording(robot.run(*path)[0], "moves")
     structure = Tuner([rec], RigidModel(ROBOT), True, coupled_joints(ROBOT)).run()
-    assert structure.delay == 0.0
     assert not [term for law in structure.laws for term in law.terms if term[0] == "c"]
 
 

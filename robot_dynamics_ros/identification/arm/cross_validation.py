@@ -2,8 +2,8 @@
 
 Folds are clusters of the state (q, qd), not only stretches of time: a periodic excitation repeats every pose, so that a
 held-out period does not test generalisation; a held-out region of the state space is what a new trajectory will visit.
-Bodies and friction of all joints are solved from Gram matrices of the other folds: a delay or a motor costs one small
-solve per fold and no pass over the data.
+Bodies and friction of all joints are solved from Gram matrices of the other folds: a motor costs one small solve per
+fold and no pass over the data.
 """
 
 from __future__ import annotations
@@ -49,13 +49,10 @@ def clearly_better(new: np.ndarray, old: np.ndarray, gain: float) -> bool:
 
 
 class CrossValidation:
-    """Held-out errors of structures on one motion; its efforts (N, D n) hold D versions side by side, shifted in time.
+    """Held-out errors of structures on one motion; weights and variances of the joints are the given structure's."""
 
-    Robust weights and variances of the joints come from the structure given, without load, and the first version.
-    """
-
-    def __init__(self, rigid: RigidModel, structure: Structure, motion: Motion, efforts: np.ndarray) -> None:
-        self.motion, self.efforts, self.n, folds = motion, efforts, rigid.n, fold_sets(motion)
+    def __init__(self, rigid: RigidModel, structure: Structure, motion: Motion) -> None:
+        self.motion, folds = motion, fold_sets(motion)
         self.W = rigid.base_regressor(motion.q, motion.qd, motion.qdd)
         self.order, self.edges, self.members = cells(folds)
         self.sets, self.base = len(folds), self.W.shape[2]
@@ -67,8 +64,8 @@ class CrossValidation:
         self.power = (self.weight * motion.effort**2).sum(0) * self.sets  # (n,) of each joint's effort
 
     def errors(self, structure: Structure) -> np.ndarray:
-        """Held-out error (n, D) of every joint over all folds, as a share of the power of its effort."""
-        return self._held_out(self._grams(structure), structure).sum(1) / self.power[:, None]
+        """Held-out error (n,) of every joint over all folds, as a share of the power of its effort."""
+        return self._held_out(self._grams(structure), structure).sum(1) / self.power
 
     def with_motors(self, structure: Structure) -> Structure:
         """The structure with the motors that turn with two joints: those that save COUPLED_GAIN of a joint's error."""
@@ -94,26 +91,26 @@ class CrossValidation:
             own = [self.base + all_terms.terms.index(t) for t in law.terms]
             kept = np.r_[0 : self.base, own, self.base + len(all_terms.terms) : G.shape[1]]
             parts.append(G[:, kept[:, None], kept])
-        return self._held_out(parts, structure)[:, :, 0]
+        return self._held_out(parts, structure)
 
     def _made(self, structure: Structure) -> list[JointRows]:
         return joint_rows(self.motion, self.W, np.zeros_like(self.motion.q), structure)
 
     def _grams(self, structure: Structure) -> list[np.ndarray]:
-        """Per joint: weighted Gram matrices (F, k, k) of [W_j, F_j, D efforts] in every fold."""
+        """Per joint: weighted Gram matrices (F, k, k) of [W_j, F_j, effort] in every fold."""
         found, (first, rows) = [], self._first
         for j, row in enumerate(rows if structure is first else self._made(structure)):
-            A = np.column_stack([row.A, self.efforts[:, j :: self.n]])[self.order]
+            A = np.column_stack([row.A, self.motion.effort[:, j]])[self.order]
             A *= np.sqrt(self.weight[self.order, j, None])
             parts = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
             found.append(np.array([parts[own].sum(0) for own in self.members]))
         return found
 
     def _held_out(self, grams: list[np.ndarray], structure: Structure) -> np.ndarray:
-        """Squared error (n, F, D) of every joint in every fold under what the other folds identify."""
+        """Squared error (n, F) of every joint in every fold under what the other folds identify."""
         index = structure.index(self.base)
         size, (folds, *_) = int(index[-1][-1]) + 1, grams[0].shape
-        H, h = np.zeros((folds, size, size)), np.zeros((folds, size, self.efforts.shape[1] // self.n))
+        H, h = np.zeros((folds, size, size)), np.zeros((folds, size, 1))
         for G, own, variance in zip(grams, index, self.variance, strict=True):
             rest, k = (G.sum(0) / self.sets - G) / variance, len(own)
             H[:, own[:, None], own] += rest[:, :k, :k]
@@ -123,10 +120,9 @@ class CrossValidation:
 
 
 def _squares(G: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """|y - A x|^2 (F, D) from Gram matrices G (F, k + D, k + D) of [A, y] and x (F, k, D)."""
-    k = x.shape[1]
-    y = np.einsum("fdd->fd", G[:, k:, k:])
-    return np.asarray(y - 2 * (x * G[:, :k, k:]).sum(1) + (x * (G[:, :k, :k] @ x)).sum(1))
+    """|y - A x|^2 (F,) from Gram matrices G (F, k + 1, k + 1) of [A, y] and x (F, k, 1)."""
+    z = np.concatenate([-x, np.ones_like(x[:, :1])], axis=1)
+    return np.asarray((z * (G @ z)).sum((1, 2)))
 
 
 def _solved(H: np.ndarray, h: np.ndarray) -> np.ndarray:

@@ -85,8 +85,8 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
             "includes_gravity": effort.includes_gravity,
             "includes_rotor_inertia": found.rotor_included,
             "sign": int(np.sign(np.median(np.sign(effort.scale)))),
-            "delay": found.structure.delay,
-            "delay_std": found.structure.delay_std if np.isfinite(found.structure.delay_std) else None,
+            "delay": robot.drives.effort.delay,
+            "delay_std": robot.drives.effort.delay_std,
         }
     }
     velocity = None if found.velocity is None else found.velocity.block()

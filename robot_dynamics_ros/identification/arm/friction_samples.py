@@ -66,15 +66,6 @@ def still(driver: np.ndarray, start: np.ndarray, rate: float) -> np.ndarray:
     return np.asarray(np.abs(driver - driver[before(start, rate)]) < SPANS[0])
 
 
-def since_turn(q: np.ndarray, v: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """How far (N, n) [rad] each joint is from where it last turned or was slow, or where its piece, start (N,), begins;
-    q [rad], v [rad/s] (N, n).
-    """
-    turns = (np.abs(v) < SLOW) | (v * np.roll(v, 1, axis=0) < 0) | start[:, None]
-    last = np.maximum.accumulate(np.where(turns, np.arange(len(q))[:, None], 0))
-    return np.asarray(np.abs(q - np.take_along_axis(q, last, axis=0)))
-
-
 def before(start: np.ndarray, rate: float) -> np.ndarray:
     """Number (N,) of the sample STILL before each; of itself at the beginning of a piece."""
     here = np.arange(len(start))

@@ -192,12 +192,11 @@ def choose_structure(state: Identification) -> None:
     Raises DataError where no part of the data predicts another.
     """
     motor = state.robot.drives.torque_side == "motor"
-    tuner = Tuner(state.training, state.rigid, motor, coupled_joints(state.robot))
-    state.structure = tuner.run()
+    coupled, delay = coupled_joints(state.robot), state.robot.drives.effort.delay
+    state.structure = Tuner(state.training, state.rigid, motor, coupled, delay).run()
     motions = [motion_of([r], state.structure) for r in state.training]
     state.motion = stack(motions)
     state.edges = [0, *np.cumsum([len(m) for m in motions]).tolist()]
-    note(state.statements, *tuner.notes)
 
 
 def measure_residuals(state: Identification) -> None:

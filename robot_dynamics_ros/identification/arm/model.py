@@ -69,14 +69,13 @@ Filters = tuple[EffortFilter | None, ...]
 
 @dataclass(frozen=True)
 class Structure:
-    """What was chosen from the data: state filter, delay, effort filters and friction laws."""
+    """What was chosen from the data, and the delay [s] of the effort in the robot file."""
 
     cutoff: float
     delay: float
     laws: tuple[JointFriction, ...]
     filters: Filters
     coupled: Coupled = field(default_factory=dict, hash=False)
-    delay_std: float = math.nan  # s
 
     def with_laws(self, laws: Sequence[JointFriction]) -> Structure:
         """The same with other friction laws."""

@@ -49,7 +49,7 @@ class Identification:
     - velocity: delay, gain and bias of the reported velocity, repaired from then on; None where there is none
     - effort, rigid: meaning of the recorded effort; rigid-body model in the gravity that the effort contains.
       From then on the recordings' effort is in Nm and `robot` has the gravity of its mounting
-    - structure, motion: state filter, delay, effort filters, friction laws; the training recordings filtered so;
+    - structure, motion: state filter, effort filters, friction laws; the training recordings filtered so;
       edges: their numbers of the first sample of each recording, and of the end
     - fit: least-squares solution with its uncertainty; rotor_included: whether the effort contains the rotors' torque
     - consistent, rotor: physically consistent model nearest to `fit`; rotor inertias (n,) [kg m2], NaN where there is

@@ -1,4 +1,4 @@
-"""Parts of long recordings from which choices are made, with the context that filters need, and shifted efforts."""
+"""Parts of long recordings from which choices are made, with the context that filters need."""
 
 from __future__ import annotations
 
@@ -43,28 +43,6 @@ def stretches(samples: int, rows: int, count: int) -> np.ndarray:
     length = rows // count
     starts = np.linspace(0, samples - length, count).astype(int)
     return np.unique(np.concatenate([np.arange(s, s + length) for s in starts]))
-
-
-def shifted(recordings: Sequence[Recording], lags: np.ndarray) -> list[Recording]:
-    """Recordings whose efforts are (N, D n): taken lags (D,) samples later, side by side; the ends are held."""
-
-    def later(effort: np.ndarray) -> np.ndarray:
-        rows = np.clip(np.arange(len(effort)) + lags[:, None], 0, len(effort) - 1)
-        return np.hstack([effort[r] for r in rows])
-
-    return [r.with_effort(later) for r in recordings]
-
-
-def vertex(errors: np.ndarray) -> tuple[float, float]:
-    """Place of the smallest total error between -1, 0, 1 from errors (n, 3) of n joints, and its standard deviation:
-    the joints' own places, weighted by curvature, each joint left out once (jackknife).
-    """
-    a, b, c = errors.T
-    bend = np.maximum(a - 2 * b + c, 1e-12 * b + 1e-300)
-    place, weight = 0.5 * (a - c) / bend, bend / bend.sum()
-    mean = float(weight @ place)
-    moved = weight * (place - mean) / np.maximum(1 - weight, 1e-3)
-    return mean, float(np.sqrt((len(place) - 1) / len(place) * moved @ moved))
 
 
 def cells(folds: Sequence[np.ndarray]) -> tuple[np.ndarray, list[int], list[np.ndarray]]:

@@ -201,7 +201,6 @@ def _structure(found: Identification) -> dict[str, Any]:
     return {
         "cutoff": s.cutoff,
         "effort_delay": s.delay,
-        "effort_delay_std": s.delay_std if np.isfinite(s.delay_std) else None,
         "reported_velocity": None if found.velocity is None else vars(found.velocity),
         "acceleration_cutoff": found.acceleration_cutoff,
         "effort_filter": [None if f is None else str(f) for f in s.filters],

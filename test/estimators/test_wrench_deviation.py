@@ -45,7 +45,7 @@ def expected(log, counts):
     return np.clip(np.array(found)[slot], 0.25, 9.0)
 
 
-@pytest.mark.parametrize("size", [0.5, 2.0])
+@pytest.mark.parametrize("size", [0.5, 3.0])
 def test_errors_of_the_last_moments_scale_the_covariance(size):
     log = wrong(size)
     scaled, plain = run(log, contact_on_ratio=50.0), run(log, contact_on_ratio=50.0, recent_error=0.0)

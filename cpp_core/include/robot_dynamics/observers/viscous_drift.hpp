@@ -29,7 +29,7 @@ class ViscousDrift {
  public:
   static constexpr std::int64_t slot_length = 200'000'000;  // ns
   static constexpr double knee = 1.0 / 0.15;                // rad/s, viscosity falls with shear
-  static constexpr double correlation = 0.3;                // s, of the residuals
+  static constexpr double correlation = 1.0;                // s, of the residuals: as long as a motion
   static constexpr double reach = 3.0;                      // standard deviations that are learned at most
 
   ViscousDrift(int n, const ViscousDriftParameters& p) : n_(n), p_(p) {

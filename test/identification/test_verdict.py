@@ -21,6 +21,7 @@ from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.checks import check_rate
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.parameters import other_masses
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports import arm
 from robot_dynamics_ros.identification.reports.arm import write_report
@@ -125,6 +126,18 @@ def test_the_recording_of_another_robot_is_recognised(recorded, given, other):
     state = steps([run(1, arm, truth, payload=None if other else body)], robot=load_robot(given), until="check_rotors")
     assert bool(state.other_robot) == other
     assert not any("rotor inertia" in w for w in state.warnings)  # the verdict says it, where it is another robot
+
+
+@pytest.mark.parametrize(
+    ("recorded", "given", "unit"), [("ur10e", "ur5e", "Nm"), ("ur3e", "ur10e", "A"), ("ur5e", "ur5e", "Nm")]
+)
+def test_gravity_far_from_the_robot_files_is_warned_of(recorded, given, unit):
+    """Also where it could be the current of a larger robot."""
+    truth = replace(TRUTH, phi=load_robot(recorded).inertial_parameters)
+    state = steps([run(1, load_robot(recorded), truth)], robot=load_robot(given), until="recognise_effort")
+    text = other_masses(state.robot, state.effort)
+    assert state.effort.unit == unit
+    assert 1.5 < float(text.split()[3]) < 2.5 if recorded != given else not text
 
 
 def test_the_recording_of_another_robot_is_not_usable(other):

@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
 from robot_dynamics_ros.identification.arm.model import motion_of
-from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
+from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together, other_masses
 from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravity_deviation, residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
@@ -219,6 +219,7 @@ def check_data(state: Identification) -> None:
     note(state.warnings, *(n for n in notes if "please check" in n))
     state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
     state.warnings += check_rate(state) + check_extrapolation(state)
+    note(state.warnings, "" if state.other_robot else other_masses(state.robot, state.effort))
 
 
 def slow_motion(recordings: list[Recording]) -> Motion:

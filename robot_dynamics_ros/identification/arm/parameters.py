@@ -18,6 +18,7 @@ from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_re
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.robot_file import RobotFile
 
+OTHER_MASSES = 1.4  # factor of gravity torque: masses of an individual differ by 15 %, torque constants by a quarter
 OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbouring sizes differ by 1.9 and more
 
 
@@ -119,6 +120,18 @@ def other_robot(robot: RobotFile, effort: EffortMeaning, rotor: np.ndarray) -> s
 def gravity_factor(effort: EffortMeaning) -> float:
     """Recorded over the initial model's gravity torque, mean over the joints by precision; 1 where it is unknown."""
     known = np.isfinite(effort.slope) & (effort.slope_std > 0)
-    if effort.unit != "Nm" or not effort.includes_gravity or not known.any():
+    if not effort.includes_gravity or not known.any():
         return 1.0
-    return float(np.exp(np.average(np.log(np.abs(effort.slope[known])), weights=effort.slope_std[known] ** -2.0)))
+    factor, std = np.abs(effort.slope * effort.scale)[known], np.abs(effort.slope_std * effort.scale)[known]
+    return float(np.exp(np.average(np.log(factor), weights=std**-2.0)))
+
+
+def other_masses(robot: RobotFile, effort: EffortMeaning) -> str:
+    """What a gravity torque that is far from the robot file's means; empty where it is not."""
+    factor = gravity_factor(effort)
+    if 1 / OTHER_MASSES < factor < OTHER_MASSES:
+        return ""
+    return (
+        f"gravity torque is {factor:.2g} times that of the robot file: it lacks a tool or payload, or this is another "
+        f"robot than {robot.name}, and forces would be wrong"
+    )

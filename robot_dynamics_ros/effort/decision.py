@@ -239,8 +239,8 @@ def _indicators(
     """
     unit = np.where(np.isfinite(gain), gain, 1.0)
     gravity = _sure(e.gravity, np.sqrt(e.gravity_std**2 + (e.stuck**2 + SIGN_ERROR**2) * unit**2))
-    if not meaning.includes_gravity:
-        gravity = np.zeros_like(gravity)
+    contact = np.abs(e.gravity) > FACTOR * unit  # a slope of -3 is no gravity torque of the other sign
+    gravity = np.where(contact | (not meaning.includes_gravity), 0.0, gravity)
     inertia = _sure(e.inertial, np.hypot(e.inertial_std, SIGN_ERROR * unit))
     if robot.drives.effort.includes_rotor_inertia:  # otherwise what is left of the rotors' may be negative
         inertia = np.where(inertia == 0, _sure(e.inertia, e.inertia_std), inertia)

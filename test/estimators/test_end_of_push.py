@@ -6,9 +6,9 @@ from test_rest_bias import REST, push, seen, standing
 KEPT = 5.7 * REST * [0, 0, 1, 0, 0, 0]  # Nm: more than a contact in one joint
 
 
-def flagged(left, kept=0.0, across=0.0):
-    """Rows with a contact, and the log: 40 N from 4 to 6 s, then `left` N along, `across` N, friction of `kept` Nm."""
-    wrench = push(40.0, 4.0, 6.0, seconds=9.0) + push(left, 6.0, 8.0, seconds=9.0)
+def flagged(left, kept=0.0, across=0.0, size=40.0):
+    """Rows with a contact, and the log: `size` N from 4 to 6 s, then `left` N along, `across` N, friction of `kept` Nm."""
+    wrench = push(size, 4.0, 6.0, seconds=9.0) + push(left, 6.0, 8.0, seconds=9.0)
     wrench[:, 0] = push(across, 6.0, 8.0, seconds=9.0)[:, 2]
     log = standing(wrench, error=0.0, seconds=9.0)
     log.effort -= kept * (log.time >= 6.0)[:, None]
@@ -16,9 +16,10 @@ def flagged(left, kept=0.0, across=0.0):
     return log.contact.any(axis=1), log
 
 
-def test_a_flag_ends_with_its_push_though_friction_has_changed():
-    """The same friction without a push is a contact."""
-    found, log = flagged(0.0, KEPT)
+@pytest.mark.parametrize("size", [40.0, 15.0])
+def test_a_flag_ends_with_its_push_though_friction_has_changed(size):
+    """The same friction without a push is a contact. Of a weak push more than a third is left along it."""
+    found, log = flagged(0.0, KEPT, size=size)
     assert found[(log.time > 4.1) & (log.time < 6.0)].all() and not found[log.time > 6.3].any()
     alone = standing(None, error=0.0)
     alone.effort -= KEPT * (alone.time >= 4.0)[:, None]

@@ -1,13 +1,13 @@
-// The end of a push: a fast change after which little is left along it. What is left then is friction, which a push
-// takes to another place, and which may keep the significance of a contact until the next motion.
+// The end of a push: a fast change after which less is left, in another direction. What is left then is friction, which
+// a push takes to another place, and which may keep the significance of a contact until the next motion.
 //
 //   d = tau - tau before 0.25 to 0.3 s    |x|^2 = x'Wx    W = diag(1/std^2)
-//   over:  |d| > least    |tau'Wd| < 0.3 |d|^2    |tau|^2 < |d|^2 / 2     for as long as `time`
+//   over:  |d| > least    |tau'Wd| < 0.9 |tau| |d|    |tau|^2 < 0.6 |d|^2     for as long as `time`
 //
 // A contact whose flag falls while |tau| > |d| was not seen to end: its deviation grew.
 //
-// From 40 to 10 N a third of the change is left along it, and the push goes on. Friction that stays lies in a joint or
-// two, within 0.3 of the change along it (source: own).
+// What is left of a push that becomes smaller is parallel to the change, and the push goes on. Friction that stays lies
+// in a joint or two. A push that turns keeps its size (source: own).
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Release {
  public:
   static constexpr std::int64_t slot_time = 50'000'000;  // ns, on the clock of the stamps: a later replay sees the same
   static constexpr int kept = 6;                         // slots; a push ends within 0.2 s
-  static constexpr double along = 0.3, left = 0.5;
+  static constexpr double cosine = 0.9, left = 0.6;
 
   // least [deviations] of the change, time [s]
   Release(int n, double least, double time) : n_(n), least_(least), time_(time) { reset(); }
@@ -41,8 +41,8 @@ class Release {
       change += w * d * d, rest += w * d * tau[i], whole += w * tau[i] * tau[i];
     }
     lasting_ = whole > change;
-    const bool over = contact && known_ == kept && change > least_ * least_ && std::abs(rest) < along * change;
-    lasts_ = over && whole < left * change ? lasts_ + dt : 0.0;
+    const bool less = contact && known_ == kept && change > least_ * least_ && whole < left * change;
+    lasts_ = less && rest * rest < cosine * cosine * whole * change ? lasts_ + dt : 0.0;
     return lasts_ >= time_;
   }
 

@@ -7,7 +7,7 @@ KEPT = 5.7 * REST * [0, 0, 1, 0, 0, 0]  # Nm: more than a contact in one joint
 
 
 def flagged(left, kept=0.0, across=0.0, size=40.0):
-    """Rows with a contact, and the log: `size` N from 4 to 6 s, then `left` N along, `across` N, friction of `kept` Nm."""
+    """Rows with a contact, and the log: `size` N from 4 to 6 s, then `left` N along, `across` N, friction `kept` Nm."""
     wrench = push(size, 4.0, 6.0, seconds=9.0) + push(left, 6.0, 8.0, seconds=9.0)
     wrench[:, 0] = push(across, 6.0, 8.0, seconds=9.0)[:, 2]
     log = standing(wrench, error=0.0, seconds=9.0)

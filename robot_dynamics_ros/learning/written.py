@@ -14,9 +14,11 @@ from robot_dynamics_ros.identification.arm.presliding_shape import SLIDING_RATIO
 from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.solvers.consistency import consistent
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
-from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
+from robot_dynamics_ros.identification.dataset.deflection import rotors_shown
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.learning.columns import WARM, Columns
+from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.update import TYPICAL, Information, file_terms, loaded_level
 from robot_dynamics_ros.models.hysteresis import viscosity
 from robot_dynamics_ros.robot_file import RobotFile
@@ -38,7 +40,11 @@ def written(columns: Columns, state: Information, source: str) -> RobotFile:
 
 
 def with_residuals(robot: RobotFile, recordings: Sequence[Recording], key: str) -> RobotFile:
-    """The file with what its live pipeline leaves unexplained in recordings in Nm."""
+    """The file with what its live pipeline leaves unexplained in recordings in Nm; positions drive its presliding
+    elements unless the velocities show the rotors.
+    """
+    if robot.hysteresis is not None and not rotors_shown(stack([working_motion(rec) for rec in recordings])):
+        robot = robot.with_updates({"hysteresis.parameters.rotor_time": [0.0] * robot.n_joints})
     return robot.with_updates({"residuals": {"source": key} | residuals(robot, recordings)})
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification.arm.written_file import file_effort
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 from robot_dynamics_ros.learning import changes, observability
 from robot_dynamics_ros.learning.changes import Change, change_of, is_new
 from robot_dynamics_ros.learning.intake import working_motion
@@ -19,7 +20,7 @@ from robot_dynamics_ros.learning.proposal import MARGIN, Proposal, judge, propos
 from robot_dynamics_ros.learning.report import improvement
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.update import Prior
-from robot_dynamics_ros.learning.written import parameters_of, written
+from robot_dynamics_ros.learning.written import parameters_of, with_residuals, written
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.inertia import is_consistent
 from robot_dynamics_ros.robot_file import load_robot
@@ -51,6 +52,15 @@ def test_the_parameters_of_a_written_file_predict_as_the_live_stages_do(worker, 
     error = np.sqrt(((live - linear)[late][:, moved] ** 2).mean(axis=0))
     # the load of the gear is that of the first file in the columns and that of the new file in the nodes
     assert (error < 0.05 * np.sqrt((m.effort[late][:, moved] ** 2).mean(axis=0))).all()
+
+
+def test_a_learned_file_follows_the_positions_unless_velocities_show_the_rotors(worker, learned):
+    key = next(k for k in learned.sources if k.startswith("learned_"))
+    seen = worker.recordings[1]
+    blind = replace(seen, pieces=[replace(p, qd=np.gradient(p.q, p.t, axis=0)) for p in seen.pieces])
+    for recording, time in ((seen, ROTOR_TIME), (blind, 0.0)):
+        found = with_residuals(learned, [recording], key)
+        assert set(found.array("hysteresis.parameters.rotor_time")) == {time}
 
 
 def test_the_first_file_from_work_is_proposed_and_halves_the_error(worker):

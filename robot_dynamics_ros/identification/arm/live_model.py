@@ -25,6 +25,7 @@ from robot_dynamics_ros.identification.arm.written_law import (
     motor_friction,
     written_blocks,
 )
+from robot_dynamics_ros.identification.dataset.deflection import rotors_shown
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import motors_core, presliding_core
@@ -84,12 +85,13 @@ def fit_live(
     """
     motors = motor_friction(body, motion)
     joints = _samples(body, rotor, motion, sum(motors.values(), np.zeros_like(motion.q)))
+    by_rotor = any(law.rotor for law in known) if known else rotors_shown(motion)
+    joints = [replace(s, rotor=s.rotor if by_rotor else None) for s in joints]
     if not known:
         problems = presliding_problems(joints)
     else:
-        by_rotor, slips, dry = (any(getattr(law, k) for law in known) for k in ("rotor", "slips", "dry"))
-        joints = [replace(s, rotor=s.rotor if by_rotor else None, slips=slips, dry=dry) for s in joints]
-        problems = [PreslidingProblem(s) for s in joints]
+        slips, dry = (any(getattr(law, k) for law in known) for k in ("slips", "dry"))
+        problems = [PreslidingProblem(replace(s, slips=slips, dry=dry)) for s in joints]
     before: Sequence[WrittenLaw | None] = known or [None] * len(problems)
     chosen = [choose_law(problem, law) for problem, law in zip(problems, before, strict=True)]
     turning, laws = choose_motors(motors, problems, chosen, turning)

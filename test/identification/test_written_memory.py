@@ -18,7 +18,7 @@ from robot_dynamics_ros.identification.arm.model import signals_of
 from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit
 from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.arm.written_law import WrittenLaw
-from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, rotor_position
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, rotor_position, stack
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
@@ -79,6 +79,14 @@ def test_what_is_judged_is_what_the_live_stage_evaluates(found):
     stage.configure(unfollowed)
     stage.run(log)
     np.testing.assert_array_equal(log.friction_torque, judged)
+
+
+def test_the_memory_of_one_recording_does_not_enter_the_next(found):
+    """The first samples of a recording, a stand for example, are judged without the friction that another one left."""
+    part = found.filtered(found.validation[0]).take(np.arange(300, 1000))
+    part.start[0], load = True, np.zeros_like(part.q)
+    twice = found.live.friction_torque(stack([part, part]), np.vstack([load, load]))
+    np.testing.assert_array_equal(twice[: len(part)], twice[len(part) :])
 
 
 def test_live_nodes_integrate_the_velocity_as_the_identification_does(found):

@@ -14,7 +14,6 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.signals.speeds import SLOW
 
 STILL = 0.05  # s in which a joint that stands moves by less than the smallest span: 0.6 mrad/s
-GAP = 0.5  # s; a longer silence resets a hysteretic model
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,9 @@ def before(start: np.ndarray, rate: float) -> np.ndarray:
 
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:
-    """Stamps [ns] (N,) with a hole before every piece, so that a hysteretic model is reset there."""
-    return (np.arange(len(start)) * (1e9 / rate) + np.cumsum(start) * 4e9 * GAP).astype(np.int64)
+    """Stamps [ns] (N,) that begin again at 0 in every piece: stamps that jump back reset a hysteretic model."""
+    row = np.arange(len(start))
+    return ((row - np.maximum.accumulate(row * start)) * (1e9 / rate)).astype(np.int64)
 
 
 def driven(

@@ -32,20 +32,26 @@ USUAL_NOTE = (
 
 
 def run(quick: bool = False) -> list[Row]:
-    """Improvement of the NMSE on three trajectories and cond(W) of the excitation; quick: one trajectory."""
-    count = 1 if quick else 3
+    """Improvement of the NMSE on three trajectories, in the mean, and cond(W) of the excitation.
+
+    The trajectories are not the source's, so one of them is not judged by one of the source's.
+    """
     condition = calibration_lab.excitation().condition
     rows = [at_most(SOURCE, "condition number of the excitation, cond(W)", 66.0, condition)]
-    *others, training = improvements(CAD_GAP, count)
+    *others, training = improvements(CAD_GAP)
+    name = "NMSE below CAD model, mean of three trajectories"
+    ours = float(np.mean([gain(*x) for x in others]))
+    rows.append(at_least(SOURCE, name, round(sum(PAPER) / len(PAPER), 1), ours, "%", GAP_NOTE))
     for k, (before, after) in enumerate(others):
-        note = f"{GAP_NOTE}; NMSE {before:.3f} -> {after:.3f} Nm"
-        name = f"NMSE below CAD model, trajectory {k + 1}"
-        rows.append(at_least(SOURCE, name, PAPER[k], gain(before, after), "%", note))
+        note = f"no target: another trajectory than the source's; NMSE {before:.3f} -> {after:.3f} Nm"
+        rows.append(
+            beside(SOURCE, f"NMSE below CAD model, trajectory {k + 1}", PAPER[k], gain(before, after), "%", note)
+        )
     note = "no target: the gap to CAD is an assumption; here it is smaller than the source's"
     rows.append(beside(SOURCE, "NMSE below CAD model, estimation run", 81.4, gain(*training), "%", note))
     if quick:
         return rows
-    for k, (before, after) in enumerate(improvements(None, count)[:-1]):
+    for k, (before, after) in enumerate(improvements(None)[:-1]):
         name = f"NMSE below robot file of the usual individual, trajectory {k + 1}"
         rows.append(beside(SOURCE, name, None, gain(before, after), "%", USUAL_NOTE))
     return rows
@@ -56,10 +62,10 @@ def gain(before: float, after: float) -> float:
     return 100 * (1 - after / before)
 
 
-def improvements(gap: dict[str, float] | None, count: int) -> list[tuple[float, float]]:
+def improvements(gap: dict[str, float] | None) -> list[tuple[float, float]]:
     """NMSE [Nm] of the CAD and of the calibrated model on other trajectories, then on the estimation run, per gap."""
     robot = lab.ur5e()
-    others = [calibration_lab.other_run(robot, k, gap) for k in range(count)]
+    others = [calibration_lab.other_run(robot, k, gap) for k in range(len(PAPER))]
     training = calibration_lab.excitation_run(robot, overrides=gap)
     found = identify_recordings(robot, [training], others)
     cad = cad_model(found)

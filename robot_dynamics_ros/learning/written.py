@@ -43,7 +43,8 @@ def with_residuals(robot: RobotFile, recordings: Sequence[Recording], key: str) 
     """The file with what its live pipeline leaves unexplained in recordings in Nm; positions drive its presliding
     elements unless the velocities show the rotors.
     """
-    if robot.hysteresis is not None and not rotors_shown(stack([working_motion(rec) for rec in recordings])):
+    delay = robot.drives.effort.delay
+    if robot.hysteresis is not None and not rotors_shown(stack([working_motion(rec, delay) for rec in recordings])):
         robot = robot.with_updates({"hysteresis.parameters.rotor_time": [0.0] * robot.n_joints})
     return robot.with_updates({"residuals": {"source": key} | residuals(robot, recordings)})
 

@@ -9,7 +9,6 @@ from prepared import ROBOT, laws, steps, structure
 from robot_dynamics_ros.identification.dataset.deflection import SHOWN, rotors_shown, shares
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, filtered
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -54,7 +53,7 @@ def test_noise_of_velocities_does_not_drive_the_friction_of_a_stiff_arm(without,
     machine.reset(path[0][0])
     log = machine.run(*path)[0]
     log.qd = log.qd + 2e-3 * np.random.default_rng(0).normal(size=log.qd.shape)
-    runs = [recording(Log(log.joint_names, log.stamp_ns, dict(log.signals)), str(k)) for k in range(2)]
+    runs = [recording(log, str(k)) for k in range(2)]
     assert rotors_shown(filtered(runs[0], 10.0)) == (not without)
     found = steps(runs[:1], runs[1:], chosen=structure(laws(), 10.0))
     assert set(found.live.hysteresis["rotor_time"]) == {time}

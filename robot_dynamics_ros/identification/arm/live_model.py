@@ -84,9 +84,8 @@ def fit_live(
     nearly the same bodies, whose kind, shape and driving signal are taken over.
     """
     motors = motor_friction(body, motion)
-    joints = _samples(body, rotor, motion, sum(motors.values(), np.zeros_like(motion.q)))
     by_rotor = any(law.rotor for law in known) if known else rotors_shown(motion)
-    joints = [replace(s, rotor=s.rotor if by_rotor else None) for s in joints]
+    joints = _samples(body, rotor, motion, sum(motors.values(), np.zeros_like(motion.q)), by_rotor)
     if not known:
         problems = presliding_problems(joints)
     else:
@@ -99,8 +98,13 @@ def fit_live(
     return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, tuple(turning)), laws
 
 
-def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, shared: np.ndarray) -> list[FrictionSamples]:
-    """What the consistent body, the rotors' inertia and `shared` (N, n) [Nm] leave of every joint's effort."""
+def _samples(
+    body: IdentifiedModel, rotor: np.ndarray, motion: Motion, shared: np.ndarray, by_rotor: bool
+) -> list[FrictionSamples]:
+    """What the consistent body, the rotors' inertia and `shared` (N, n) [Nm] leave of every joint's effort.
+
+    by_rotor: the rotors drive it where the motion has them and the torque is that of the motors.
+    """
     load = body.load(motion)
     predicted = body.predict(motion, load=load)
     folds, shared = fold_sets(motion), shared.copy()
@@ -118,6 +122,6 @@ def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, shared: n
         given = np.ones(len(motion)) if motion.weight is None else motion.weight[:, j]
         weight = huber(motion.effort[:, j] - predicted[:, j], given)
         signals = (y, v, load[:, j], motion.position[:, j], weight, motion.start)
-        rotor_angle = None if motion.rotor is None or not motor_side else motion.rotor[:, j]
+        rotor_angle = motion.rotor[:, j] if by_rotor and motor_side and motion.rotor is not None else None
         joints.append(FrictionSamples(*signals, folds, chosen, motion.rate, motion.t, rotor_angle))
     return joints

@@ -7,8 +7,8 @@ from scipy.ndimage import uniform_filter1d
 
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
 
-SLOW, FAST = 2.0, 0.05  # s of the means between which changes are compared: biases and white noise add up slowly
-# Share of the changes that torque explains, mean of the joints: elastic simulated arms 0.3 to 0.7, rigid ones 0.02.
+SHORT, LONG = 0.05, 2.0  # s of the means between which changes are compared: biases and white noise add up slowly
+# Share of the changes that torque explains, mean of the joints: elastic simulated arms 0.28 to 0.57, rigid ones 0.02.
 SHOWN = 0.1
 
 
@@ -19,7 +19,7 @@ def rotors_shown(motion: Motion) -> bool:
 
 def shares(motion: Motion, rotor: np.ndarray) -> np.ndarray:
     """Share (n,) of the changes of rotor (N, n) [rad] - position that c tau explains with a compliance c > 0, beyond
-    delay and gain of the velocity: [qd, q, qdd, tau] by least squares on what lies between FAST and SLOW.
+    delay and gain of the velocity: [qd, q, qdd, tau] by least squares on what lies between SHORT and LONG.
     """
     signals = rotor - motion.position, motion.qd, motion.q, motion.qdd, motion.effort
     D, *X, tau = (_changes(x, motion) for x in signals)
@@ -27,15 +27,14 @@ def shares(motion: Motion, rotor: np.ndarray) -> np.ndarray:
 
 
 def _share(D: np.ndarray, X: np.ndarray, tau: np.ndarray) -> float:
-    """1 - |e|^2 / |e0|^2 of fits of D (N,) with and without tau (N,) beside X (N, 3); 0 for a negative slope."""
-    A = np.column_stack([tau, X])
-    x = np.linalg.lstsq(A, D, rcond=None)[0]
-    without = D - X @ np.linalg.lstsq(X, D, rcond=None)[0]
-    return float(1 - np.sum((D - A @ x) ** 2) / max(np.sum(without**2), 1e-30)) if x[0] > 0 else 0.0
+    """Squared partial correlation of D and tau (N,) beside X (N, 3); 0 for a negative one."""
+    both = np.column_stack([D, tau])
+    d, f = (both - X @ np.linalg.lstsq(X, both, rcond=None)[0]).T
+    return float((d @ f) ** 2 / ((d @ d) * (f @ f))) if d @ f > 0 else 0.0
 
 
 def _changes(x: np.ndarray, motion: Motion) -> np.ndarray:
-    """Means over FAST less those over SLOW of every piece (N, n)."""
-    short, long = (max(round(s * motion.rate), 1) for s in (FAST, SLOW))
+    """Means over SHORT less those over LONG of every piece (N, n)."""
+    short, long = (max(round(s * motion.rate), 1) for s in (SHORT, LONG))
     parts = [x[a:b] for a, b in pieces_of(motion.start)]
     return np.concatenate([uniform_filter1d(p, short, axis=0) - uniform_filter1d(p, long, axis=0) for p in parts])

@@ -258,5 +258,5 @@ def significance(robot: RobotFile, log: Log) -> np.ndarray:
 def _stands(log: Log) -> np.ndarray:
     """(N,) bool: all joints have stood for 0.1 s (rest_bias.hpp)."""
     slow = np.nan_to_num(np.abs(log.qd)).max(axis=1) < STANDING
-    last = np.maximum.accumulate(np.where(slow, log.time[0], log.time))
+    last = np.maximum.accumulate(np.where(slow, log.time[:1], log.time))
     return np.asarray(log.time - last >= 0.1)

@@ -1,5 +1,6 @@
 """Residuals of the written file: wider where few recordings show their scatter, without presliding that is unknown."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -57,6 +58,15 @@ def test_few_recordings_widen_the_residual(log):
     np.testing.assert_allclose(two / three, 1.0 / 0.9, rtol=0.01)
     parts = residuals(UR5E, [recording(log, "bag"), recording(log, "bag")])  # pieces of one recording
     np.testing.assert_allclose(parts["moving"], one)
+
+
+def test_a_piece_that_ends_while_the_observer_settles_says_nothing(log):
+    whole = recording(log, "bag")
+    (piece,) = whole.pieces
+    short = piece.take(slice(0, int((piece.t <= SETTLING).sum())))
+    one, two = (residuals(UR5E, [replace(whole, pieces=pieces)]) for pieces in ([piece], [piece, short]))
+    np.testing.assert_allclose(two["moving"], one["moving"], rtol=0.01)
+    np.testing.assert_allclose(two["significance"], one["significance"], rtol=0.01)
 
 
 def test_unknown_gravity_and_the_level_of_friction_are_in_the_residuals(log):

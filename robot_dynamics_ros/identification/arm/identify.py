@@ -11,11 +11,12 @@ from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit, check_rate
 from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, contact_stretches, described, without
-from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, mounted, recognise
+from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
 from robot_dynamics_ros.identification.arm.model import motion_of
+from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together, other_masses
 from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravity_deviation, residuals

@@ -1,0 +1,93 @@
+"""Direction of gravity in the base frame: a robot on a wall, a ceiling or a tilted base whose file says upright."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.effort_meaning import dissipation_signs, has_masses
+from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals.speeds import MOVING
+
+STANDARD = 9.80665  # m/s2
+PLAUSIBLE = (0.3, 4.0)  # estimated over standard gravity: masses may be off, units may not
+TILT = np.deg2rad(0.5)  # deviation of the direction that all joints share: few joints may agree by chance
+SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of freedom of six joints
+JOINTS, SAMPLES = 3, 100  # that the direction is taken from at least; sliding samples of each
+
+Normal = tuple[np.ndarray, np.ndarray]  # equations H (3, 3), h (3,) of one joint: H g = h
+
+
+def mounted(robot: RobotFile, motion: Motion) -> tuple[RobotFile, str]:
+    """The robot with the gravity that its effort shows, and a sentence; unchanged where the file's direction fits.
+
+    The direction is the least-squares one of all joints with the masses of the robot file, its deviation the jackknife
+    over the joints (Efron & Stein 1981): their masses are wrong independently. Another direction than the file's must
+    be SURE deviations from it; an axis of the base frame within them is taken instead. An effort of the other sign
+    turns it round: dissipation tells where the file's sign does not fit.
+    """
+    declared = robot.gravity
+    size = float(np.linalg.norm(declared))
+    if size < 1e-6 or robot.links is None or not has_masses(robot):
+        return robot, ""
+    joints = _normal_equations(robot, motion)
+    if len(joints) < JOINTS:
+        return robot, ""
+    found = _gravity(joints)
+    strength = float(np.linalg.norm(found))
+    if not PLAUSIBLE[0] * STANDARD < strength < PLAUSIBLE[1] * STANDARD:
+        return robot, ""
+    same = np.cos(min(SURE * np.hypot(TILT, _deviation(joints)), np.pi))  # cosine between directions that may be one
+    direction = robot.drives.effort.sign * found / strength
+    if direction @ declared / size < same and _reversed(robot, motion):
+        direction = -direction
+    if direction @ declared / size >= same:
+        return robot, ""
+    axis = np.eye(3)[np.argmax(np.abs(direction))] * np.sign(direction[np.argmax(np.abs(direction))])
+    direction = axis if direction @ axis >= same else direction
+    gravity = np.round(STANDARD * direction, 6)
+    shown = ", ".join(f"{x:.2f}" for x in gravity)
+    text = f"gravity acts along [{shown}] m/s2 in the base frame, not as the robot file says: used"
+    return robot.with_updates({"kinematics.gravity": gravity}), text
+
+
+def _reversed(robot: RobotFile, motion: Motion) -> bool:
+    """Whether friction says that the effort has the other sign than the file's; behind a gear it does not show."""
+    side, sign = robot.drives.torque_side, robot.drives.effort.sign
+    return side == "motor" and sign * float(dissipation_signs(robot, motion).sum()) < 0
+
+
+def _gravity(joints: list[Normal]) -> np.ndarray:
+    """Gravity (3,) [m/s2] that the equations of some joints show."""
+    H, h = (np.sum([joint[k] for joint in joints], axis=0) for k in range(2))
+    return np.linalg.lstsq(H, h, rcond=1e-9)[0]
+
+
+def _deviation(joints: list[Normal]) -> float:
+    """Jackknife deviation [rad] of the direction, along that in which it varies most."""
+    others = np.array([_gravity(joints[:k] + joints[k + 1 :]) for k in range(len(joints))])
+    others /= np.linalg.norm(others, axis=1)[:, None]
+    return float(np.sqrt((len(joints) - 1) * np.linalg.eigvalsh(np.cov(others.T, ddof=0))[-1]))
+
+
+def _normal_equations(robot: RobotFile, motion: Motion) -> list[Normal]:
+    """Of every joint that slides, where it does: at rest friction may hold it with either sign. Each has weight 1."""
+    model = RobotModel(robot.chain(), robot.joint_names)
+    q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
+    columns = [model.gravity(q, gravity=axis) for axis in np.eye(3)]
+    dynamic = model.rnea(q, qd, qdd) - model.gravity(q)
+    found = []
+    for j in range(motion.n):
+        rows = np.abs(qd[:, j]) > MOVING
+        if rows.sum() < SAMPLES:
+            continue
+        y = motion.effort[rows, j]
+        weight = 1 / max(float(((y - y.mean()) ** 2).sum()), 1e-12)
+        own = np.column_stack([dynamic[rows, j], qdd[rows, j], simple_friction(qd[rows, j])])
+        Q = np.linalg.qr(own + 1e-12)[0]
+        G = np.column_stack([c[rows, j] for c in columns])
+        G, y = G - Q @ (Q.T @ G), y - Q @ (Q.T @ y)
+        found.append((weight * G.T @ G, weight * G.T @ y))
+    return found

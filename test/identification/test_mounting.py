@@ -1,0 +1,73 @@
+"""Direction of gravity from recordings: tilted bases, joints that stand, and arms whose friction does not show."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from synthetic import excitation, torque, truth_of
+
+from robot_dynamics_ros.identification.arm.mounting import STANDARD, mounted
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.robot_file import load_robot
+
+UR5E = load_robot("ur5e")
+FR3 = load_robot("fr3")
+TRUTH = truth_of(UR5E)  # other masses than the file's
+
+
+def motion(robot, truth, gravity, seed=3, still=0.0):
+    """30 s of motion at 50 Hz; for a share `still` of every 2 s the arm stands, held by friction of any sign."""
+    t, q, qd, qdd = excitation(robot.n_joints, 30.0, 50.0, seed)
+    effort = torque(robot, truth, q, qd, qdd, np.asarray(gravity))
+    stands = t % 2.0 < 2.0 * still
+    held = truth.fc * np.random.default_rng(seed).uniform(-2.0, 2.0, (16, robot.n_joints))[(t / 2.0).astype(int)]
+    qd, qdd = (np.where(stands[:, None], 0.0, x) for x in (qd, qdd))
+    effort = np.where(stands[:, None], torque(robot, truth, q, 0 * q, 0 * q, np.asarray(gravity)) + held, effort)
+    return Motion(t, q, qd, qdd, effort, t == 0, 50.0)
+
+
+def angle(a, b):
+    return np.rad2deg(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1.0, 1.0)))
+
+
+@pytest.mark.parametrize("still", [0.0, 0.6])
+@pytest.mark.parametrize("tilt", [0.0, 10.0, 40.0, 90.0, 180.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tilted_base_is_found_with_masses_that_are_wrong_and_an_upright_one_is_left(tilt, still, seed):
+    gravity = Rotation.from_rotvec(np.deg2rad(tilt) * np.array([0.8, 0.6, 0.0])).apply([0.0, 0.0, -STANDARD])
+    found, text = mounted(UR5E, motion(UR5E, TRUTH, gravity, seed, still))
+    assert bool(text) == (tilt > 0) and angle(found.gravity, gravity) < 2.5
+
+
+def test_an_axis_of_the_base_is_taken_where_the_direction_may_be_one():
+    found, _ = mounted(UR5E, motion(UR5E, TRUTH, [STANDARD, 0.0, 0.0]))
+    np.testing.assert_allclose(found.gravity, [STANDARD, 0.0, 0.0])
+
+
+def test_an_effort_of_the_other_sign_is_no_ceiling():
+    one = motion(UR5E, TRUTH, [0.0, 0.0, -STANDARD])
+    one.effort[:] *= -1.0
+    assert mounted(UR5E, one)[1] == ""
+
+
+def test_a_sign_that_friction_does_not_show_turns_no_upright_arm_over():
+    """Friction that seems to create energy, as it does in short recordings."""
+    one = motion(UR5E, replace(TRUTH, fc=-0.3 * TRUTH.fc, fv=-0.3 * TRUTH.fv), [0.0, 0.0, -STANDARD])
+    assert mounted(UR5E, one)[1] == ""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_arm_whose_friction_does_not_show_is_not_turned_over(seed):
+    """Its residual is noise, whose dissipation has any sign."""
+    zero = np.zeros(FR3.n_joints)
+    truth = replace(truth_of(FR3), fc=zero, fv=zero, offset=zero)
+    one = motion(FR3, truth, FR3.gravity, seed)
+    one.effort[:] += np.random.default_rng(seed).normal(0.0, 0.1, one.effort.shape) - 0.02 * one.qd
+    assert mounted(FR3, one)[1] == ""
+
+
+def test_a_tilt_that_few_joints_may_agree_on_by_chance_is_left():
+    exact = replace(TRUTH, phi=UR5E.inertial_parameters.ravel())
+    tilted = [Rotation.from_rotvec([np.deg2rad(x), 0.0, 0.0]).apply([0.0, 0.0, -STANDARD]) for x in (1.5, 3.5)]
+    assert [bool(mounted(UR5E, motion(UR5E, exact, g))[1]) for g in tilted] == [False, True]

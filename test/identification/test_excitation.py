@@ -11,6 +11,7 @@ from robot_dynamics_ros.cli.excite import command
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits, design_fourier
 from robot_dynamics_ros.identification.excitation.criteria import hadamard, logdet
+from robot_dynamics_ros.identification.excitation.design import SLOW
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, USE
 from robot_dynamics_ros.identification.excitation.motion import FourierMotion
 from robot_dynamics_ros.identification.excitation.space import Pose, tcp_speed
@@ -45,7 +46,7 @@ def test_condition_below_100_on_every_arm_and_start(name, seed):
     limits = Limits.of(robot, floor=0.05, clearance=0.1)
     e = design_fourier(robot, limits, starts=1, effort=15, seed=seed)
     criteria = Criteria(robot, limits)
-    assert e.condition < 100 and e.time[-1] == pytest.approx(20.0, abs=0.01)
+    assert e.condition < 100 and e.time[-1] == pytest.approx(40.0, abs=0.01)
     assert criteria.violation(e.q, e.qd, e.qdd) <= 0.03  # of 90 % of the limits
     assert np.all(np.abs(e.qd) <= limits.velocity) and np.all(np.abs(e.qdd) <= limits.acceleration)
     if np.isfinite(limits.tcp_speed):
@@ -81,6 +82,20 @@ def test_velocity_is_the_derivative(designed):
     assert np.allclose(slope[2:-2], designed.qd[2:-2], atol=2e-3)
 
 
+def test_the_second_half_is_the_motion_once_more_at_a_tenth_of_its_way(designed):
+    half = len(designed.q) // 2
+    fast, slow = designed.q[:half], designed.q[half:]
+    np.testing.assert_allclose(slow[1:] - fast[0], SLOW * (fast - fast[0])[1:], atol=1e-9)
+    np.testing.assert_allclose(designed.qd[half:][1:], SLOW * designed.qd[:half][1:], atol=1e-9)
+    assert np.abs(slow[0] - fast[0]).max() < 1e-9 and np.abs(designed.qd[half]).max() < 1e-9
+
+
+@pytest.mark.parametrize("slow", [0.0, SLOW])
+def test_a_motion_of_any_length_ends_still(slow):
+    e = design_fourier(ROBOT, LIMITS, duration=25.0, starts=1, effort=0, seed=1, slow=slow)
+    assert e.time[-1] == pytest.approx(25.0, abs=0.01) and np.abs(e.qd[-1]).max() < 0.02
+
+
 def test_search_improves_on_its_start(designed):
     start = design_fourier(ROBOT, LIMITS, starts=1, effort=0, seed=1)
     assert designed.condition < min(40.0, 0.95 * start.condition)
@@ -88,7 +103,8 @@ def test_search_improves_on_its_start(designed):
 
 def test_criteria_are_those_of_the_stacked_regressor(designed):
     criteria = Criteria(ROBOT, Limits.of(ROBOT))
-    W = criteria.rigid.base_regressor(designed.q, designed.qd, designed.qdd).reshape(-1, criteria.rigid.base.size)
+    fast = (x[: len(designed.q) // 2] for x in (designed.q, designed.qd, designed.qdd))
+    W = criteria.rigid.base_regressor(*fast).reshape(-1, criteria.rigid.base.size)
     assert designed.condition == pytest.approx(np.linalg.cond(W), rel=1e-8)
     G = W.T @ W / len(W)
     assert hadamard(G)[0] <= logdet(G)[0] + 1e-9

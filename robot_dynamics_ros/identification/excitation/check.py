@@ -98,7 +98,8 @@ def _highest(t: np.ndarray, e: np.ndarray) -> tuple[float, np.ndarray]:
 
 def broken(search: FourierSearch, x: np.ndarray) -> list[Breach]:
     """Limits that the motion of free numbers x (m,) breaks, between samples too; the worst first."""
-    return breaches(search.criteria, lambda t: search.at(x, t), search.duration, len(search.motions.t))
+    duration, samples = search.parts * search.duration, search.parts * len(search.motions.t)
+    return breaches(search.criteria, lambda t: search.at(x, t), duration, samples)
 
 
 def mend(search: FourierSearch, x: np.ndarray) -> tuple[np.ndarray, list[Breach]]:

@@ -56,12 +56,16 @@ def phases(effort: int) -> list[Phase]:
 
 
 class FourierSearch:
-    """Search over Fourier motions of one robot; x (m,): their free numbers."""
+    """Search over Fourier motions of one robot; x (m,): their free numbers.
 
-    def __init__(self, criteria: Criteria, harmonics: int, base: float, duration: float) -> None:
+    slow: where it is not 0, the motion is followed by itself once more at this share of the way from its start.
+    """
+
+    def __init__(self, criteria: Criteria, harmonics: int, base: float, duration: float, slow: float = 0.0) -> None:
         samples = max(SAMPLES, int(np.ceil(6 * harmonics * base * duration / np.pi)))  # 12 per fastest period
         t = np.linspace(0, duration, samples, endpoint=False)
-        self.duration, self.criteria = duration, criteria
+        self.duration, self.slow, self.criteria = duration, slow, criteria
+        self.parts = 2 if slow else 1
         self.motions = FourierMotion(criteria.limits, harmonics, base, t)
         self.problem = ExcitationProblem(criteria, self.motions)
 
@@ -146,5 +150,7 @@ class FourierSearch:
         return y.ravel()
 
     def at(self, x: np.ndarray, t: np.ndarray) -> JointMotion:
-        """q, qd, qdd (N, n) of free numbers x at times t (N,) [s]."""
-        return self.motions.at(x, t)
+        """q, qd, qdd (N, n) of free numbers x at times t (N,) [s], both parts."""
+        (q, qd, qdd), start = self.motions.at(x, t), self.motions.at(x, np.zeros(1))[0]
+        share = np.where(t > self.duration, self.slow, 1.0)[:, None]
+        return start + share * (q - start), share * qd, share * qdd

@@ -106,6 +106,13 @@ def _rest(robot: RobotFile, usual: float) -> dict[str, np.ndarray]:
     return {"rest_std": deviation, "rest_time": usual * np.minimum(kept, 1.0) ** 2}
 
 
+def effort_error(robot: RobotFile) -> np.ndarray:
+    """Deviation (n,) of the torque per ampere as share of it; 0 for an effort in Nm, or where it is unknown."""
+    if robot.drives.effort.unit != "A":
+        return np.zeros(robot.n_joints)
+    return robot.array_or("drives.torque_constant_std", 0.0) / robot.array("drives.torque_constant")
+
+
 def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
     n, scale, side = robot.n_joints, torque_scale(robot), robot.drives.torque_side
@@ -141,6 +148,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "drift_std": drift_deviation(robot),
             "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
             "friction_level": friction_level(robot) if known and side == "motor" else np.zeros(n),
+            "effort_error": effort_error(robot),
             "dry": dry_joints(robot) * float(side == "motor"),
         }
     )

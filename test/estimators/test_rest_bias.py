@@ -221,3 +221,19 @@ def test_a_contact_does_not_end_by_its_own_uncertainty():
     added = (log.friction_std * log.contact_load / friction_level(ROBOT))[late, 1]
     assert added.min() > 10.0
     np.testing.assert_allclose(log.external_joint_torque_std[late, 1], added, rtol=0.01)
+
+
+def test_an_unsure_torque_constant_is_in_the_deviation_of_a_contact():
+    amperes = {"drives.effort.unit": "A", "drives.torque_constant": [10.0] * 6}
+    variance = []
+    for std in (None, [1.0] * 6):
+        log = standing(error=0.0, seconds=6.0)
+        log.effort[(log.time >= 3.0) & (log.time < 5.0), 1] += 60.0
+        log.effort /= 10.0
+        Pipeline(ROBOT.with_updates(amperes | {"drives.torque_constant_std": std}, {"test": "made up"})).run(log)
+        variance.append(log.external_joint_torque_std**2)
+    inside = (log.time > 3.2) & (log.time < 5.0)
+    added = np.sqrt((variance[1] - variance[0])[inside])
+    np.testing.assert_allclose(added, 0.1 * np.abs(log.contact_load[inside]), atol=0.2)
+    assert added[:, 1].min() > 5.0
+    np.testing.assert_allclose(variance[1][log.time < 3.0], variance[0][log.time < 3.0])

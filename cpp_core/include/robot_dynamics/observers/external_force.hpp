@@ -7,6 +7,7 @@
 // them: the flag would drop out under the push that raises it, and a moment would explain what is a force (source:
 // own).
 //   (s tau / level)^2   s: deviation of friction, level: its breakaway
+//   (e tau)^2           e: deviation of the torque constant, as share of it
 //   lag^2               what the filters behind the observer have not followed yet (external_torque.hpp)
 #pragma once
 
@@ -51,6 +52,7 @@ class ExternalForce {
     require_range("tare_payload", p.tare_payload, 0.0, std::numeric_limits<double>::infinity());
     require_range("onset_gain", p.onset_gain, 0.0, 1e5);
     require_each("friction_level", p.friction_level.data(), chain.n, 0.0, 1e6);
+    require_each("effort_error", p.effort_error.data(), chain.n, 0.0, 10.0);
     restart();
   }
 
@@ -239,9 +241,10 @@ class ExternalForce {
     for (double& c : estimate_.covariance) c *= free ? std::clamp(tails * mean, 0.25, 9.0) : 1.0;
   }
 
-  // Deviation of the friction that a load (Nm) adds: the relative error of friction.
+  // Deviation that a load (Nm) adds: the relative errors of friction and of the torque constant.
   double added_by(int i, double friction_std, double load) const noexcept {
-    return p_.friction_level[i] > 0.0 ? friction_std * load / p_.friction_level[i] : 0.0;
+    const double friction = p_.friction_level[i] > 0.0 ? friction_std / p_.friction_level[i] : 0.0;
+    return std::hypot(friction, p_.effort_error[i]) * load;
   }
 
   void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {

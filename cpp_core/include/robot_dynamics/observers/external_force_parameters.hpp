@@ -29,6 +29,7 @@ struct ExternalForceParameters {
   std::array<double, max_joints> friction_std{};  // Nm, used when the friction stage gives none
   double model_error = 0.03;                      // relative error of the model torque
   std::array<double, max_joints> friction_level{};  // Nm, at breakaway; 0: none of its error is added in contact
+  std::array<double, max_joints> effort_error{};    // deviation of the torque per unit of effort, as share of it
   std::array<double, max_joints> dry{};             // 1: friction of a joint that stands is whatever balances
   bool ignore_friction = false;                     // link-side torque: friction is before the sensor
   WrenchParameters wrench;

@@ -78,6 +78,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("friction_std", p.friction_std, n);
   each("model_error", p.model_error);
   each("friction_level", p.friction_level, n);
+  each("effort_error", p.effort_error, n);
   each("dry", p.dry, n);
   each("ignore_friction", p.ignore_friction);
   for_each_parameter(p.wrench, each);

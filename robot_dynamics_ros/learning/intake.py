@@ -12,7 +12,7 @@ import numpy as np
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
-from robot_dynamics_ros.identification.arm.contact import Stretch, after_motion, in_blocks, touched_blocks, without
+from robot_dynamics_ros.identification.arm.contact import Stretch, after_motion, touched, without
 from robot_dynamics_ros.identification.arm.export import bag_files
 from robot_dynamics_ros.identification.arm.identify import leave_out_contact, recognise_effort
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
@@ -32,7 +32,6 @@ TRAVEL = 2.0  # largest spans that a joint must have covered before its preslidi
 BLOCK = 1.0  # s over which residuals are averaged to see how long they stay alike
 MIN_ROWS = 500  # of a joint
 ALIKE = 50.0  # rows per independent row of a first look
-FAR, SHARE, MIN_BLOCKS = 6.0, 0.25, 20  # deviations, of friction, blocks: contact beside a known model
 
 
 def bag_hash(bag: str | Path) -> str:
@@ -127,7 +126,8 @@ def _untouched(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> np.n
     """Rows (N, n) without those that parameters x (p,) of earlier recordings show as contact."""
     parts = list(work.chunks())
     residual = np.concatenate([_residual(prior, part, x) for part in parts])
-    return use * ~_touched(residual, _level(prior, parts), use, work.motion)[:, None]
+    (rows,) = touched([residual], [use], _level(prior, parts), work.motion.rate)
+    return use * ~rows[:, None]
 
 
 def _level(prior: Prior, parts: list[Work]) -> np.ndarray:
@@ -141,33 +141,14 @@ def _folded(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> tuple[T
     """The triangle without what was touched, rows far off x (p,) with less weight (Huber); touched (N,) bool."""
     columns, motion, parts = prior.columns, work.motion, list(work.chunks())
     residual = np.concatenate([_residual(prior, part, x) for part in parts])
-    touched = _touched(residual, _level(prior, parts), use, motion)
-    use = use * ~touched[:, None]
+    (contact,) = touched([residual], [use], _level(prior, parts), motion.rate)
+    use = use * ~contact[:, None]
     weight = np.column_stack([_huber(r, u) for r, u in zip(residual.T, use.T, strict=True)])
     law = file_effort(columns.robot, columns.rigid.gravity, (None,) * columns.n)
     error = np.concatenate([part.motion.effort - law(part.motion) for part in parts])
     reference = (weight * error**2).sum(axis=0)
     sums, alike = np.maximum(weight.sum(axis=0), 1.0), _correlation(residual, weight, motion)
-    return Triangle(triangles_of(prior, work, weight), sums, alike, reference), touched
-
-
-def _touched(residual: np.ndarray, level: np.ndarray, use: np.ndarray, motion: Motion) -> np.ndarray:
-    """(N,) bool: mean residual over a block of some joint beyond FAR robust deviations of all such means, and
-    beyond SHARE of the joint's friction, level (n,) [Nm].
-
-    A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
-    """
-    blocks, seen = in_blocks(residual, motion.rate), in_blocks(use, motion.rate).min(axis=1) > 0
-    mean = blocks.mean(axis=1)
-    size = np.zeros(len(mean))
-    for value, rows, least in zip(mean.T, seen.T, SHARE * level, strict=True):
-        if rows.sum() > MIN_BLOCKS:
-            off = np.abs(value - np.median(value[rows]))
-            size = np.maximum(size, rows * off / max(FAR * 1.4826 * float(np.median(off[rows])), least))
-    known = np.maximum.accumulate(np.where(seen.any(axis=1), np.arange(len(size)), 0))
-    touched = touched_blocks(size[known])  # in a long standstill contact lasts until a block shows that it is over
-    rows = np.repeat(touched[1:-1], blocks.shape[1])
-    return np.concatenate([rows, np.zeros(len(residual) - len(rows), bool)])
+    return Triangle(triangles_of(prior, work, weight), sums, alike, reference), contact
 
 
 def _without(rec: Recording, motion: Motion, touched: np.ndarray) -> Recording:

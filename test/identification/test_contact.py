@@ -113,6 +113,20 @@ def test_contact_is_found_left_out_and_reported():
     assert [r.samples for r in without(state.training, [])] == [r.samples for r in state.training]
 
 
+def test_smaller_contact_shows_beside_identified_friction():
+    spans = [(a, a + 1.5) for a in np.arange(3.0, 27.0, 5.0)]
+    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), spans, 8.0)
+    first = prepared(log)
+    assert len(contact_stretches(first.rigid, first.training)) < 3
+    found = steps([recording(log, "run")], until="leave_out_more_contact")
+    t = np.concatenate([piece.begin + piece.t for piece in found.training[0].pieces])
+    inside = [((t > begin + 0.3) & (t < end - 0.3)).any() for begin, end in spans]
+    assert sum(inside) <= 1 and 30.0 - 14.0 < found.training[0].duration < 30.0 - 6.0
+    assert found.touched and any("contact" in text and "--exclude" in text for text in found.warnings)
+    ignored = steps([recording(log, "run")], contact="ignore", until="choose_live_motion")
+    assert not free().touched and not ignored.touched
+
+
 def test_leaving_contact_out_gives_back_the_friction():
     """A recording with pushes predicts free motion better than when contact is ignored."""
     errors = []

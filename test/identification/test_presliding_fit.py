@@ -144,3 +144,11 @@ def test_the_rotor_drives_where_the_gear_bends_and_not_where_the_velocity_is_wro
     assert not rotor_drives([data, replace(data, rotor=None)])
     assert fitted(data)["rotor_time"] == ROTOR_TIME
     assert fitted(replace(data, rotor=None))["rotor_time"] == 0.0
+
+
+def test_a_fold_that_a_joint_does_not_show_is_a_fold_all_the_same():
+    """Of two joints of a wrist one travels later: their errors are added fold by fold."""
+    data = samples()
+    late = np.where(np.arange(N) < 20, 6, np.arange(N) * 6 // N)
+    problem = PreslidingProblem(replace(data, folds=[late]))
+    assert (problem.rows >= 20).all() and len(problem.held_out(Shape(1.0, 1.0, 0.1))) == 7

@@ -2,13 +2,14 @@
 
 Contact: effort that neither a rigid body nor friction can hold. A robust fit of rigid body, rotor inertia and friction
 leaves a residual; its mean over BLOCK seconds beyond CORE times the joint's own friction is contact, with what is
-beyond EDGE times it before and after.
+beyond EDGE times it before and after. Beside identified friction smaller contact shows (`touched`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +20,10 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals.speeds import SLOW
+from robot_dynamics_ros.signals.speeds import MOVING, SLOW
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.identification.arm.live_model import LiveModel
 
 CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked at
 BLOCK = 0.3  # s
@@ -28,8 +32,9 @@ REST = 1.5  # times the level of a joint that stands, where friction may hold it
 STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 ROUNDS, FITTED = 8, 10_000  # of the robust fit; at most this many rows, evenly thinned
+FAR, SHARE, MIN_BLOCKS = 6.0, 0.25, 20  # deviations, of friction, blocks: contact beside a known model
 MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it out leaves too little
-FAR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
+OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 SIGNIFICANCE = 3.0  # standard deviations
 NAMED = 4  # stretches, the largest
@@ -64,6 +69,50 @@ def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[St
         for (rec, piece, motion), part in zip(looked, parts, strict=True)
         for rows in _stretches(piece, motion, part, level)
     ]
+
+
+def contact_beside(live: LiveModel, recordings: list[Recording]) -> list[Stretch]:
+    """Stretches of contact that an identified model shows where joints slide; at rest friction may hold it."""
+    looked = [(rec, piece, motion) for rec in recordings for piece, motion in _motions(rec)]
+    if not looked:
+        return []
+    motions = [motion for _, _, motion in looked]
+    residuals = [m.effort - live.predict(m) for m in motions]
+    links = [live.rigid.torque(live.phi, m.q, m.qd, m.qdd) for m in motions]
+    level = np.median(np.concatenate([np.abs(m.effort - x) for m, x in zip(motions, links, strict=True)]), axis=0)
+    rows = touched(residuals, [np.abs(m.qd) > MOVING for m in motions], level, motions[0].rate)
+    return [
+        Stretch(rec.name, piece.begin + float(m.t[a]), piece.begin + float(m.t[b - 1]), 0.0)
+        for (rec, piece, m), own in zip(looked, rows, strict=True)
+        for a, b in runs(own)
+    ]
+
+
+def touched(
+    residuals: Sequence[np.ndarray], uses: Sequence[np.ndarray], level: np.ndarray, rate: float
+) -> list[np.ndarray]:
+    """(N,) bool of every motion: the mean of a residual (N, n) over a block in which all of a joint's rows are used
+    (N, n) is beyond FAR robust deviations of all such means, and beyond SHARE of the joint's friction, level (n,) [Nm].
+
+    A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
+    """
+    means = [in_blocks(residual, rate).mean(axis=1) for residual in residuals]
+    seen = [in_blocks(use, rate).min(axis=1) > 0 for use in uses]
+    mean, known, size = np.concatenate(means), np.concatenate(seen), np.zeros(sum(map(len, means)))
+    for value, rows, least in zip(mean.T, known.T, SHARE * level, strict=True):
+        if rows.sum() > MIN_BLOCKS:
+            off = np.abs(value - np.median(value[rows]))
+            size = np.maximum(size, rows * off / max(FAR * 1.4826 * float(np.median(off[rows])), least))
+    sizes = np.split(size, np.cumsum([len(m) for m in means])[:-1])
+    parts = zip(residuals, seen, sizes, strict=True)
+    return [_spread(len(residual), one, own, max(round(BLOCK * rate), 1)) for residual, one, own in parts]
+
+
+def _spread(count: int, seen: np.ndarray, size: np.ndarray, block: int) -> np.ndarray:
+    """(count,) bool of a motion from its blocks (m,): in a long standstill contact lasts until one shows its end."""
+    last = np.maximum.accumulate(np.where(seen.any(axis=1), np.arange(len(size)), 0))
+    rows = np.repeat(touched_blocks(size[last])[1:-1], block)
+    return np.concatenate([rows, np.zeros(count - len(rows), bool)])
 
 
 def after_motion(motion: Motion) -> np.ndarray:
@@ -210,7 +259,7 @@ def far_rotors(robot: RobotFile, rotor: np.ndarray) -> str:
         return ""
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = rotor / robot.array("drives.rotor_inertia")
-        far = np.isfinite(ratio) & ((ratio > FAR) | (ratio < 1 / FAR))
+        far = np.isfinite(ratio) & ((ratio > OTHER_ROTOR) | (ratio < 1 / OTHER_ROTOR))
     found = [f"{name} {r:.2g}" for name, r, f in zip(robot.joint_names, ratio, far, strict=True) if f]
     if not found:
         return ""

@@ -10,7 +10,14 @@ import numpy as np
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit, check_rate
-from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, contact_stretches, described, without
+from robot_dynamics_ros.identification.arm.contact import (
+    MAX_CONTACT_SHARE,
+    Stretch,
+    contact_beside,
+    contact_stretches,
+    described,
+    without,
+)
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
@@ -33,6 +40,7 @@ from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
+ROUNDS = 3  # of contact beside identified friction, which is better known without it
 MAX_SLOW_SAMPLES = 20_000  # from which the meaning of an effort is recognised
 
 Progress = Callable[[str], None]
@@ -171,7 +179,28 @@ def leave_out_contact(state: Identification) -> None:
     """
     if state.options.contact != "auto":
         return
-    found = contact_stretches(state.rigid, state.training)
+    _leave_out(state, contact_stretches(state.rigid, state.training))
+
+
+def leave_out_more_contact(state: Identification) -> None:
+    """Contact that only identified friction shows is left out and the rest identified again, in ROUNDS at most.
+
+    What is judged on keeps it: there a model may be wrong. The residuals of a recording with contact do without.
+    """
+    for _ in range(ROUNDS):
+        motor = state.robot.drives.torque_side == "motor"  # a sensor behind the gear shows contact without friction
+        if state.options.contact != "auto" or state.friction_invalid_reason or not motor:
+            return
+        before = state.training
+        _leave_out(state, contact_beside(state.live, state.training))
+        if state.training is before:
+            return
+        state.touched = True
+        for step in (choose_structure, fit_parameters, fit_together):
+            step(state)
+
+
+def _leave_out(state: Identification, found: list[Stretch]) -> None:
     if not found:
         return
     how_much = described(found, state.training)
@@ -202,11 +231,12 @@ def choose_structure(state: Identification) -> None:
 
 def measure_residuals(state: Identification) -> None:
     """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it."""
+    free = state.validation
+    if state.touched:
+        free = without(free, contact_beside(state.live, free))
     try:
         state.residuals = residuals(
-            for_repaired(identified_robot(state)),
-            [*state.training, *state.validation],
-            gravity_deviation(state.robot, state.fit),
+            for_repaired(identified_robot(state)), [*state.training, *free], gravity_deviation(state.robot, state.fit)
         )
     except CapabilityError as error:
         note(state.statements, f"no residuals in the robot file: {error}")
@@ -249,6 +279,7 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("choosing filters and friction laws", choose_structure),
     ("solving", fit_parameters),
     ("friction laws of the robot file", fit_together),
+    ("looking for contact beside friction", leave_out_more_contact),
     ("temperatures of the recordings", compare_viscosity),
     ("checking rotor inertias", check_rotors),
     ("velocity and acceleration of the live nodes", choose_live_motion),

@@ -52,7 +52,7 @@ class PreslidingProblem:
         known = _travelled(data, 2 * SPANS[-1])
         self.every = step = max(len(data.y) // ROWS, 1)
         rows, self.unknown = np.flatnonzero(known)[::step], np.flatnonzero(~known)[::step]
-        order, self.edges, self.parts = cells([fold[rows] for fold in data.folds])
+        order, self.edges, self.parts = cells(data.folds, rows)
         self.rows = rows[order]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])

@@ -123,6 +123,7 @@ def test_smaller_contact_shows_beside_identified_friction():
     inside = [((t > begin + 0.3) & (t < end - 0.3)).any() for begin, end in spans]
     assert sum(inside) <= 1 and 30.0 - 14.0 < found.training[0].duration < 30.0 - 6.0
     assert found.touched and any("contact" in text and "--exclude" in text for text in found.warnings)
+    assert len(set(found.statements)) == len(found.statements)
     ignored = steps([recording(log, "run")], contact="ignore", until="choose_live_motion")
     assert not free().touched and not ignored.touched
 

@@ -122,5 +122,5 @@ class Identification:
 
 
 def note(sentences: list[str], *more: str) -> None:
-    """Append the sentences that are not empty."""
-    sentences += [text for text in more if text]
+    """Append the sentences that are not empty and not there yet."""
+    sentences += [text for text in dict.fromkeys(more) if text and text not in sentences]

@@ -17,6 +17,7 @@ from robot_dynamics_ros.identification.arm.contact import (
     contact_stretches,
     far_rotors,
     lost_rotors,
+    touched,
     without,
 )
 from robot_dynamics_ros.identification.arm.export import identified_robot
@@ -126,6 +127,16 @@ def test_smaller_contact_shows_beside_identified_friction():
     assert len(set(found.statements)) == len(found.statements)
     ignored = steps([recording(log, "run")], contact="ignore", until="choose_live_motion")
     assert not free().touched and not ignored.touched
+
+
+@pytest.mark.parametrize(("joints", "found"), [((1,), False), ((1, 2), True), ((0,), True)])
+def test_contact_beside_known_friction_loads_several_joints(joints, found):
+    """An error of friction of one joint is none; an arm of one joint has no second one."""
+    n = 1 if joints == (0,) else 4
+    residual = np.random.default_rng(0).normal(0.0, 0.01, (3000, n))
+    residual[1000:1100, list(joints)] += np.array([2.0, 1.5])[: len(joints)]
+    (rows,) = touched([residual], [np.ones_like(residual)], np.full(n, 4.0), 50.0)
+    assert rows[1015:1085].all() == found and rows.any() == found and rows.sum() < 200
 
 
 def test_leaving_contact_out_gives_back_the_friction():

@@ -33,6 +33,7 @@ STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 ROUNDS, FITTED = 8, 10_000  # of the robust fit; at most this many rows, evenly thinned
 FAR, SHARE, MIN_BLOCKS = 6.0, 0.25, 20  # deviations, of friction, blocks: contact beside a known model
+SEVERAL = 2.0  # times the second joint: a contact loads several joints, an error of friction one
 MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it out leaves too little
 OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
@@ -92,17 +93,21 @@ def touched(
     residuals: Sequence[np.ndarray], uses: Sequence[np.ndarray], level: np.ndarray, rate: float
 ) -> list[np.ndarray]:
     """(N,) bool of every motion: the mean of a residual (N, n) over a block in which all of a joint's rows are used
-    (N, n) is beyond FAR robust deviations of all such means, and beyond SHARE of the joint's friction, level (n,) [Nm].
+    (N, n) is beyond FAR robust deviations of all such means, and beyond SHARE of the joint's friction, level (n,) [Nm];
+    and half of that in a second joint, if there is one.
 
     A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
     """
     means = [in_blocks(residual, rate).mean(axis=1) for residual in residuals]
     seen = [in_blocks(use, rate).min(axis=1) > 0 for use in uses]
-    mean, known, size = np.concatenate(means), np.concatenate(seen), np.zeros(sum(map(len, means)))
-    for value, rows, least in zip(mean.T, known.T, SHARE * level, strict=True):
+    mean, known = np.concatenate(means), np.concatenate(seen)
+    joints = np.zeros_like(mean)
+    for j, (value, rows, least) in enumerate(zip(mean.T, known.T, SHARE * level, strict=True)):
         if rows.sum() > MIN_BLOCKS:
             off = np.abs(value - np.median(value[rows]))
-            size = np.maximum(size, rows * off / max(FAR * 1.4826 * float(np.median(off[rows])), least))
+            joints[:, j] = rows * off / max(FAR * 1.4826 * float(np.median(off[rows])), least)
+    joints.sort(axis=1)
+    size = np.minimum(joints[:, -1], SEVERAL * joints[:, -2:][:, 0])
     sizes = np.split(size, np.cumsum([len(m) for m in means])[:-1])
     parts = zip(residuals, seen, sizes, strict=True)
     return [_spread(len(residual), one, own, max(round(BLOCK * rate), 1)) for residual, one, own in parts]

@@ -186,4 +186,7 @@ class Stepped(Observed):
 
     def close(self):
         self._patch.undo()
+        driver = self.driver
         super().close()
+        driver.__dict__.clear()  # it is older than the rig, so its circle with the node is not looked at
+        gc.collect()

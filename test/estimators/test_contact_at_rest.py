@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from force_bench import ORIENTATIONS, still, through
-from test_rest_bias import RESIDUALS, UR5E, measured
+from test_rest_bias import ROBOT, measured
 
 from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.force_arguments import AT_REST, CONTACT
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 
-ROBOT = UR5E.with_updates({"residuals": RESIDUALS}, {"test": "residuals of a test"})
 WEAK, STRONG = 7.0, 40.0  # N
 STOOD = 6.0  # s, after the motion
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from force_bench import POSE, UR5E, model, moving
+from presliding_joint import elements
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.estimators.force_arguments import torque_scale
@@ -13,26 +14,13 @@ from robot_dynamics_ros.signals import Log
 HELD = 0.02  # s
 BLIND = {"force": {"contact_on_ratio": 100.0}}  # the same estimates without any contact
 PUSH = np.array([20.0, -30.0, -90.0, 0, 0, 0])
-PARAMETERS = {
-    "span": [[1e-4, 1e-3, 5e-3]] * 6,
-    "level": [[1.0, 1.0, 2.0]] * 3 + [[0.4, 0.4, 0.4]] * 3,
-    "load": [[0.0, 0.05, 0.1]] * 6,
-    "load_limit": 200.0,
-    "load_power": 1.0,
-    "sliding_ratio": 0.8,
-    "stribeck_velocity": 0.05,
-    "fv1": 5.0,
-    "fv2": 0.0,
-    "fv0": 0.0,
-    "v0": 0.3,
-    "fo": 0.0,
-}
+SPAN, LEVEL = [1e-4, 1e-3, 5e-3], np.array([[1.0, 1.0, 2.0]] * 3 + [[0.4, 0.4, 0.4]] * 3)
+LAW = {"load": [0.0, 0.05, 0.1], "load_limit": 200.0, "sliding_ratio": 0.8, "stribeck_velocity": 0.05, "fv1": 5.0}
 
 
 def robot(**changes):
-    block = {"model": "presliding", "parameters": PARAMETERS | changes, "source": "fit_test"}
-    updates = {"hysteresis": block, "friction.source": "fit_test"}
-    return UR5E.with_updates(updates, {"fit_test": "numbers of this test"})
+    updates = {"hysteresis": elements(SPAN, LEVEL, **LAW | changes), "friction.source": "test"}
+    return UR5E.with_updates(updates, {"test": "numbers of this test"})
 
 
 def push(n, begin=1000, end=2000):
@@ -93,7 +81,7 @@ def test_friction_of_the_next_sample_is_that_of_the_whole_load(pushed):
     friction, _ = memory.run(log.stamp_ns, log.q, log.qd, log.model_torque + before)
     np.testing.assert_array_equal(log.friction_torque, friction)
     raised = np.abs(log.model_torque + before) > np.abs(log.model_torque) + 1.0
-    no_start, spans = np.zeros(len(log), dtype=bool), np.array(PARAMETERS["span"][0])
+    no_start, spans = np.zeros(len(log), dtype=bool), np.array(SPAN)
     H = [_core.presliding_elements(np.ascontiguousarray(q), spans, no_start) for q in log.q.T]
     slides = (np.abs(H).min(axis=2).T > 0.999) & (log.friction_torque * log.qd > 0)
     assert (np.abs(log.friction_torque) > np.abs(blind.friction_torque))[raised & slides].all()
@@ -136,13 +124,13 @@ def test_a_replay_that_lacks_samples_comes_back_to_the_same_bits_within_the_cont
 @pytest.mark.parametrize("limit", [50.0, 1e5])
 def test_friction_that_rises_faster_than_its_load_does_not_run_away(power, limit):
     """A gain of 5 in the feedback: bounded by load_limit and by three times the torque limit, over with the contact."""
-    arm = robot(load=[[0.0, 2.0, 3.0]] * 6, load_power=power, load_limit=limit)
+    arm = robot(load=[0.0, 2.0, 3.0], load_power=power, load_limit=limit)
     log = recorded(robot(), push(2500, 600, 1500), moving(seconds=5.0))
     Pipeline(arm).run(log)
     bound = 3 * torque_scale(arm)
     assert np.isfinite(log.external_wrench).all() and (np.abs(log.contact_load) <= bound).all()
     load = np.minimum(np.abs(log.model_torque) + bound, limit) ** power
-    level = np.array(PARAMETERS["level"]).sum(axis=1) + 5.0 * load
+    level = LEVEL.sum(axis=1) + 5.0 * load
     assert (np.abs(log.friction_torque) <= level + 5.0 * np.abs(log.qd) + 1e-9).all()
 
 

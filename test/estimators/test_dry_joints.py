@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, measured, model, through
+from force_bench import POSE, measured, model, through, with_residuals
+from presliding_joint import elements
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 
@@ -11,13 +12,8 @@ PUSH = np.array([12.0, -8.0, 15.0, 0.0, 0.0, 0.0])  # N, from before the joints 
 
 
 def arm(span):
-    zero = np.zeros(6)
-    block = {"span": np.full((6, 1), span), "level": LEVEL[:, None], "load": np.zeros((6, 1))}
-    block |= dict.fromkeys(("load_limit", "fv1", "fv2", "fv0"), zero) | dict.fromkeys(("v0", "load_power"), zero + 1.0)
-    block |= {"sliding_ratio": zero + 1.0, "stribeck_velocity": zero + 0.1}
-    residuals = {"source": "test", "moving": 0.02 * LEVEL, "rest": 0.06 * LEVEL, "significance": 4.0}
-    hysteresis = {"source": "test", "model": "presliding", "parameters": block}
-    return UR5E.with_updates({"hysteresis": hysteresis, "residuals": residuals}, {"test": "dry friction"})
+    known = with_residuals(0.02 * LEVEL, 0.06 * LEVEL, significance=4.0)
+    return known.with_updates({"hysteresis": elements([span], LEVEL[:, None])})
 
 
 def turned(seconds=1.0):

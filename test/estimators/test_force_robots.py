@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from chains import random_chain
+from force_bench import with_residuals
+from presliding_joint import elements
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
@@ -84,27 +86,40 @@ def test_every_shipped_robot_feels_a_push_at_rest(name):
         assert not any("friction" in note for note in pipeline.notes)
 
 
+FR3 = load_robot("fr3")
+START = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
+NOISE = np.array([0.05] * 4 + [0.015] * 3)  # Nm, of good torque sensors
+
+
+def standing(robot, push, noise=0.0, velocity_noise=0.0):
+    """What an arm with torque sensors reports that stands at START, at 1 kHz; push (N, 6), environment on robot."""
+    rigid, q, rng = (
+        RobotModel(robot.chain(), robot.joint_names),
+        np.tile(START, (len(push), 1)),
+        np.random.default_rng(7),
+    )
+    effort = rigid.gravity(q) - push @ rigid.jacobian(START) + noise * rng.normal(size=q.shape)
+    signals = {"q": q, "qd": velocity_noise * rng.normal(size=q.shape), "effort": effort}
+    return Log(robot.joint_names, np.arange(len(q)) * 1_000_000, signals)
+
+
+def pushed(size, seconds=3.0):
+    """Wrench (N, 6) [N] from 2 s on."""
+    t = np.arange(round(1e3 * seconds)) * 1e-3
+    return (t > 2.0)[:, None] * np.broadcast_to(size, (len(t), 6))
+
+
 def link_torque_robot() -> RobotFile:
     """An FR3 whose torque sensors see the friction of its output bearings."""
-    span, level, zero = [1e-4], [0.6], [0.0] * 7
-    names = ("load_limit", "fv1", "fv2", "fv0", "fo")
-    hysteresis = {
-        "source": "test",
-        "model": "presliding",
-        "parameters": {"span": [span] * 7, "level": [level] * 7, "load": [[0.0]] * 7}
-        | dict.fromkeys(names, zero)
-        | {"load_power": [1.0] * 7, "sliding_ratio": [1.0] * 7, "stribeck_velocity": [0.1] * 7, "v0": [0.3] * 7},
-    }
-    friction = {"source": "test", "model": "viscous_coulomb", "parameters": {"fc": [0.6] * 7, "fv": zero}}
-    updates = {"friction": friction, "hysteresis": hysteresis}
-    return load_robot("fr3").with_updates(updates, {"test": "bearings of 0.6 Nm"})
+    friction = {"source": "test", "model": "viscous_coulomb", "parameters": {"fc": 0.6, "fv": 0.0}}
+    updates = {"friction": friction, "hysteresis": elements([1e-4], [0.6], 7)}
+    return FR3.with_updates(updates, {"test": "bearings of 0.6 Nm"})
 
 
 def test_friction_that_a_torque_sensor_sees_is_taken_off():
     robot, t = link_torque_robot(), np.arange(4000) * 1e-3
     rigid = RobotModel(robot.chain(), robot.joint_names)
-    start = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
-    q = start + 0.2 * np.sin(2.0 * t)[:, None]
+    q = START + 0.2 * np.sin(2.0 * t)[:, None]
     qd, qdd = 0.4 * np.cos(2.0 * t)[:, None] * np.ones(7), -0.8 * np.sin(2.0 * t)[:, None] * np.ones(7)
     bearing, seen = np.zeros(7), []
     for step in np.diff(q, axis=0, prepend=q[:1]):
@@ -124,11 +139,9 @@ def test_friction_that_a_torque_sensor_sees_is_taken_off():
 
 def test_friction_before_a_torque_sensor_is_not_taken_off():
     changes = {"sensing.motor_torque": True, "drives.torque_side": "link", "sensing.joint_torque_sensor": True}
-    robot = load_robot("fr3").with_updates(changes)
-    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (1000, 1))
-    gravity = RobotModel(robot.chain(), robot.joint_names).gravity(q)
-    rotor = {"theta": q, "omega": 0 * q, "motor_torque": gravity + 5.0}
-    log = Log(robot.joint_names, np.arange(1000) * 1_000_000, {"q": q, "qd": 0 * q, "effort": gravity, **rotor})
+    robot = FR3.with_updates(changes)
+    log = standing(robot, np.zeros((1000, 6)))
+    log.theta, log.omega, log.motor_torque = log.q, 0 * log.q, log.effort + 5.0
     Pipeline(robot, {"friction": {"model": "observer"}}).run(log)
     np.testing.assert_allclose(log.friction_torque[-1], 5.0, atol=0.01)
     np.testing.assert_allclose(log.external_joint_torque, 0.0, atol=1e-9)
@@ -136,34 +149,21 @@ def test_friction_before_a_torque_sensor_is_not_taken_off():
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_an_arm_with_good_torque_sensors_flags_5_newton(axis):
-    noise = np.array([0.05] * 4 + [0.015] * 3)  # Nm
-    residuals = {"source": "test", "moving": 3 * noise, "rest": 3 * noise, "significance": 4.0}
-    robot = load_robot("fr3").with_updates({"residuals": residuals}, {"test": "a recording"})
-    rigid, t = RobotModel(robot.chain(), robot.joint_names), np.arange(3000) * 1e-3
-    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (3000, 1))
-    push = np.zeros((3000, 6))
-    push[:, axis] = np.where(t > 2.0, 5.0, 0.0)
-    effort = rigid.gravity(q) - push @ rigid.jacobian(q[0]) + noise * np.random.default_rng(7).normal(size=q.shape)
-    log = Log(robot.joint_names, np.arange(3000) * 1_000_000, {"q": q, "qd": 0 * q, "effort": effort})
+    robot = with_residuals(3 * NOISE, 3 * NOISE, FR3, significance=4.0)
+    log = standing(robot, pushed(5.0 * np.eye(6)[axis]), NOISE)
     Pipeline(robot).run(log)
     flagged = log.contact[:, -1] > 0.5
-    assert not flagged[t < 2.0].any() and flagged[t > 2.1].all()
+    assert not flagged[log.time < 2.0].any() and flagged[log.time > 2.1].all()
 
 
 @pytest.mark.parametrize("onset", [False, True])
 def test_the_deviation_of_a_push_that_changes_is_that_of_the_lag(onset):
     """Where no friction adds to it; noise of the velocity is not lag."""
-    rng, noise = np.random.default_rng(7), np.array([0.05] * 4 + [0.015] * 3)  # Nm
-    residuals = {"source": "test", "moving": noise, "rest": noise, "onset": onset}
-    robot = load_robot("fr3").with_updates({"residuals": residuals}, {"test": "a recording"})
-    rigid, t = RobotModel(robot.chain(), robot.joint_names), np.arange(6000) * 1e-3
-    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (6000, 1))
-    push = np.where(t > 2.0, 12.0 + 10.0 * np.sin(4.0 * t), 0.0)[:, None] * np.eye(6)[:3].sum(axis=0)
-    effort = rigid.gravity(q) - push @ rigid.jacobian(q[0]) + noise * rng.normal(size=q.shape)
-    signals = {"q": q, "qd": 5e-4 * rng.normal(size=q.shape), "effort": effort}
-    log = Log(robot.joint_names, np.arange(6000) * 1_000_000, signals)
+    robot, t = with_residuals(NOISE, NOISE, FR3, onset=onset), np.arange(6000)[:, None] * 1e-3
+    push = pushed((12.0 + 10.0 * np.sin(4.0 * t)) * np.eye(6)[:3].sum(axis=0), 6.0)
+    log = standing(robot, push, NOISE, velocity_noise=5e-4)
     Pipeline(robot).run(log)
-    error, std = (x[t > 2.2, :3] for x in (log.external_wrench - push, log.external_wrench_std))
+    error, std = (x[log.time > 2.2, :3] for x in (log.external_wrench - push, log.external_wrench_std))
     assert (np.abs(error) < 2.0 * std).mean() > 0.85
     assert np.sqrt((std**2).mean()) < 2.0 * np.sqrt((error**2).mean())
 
@@ -171,12 +171,9 @@ def test_the_deviation_of_a_push_that_changes_is_that_of_the_lag(onset):
 @pytest.mark.parametrize(("noise", "flagged"), [(0.0, False), (0.0005, True)])
 def test_the_least_contact_of_an_arm_without_residuals_is_in_proportion_to_its_noise(noise, flagged):
     """4 N lie below the 5 N of an unknown arm; torque_std says that this one sees a twentieth of the usual noise."""
-    robot = load_robot("fr3").with_updates({"friction": None})
-    rigid, t = RobotModel(robot.chain(), robot.joint_names), np.arange(3000) * 1e-3
-    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (3000, 1))
-    push = np.where(t > 2.0, 4.0, 0.0)[:, None] * np.eye(6)[2]
-    effort = rigid.gravity(q) - push @ rigid.jacobian(q[0])
-    log = Log(robot.joint_names, np.arange(3000) * 1_000_000, {"q": q, "qd": 0 * q, "effort": effort})
+    robot = FR3.with_updates({"friction": None})
+    log = standing(robot, pushed(4.0 * np.eye(6)[2]))
     Pipeline(robot, {"force": {"torque_std": noise, "model_error": 1e-6}}).run(log)
     contact = log.contact[:, -1] > 0.5
-    assert not contact[t < 2.0].any() and contact[t > 2.2].all() == flagged and contact[t > 2.2].any() == flagged
+    before, late = log.time < 2.0, log.time > 2.2
+    assert not contact[before].any() and contact[late].all() == contact[late].any() == flagged

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, model
+from force_bench import POSE, UR5E, model, with_residuals
 
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.motion import MotionStage
@@ -81,8 +81,7 @@ def test_a_change_beyond_a_deviation_is_followed_sooner_than_a_small_one(pushed,
 
 @pytest.mark.parametrize(("onset", "lag"), [(False, 1 / 25), (True, 1 / 100 + 1 / 300)])
 def test_a_robot_whose_file_names_fast_changes_its_own_is_followed_slowly(pushed, onset, lag):
-    residuals = {"source": "test", "moving": [1e-3] * 6, "rest": [1e-3] * 6, "onset": onset}
-    robot = UR5E.with_updates({"residuals": residuals}, {"test": "test"})
+    robot = with_residuals([1e-3] * 6, [1e-3] * 6, onset=onset)
     reached = external(pushed, robot, rest_bias=0.0, viscous_drift=0.0) / STEP
     first = (pushed.time >= START) & (pushed.time < START + 0.3)
     np.testing.assert_allclose((1.0 - reached[first]).sum(axis=0) * np.diff(pushed.time).mean(), lag, rtol=0.15)

@@ -7,9 +7,10 @@ a push: until then contact begins later at rest.
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, measured, through
+from force_bench import POSE, measured, through, with_residuals
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from presliding_joint import elements
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -18,11 +19,9 @@ from robot_dynamics_ros.signals import Log
 
 REST = np.array([1.5, 2.0, 1.5, 0.6, 0.6, 0.6])
 ERROR = np.array([0.8, -1.1, 0.7, 0.3, -0.3, 0.2])  # Nm, of the friction model at standstill
-ELEMENTS = {"span": [[1e-4, 5e-4, 1e-3]] * 6, "level": [[0.1, 0.1, 0.2]] * 6, "load": [[0.0, 0.01, 0.02]] * 6}
-SLIDING = {"load_limit": 200.0, "load_power": 1.0, "sliding_ratio": 0.8, "stribeck_velocity": 0.05, "fv1": 5.0}
-SLIDING |= {"fv2": 0.0, "fv0": 0.0, "v0": 0.3, "fo": 0.0}
-ROTOR = ELEMENTS | {k: [v] * 6 for k, v in (SLIDING | {"fs": 0.1, "eps": 2e-3, "rotor_time": 600.0}).items()}
-LINK = ROTOR | {"rotor_time": [0.0] * 6}
+LAW = {"load": [0.0, 0.01, 0.02], "load_limit": 200.0, "sliding_ratio": 0.8, "stribeck_velocity": 0.05, "fv1": 5.0}
+LAW |= {"fs": 0.1, "eps": 2e-3}
+LINK, ROTOR = (elements([1e-4, 5e-4, 1e-3], [0.1, 0.1, 0.2], rotor_time=time, **LAW) for time in (0.0, 600.0))
 WRITES = "friction_torque friction_std external_joint_torque external_joint_torque_std external_wrench".split()
 WRITES += "external_wrench_std framed_wrench framed_wrench_std contact contact_load payload_or_bias".split()
 STEADY = {"force": {"viscous_drift": 0.0, "rest_bias": 1000.0}}  # with so little friction none of it has a memory
@@ -32,11 +31,8 @@ PUSHES = FIRST + TRAVEL + 1.0, SECOND + TRAVEL + 1.0  # s
 
 
 def robot(block):
-    residuals = {"source": "found", "moving": 0.3 * REST, "rest": REST, "significance": 4.0}
-    updates = {"residuals": residuals, "friction.source": "found"}
-    if block is not None:
-        updates["hysteresis"] = {"model": "presliding", "parameters": block, "source": "found"}
-    return UR5E.with_updates(updates, {"found": "numbers of a test"})
+    memory = {} if block is None else {"hysteresis": block}
+    return with_residuals(0.3 * REST, REST, significance=4.0).with_updates({"friction.source": "test"} | memory)
 
 
 def recorded(arm):

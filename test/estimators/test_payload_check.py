@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, estimated, measured, model, moving, still, through
+from force_bench import COM, ORIENTATIONS, UR5E, carrying, estimated, measured, model, moving, still, through
 from test_contact_load import recorded
 from test_contact_load import robot as load_friction
 from test_rest_bias import REST, ROBOT
@@ -123,12 +123,11 @@ def test_contact_on_top_of_a_wrong_payload_is_still_contact():
 
 def test_a_weight_that_a_stand_hid_is_no_contact_when_the_arm_sets_off():
     """Friction at rest balances all of it. The mean of the pieces, most of them at rest, shows it 0.1 s later."""
-    residuals = {"source": "test", "moving": 0.5 * REST, "rest": 5.0 * REST, "significance": 4.0}
     motion = through(ORIENTATIONS[2:4], rest=3.0, travel=2.0)
     empty, log = (measured(motion, payload=(mass, COM, (0.0,) * 6), noise=0.05) for mass in (0.0, 1.0))
     standing = np.clip(1.0 - np.abs(motion[1]).max(axis=1, keepdims=True) / 0.02, 0.0, 1.0)
     log.effort += standing * (empty.effort - log.effort)
-    Pipeline(UR5E.with_updates({"residuals": residuals}, {"test": "residuals of a test"})).run(log)
+    Pipeline(ROBOT.with_updates({"residuals.moving": 0.5 * REST, "residuals.rest": 5.0 * REST})).run(log)
     assert log.payload_or_bias[-1] and not log.contact.any()
 
 
@@ -151,7 +150,7 @@ def test_a_push_that_does_not_hang_is_never_called_payload():
 def test_a_push_of_an_arm_that_was_seen_free_is_no_payload():
     """9 s at a dozen orientations, mostly downwards: some of them a payload would explain."""
     wrists = np.random.default_rng(1).uniform(-2, 2, (14, 3))
-    motion = through([*ORIENTATIONS, *(POSE + np.r_[0, 0, 0, wrist] for wrist in wrists)], rest=0.3, travel=0.7)
+    motion = through([*ORIENTATIONS, *(ORIENTATIONS[0] + np.r_[0, 0, 0, wrist] for wrist in wrists)], rest=0.3, travel=0.7)
     t = np.arange(len(motion[0])) / 500
     pushed = (t > 6.0) & (t < 15.0)
     log = measured(motion, pushed[:, None] * np.array([30.0, -20.0, -60.0, 0, 0, 0]), noise=0.1)
@@ -206,7 +205,7 @@ def test_a_push_along_gravity_is_no_payload(stands):
 @pytest.fixture(scope="module")
 def loaded_gears():
     """3 kg on an arm whose friction rises with the load by 15 %, identified without error; the log from 6 s on."""
-    residuals = {"source": "fit_test", "moving": 0.3 * REST, "rest": REST}
+    residuals = {"source": "test", "moving": 0.3 * REST, "rest": REST}
     arm, payload = load_friction().with_updates({"residuals": residuals}), (3.0, COM, (0.0,) * 6)
     log = recorded(arm, np.zeros((5000, 6)), moving(10.0), payload=payload)
     Pipeline(arm).run(log)

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from force_bench import UR5E, measured, moving, still, through
+from force_bench import UR5E, measured, moving, still, through, with_residuals
+from presliding_joint import elements
 from test_pipeline_feedback import assert_run_is_step
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.hysteresis import friction_level
 
 REST = np.array([1.0, 1.4, 1.0, 0.4, 0.4, 0.4])
-RESIDUALS = {"source": "test", "moving": 0.3 * REST, "rest": REST, "significance": 4.0}
-ROBOT = UR5E.with_updates({"residuals": RESIDUALS}, {"test": "residuals of a test"})
+ROBOT = with_residuals(0.3 * REST, REST, significance=4.0)
 ERROR = np.array([0.8, -1.1, 0.7, 0.3, -0.3, 0.2])  # Nm, of the friction model at standstill
 
 
@@ -110,12 +110,8 @@ def test_friction_that_no_memory_explains_is_what_balances():
 
 def with_elements(span, share, level):
     """ROBOT whose joints have `share` of their level (n,) in elements of `span` [rad], the rest in those of 20 mrad."""
-    zero = np.zeros(6)
-    block = {"span": [[span, 0.02]] * 6, "level": np.outer(level, [share, 1 - share]), "load": np.zeros((6, 2))}
-    block |= dict.fromkeys(("load_limit", "fv1", "fv2", "fv0"), zero) | dict.fromkeys(("v0", "load_power"), zero + 1.0)
-    block |= {"sliding_ratio": zero + 1.0, "stribeck_velocity": zero + 0.1}
-    hysteresis = {"source": "test", "model": "presliding", "parameters": block}
-    return ROBOT.with_updates({"hysteresis": hysteresis, "residuals.rest": 0.08 * level})
+    block = elements([span, 0.02], np.outer(level, [share, 1 - share]))
+    return ROBOT.with_updates({"hysteresis": block, "residuals.rest": 0.08 * level})
 
 
 @pytest.mark.parametrize(("span", "follows"), [(3e-5, True), (2e-3, False)], ids=["dry", "presliding"])

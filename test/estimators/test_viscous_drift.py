@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from force_bench import POSE, RATE, UR5E, measured, moving, still, through
+from force_bench import POSE, RATE, UR5E, measured, moving, still, through, with_residuals
 from test_contact_load import robot as presliding
 
 from robot_dynamics_ros._core import PayloadAnswer
@@ -14,10 +14,7 @@ from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.signals import Log
 
 NOISE = np.array([0.4, 0.4, 0.4, 0.1, 0.1, 0.1])  # Nm, residual in motion
-ARM = UR5E.with_updates(
-    {"residuals": {"source": "found", "moving": NOISE, "rest": NOISE, "significance": 4.0}, "hysteresis": None},
-    {"found": "numbers of a test"},
-)
+ARM = with_residuals(NOISE, NOISE, significance=4.0).with_updates({"hysteresis": None})
 PUSH = slice(20 * RATE, 24 * RATE)
 AFTER = 29 * RATE // 10
 

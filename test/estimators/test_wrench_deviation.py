@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, measured, model, moving, still
+from force_bench import POSE, UR5E, measured, model, moving, still, with_residuals
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
@@ -13,8 +13,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.signals import Log
 
 REST = np.array([1.5, 2.0, 1.5, 0.6, 0.6, 0.6])
-RESIDUALS = {"source": "test", "moving": 0.3 * REST, "rest": REST, "significance": 6.0}
-ROBOT = UR5E.with_updates({"residuals": RESIDUALS}, {"test": "residuals of a test"})
+ROBOT = with_residuals(0.3 * REST, REST, significance=6.0)
 SLOT, WINDOW, LATE = 50_000_000, 5, 2  # ns, slots of 0.25 s, newest slots that are left out
 
 

@@ -15,6 +15,12 @@ COM = (0.0, 0.0, 0.05)  # of a payload
 RATE = 500
 
 
+def with_residuals(moving, rest, robot=UR5E, **more):
+    """The robot with residuals [Nm] of its torque in free motion and at rest, as identify writes them."""
+    block = {"source": "test", "moving": moving, "rest": rest} | more
+    return robot.with_updates({"residuals": block}, {"test": "numbers of a test"})
+
+
 def model(payload=None):
     robot = RobotModel.load("ur5e")
     return robot.with_payload(*payload) if payload else robot

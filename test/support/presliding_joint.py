@@ -1,4 +1,6 @@
-"""One joint with presliding friction: its parameters, the law under it, the model of the core; a robot with such."""
+"""Presliding friction: of one joint with all parameters, of a robot of such joints, and blocks of a robot file."""
+
+import numpy as np
 
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core
@@ -26,6 +28,8 @@ JOINT = {
     "dahl_step": 0.0,
 }
 NONE = JOINT | {"level": [0.0] * 3, "load": [0.0] * 3, "fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "fo": 0.0, "fs": 0.0}
+PLAIN = {"load": [0.0], "load_limit": 0.0, "load_power": 1.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1}
+PLAIN |= {"fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "v0": 0.3, "fo": 0.0}
 LAW = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "fv1": 9.0, "fv2": -1.0, "fv3": 0.1, "alpha": -0.008}
 
 
@@ -50,3 +54,13 @@ def robot(*joints, **changes):
         },
         {"fit_test": "numbers of this test"},
     )
+
+
+def elements(span, level, n=6, **more):
+    """The block hysteresis of a robot file whose n joints have these elements: spans [rad] and levels [Nm], of all
+    joints alike (K,) or of each (n, K). Of the other parameters, alike or of each, none has an effect unless given.
+    """
+    K, values = np.shape(span)[-1], PLAIN | {"span": span, "level": level} | more
+    per_element = ("span", "level", "load")
+    parameters = {k: np.broadcast_to(v, (n, K) if k in per_element else (n,)).tolist() for k, v in values.items()}
+    return {"model": "presliding", "parameters": parameters, "source": "test"}

@@ -59,9 +59,7 @@ ROBOTS = {
         {"hysteresis": PRESLIDING | {"motors": [MOTOR]}, "friction.source": "found"}, SOURCES
     ),
     "no friction": UR5E.with_updates({"friction": None, "hysteresis": None}),
-    "loaded": UR5E.with_updates(
-        {"payload": {"mass": 2.0, "com": [0.0, 0.05, 0.1], "inertia": [0.01, 0, 0, 0.01, 0, 0.01]}}
-    ),
+    "loaded": UR5E.with_updates({"payload": LOAD}),
     "velocity of the positions": UR5E.with_updates(
         {"drives.velocity": {"window": 0.007}, "drives.source": "found"}, SOURCES
     ),

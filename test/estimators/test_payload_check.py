@@ -150,7 +150,8 @@ def test_a_push_that_does_not_hang_is_never_called_payload():
 def test_a_push_of_an_arm_that_was_seen_free_is_no_payload():
     """9 s at a dozen orientations, mostly downwards: some of them a payload would explain."""
     wrists = np.random.default_rng(1).uniform(-2, 2, (14, 3))
-    motion = through([*ORIENTATIONS, *(ORIENTATIONS[0] + np.r_[0, 0, 0, wrist] for wrist in wrists)], rest=0.3, travel=0.7)
+    poses = [*ORIENTATIONS, *(ORIENTATIONS[0] + np.r_[0, 0, 0, wrist] for wrist in wrists)]
+    motion = through(poses, rest=0.3, travel=0.7)
     t = np.arange(len(motion[0])) / 500
     pushed = (t > 6.0) & (t < 15.0)
     log = measured(motion, pushed[:, None] * np.array([30.0, -20.0, -60.0, 0, 0, 0]), noise=0.1)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from slip_bench import recursion
 
 from bench.papers.hysteresis_methods import compare_hysteresis, evenly, nonlinear, spaced
 from robot_dynamics_ros import _core
@@ -24,18 +25,9 @@ def reciprocating(cycles=40, net=0.052, peak=0.009, samples=250):
     return np.concatenate([c * 0.1 * net + np.concatenate([up, down]) for c in range(cycles)])
 
 
-def recursion(theta, D, k, backlash):
-    d, out = np.zeros(len(D)), np.zeros(len(theta))
-    for j in range(1, len(theta)):
-        b = backlash(theta[j]) if callable(backlash) else backlash
-        d = np.minimum(np.maximum(theta[j] - theta[j - 1] + d, -b * D), b * D)
-        out[j] = k @ d / b
-    return out
-
-
 def data(sigma=0.05, backlash=B, D=D_TRUE, k=K_TRUE):
     theta = reciprocating()
-    torque = FC * recursion(theta, D, k, B) + np.random.default_rng(0).normal(0, sigma, len(theta))
+    torque = FC * recursion(theta, D, k, lambda _: B) + np.random.default_rng(0).normal(0, sigma, len(theta))
     return HysteresisData(theta, torque, backlash, "base")
 
 

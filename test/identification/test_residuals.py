@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from presliding_joint import elements
 from synthetic import excitation, synthetic_log, truth_of
 
 from robot_dynamics_ros._core import DRY_SPAN
@@ -25,12 +26,9 @@ from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
 ONE = np.ones(6)
-PRESLIDING = {"span": [[0.002, 0.02, 0.2]] * 6, "level": [[1.0, 1.0, 0.0]] * 6, "load": [[0.0, 0.0, 0.0]] * 6}
-JOINTS = {"load_power": 1.0, "load_limit": 10.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1, "rotor_time": 0.0}
-JOINTS |= {"fv1": 1.0, "fv2": 0.0, "fv0": 0.0, "v0": 0.3, "fo": 0.0, "fs": 0.0, "eps": 0.002}
-BLOCK = PRESLIDING | {name: [value] * 6 for name, value in JOINTS.items()}
-REMEMBERING = UR5E.with_updates(
-    {"hysteresis": {"source": "test", "model": "presliding", "parameters": BLOCK}}, {"test": "made up"}
+REMEMBERING, DRY = (
+    UR5E.with_updates({"hysteresis": elements(span, level, fv1=1.0)}, {"test": "made up"})
+    for span, level in (([0.002, 0.02, 0.2], [1.0, 1.0, 0.0]), ([DRY_SPAN], [1.0]))
 )
 
 
@@ -102,13 +100,11 @@ def test_a_stand_before_the_first_motion_says_nothing_about_presliding():
 
 def test_the_first_50_ms_of_a_slide_of_a_dry_joint_say_nothing_about_rest():
     """50 Nm for 10 ms after every stand: live, the deviation there contains what the joint may have kept."""
-    dry = BLOCK | {"span": [[DRY_SPAN]] * 6, "level": [[1.0]] * 6, "load": [[0.0]] * 6}
-    robot = REMEMBERING.with_updates({"hysteresis.parameters": dry}, {"test": "made up"})
     t = np.arange(12_000) / 500.0
     speed = np.where(t % 2.0 < 1.0, 0.0, np.where(t % 4.0 < 2.0, 5e-3, -5e-3))
     begins = 50.0 * ((t % 2.0 >= 1.0) & (t % 2.0 < 1.01))[:, None]
     level = np.sign(speed)[:, None]
-    free, begun = residuals_at(speed, (robot, level), (robot, level + begins))
+    free, begun = residuals_at(speed, (DRY, level), (DRY, level + begins))
     assert (begun["rest"] < free["rest"] + 0.7).all()  # 0.84 and more if they counted
 
 

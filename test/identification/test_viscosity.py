@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from prepared import TRUTH, run, steps
+from presliding_joint import elements
 
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
@@ -41,10 +42,8 @@ def test_the_slope_over_recorded_temperatures_is_written():
     """A law with a memory that slides as the static one does."""
     state = copy.copy(compared(15.0, True))
     static = state.live.friction
-    one = {"load_limit": 1e3, "load_power": 1.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1, "fv2": 0.0, "fv0": 0.0}
-    block = {name: [x] * 6 for name, x in (one | {"span": [1e-3], "load": [0.0], "v0": 0.3}).items()}
-    block |= {"level": [[x] for x in static["fc"]], "fv1": static["fv"], "fo": static["fo"]}
-    state.live = replace(state.live, hysteresis=block)
+    block = elements([1e-3], np.array(static["fc"])[:, None], fv1=static["fv"], fo=static["fo"])
+    state.live = replace(state.live, hysteresis=block["parameters"])
     compare_viscosity(state)
     assert "the file holds that" in state.viscosity[1]
     written = identified_robot(state).hysteresis.parameters["viscous_slope"]

@@ -8,6 +8,7 @@ from chains import random_chain
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from presliding_joint import elements
 from robot_text import TWO_JOINTS
 
 from robot_dynamics_ros.cli.export import command
@@ -125,15 +126,13 @@ def test_urdf_reads_back(robot, tmp_path_factory):
     np.testing.assert_allclose(chain.placements, snap_robot(robot)[0].chain().placements, atol=1e-9)
 
 
-LEVELS = {"span": [[1e-4, 1e-2]] * 6, "level": [[1.0, 3.0]] * 6, "load": [[0.0, 0.05]] * 6}
-SHAPE = {"load_limit": 100.0, "load_power": 1.0, "stribeck_velocity": 0.2, "v0": 0.3}
-TERMS = {"fv0": 4.0, "fv1": 2.0, "fv2": 0.0, "fo": 0.2}
+SPAN, LEVEL = np.array([1e-4, 1e-2]), np.array([1.0, 3.0])
+LAW = {"load": [0.0, 0.05], "load_limit": 100.0, "stribeck_velocity": 0.2, "fv0": 4.0, "fv1": 2.0, "fo": 0.2}
 
 
 def presliding_robot(sliding_ratio=1.0):
-    each = {name: [value] * 6 for name, value in (SHAPE | TERMS | {"sliding_ratio": sliding_ratio}).items()}
-    block = {"model": "presliding", "source": "found", "parameters": LEVELS | each}
-    return UR5E.with_updates({"hysteresis": block, "friction.source": "found"}, {"found": "this test"})
+    block = elements(SPAN, LEVEL, sliding_ratio=sliding_ratio, **LAW)
+    return UR5E.with_updates({"hysteresis": block, "friction.source": "test"}, {"test": "this test"})
 
 
 def mujoco_friction(robot, v):
@@ -173,8 +172,7 @@ def test_a_bristle_breaks_away_with_the_work_of_the_presliding_and_slides_like_t
     k = np.flatnonzero(model.actuator_dynprm[:, 5])[0]
     stiffness, level = model.actuator_dynprm[k, 5], model.actuator_biasprm[k, 3]
     work = level**2 / stiffness  # int (S - F) dx of S (1 - exp(-k x/S))
-    span, share = np.array(LEVELS["span"][0]), np.array(LEVELS["level"][0])
-    assert work == pytest.approx(level * (share * span).sum() / 2 / share.sum(), rel=1e-9)
+    assert work == pytest.approx(level * (LEVEL * SPAN).sum() / 2 / LEVEL.sum(), rel=1e-9)
     v, joint = 0.1, 0
     for _ in range(400):  # a kinematic motion: bristles are integrated, the arm is put back
         data.qvel[:], data.qpos[:] = v * (np.arange(6) == joint), 0.0

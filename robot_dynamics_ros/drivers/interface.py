@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -256,12 +257,16 @@ class TorqueDriver(MotionDriver):
     """A driver that can also command torques: a C++ TorqueLoop computes them from the states that the driver receives.
 
     Order of calls: attach(), connect(), start_torque(), loop.enable(), then read() and take_records() in turn; stop()
-    or loop.disable() ends it. records: records of the loop's cycles, oldest first; the caller removes what it has used.
+    or loop.disable() ends it.
     """
 
-    records: deque[TorqueRecord]
     loop: TorqueLoop | None = None  # the one attached; its torques leave from the receiving thread (C++)
     with_torque = True  # False: made without it
+
+    @cached_property
+    def records(self) -> deque[TorqueRecord]:
+        """Of the loop's cycles, oldest first; the caller removes what it has used, beyond 4096 the oldest are lost."""
+        return deque(maxlen=4096)
 
     def refuse_torque_live(self, what: str) -> None:
         """Raise CapabilityError while torque is live, the ramp to zero included."""

@@ -1,4 +1,4 @@
-"""A state stream received in Python: rules for gaps, repeats and stamps that drivers without a C++ reader share."""
+"""The state stream of a driver, and one received in Python: rules for gaps, repeats and stamps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import ClockMap, SampleFlag, StreamMonitor, StreamState
+from robot_dynamics_ros._core import ClockMap, RtdeReader, SampleFlag, StreamMonitor, StreamState
 from robot_dynamics_ros.drivers.interface import Driver, RobotStatus, Statistics
 from robot_dynamics_ros.errors import CapabilityError
 
@@ -137,8 +137,28 @@ class Rate:
         return rate
 
 
-class StreamDriver(Driver):
-    """The part of Driver that a Stream answers: inherit, and set `_stream` before connecting."""
+class MonitoredDriver(Driver):
+    """The part of Driver that every stream answers: inherit, and set `_stream` before connecting."""
+
+    _stream: Stream | RtdeReader
+
+    @property
+    def condition(self) -> StreamState:
+        """State of the stream now."""
+        return self._stream.condition
+
+    @property
+    def latched(self) -> StreamState:
+        """Worst state of the stream since rearm()."""
+        return self._stream.latched
+
+    def rearm(self) -> None:
+        """Clear latched faults."""
+        self._stream.rearm()
+
+
+class StreamDriver(MonitoredDriver):
+    """The part of Driver that a Stream answers."""
 
     _stream: Stream
 
@@ -156,20 +176,6 @@ class StreamDriver(Driver):
     def status(self) -> RobotStatus:
         """Modes of the controller; unknown where the protocol has none."""
         return RobotStatus()
-
-    @property
-    def condition(self) -> StreamState:
-        """State of the stream now."""
-        return self._stream.condition
-
-    @property
-    def latched(self) -> StreamState:
-        """Worst state of the stream since rearm()."""
-        return self._stream.latched
-
-    def rearm(self) -> None:
-        """Clear latched faults."""
-        self._stream.rearm()
 
     def statistics(self) -> Statistics:
         """Counts since connecting."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros._core import GuardReason, TorqueLoop, TorqueRecord
+from robot_dynamics_ros._core import GuardReason, TorqueLoop
 from robot_dynamics_ros.drivers.franka.process import FrankaProcess
 from robot_dynamics_ros.drivers.franka.rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
 from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, Statistics, TorqueDriver
@@ -69,7 +68,6 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         self._stream = Stream(options, lambda: self._process.received_ns())
         self._realtime, self.with_torque = realtime_priority > 0, torque
         self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
-        self.records: deque[TorqueRecord] = deque(maxlen=4096)
         self.sample = Sample(robot.joint_names)
         self._row = np.full(WIDTH, np.nan)
         self._watched = np.zeros(3 * JOINTS)

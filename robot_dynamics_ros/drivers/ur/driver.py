@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,11 @@ from robot_dynamics_ros._core import (
     RtdeConnectionError,
     RtdeReader,
     SampleFlag,
-    StreamState,
     TorqueLoop,
-    TorqueRecord,
     fill_signals,
 )
 from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, Statistics, TorqueDriver
-from robot_dynamics_ros.drivers.stream import Rate
+from robot_dynamics_ros.drivers.stream import MonitoredDriver, Rate
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.drivers.ur.status import RUNNING, status_of
 from robot_dynamics_ros.drivers.ur.torque import upload
@@ -46,7 +43,7 @@ PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it ru
 CLIENT_TIMEOUT = 20.0  # s until the vendor client must have answered a setting
 
 
-class UrDriver(TorqueDriver):
+class UrDriver(MonitoredDriver, TorqueDriver):
     """Driver of UR robots.
 
     effort [Nm] = K_tau i with K_tau of the robot file (effort_source "current"), or the controller's own
@@ -57,6 +54,7 @@ class UrDriver(TorqueDriver):
     """
 
     capabilities = frozenset({"current", "temperature", "desired_state", "move", "servo", "payload", "zero_ft"})
+    _stream: RtdeReader
 
     def __init__(
         self,
@@ -76,10 +74,9 @@ class UrDriver(TorqueDriver):
         self.robot, self.host, self._effort_source = robot, host, effort_source
         self.effort_varies = effort_source == "controller"
         self.with_torque = torque
-        self.records: deque[TorqueRecord] = deque(maxlen=4096)
         options = {"rate": robot.rate, "minimum_major": 5 if robot.rate > 125.0 else 3} | reader_options
         options["torque_inputs"] = torque
-        self._reader = RtdeReader(host=host, port=port, follow_host_clock=follow_host_clock, **options)
+        self._stream = RtdeReader(host=host, port=port, follow_host_clock=follow_host_clock, **options)
         self._control = UrControl(host, silence=client_silence)
         self.sample = Sample(robot.joint_names)
         self._values, self._meta = np.full(RTDE_WIDTH, np.nan), np.zeros(4, dtype=np.int64)
@@ -105,11 +102,11 @@ class UrDriver(TorqueDriver):
     def connect(self) -> None:
         """Connect and start receiving. Raises ConnectionFailed, CapabilityError."""
         try:
-            self._reader.start()
+            self._stream.start()
         except RtdeConnectionError as error:
             raise ConnectionFailed(str(error)) from error
-        if self._effort_source == "controller" and "actual_current_as_torque" not in self._reader.available:
-            self._reader.stop()
+        if self._effort_source == "controller" and "actual_current_as_torque" not in self._stream.available:
+            self._stream.stop()
             raise CapabilityError(
                 f"PolyScope {self.info.version} does not report torques: effort_source must be current"
             )
@@ -117,14 +114,14 @@ class UrDriver(TorqueDriver):
     def disconnect(self) -> None:
         """End the control process, which stops its motion, and the receiving thread; may be called again."""
         self._control.close()
-        self._reader.stop()
+        self._stream.stop()
 
     def read(self, timeout: float) -> Sample | None:
         """Next sample in order, or None. While motion is commanded, frozen samples are withheld: they are stale."""
-        self._control.supervise(self._reader.silence)
+        self._control.supervise(self._stream.silence)
         end = time.monotonic() + timeout
-        while self._reader.wait(max(end - time.monotonic(), 0.0)):
-            self._reader.pop(self._values, self._meta)
+        while self._stream.wait(max(end - time.monotonic(), 0.0)):
+            self._stream.pop(self._values, self._meta)
             if not self._meta[2] & FROZEN:
                 return self._filled()
             if time.monotonic() > end:
@@ -144,28 +141,14 @@ class UrDriver(TorqueDriver):
         return self._values[start : start + width]
 
     @property
-    def condition(self) -> StreamState:
-        """State of the stream."""
-        return self._reader.condition
-
-    @property
-    def latched(self) -> StreamState:
-        """Worst condition since rearm()."""
-        return self._reader.latched
-
-    def rearm(self) -> None:
-        """Forget latched faults."""
-        self._reader.rearm()
-
-    @property
     def info(self) -> DriverInfo:
         """Controller version and abilities; torque needs PolyScope 5.26."""
-        version = self._reader.version
+        version = self._stream.version
         torque = {"torque"} if version[:2] >= TORQUE_MODE_VERSION else set()
         text = ".".join(map(str, version[:3]))
-        reader = self._reader
+        stream = self._stream
         capabilities = self.capabilities | torque
-        return DriverInfo("ur", text, reader.rate, reader.realtime, capabilities, reader.realtime_text)
+        return DriverInfo("ur", text, stream.rate, stream.realtime, capabilities, stream.realtime_text)
 
     @property
     def status(self) -> RobotStatus:
@@ -175,17 +158,17 @@ class UrDriver(TorqueDriver):
     @property
     def last_error(self) -> str:
         """Why the connection was lost, empty while it is there."""
-        return self._reader.last_error
+        return self._stream.last_error
 
     def statistics(self) -> Statistics:
         """Counts since connecting; rate over the time since the last call (at least half a second)."""
-        counts = self._reader.statistics()
+        counts = self._stream.statistics()
         return Statistics(rate=self._rate.of(counts["samples"]), **counts)
 
     def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
         """See MotionDriver: path (m, 6), stream (N, 6)."""
         self._allow_motion()
-        self._control.play(path, stream, self.sample.q, rate or self._reader.rate, speed, acceleration)
+        self._control.play(path, stream, self.sample.q, rate or self._stream.rate, speed, acceleration)
 
     def stop(self) -> None:
         """Decelerate to standstill; nothing to do when this driver moves nothing."""
@@ -195,7 +178,7 @@ class UrDriver(TorqueDriver):
     def attach(self, loop: TorqueLoop) -> None:
         """As TorqueDriver.attach."""
         super().attach(loop)
-        self._reader.set_torque_loop(loop, self.robot.array("drives.torque_constant"))
+        self._stream.set_torque_loop(loop, self.robot.array("drives.torque_constant"))
 
     def start_torque(self) -> None:
         """Bring the controller into a program that takes torques: zero until the loop is enabled.
@@ -215,7 +198,7 @@ class UrDriver(TorqueDriver):
     @property
     def answered(self) -> np.ndarray:
         """Latencies (N, 2) [s] of the last states, N <= 8192: arrival on this machine, and reading, to torque sent."""
-        return self._reader.answered
+        return self._stream.answered
 
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
         """Load on the flange: mass [kg], com (3,) [m] in the flange frame, inertia (6,) about it XX XY XZ YY YZ ZZ.
@@ -247,7 +230,7 @@ class UrDriver(TorqueDriver):
     def _allow_motion(self) -> None:
         self.refuse_busy("motion")
         status = self.status
-        if not self._reader.connected:
+        if not self._stream.connected:
             raise CapabilityError(f"no motion: not connected to {self.host}")
         if not status.safety_normal:
             raise CapabilityError(f"no motion: safety mode is {status.safety_text}")

@@ -129,5 +129,5 @@ def test_aliases_in_a_waypoints_file_are_refused(tmp_path):
     rows = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n"
     rows += "".join(f"a{k}: &a{k} [" + ",".join([f"*a{k - 1}"] * 10) + "]\n" for k in range(1, 9))
     path.write_text(rows + "joint_names: [a]\nwaypoints: *a8\n")
-    with pytest.raises(ConfigError, match="aliases"):
+    with pytest.raises(ConfigError, match="aliases are not supported"):
         load_waypoints(path, ["a"])

@@ -56,13 +56,23 @@ def load_bag(
         else _load_one(p, joint_names, aliases, topic, stamps, report, progress)
         for p in files
     ]
-    log = concatenate(logs)
-    log = order_rows(log, report)
+    _refuse_other_joints(logs, files)
+    log = order_rows(concatenate(logs), report)
     if repair:
         log = repair_rows(log, report)
     _require(log, require, report)
     _describe(log, report)
     return log, report
+
+
+def _refuse_other_joints(logs: Sequence[Log], files: Sequence[Path]) -> None:
+    """Raise DataError naming a part that lacks a joint of the first part in time."""
+    first = min(range(len(logs)), key=lambda k: int(logs[k].stamp_ns[0]))
+    for log, file in zip(logs, files, strict=True):
+        try:
+            joint_columns(log.joint_names, logs[first].joint_names)
+        except DataError as error:
+            raise DataError(f"{file}: {error}; it is read as a part of the recording {files[first]}") from None
 
 
 def concatenate(logs: Sequence[Log]) -> Log:

@@ -18,7 +18,7 @@ from robot_dynamics_ros.bags.table_columns import WORDS, Group, grouped, time_co
 from robot_dynamics_ros.bags.table_names import chosen, listed
 from robot_dynamics_ros.bags.tables import Table, read_table
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.signals import Log, joint_columns
+from robot_dynamics_ros.signals import Log
 
 SIGNALS = ("q", "qd", "effort", "current", "q_d", "qd_d", "qdd_d", "tau_d", "temperature")
 ANGLES = ("q", "qd", "q_d", "qd_d", "qdd_d")
@@ -150,10 +150,9 @@ def _named(
     """The log with a robot's joints: by name, by order where columns are numbered."""
     if not all(label.isdigit() for label in labels):
         try:
-            joint_columns(log.joint_names, joint_names, aliases)
+            return log.reordered(joint_names, aliases)
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
-        return log.reordered(joint_names, aliases)
     if log.n_joints != len(joint_names):
         raise DataError(
             f"{path}: columns of {log.n_joints} joints, the robot has {len(joint_names)}: choose them with "

@@ -282,3 +282,13 @@ def test_positions_that_the_controller_computed_are_not_the_measured_ones(tmp_pa
     alone = [names[0], *names[1:7], *names[13:]]
     with pytest.raises(DataError, match="--map q="):
         load_bag(write_csv(tmp_path / "alone.csv", alone, [t, q + 1, qd, tau]))
+
+
+def test_a_part_with_other_joints_is_named(tmp_path):
+    paths = []
+    for n in (3, 2):
+        t, q, *_ = motion(n)
+        paths.append(write_csv(tmp_path / f"{n}.csv", ["t", *each("q{}", n)], [t, q]))
+    result = CliRunner().invoke(cli, ["import", *map(str, paths), "--out", str(tmp_path / "bag")])
+    assert isinstance(result.exception, DataError) and str(result.exception).startswith(f"{paths[1]}: joint 'joint3'")
+    assert str(paths[0]) in str(result.exception)

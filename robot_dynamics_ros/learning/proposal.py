@@ -22,7 +22,7 @@ from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information
-from robot_dynamics_ros.learning.written import parameters_of, with_residuals, written
+from robot_dynamics_ros.learning.written import parameters_of, shows_rotors, with_residuals, written
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.verdict import times
 
@@ -78,10 +78,12 @@ def propose(
     everything, count = seen.with_all(order), np.sum([t.count for t in order], axis=0)
     found = Proposal(None, everything.state, np.sqrt(before.sum(axis=0) / count), np.sqrt(after.sum(axis=0) / count))
     judge(found, 0.5 * np.log(before / after), columns.robot.joint_names)
-    robot = written(columns, everything.state, _source(everything))
+    by_rotor = not recordings or shows_rotors(columns, recordings)
+    robot = written(columns, everything.state, _source(everything), by_rotor)
     if recordings:
         robot = with_residuals(robot, recordings, next(k for k in robot.sources if k.startswith("learned_")))
-        _judge_rest(found, columns.robot if present is None else present, _unseen(seen, order, recordings), recordings)
+        unseen = _unseen(seen, order, recordings, by_rotor)
+        _judge_rest(found, columns.robot if present is None else present, unseen, recordings)
     else:
         found.reasons.append("force at rest was not compared: no recording is at hand")
     if found.better and not found.worse and found.rest is not None and found.rest[1] <= found.rest[0] + FORCE:
@@ -133,11 +135,11 @@ def judge(found: Proposal, ratio: np.ndarray, names: Sequence[str]) -> None:
         found.reasons.append("no joint is better by more than the scatter of the recordings")
 
 
-def _unseen(seen: Running, order: Sequence[Triangle], recordings: Sequence[Recording]) -> RobotFile:
+def _unseen(seen: Running, order: Sequence[Triangle], recordings: Sequence[Recording], by_rotor: bool) -> RobotFile:
     """The file without the newest half of the recordings at hand, with residuals of those it has seen, if any."""
     late = {1e-9 * r.start_ns for r in recordings[len(recordings) // 2 :]}
     known = seen.with_all([t for t in order if t.time not in late])
-    robot = written(seen.prior.columns, known.state, "held out")
+    robot = written(seen.prior.columns, known.state, "held out", by_rotor)
     at_hand = list(recordings[: len(recordings) // 2]) or list(recordings)
     return with_residuals(robot, at_hand, next(k for k in robot.sources if k.startswith("learned_")))
 

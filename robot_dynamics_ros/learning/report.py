@@ -49,7 +49,7 @@ def judged(
         exceptions=f"{len(left_out)} of the recordings, which are left out" if left_out else "",
         then=then,
     )
-    return said | {"matrix": _matrix(session, proposal, known)}
+    return said | {"matrix": _matrix(session, proposal)}
 
 
 def improvement(proposal: Proposal, joints: Sequence[str]) -> str:
@@ -59,7 +59,7 @@ def improvement(proposal: Proposal, joints: Sequence[str]) -> str:
     return f"error {after:.3g} instead of {before:.3g} Nm in {', '.join(proposal.better)}"
 
 
-def _matrix(session: Session, proposal: Proposal, known: Sequence[Knowledge]) -> dict[str, Any]:
+def _matrix(session: Session, proposal: Proposal) -> dict[str, Any]:
     columns, state = session.prior.columns, proposal.state
     joints, prior = columns.robot.joint_names, np.sqrt(np.diag(session.prior.covariance))
     share = 100 * state.std / np.where(prior > 0, prior, np.inf)

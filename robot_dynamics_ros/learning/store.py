@@ -76,7 +76,10 @@ class Store:
 
         Triangles are read only where they are not in the kept one, or where that no longer holds.
         """
-        wanted = self.names() if of == "posterior" else [name for name in self.names() if name in self._seen()]
+        wanted = self.names()
+        if of == "seen":
+            seen = {sha256[:16] for sha256 in self.seen()}
+            wanted = [name for name in wanted if name in seen]
         path = self.directory / f"{of}.npz"
         found = Running.of(prior).kept(path) or Running.of(prior)
         inside = {sha256[:16] for sha256 in found.recordings}
@@ -87,9 +90,6 @@ class Store:
             found = found.with_all(new)
             found.save(path)
         return found
-
-    def _seen(self) -> set[str]:
-        return {sha256[:16] for sha256 in self.seen()}
 
     def place_of(self, sha256: str) -> str:
         """Where a recording is: "recordings", "held", or "" for a new one."""

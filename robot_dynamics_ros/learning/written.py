@@ -27,8 +27,12 @@ from robot_dynamics_ros.signals.speeds import STEP
 STEEPEST, WITHIN = 0.025, 25.0  # 1/K of alpha; K about WARM within which it is used: friction stays positive
 
 
-def written(columns: Columns, state: Information, source: str) -> RobotFile:
-    """The robot file nearest to a posterior in its own metric. Raises DataError where no consistent body is found."""
+def written(columns: Columns, state: Information, source: str, by_rotor: bool = True) -> RobotFile:
+    """The robot file nearest to a posterior in its own metric.
+
+    by_rotor: what drives presliding elements may be the rotor of the columns; False: it is the position.
+    Raises DataError where no consistent body is found.
+    """
     robot = columns.robot
     phi, rotor = _bodies(columns, state)
     stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
@@ -36,16 +40,20 @@ def written(columns: Columns, state: Information, source: str) -> RobotFile:
     updates: dict[str, Any] = {"links": {"source": key, "parameters": phi.reshape(-1, 10)}}
     if columns.motor_side:
         updates |= _friction(columns, state, phi, rotor, key) | _rotors(columns, rotor, key)
-    return robot.with_updates(updates | {"residuals": None}, {key: source})
+    robot = robot.with_updates(updates | {"residuals": None}, {key: source})
+    if by_rotor or robot.hysteresis is None:
+        return robot
+    return robot.with_updates({"hysteresis.parameters.rotor_time": [0.0] * columns.n})
+
+
+def shows_rotors(columns: Columns, recordings: Sequence[Recording]) -> bool:
+    """Whether the velocities of recordings in Nm show the rotors: `by_rotor` of the file that is written of them."""
+    delay = columns.robot.drives.effort.delay
+    return rotors_shown(stack([working_motion(rec, delay) for rec in recordings]))
 
 
 def with_residuals(robot: RobotFile, recordings: Sequence[Recording], key: str) -> RobotFile:
-    """The file with what its live pipeline leaves unexplained in recordings in Nm; positions drive its presliding
-    elements unless the velocities show the rotors.
-    """
-    delay = robot.drives.effort.delay
-    if robot.hysteresis is not None and not rotors_shown(stack([working_motion(rec, delay) for rec in recordings])):
-        robot = robot.with_updates({"hysteresis.parameters.rotor_time": [0.0] * robot.n_joints})
+    """The file with what its live pipeline leaves unexplained in recordings in Nm."""
     return robot.with_updates({"residuals": {"source": key} | residuals(robot, recordings)})
 
 

@@ -20,7 +20,7 @@ from robot_dynamics_ros.learning.proposal import MARGIN, Proposal, judge, propos
 from robot_dynamics_ros.learning.report import improvement
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.update import Prior
-from robot_dynamics_ros.learning.written import parameters_of, with_residuals, written
+from robot_dynamics_ros.learning.written import parameters_of, shows_rotors, written
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.inertia import is_consistent
 from robot_dynamics_ros.robot_file import load_robot
@@ -54,12 +54,12 @@ def test_the_parameters_of_a_written_file_predict_as_the_live_stages_do(worker, 
     assert (error < 0.05 * np.sqrt((m.effort[late][:, moved] ** 2).mean(axis=0))).all()
 
 
-def test_a_learned_file_follows_the_positions_unless_velocities_show_the_rotors(worker, learned):
-    key = next(k for k in learned.sources if k.startswith("learned_"))
+def test_a_learned_file_follows_the_positions_unless_velocities_show_the_rotors(worker):
+    columns, state = worker.prior.columns, Running.of(worker.prior, worker.triangles).state
     seen = worker.recordings[1]
     blind = replace(seen, pieces=[replace(p, qd=np.gradient(p.q, p.t, axis=0)) for p in seen.pieces])
     for recording, time in ((seen, ROTOR_TIME), (blind, 0.0)):
-        found = with_residuals(learned, [recording], key)
+        found = written(columns, state, "test", shows_rotors(columns, [recording]))
         assert set(found.array("hysteresis.parameters.rotor_time")) == {time}
 
 

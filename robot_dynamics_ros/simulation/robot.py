@@ -201,12 +201,10 @@ class SimulatedRobot:
 
 
 def _vector(value: Any, n: int, name: str) -> np.ndarray:
-    array = np.ascontiguousarray(
-        np.broadcast_to(np.asarray(value, dtype=float), (n,)) if np.ndim(value) == 0 else value
-    )
+    array = np.ascontiguousarray(np.broadcast_to(value, (n,)) if np.ndim(value) == 0 else value, dtype=float)
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}, expected ({n},)")
-    return np.ascontiguousarray(array, dtype=float)
+    return array
 
 
 def _matrix(value: Any, n: int, name: str) -> np.ndarray:

@@ -39,7 +39,7 @@ TIMEOUT = 60.0  # s of a reply
 class SimulationClient:
     """Injects faults and wrenches, asks for state, and reads ground truth."""
 
-    def __init__(self, host: str, control_port: int, truth_port: int | None = None) -> None:
+    def __init__(self, host: str, control_port: int, truth_port: int) -> None:
         self._control = _Lines(host, control_port, TIMEOUT)
         self._truth = (host, truth_port, TIMEOUT)
 
@@ -71,14 +71,8 @@ class SimulationClient:
         return float(self.command("wait", seconds=seconds)["timestamp"])
 
     def truth(self) -> Iterator[dict[str, Any]]:
-        """Ground truth records from now on, until the controller closes; stamped with controller time.
-
-        Raises ConnectionFailed without a ground truth port.
-        """
-        host, port, timeout = self._truth
-        if port is None:
-            raise ConnectionFailed("this client was made without a ground truth port")
-        stream = _Lines(host, port, timeout)
+        """Ground truth records from now on, until the controller closes; stamped with controller time."""
+        stream = _Lines(*self._truth)
         try:
             while (record := stream.receive()) is not None:
                 yield record

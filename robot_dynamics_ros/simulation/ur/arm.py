@@ -35,9 +35,7 @@ class Arm(SimulatedArm):
         if file.n_joints != JOINTS:
             raise ConfigError(file.name, "kinematics.joints", f"{file.n_joints} joints; a UR controller moves {JOINTS}")
         super().__init__(file, q, seed, 1 / DT, plant)
-        self.name = file.name
-        self._true = self.simulated.machine.true
-        self.torque_constant = self._true["control.torque_constant"]  # Nm/A, of the controller
+        self.torque_constant = self.simulated.machine.true["control.torque_constant"]  # Nm/A, of the controller
         self.velocity_limit = file.array("limits.velocity")
         self.torque_limit = file.array("limits.torque")
         self._lower, self._upper = file.array("limits.position_lower"), file.array("limits.position_upper")

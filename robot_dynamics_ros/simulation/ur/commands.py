@@ -74,7 +74,6 @@ Action = Callable[[CommandContext], "Waiting | None"]
 class Command:
     """One row of the table."""
 
-    identifier: int
     name: str
     realtime: bool
     action: Action
@@ -88,7 +87,7 @@ def command(identifier: int, name: str, realtime: bool = False) -> Callable[[Act
     """Enter a function into the table; its docstring is the documentation."""
 
     def enter(action: Action) -> Action:
-        COMMANDS[identifier] = Command(identifier, name, realtime, action, (action.__doc__ or "").strip())
+        COMMANDS[identifier] = Command(name, realtime, action, (action.__doc__ or "").strip())
         return action
 
     return enter

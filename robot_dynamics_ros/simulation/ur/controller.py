@@ -114,12 +114,12 @@ class Controller(MotionControl):
         if self.program is not None:
             self.program = None
             self.runtime_state = RuntimeState.STOPPING
-            if not self._torque_mode:
+            if not self.torque_mode:
                 self.stop_joints(STOP_DECELERATION)
 
     def protective_stop(self, reason: str) -> None:
         """Stop protectively: the program ends, the robot decelerates and holds."""
-        self.safety.protective_stop(self.time, reason)
+        self.safety.protective_stop(self.time)
         self.report(f"protective stop: {reason}")
         self.stop_program()
         self.stop_joints(STOP_DECELERATION)

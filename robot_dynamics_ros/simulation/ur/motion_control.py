@@ -23,13 +23,8 @@ class MotionControl:
         self.motion: motion.ControllerMotion = motion.Hold(arm.q)
         self.target: motion.Target = self.motion.step(DT)
         self._torque: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-        self._torque_mode = False
+        self.torque_mode = False  # a program commands torque
         self._torque_hold = motion.Hold(arm.q)  # the motion while torques are commanded
-
-    @property
-    def torque_mode(self) -> bool:
-        """True while a program commands torque."""
-        return self._torque_mode
 
     def step_arm(self, may_move: bool) -> None:
         """One cycle of the arm: the commanded torque, or the next target of the motion.
@@ -39,13 +34,13 @@ class MotionControl:
         """
         torque, self._torque = self._torque, None
         if torque is not None and may_move:
-            self._torque_mode = True
+            self.torque_mode = True
             self.target = (self.arm.q, self.arm.qd, np.zeros(JOINTS))
             self.motion = self._torque_hold
             self.arm.step_torque(*torque)
             return
-        if self._torque_mode:  # a cycle without direct_torque reverts to position control [UR direct_torque]
-            self._torque_mode = False
+        if self.torque_mode:  # a cycle without direct_torque reverts to position control [UR direct_torque]
+            self.torque_mode = False
             if self.motion is self._torque_hold:
                 self.motion = motion.Stop(self.arm.q, self.arm.qd, STOP_DECELERATION)
         self.target = self.motion.step(DT)
@@ -70,7 +65,7 @@ class MotionControl:
 
     def stop_joints(self, deceleration: float) -> motion.ControllerMotion:
         """stopj: decelerate the fastest joint with the given rate [rad/s2]."""
-        q, qd = (self.arm.q, self.arm.qd) if self._torque_mode else self.target[:2]
+        q, qd = (self.arm.q, self.arm.qd) if self.torque_mode else self.target[:2]
         self.motion = motion.Stop(q, qd, deceleration)
         return self.motion
 

@@ -140,8 +140,7 @@ class Recipe:
     def __init__(self, identifier: int, names: Iterable[str], table: dict[str, str]) -> None:
         self.identifier = identifier
         self.names = tuple(names)
-        self.types = tuple(table[name] for name in self.names)
-        self._codes = [FIELD_TYPES[kind] for kind in self.types]
+        self._codes = [FIELD_TYPES[table[name]] for name in self.names]
         self._fields = struct.Struct(">" + "".join(code for code, _ in self._codes))
         if self._fields.size > MAX_PACKET - HEADER.size - 1:
             raise ProtocolError(f"{len(self.names)} variables do not fit into one package")

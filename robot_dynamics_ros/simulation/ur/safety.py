@@ -45,7 +45,6 @@ class Safety:
     def __init__(self) -> None:
         self.robot_mode = RobotMode.RUNNING
         self.mode = SafetyMode.NORMAL
-        self.reason = ""
         self._since = 0.0
         self._button_pressed = False
 
@@ -59,19 +58,18 @@ class Safety:
         """safety_status_bits."""
         return sum(1 << bit for bit in STATUS_BITS[self.mode])
 
-    def protective_stop(self, now: float, reason: str) -> None:
+    def protective_stop(self, now: float) -> None:
         """Stop with the brakes open; a graver stop stays."""
         if self.mode == SafetyMode.NORMAL:
-            self.mode, self.reason, self._since = SafetyMode.PROTECTIVE_STOP, reason, now
+            self.mode, self._since = SafetyMode.PROTECTIVE_STOP, now
 
     def emergency_stop(self, pressed: bool = True) -> None:
         """Press or release the emergency stop button: pressing cuts the power, releasing leaves it off."""
         self._button_pressed = pressed
         if pressed:
             self.mode, self.robot_mode = SafetyMode.ROBOT_EMERGENCY_STOP, RobotMode.POWER_OFF
-            self.reason = "emergency stop button"
         elif self.mode == SafetyMode.ROBOT_EMERGENCY_STOP:
-            self.mode, self.reason = SafetyMode.NORMAL, ""
+            self.mode = SafetyMode.NORMAL
 
     def unlock(self, now: float) -> str:
         """Dashboard reply to 'unlock protective stop', which it also carries out when allowed."""
@@ -82,7 +80,7 @@ class Safety:
                 "Cannot unlock protective stop until 5s after occurrence. "
                 "Always inspect cause of protective stop before unlocking"
             )
-        self.mode, self.reason = SafetyMode.NORMAL, ""
+        self.mode = SafetyMode.NORMAL
         return "Protective stop releasing"
 
     def power(self, on: bool) -> None:

@@ -9,6 +9,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from synthetic import Truth, synthetic_log, truth_of
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import _interval, command
 from robot_dynamics_ros.errors import DataError
@@ -21,7 +22,7 @@ from robot_dynamics_ros.identification.arm.contact import (
     without,
 )
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.hand_guiding import friction_lag, guided_joints
+from robot_dynamics_ros.identification.arm.hand_guiding import LATE, friction_lag, guided_joints
 from robot_dynamics_ros.identification.arm.identify import (
     Options,
     leave_out_contact,
@@ -190,6 +191,31 @@ def test_joint_torque_sensors_show_no_rotors_and_no_hand():
     sensors = Truth(panda.inertial_parameters, *np.zeros((4, 7)))
     driven = [slow_motion([recording(synthetic_log(panda, sensors, seed, 30.0), "driven")]) for seed in (1, 2, 3)]
     assert not any(guided_joints(panda, motion) for motion in driven)
+
+
+def test_links_that_other_joints_accelerate_against_their_own_joint_show_no_hand():
+    """The wrist turns against what the shoulder does to its links, and its rotors, in no robot file, outweigh these."""
+    robot, t = UR5E.with_updates({"drives.rotor_inertia": None}), np.arange(0.0, 20.0, 0.01)
+    wave = sum(a * np.sin(w * t + p) for a, w, p in ((0.5, 1.0, 0.0), (0.25, 2.1, 1.0), (0.12, 3.9, 2.0)))
+    q = np.array([0.3, -1.2, 1.5, -1.0, -1.4, 0.4]) + np.outer(wave, [0.0, 0.8, 0.9, -0.3, 0.1, -0.4])
+    qd = np.gradient(q, 0.01, axis=0)
+    qdd = np.gradient(qd, 0.01, axis=0)
+    inertial = MODEL.rnea(q, qd, qdd) - MODEL.gravity(q)
+    along = (inertial * qdd).sum(axis=0)
+    assert np.flatnonzero(along < 0).tolist() == [3, 4]
+    driven = MODEL.rnea(q, qd, qdd) + np.array([0.0, 0.1, 0.1, 0.75, 0.13, 0.0]) * qdd
+    driven += np.array([0.0, 60.0, 60.0, 0.0, 0.0, 0.0]) * np.tanh(qd / 0.02)
+    assert guided_joints(robot, Motion(t, q, qd, qdd, driven, t == 0.0, 100.0)) == []
+
+
+def test_travel_before_breakaway_is_no_lag_of_friction():
+    t = np.arange(0.0, 40.0, 0.01)
+    q = 0.2 * np.sin(0.5 * t)
+    v, a = (np.gradient(x, 0.01) for x in (q, np.gradient(q, 0.01)))
+    start = t == 0.0
+    effort = 8.0 * _core.presliding_elements(q, np.array([2e-3]), start)[:, 0] + 10.0 * v
+    motion = Motion(t, *(x[:, None] for x in (q, v, a, effort)), start, 100.0)
+    assert abs(friction_lag(motion, np.cos(q), np.sin(3 * t), 0)) < LATE
 
 
 def test_what_one_noisy_recording_does_not_show_of_a_hand_several_do():

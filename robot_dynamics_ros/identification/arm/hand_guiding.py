@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.identification.arm.contact import OVERRULE, SIGNIFICANCE
-from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
+from robot_dynamics_ros.identification.arm.friction_columns import SPANS, simple_friction
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -25,6 +26,7 @@ SHOWN = 0.15  # RMS inertial torque over sliding friction above which a joint vo
 ABSENT = 0.2  # sliding friction over RMS inertial torque below which there is none
 LATE = 0.02  # s; friction later than this means hand guiding
 LAGS = np.arange(-0.04, 0.0601, 0.005)  # s
+PRESLIDING = np.array(SPANS[1:5])  # rad of travel before breakaway, which looks like a lag, too
 VOTES = 2
 HAND_GUIDED_ADVICE = (
     f"effort follows a hand and does not show friction; record a motion that the controller drives ({OVERRULE})"
@@ -37,7 +39,8 @@ def guided_joints(robot: RobotFile, motion: Motion) -> list[str]:
 
     motion: filtered, effort in any unit: effort over gravity torque is compared with effort over inertial torque, whose
     inertia is the links' of this motion and what the effort shows of the robot file's rotors. A joint whose inertial
-    torque is small beside its friction does not vote. Raises CapabilityError without masses.
+    torque is small beside its friction does not vote, nor one whose links other joints accelerate the other way.
+    Raises CapabilityError without masses.
     """
     q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
     model = RobotModel(robot.chain(), robot.joint_names)
@@ -47,10 +50,12 @@ def guided_joints(robot: RobotFile, motion: Motion) -> list[str]:
     evidence.add_motion(gravity, inertial, qd, qdd, motion.effort)
     e = evidence.evidence()
     with np.errstate(invalid="ignore", divide="ignore"):
-        expected = e.gravity * (inertial * qdd).sum(axis=0) / (qdd**2).sum(axis=0)
+        along = (inertial * qdd).sum(axis=0) / (qdd**2).sum(axis=0)
+        expected = e.gravity * along
         ratio, std = e.inertia / expected, e.inertia_std / np.abs(expected)
         size, friction = np.sqrt((inertial**2).mean(axis=0)), np.abs(e.friction / e.gravity)
-        votes = (e.gravity_std < GRAVITY * np.abs(e.gravity)) & (std < INERTIA) & (size > SHOWN * friction)
+        votes = (e.gravity_std < GRAVITY * np.abs(e.gravity)) & (std < INERTIA)
+        votes &= (size > SHOWN * friction) & (along > 0)
         follows = votes & (ratio + SIGNIFICANCE * std < GUIDED)
         moves = votes & (ratio - SIGNIFICANCE * std > GUIDED)
     for j in np.flatnonzero(follows & (friction > ABSENT * size)).tolist():
@@ -62,15 +67,15 @@ def guided_joints(robot: RobotFile, motion: Motion) -> list[str]:
 
 def friction_lag(motion: Motion, gravity: np.ndarray, inertial: np.ndarray, j: int) -> float:
     """Time [s] by which the part of joint j's effort that depends on velocity is later than the velocity: the lag in
-    LAGS with the smallest residual. gravity, inertial (N,) [Nm].
+    LAGS with the smallest residual; 0 where presliding friction leaves less. gravity, inertial (N,) [Nm].
     """
-    y, v = motion.effort[:, j], motion.qd[:, j]
+    y, v, q = motion.effort[:, j], motion.qd[:, j], np.ascontiguousarray(motion.q[:, j])
+    presliding = np.column_stack([_core.presliding_elements(q, PRESLIDING, motion.start), v, np.ones_like(v)])
     errors = []
-    for lag in LAGS:
-        late = _shifted(motion, v, lag)
-        A = np.column_stack([gravity, inertial, motion.qdd[:, j], simple_friction(late)])
+    for friction in (presliding, *(simple_friction(_shifted(motion, v, lag)) for lag in LAGS)):
+        A = np.column_stack([gravity, inertial, motion.qdd[:, j], friction])
         errors.append(float(((y - A @ np.linalg.lstsq(A, y, rcond=1e-8)[0]) ** 2).sum()))
-    return float(LAGS[int(np.argmin(errors))])
+    return float([0.0, *LAGS][int(np.argmin(errors))])
 
 
 def _shifted(motion: Motion, v: np.ndarray, lag: float) -> np.ndarray:

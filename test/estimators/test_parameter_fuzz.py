@@ -8,7 +8,6 @@ from fuzz import SEED, tries
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
-from robot_dynamics_ros.estimators.stage import configure
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 
@@ -63,12 +62,3 @@ def test_values_inside_their_bounds_are_taken_or_refused_in_one_line(name, tried
 def test_values_that_contradict_each_other_are_refused(given):
     with pytest.raises(ConfigError, match="force"):
         Pipeline(ROBOT, {"force": given})
-
-
-def test_a_refused_value_leaves_the_running_stage_as_it_was():
-    pipeline = Pipeline(ROBOT)
-    stage = pipeline.stage("force")
-    core = stage.core
-    with pytest.raises(ConfigError):
-        configure(stage, ROBOT, {"contact_on_ratio": 0.01})
-    assert stage.core is core

@@ -67,14 +67,6 @@ def test_deviations_are_those_of_the_covariance_moved_to_the_frame(frame, index)
     np.testing.assert_allclose(log.framed_wrench_std[-1], np.sqrt(np.diag(A @ C @ A.T)), rtol=1e-9)
 
 
-def test_the_base_frame_has_moments_about_its_origin_and_base_wrench_about_the_tcp():
-    log, _ = run("base")
-    np.testing.assert_array_equal(log.framed_wrench[:, :3], log.external_wrench[:, :3])
-    arm = RIGID.fk(log.q[-1])[-1][:3, 3]
-    moment = log.external_wrench[-1, 3:] + np.cross(arm, log.external_wrench[-1, :3])
-    np.testing.assert_allclose(log.framed_wrench[-1, 3:], moment, atol=1e-9)
-
-
 def test_a_known_push_comes_out_in_the_axes_of_the_tilted_tool():
     """Along the tool's z axis at the TCP: one number in the tool frame, three in base axes."""
     q = np.tile(POSE, (2000, 1))
@@ -85,15 +77,6 @@ def test_a_known_push_comes_out_in_the_axes_of_the_tilted_tool():
     np.testing.assert_allclose(log.framed_wrench[-1], [0, 0, -40, 0, 0, 0], atol=0.01)
     np.testing.assert_allclose(log.external_wrench[-1, :3], R @ [0, 0, -40], atol=0.01)
     assert np.abs(log.external_wrench[-1, :3]).min() > 1.0
-
-
-def test_the_work_of_the_wrench_does_not_depend_on_the_frame():
-    """F' v is the power of the environment on the arm, with the velocity of the same frame: J' F of every frame."""
-    log, _ = run("tool")
-    poses, J = RIGID.fk(log.q[-1]), RIGID.jacobian(log.q[-1])
-    R = poses[-1][:3, :3]
-    in_tool = np.vstack([R.T @ J[:3], R.T @ J[3:]])
-    np.testing.assert_allclose(in_tool.T @ log.framed_wrench[-1], J.T @ log.external_wrench[-1], atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["camera", "tool0", "base_link", "world"])

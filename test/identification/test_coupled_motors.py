@@ -46,29 +46,21 @@ def elements(angle):
     return out
 
 
-def coupled(log, friction):
+def coupled(log):
     """The log of a wrist whose last motor turns with the sum of the last two joints and loads both."""
     v = log.qd[:, 4] + log.qd[:, 5]
-    extra = np.outer(friction(log.q[:, 4] + log.q[:, 5], v) + VISCOUS * v, [0, 0, 0, 0, 1, 1])
+    extra = np.outer(elements(log.q[:, 4] + log.q[:, 5]) + VISCOUS * v, [0, 0, 0, 0, 1, 1])
     return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + extra})
 
 
-def presliding(angle, v):
-    return elements(angle)
-
-
-def static(angle, v):
-    return LEVELS.sum() * np.tanh(v / 0.02)
-
-
-def identified(logs, friction):
-    first, second = (recording(coupled(log, friction), str(k)) for k, log in enumerate(logs))
+def identified(logs):
+    first, second = (recording(coupled(log), str(k)) for k, log in enumerate(logs))
     return steps([first], [second], chosen=structure(LAWS, 10.0), until="fit_together")
 
 
 @pytest.fixture(scope="module")
 def found(logs):
-    return identified(logs, presliding)
+    return identified(logs)
 
 
 def wrist_error(robot, log):
@@ -91,16 +83,10 @@ def test_the_motor_s_presliding_is_found_and_written(found, tmp_path):
 def test_the_error_falls_against_laws_of_the_joints_alone(found, logs, monkeypatch):
     """On held-out motion, both identified from the same recording: by more than half, at rest and moving."""
     monkeypatch.setattr(written_law, "MOTOR_GAIN", 1.0)
-    before, judged = identified(logs, presliding), coupled(logs[1], presliding)
+    before, judged = identified(logs), coupled(logs[1])
     assert not before.live.motors
     ours, theirs = (wrist_error(identified_robot(x), judged) for x in (found, before))
     assert ours[0] < 0.6 * theirs[0] and ours[1] < 0.3 * theirs[1]
-
-
-@pytest.mark.long
-def test_a_motor_without_memory_is_found_too(logs):
-    (motor,) = identified_robot(identified(logs, static)).hysteresis.motors
-    np.testing.assert_allclose(sliding(motor, SPEEDS), LEVELS.sum() + VISCOUS * SPEEDS, rtol=0.1)
 
 
 @pytest.mark.long

@@ -83,20 +83,6 @@ def test_residuals_are_those_of_the_matrices(structure):
         np.testing.assert_allclose(a, b, atol=1e-9 * np.abs(b).max())
 
 
-def test_solution_is_that_of_lstsq(structure):
-    motion = motion_of(2000, pieces=(0, 900))
-    fused, stored = both(structure, motion, TRUTH.phi)
-    size = size_of(structure)
-    found = solve(fused, size, iterations=0)
-    A, y = [], []
-    for rows in stored.joints:
-        full = np.zeros((len(motion), size))
-        full[:, rows.index] = rows.A
-        A, y = [*A, full], [*y, rows.y]
-    expected = np.linalg.lstsq(np.vstack(A), np.concatenate(y), rcond=None)[0]
-    assert np.abs(found.x - expected).max() <= 1e-10 * np.abs(expected).max()
-
-
 def test_weighted_solution_is_that_of_the_matrices(structure):
     motion = motion_of(2000, pieces=(0, 900))
     size = size_of(structure)

@@ -20,12 +20,18 @@ TOOLS = {
     "plate": ("BOX", (0.03, 0.03, 0.005), 0.005),
     "peg": ("CYLINDER", (0.01, 0.05, 0), 0.05),
 }  # type, size [m], how far along the tool axis its centre lies [m]
+DRY = 1e-5  # rad of travel below which a joint counts as dry
 SOLIMP = 0.5  # share d of the contact in the acceleration
 AWAY = (0.0, 0.0, -1e3)  # m, of the box while there is none
 
 
 def spec_of(mj: Any, robot: RobotFile, chain: Chain, true: Mapping[str, Any], mjcf: str) -> Any:
-    """The arm of a file; without one, links of the chain, rotors and LuGre friction of the true numbers."""
+    """The arm of a file; without one, links of the chain, rotors and friction of the true numbers.
+
+    Friction is LuGre's, or dry (`frictionloss`) where a joint has no travel to speak of before it breaks away.
+    """
+    if mjcf:
+        return mj.MjSpec.from_file(mjcf)
     links = {"source": "true", "parameters": chain.inertial_parameters.reshape(robot.n_joints, 10)}
     known = robot.with_updates(
         {"links": links, "drives.rotor_inertia": true["drive.rotor_inertia"], "limits.torque": None},
@@ -37,7 +43,12 @@ def spec_of(mj: Any, robot: RobotFile, chain: Chain, true: Mapping[str, Any], mj
         micro_damping(stiffness, true["drive.rotor_inertia"]),
         *(true[f"friction.{name}"] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")),
     )
-    return mj.MjSpec.from_file(mjcf) if mjcf else mj.MjSpec.from_string(mjcf_text(known, law))
+    if (true["friction.presliding"] > DRY).all():
+        return mj.MjSpec.from_string(mjcf_text(known, law))
+    levels = {"fc": law.coulomb.tolist(), "fv": law.viscous.tolist()}
+    dry = {"source": "true", "model": "viscous_coulomb", "parameters": levels}
+    sliding = known.with_updates({"friction": dry, "hysteresis": None, "residuals": None})
+    return mj.MjSpec.from_string(mjcf_text(sliding, "coulomb-viscous"))
 
 
 def with_contact(mj: Any, spec: Any, robot: RobotFile, file: str, tool: str) -> Any:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import numpy as np
 
+from bench.force import DRAWN, ELASTIC, EXCITE, PLANTS
 from bench.page import json_option, save_option, written_by
 from bench.page import save as write
 from bench.running import command_line, given_options
@@ -14,7 +16,7 @@ from robot_dynamics_ros.cli.options import NewPath, console, progress, robot_opt
 
 
 @click.command("force")
-@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@robot_option_with("Shipped robot's name, arm of bench/arms, or robot file with masses.", default="ur5e")
 @click.option("--robots", "count", type=click.IntRange(1, 1000), default=6, show_default=True, help="Number of robots.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the drawn robots.")
 @click.option(
@@ -23,7 +25,10 @@ from robot_dynamics_ros.cli.options import NewPath, console, progress, robot_opt
     show_default=True,
     help="tuning, held-out, all, or families of friction by commas (bench/force/zoo.py).",
 )
-@click.option("--bags", type=click.IntRange(1, 3), help="Recordings to identify from; default: 1, 2, 3 in turn.")
+@click.option("--recorded", help=f"Recordings to identify from: {', '.join((*DRAWN, EXCITE))}; default: 1 to 3.")
+@click.option("--plant", type=click.Choice(list(PLANTS)), default=ELASTIC, show_default=True, help="What is simulated.")
+@click.option("--noise", type=click.FloatRange(0, 0.1), default=0.0, help="rad/s of white noise in velocities.")
+@click.option("--tilt", type=click.FloatRange(-180, 180), default=0.0, help="deg of the base, which no file names.")
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
 @click.option(
     "--warmer",
@@ -49,7 +54,10 @@ def command(
     count: int,
     seed: int,
     families: str,
-    bags: int | None,
+    recorded: str | None,
+    plant: str,
+    noise: float,
+    tilt: float,
     work: Path | None,
     warmer: float,
     payload: float,
@@ -69,14 +77,14 @@ def command(
     from bench.force import table, zoo
     from bench.force.judge import judge_all
     from bench.force.recordings import Since
-    from robot_dynamics_ros.robot_file import load_robot
 
     since = Since(warmer, payload, finger)
-    people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
+    drawn = zoo.individuals(since.robot(robot), count, seed, zoo.families(families))
+    people = zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))
     words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"
-    words += f" {bags or '1, 2 or 3'} recordings of 60 s."
+    words += f" {recorded or '1, 2 or 3 recordings of 60 s'}."
     if hour:
-        each = (working.work(robot, who, bags or who.bags, since) for who in people)
+        each = (working.work(robot, who, since) for who in people)
         rows = list(progress(each, f"{count} robots", count))
         show(working.cells(rows))
         write_json(json_file, {"setup": given_options(), "robots": rows})
@@ -84,7 +92,7 @@ def command(
             table_text = table.markdown(working.cells(rows))
             write("force", "hour", "\n\n".join([written_by(command_line()), words, table_text]))
         return
-    verdicts = list(progress(judge_all(robot, people, bags, work, jobs, since), f"{count} robots", count))
+    verdicts = list(progress(judge_all(robot, people, work, jobs, since), f"{count} robots", count))
     show(table.cells(verdicts))
     console.print(table.by_axis(verdicts))
     console.print(table.TRADE_OFF)

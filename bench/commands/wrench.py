@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from bench.force import PLANTS
 from bench.page import json_option, save_option
 from bench.shown import report
-from bench.wrench import NAMES, PLANTS
+from bench.wrench import NAMES
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, write_json
 
 

@@ -23,14 +23,14 @@ COOL = 10.0  # K between the lubricant of the recordings and the air (see `simul
 Row = dict[str, float]
 
 
-def work(name: str, who: Individual, bags: int, since: Since, ends: Sequence[int] = ENDS) -> list[Row]:
+def work(name: str, who: Individual, since: Since, ends: Sequence[int] = ENDS) -> list[Row]:
     """Figures of the minutes up to each of `ends`, and `kelvin`, the lubricant against the recordings at their end.
 
     The robot begins at the temperature of the air, `since.warmer` warmer or colder than where it was recorded.
     """
     robot = since.robot(name)
     with tempfile.TemporaryDirectory() as directory:
-        logs = [recorded(robot, who, k)[0] for k in range(bags)]
+        logs = [recorded(robot, who, k)[0] for k in range(who.bags)]
         identified = identified_file(robot, logs, Path(directory), Verdict(who.index, who.laws, []))
     machine = simulated(robot, replace(who, temperature=who.temperature + since.warmer), 30)
     machine.reset(home(robot, who.draw(MINUTE)))

@@ -54,11 +54,9 @@ class Verdict:
         return asdict(self)
 
 
-def judge_all(
-    name: str, people: Sequence[Individual], bags: int | None, work: Path | None, jobs: int, since: Since
-) -> Iterator[Verdict]:
+def judge_all(name: str, people: Sequence[Individual], work: Path | None, jobs: int, since: Since) -> Iterator[Verdict]:
     """Verdicts in the order of the robots, `jobs` at a time; figures do not depend on `jobs`."""
-    arguments = [(name, who, bags or who.bags, work, since) for who in people]
+    arguments = [(name, who, work, since) for who in people]
     if jobs == 1:
         yield from (judge(*row) for row in arguments)
         return
@@ -66,13 +64,13 @@ def judge_all(
         yield from pool.map(judge, *zip(*arguments, strict=True))
 
 
-def judge(name: str, who: Individual, bags: int, work: Path | None, since: Since = SAME) -> Verdict:
+def judge(name: str, who: Individual, work: Path | None, since: Since = SAME) -> Verdict:
     """Record, identify, replay what has changed `since`, judge a robot; files under `work` or a temporary one."""
     if work is None:
         with tempfile.TemporaryDirectory() as directory:
-            return judge(name, who, bags, Path(directory), since)
+            return judge(name, who, Path(directory), since)
     robot, clock = since.robot(name), _Clock()
-    taken = [recorded(robot, who, k) for k in range(bags)]
+    taken = [recorded(robot, who, k) for k in range(who.bags)]
     trials = [trial(robot, who, kind, since) for kind in TRIALS]
     verdict = Verdict(who.index, who.laws, [kind for _, kind in taken])
     clock.lap("simulate")
@@ -115,12 +113,12 @@ def identified_file(robot: RobotFile, logs: Sequence[Log], out: Path, verdict: V
 
 def _exact(robot: RobotFile, who: Individual) -> tuple[RobotFile, dict[str, np.ndarray]]:
     """Robot file with the individual's own masses and rotors, and all its true numbers."""
-    machine = simulated(robot, who, 0).machine
+    machine = simulated(robot, who, 0).machine  # with the true direction of gravity
     updates = {
         "links": {"source": "true", "parameters": machine.link_parameters},
         "drives.rotor_inertia": machine.true["drive.rotor_inertia"],
     }
-    return robot.with_updates(updates, {"true": "the simulated individual"}), dict(machine.true)
+    return machine.robot.with_updates(updates, {"true": "the simulated individual"}), dict(machine.true)
 
 
 def _estimates(

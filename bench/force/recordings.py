@@ -6,9 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
+from bench.arms.zoo import arms
+from bench.force import EXCITE
 from bench.force.zoo import Individual
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
+from robot_dynamics_ros.identification.excitation import Limits, design_fourier
+from robot_dynamics_ros.identification.excitation.space import largest_clearance
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
@@ -16,7 +21,6 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
 RATE, DURATION = 500.0, 60.0  # Hz, s
-KINDS = ("fourier", "moves", "slow")  # recordings to identify from, in an order that turns with the robot
 TRIALS = ("moves", "singular")  # replays with pushes
 REACH, VELOCITY, ACCELERATION = 0.7, 1.0, 3.0  # rad, rad/s, rad/s2
 REST = (1.0, 3.0)  # s
@@ -27,6 +31,7 @@ QUIET = 4.0  # s without a push at the beginning
 AFTERGLOW = 0.2  # s after a push that still count as contact
 SINGULAR = (0.01, 0.06)  # smallest singular value of the Jacobian, moments over a quarter of the arm
 POSES = 400
+CLEARANCE = 0.1  # m, of the motions of `excite`, as there
 REPORTED = ("q", "qd", "effort", "temperature")  # what the bag of a driver holds
 
 
@@ -41,8 +46,8 @@ class Since:
     finger: bool = False
 
     def robot(self, name: str) -> RobotFile:
-        """The robot file to begin with."""
-        robot = load_robot(name)
+        """The robot file to begin with: of an arm of bench/arms, a shipped one, or a file."""
+        robot = arms().get(name) or load_robot(name)
         return robot.with_updates({"kinematics.tool.expected_moment": 0.0}) if self.finger else robot
 
     def pushes(self, draw: np.random.Generator) -> np.ndarray:
@@ -67,6 +72,9 @@ class Trial:
 
 def simulated(robot: RobotFile, who: Individual, seed: int) -> SimulatedRobot:
     """The machine of an individual, warm; seed: of the noise and of the day's temperature (within 4 K)."""
+    if who.tilt:
+        turn = Rotation.from_rotvec([0.0, who.tilt, 0.0])
+        robot = robot.with_updates({"kinematics.gravity": tuple(turn.apply(robot.gravity).tolist())})
     machine = SimulatedRobot(robot, seed=seed, overrides=who.overrides, rate=RATE, plant=who.plant)
     today = who.temperature + float(np.random.default_rng((who.seed, who.index, 1, seed)).uniform(-4, 4))
     machine.set_ambient(today - 10.0)
@@ -75,18 +83,28 @@ def simulated(robot: RobotFile, who: Individual, seed: int) -> SimulatedRobot:
 
 
 def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
-    """Recording `number` (0, 1, 2) of 60 s without contact, and its kind."""
-    kind, draw = KINDS[(who.first + number) % len(KINDS)], who.draw(10 + number)
+    """Recording `number` (0, 1, ..) of 60 s without contact, and its kind: of DRAWN, or EXCITE of 40 s."""
+    kind, draw = who.kinds[number], who.draw(10 + number)
     centre = home(robot, draw)
     if kind == "moves":
         motion = moves(robot, centre, draw)
+    elif kind == EXCITE:
+        motion = excited(robot, int(draw.integers(2**31)))
     else:
         speed = VELOCITY if kind == "fourier" else 0.3 * VELOCITY
         noise = int(draw.integers(2**31))
         motion = motions.fourier(centre, DURATION, RATE, amplitude=REACH, velocity=speed, seed=noise)
     machine = simulated(robot, who, 10 + number)
     machine.reset(motion[0][0])
-    return reported(machine.run(*motion)[0]), kind
+    return noisy(reported(machine.run(*motion)[0]), who, 10 + number), kind
+
+
+def excited(robot: RobotFile, seed: int) -> motions.JointMotion:
+    """The motion that `robot-dynamics excite` designs."""
+    limits = Limits.of(robot)
+    clearance = min(CLEARANCE, largest_clearance(RobotModel(robot.chain()), limits))
+    found = design_fourier(robot, replace(limits, clearance=clearance), rate=RATE, seed=seed)
+    return found.q, found.qd, found.qdd
 
 
 def trial(robot: RobotFile, who: Individual, name: str, since: Since = SAME) -> Trial:
@@ -120,12 +138,19 @@ def touched(
     log, truth = machine.run(*motion, wrench=wrench)
     after = int(AFTERGLOW * RATE)
     near = np.convolve((wrench != 0).any(axis=1), np.ones(after + 1))[: len(wrench)] > 0
-    return Trial(name, reported(log), truth, moving_mask(motion[1], log.time), near)
+    return Trial(name, noisy(reported(log), who, number), truth, moving_mask(motion[1], log.time), near)
 
 
 def reported(log: Log) -> Log:
     """What a bag holds of it."""
     return Log(log.joint_names, log.stamp_ns, {k: v for k, v in log.signals.items() if k in REPORTED})
+
+
+def noisy(log: Log, who: Individual, number: int) -> Log:
+    """With the noise of the individual's velocities."""
+    draw = np.random.default_rng((who.seed, who.index, 2, number))
+    log.qd = log.qd + who.noise * draw.normal(size=log.qd.shape) if who.noise else log.qd
+    return log
 
 
 def moves(

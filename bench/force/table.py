@@ -109,7 +109,7 @@ def trade_off(verdicts: Sequence[Verdict]) -> list[list[str]]:
 
 
 def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
-    """One row per robot, a header first: its laws, its recordings, our force error in every state."""
+    """One row per robot, a header first: its laws, its recordings, our force error in every state, and detection."""
     head = [
         "robot",
         "family",
@@ -119,6 +119,8 @@ def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
         "recorded",
         "warnings",
         *(f"{NAMES[s]} [N]" for s in STATES),
+        "10 N found [%]",
+        "claimed [%]",
     ]
     rows = [
         [
@@ -127,6 +129,8 @@ def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
             ", ".join(v.recordings) + (" (first refused)" if v.refused else ""),
             str(len(v.warnings)),
             *(f"{v.figures['ours'][f'force_{s}']:.1f}" for s in STATES),
+            f"{100 * v.figures['ours']['found_10']:.0f}",
+            f"{100 * v.figures['ours']['false_share']:.2f}",
         ]
         for v in verdicts
     ]

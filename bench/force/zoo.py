@@ -12,11 +12,12 @@ they were no longer unseen: they were opened and count as tuning since then (ask
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from bench.force import DRAWN, EXCITE, MUJOCO, PLANTS
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.plant.build import load_plant
@@ -24,6 +25,7 @@ from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 
 DRY, TRAVEL = "dry", 1e-6  # rad: none that shows before breakaway
 FAMILIES = ("lugre", "dahl", "gms", "drift", "maxwell", "bouc-wen", DRY, "elasto-plastic")
+RIGID = ("lugre", DRY)  # what MuJoCo has
 BY_NAME = ("drift", "bouc-wen", DRY)  # in no half: held-out ones that were looked at, and dry friction
 LOADS = ("linear", "quadratic", "stiffness", "saturating")
 SLIDING = tuple(f"{s} {v}" for s in ("additive", "level") for v in ("linear", "thinning", "thermal"))
@@ -38,18 +40,21 @@ TEMPERATURE = (28.0, 42.0)  # deg C
 class Individual:
     """One simulated robot.
 
-    index: place in the draw; bags, first: how many recordings it is identified from, which kind is the first; laws by
-    name; temperature [deg C]; overrides of its plant (see load_plant).
+    index: place in the draw; kinds: of its recordings in turn (see recordings.py); bags: how many of them it is
+    identified from; laws by name; temperature [deg C]; overrides of its plant, and which one (see load_plant);
+    noise: white, of its reported velocities [rad/s]; tilt: of its base, about y, which no robot file names [rad].
     """
 
     index: int
     seed: int
     bags: int
-    first: int
+    kinds: tuple[str, ...]
     laws: dict[str, str]
     temperature: float
     overrides: dict[str, Any]
     plant: str = ELASTIC
+    noise: float = 0.0
+    tilt: float = 0.0
 
     def draw(self, purpose: int) -> np.random.Generator:
         """Random numbers of its own for one purpose."""
@@ -88,6 +93,27 @@ def individuals(robot: RobotFile, count: int, seed: int, chosen: Sequence[str]) 
     return [_individual(base, index, seed, chosen[family], family, visit) for index, visit, family in rows]
 
 
+def on_plant(
+    people: Sequence[Individual], plant: str, recorded: str | None, noise: float, tilt: float
+) -> list[Individual]:
+    """The same robots on a plant by name, identified from kinds of recordings by commas (None: as drawn).
+
+    Raises ConfigError for an unknown kind, and for friction that MuJoCo does not have.
+    """
+    kinds = tuple(recorded.split(",")) if recorded else ()
+    if unknown := set(kinds) - {*DRAWN, EXCITE}:
+        raise ConfigError("--recorded", ", ".join(unknown), f"unknown; known: {', '.join((*DRAWN, EXCITE))}")
+    rigid = plant == MUJOCO
+    if others := {who.laws["family"] for who in people if rigid} - {*RIGID}:
+        raise ConfigError("--families", ", ".join(sorted(others)), f"is not in {MUJOCO}, which has {', '.join(RIGID)}")
+    laws = {"load": "none", "stribeck": "level", "viscosity": "linear"} if rigid else {}
+    given = {"kinds": kinds, "bags": len(kinds)} if kinds else {}
+    return [
+        replace(who, plant=PLANTS[plant], laws=who.laws | laws, noise=noise, tilt=tilt, **given)  # type: ignore[arg-type]
+        for who in people
+    ]
+
+
 def laws_of(family: str, visit: int) -> dict[str, str]:
     """Laws of the robot that is the `visit`-th (0, 1, ..) of its family."""
     side = half_of(family)
@@ -113,7 +139,8 @@ def _individual(base: Any, index: int, seed: int, family: str, place: int, visit
     overrides |= _viscosity(laws["viscosity"], draw)
     overrides |= _presliding(family, base, overrides["friction.coulomb"], draw)
     bags, first = 1 + (place + visit) % 3, (place + 2 * visit) % 3
-    return Individual(index, seed, bags, first, laws, float(draw.uniform(*TEMPERATURE)), overrides)
+    kinds = DRAWN[first:] + DRAWN[:first]
+    return Individual(index, seed, bags, kinds, laws, float(draw.uniform(*TEMPERATURE)), overrides)
 
 
 def _levels(base: Any, draw: np.random.Generator) -> dict[str, Any]:

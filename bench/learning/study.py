@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bench.force.recordings import KINDS, TRIALS, Trial, recorded, trial
+from bench.force.recordings import TRIALS, Trial, recorded, trial
 from bench.force.zoo import Individual
 from bench.learning.tasks import quick, task_of, worked
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
@@ -166,7 +166,7 @@ def judge(setup: Setup, one: Worked) -> Judged:
     found = Judged(who, {"alone 0": force(robot, trials)})
     for count in (n for n in setup.counts if n):
         found.force[f"alone {count}"] = force(learned(prior, one, count), trials)
-    log, _ = recorded(robot, quick(who), (KINDS.index("fourier") - who.first) % len(KINDS))
+    log, _ = recorded(robot, quick(who), who.kinds.index("fourier"))
     dedicated = recording(log, "dedicated")
     triangle, free = learn_recording(prior, dedicated, EFFORT, "0" * 64)
     found.force["dedicated, learn"] = force(learned(prior, Worked(who, [triangle], newest={1: [free]}), 1), trials)

@@ -1,8 +1,5 @@
 """Open benchmark of the contact force without a force sensor: `python -m bench wrench`, scored by score.py alone."""
 
-from robot_dynamics_ros.simulation.plant.interface import ELASTIC
-
-PLANTS = {ELASTIC: ELASTIC, "mujoco": "bench.mujoco_plant:MujocoPlant"}  # name in tables -> see load_plant
 NAMES = (
     "ours",
     "ours_collision",

@@ -8,13 +8,14 @@ from click.testing import CliRunner
 from wrench_series import RATE, series
 
 from bench.__main__ import cli
-from bench.force import baseline, hour, recordings, table, zoo
+from bench.force import DRAWN, ELASTIC, EXCITE, MUJOCO, baseline, hour, recordings, table, zoo
 from bench.force.judge import METHODS, Verdict
 from bench.force.trade_off import FALSE_SHARES, trade_off
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import wrench_metrics as metrics
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 
@@ -88,7 +89,27 @@ def test_bags_and_kinds_do_not_go_with_the_family(ur5e):
     people = zoo.individuals(ur5e, 9, 0, zoo.families("tuning"))
     for family in zoo.families("tuning"):
         mine = [who for who in people if who.laws["family"] == family]
-        assert {who.bags for who in mine} == {1, 2, 3} and {who.first for who in mine} == {0, 1, 2}
+        assert {who.bags for who in mine} == {1, 2, 3} and {who.kinds[0] for who in mine} == {*DRAWN}
+
+
+def test_recordings_noise_and_tilt_are_those_asked_for_and_no_file_names_the_tilt(ur5e):
+    drawn = zoo.individuals(ur5e, 1, 0, ["lugre"])
+    (who,) = zoo.on_plant(drawn, ELASTIC, "slow,slow", 0.01, 0.2)
+    assert who.kinds == ("slow", "slow") and who.bags == 2
+    log = Log(ur5e.joint_names, np.arange(2000), {"q": np.zeros((2000, 6)), "qd": np.zeros((2000, 6))})
+    noise = recordings.noisy(log, who, 3).qd
+    assert noise.std() == pytest.approx(0.01, rel=0.05) and not log.q.any()
+    machine = recordings.simulated(ur5e, who, 0)
+    gravity = machine.robot.gravity
+    assert np.arccos(gravity @ ur5e.gravity / (gravity @ gravity)) == pytest.approx(0.2)
+    pose = np.array([0.3, -1.2, 1.5, -1.0, -1.4, 0.4])
+    machine.reset(pose)
+    held = machine.step_position(pose).target_moment
+    assert np.abs(held - RobotModel(ur5e.chain()).gravity(pose[None])[0]).max() > 1.0
+    with pytest.raises(ConfigError, match=f"fast: unknown; known: fourier, moves, slow, {EXCITE}"):
+        zoo.on_plant(drawn, ELASTIC, "fast", 0.0, 0.0)
+    with pytest.raises(ConfigError, match="gms.*is not in mujoco, which has lugre, dry"):
+        zoo.on_plant(zoo.individuals(ur5e, 1, 0, ["gms"]), MUJOCO, None, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +210,7 @@ def test_the_summary_takes_the_worst_by_its_own_sense():
 def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("bench.page.RESULTS", tmp_path)
-    words = "force --robots 1 --families maxwell --bags 1 --seed 3 --work work --json a.json --save"
+    words = "force --robots 1 --families maxwell --recorded slow --seed 3 --work work --json a.json --save"
     runs = []
     for _ in range(2):
         result = CliRunner().invoke(cli, words.split(), catch_exceptions=False)

@@ -63,6 +63,19 @@ def test_friction_of_a_turning_joint_is_that_of_the_individual(speed):
     assert truth["friction_torque"][-100:, 0].mean() == pytest.approx(expected, rel=0.02)
 
 
+def test_a_dry_joint_holds_any_torque_up_to_its_level_without_turning():
+    level = 8.0
+    robot = machine(overrides={"friction.coulomb": level, "friction.presliding": 1e-6, "friction.viscous": 2.0})
+    for share, turns in ((0.9, False), (1.5, True)):
+        for _ in range(100):
+            robot.step_torque(np.array([share * level, 0, 0, 0, 0, 0]))
+        assert (np.abs(robot.truth()["q"][0] - Q[0]) > 1e-3) == turns
+    speed = 0.5
+    assert turned(
+        machine(overrides={"friction.coulomb": level, "friction.presliding": 1e-6, "friction.viscous": 2.0}), speed, 200
+    )["friction_torque"][-50:, 0].mean() == pytest.approx(level + 2.0 * speed, rel=0.03)
+
+
 def test_the_box_pushes_with_stiffness_times_depth_and_drags():
     motion = polishing(load_robot("ur5e"), Q, ((0.1, 2.3),), 2.4, force=30.0)
     motion.wall["friction"] = 0.2

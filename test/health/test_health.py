@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from force_bench import UR5E, measured, moving
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.health import command
@@ -16,27 +17,16 @@ from robot_dynamics_ros.health.measure import Measurement, warming
 from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends, write_page
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
 from robot_dynamics_ros.learning.changes import _gain
-from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
-UR5E = load_robot("ur5e")
 START = 1_750_000_000
 
 
 def recording(day, more_friction, seed, rate=125, seconds=6.0):
     """A UR5e in free motion whose elbow has `more_friction` Nm of Coulomb friction above the robot file's."""
-    rng = np.random.default_rng(seed)
-    t = np.arange(int(seconds * rate))[:, None] / rate
-    w = np.array([0.9, 1.3, 1.7, 2.1, 2.5, 2.9])
-    pose = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])
-    q, qd, qdd = pose + 0.25 * (1 - np.cos(w * t)), 0.25 * w * np.sin(w * t), 0.25 * w**2 * np.cos(w * t)
-    effort = RobotModel.load("ur5e").rnea(q, qd, qdd) + UR5E.array("drives.rotor_inertia") * qdd
-    effort = effort + FrictionModel.from_robot(UR5E).torque(qd) + 0.1 * rng.normal(size=q.shape)
-    effort[:, 2] += more_friction * np.tanh(qd[:, 2] / 0.01)
-    stamps = (START + day * 86400) * 10**9 + np.arange(len(q)) * (10**9 // rate)
-    return Log(UR5E.joint_names, stamps, {"q": q, "qd": qd, "effort": effort})
+    log = measured(moving(seconds, 0.5, rate), noise=0.1, rate=rate, seed=seed)
+    log.effort[:, 2] += more_friction * np.tanh(log.qd[:, 2] / 0.01)
+    log.stamp_ns += (START + day * 86400) * 10**9 - log.stamp_ns[0]
+    return log
 
 
 def test_the_command_finds_the_joint_that_wears(tmp_path):

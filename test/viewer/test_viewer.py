@@ -15,34 +15,22 @@ import pytest
 pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
 
 from browser import EXECUTABLE, Browser
+from force_bench import UR5E, measured, moving
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
-from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.viewer.files import write_motion_rrd, write_rrd
 from robot_dynamics_ros.viewer.scene import Health, Scene, between, deviation_along, state_text
 from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 
-UR5E = load_robot("ur5e")
-
 
 def pushed(seconds=3.0, rate=250, force=(-30.0, 0.0, 45.0)):
     """A moving UR5e that is pushed from the middle on, with all estimates."""
-    t = np.arange(int(seconds * rate))[:, None] / rate
-    w = np.array([0.9, 1.3, 1.7, 2.1, 2.5, 2.9])
-    pose = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])
-    q, qd, qdd = pose + 0.2 * (1 - np.cos(w * t)), 0.2 * w * np.sin(w * t), 0.2 * w**2 * np.cos(w * t)
-    model = RobotModel.load("ur5e")
-    effort = model.rnea(q, qd, qdd) + UR5E.array("drives.rotor_inertia") * qdd
-    effort = effort + FrictionModel.from_robot(UR5E).torque(qd)
-    wrench = np.zeros((len(q), 6))
-    wrench[len(q) // 2 :, :3] = force
-    effort = effort - np.einsum("kij,ki->kj", model.jacobian(q), wrench)
-    stamps = 1_700_000_000_000_000_000 + np.arange(len(q)) * (10**9 // rate)
-    log = Log(UR5E.joint_names, stamps, {"q": q, "qd": qd, "effort": effort})
+    motion = moving(seconds, rate=rate)
+    wrench = np.zeros((len(motion[0]), 6))
+    wrench[len(wrench) // 2 :, :3] = force
+    log = measured(motion, wrench, rate=rate)
     Pipeline(UR5E).run(log)
     return log
 

@@ -13,6 +13,7 @@ from robot_dynamics_ros.identification.arm.state import Identification, Options
 from robot_dynamics_ros.identification.dataset.motion import stack
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.metrics import metrics
+from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
@@ -60,6 +61,12 @@ def steps(training, validation=(), robot=ROBOT, chosen=None, until="check_data",
 def identified():
     """Run 1 identified and run 2 to judge it on; once per process, not to be changed."""
     return steps([run(1)], [run(2)])
+
+
+@cache
+def reported():
+    """The result of `identified` as the report and the verdict have it; once per process, not to be changed."""
+    return summarise(identified(), "ur5e")
 
 
 def sliding(motor, v):

@@ -15,31 +15,26 @@ KEPT, SKIPPED = 5000, 500  # latencies; the skipped ones are of a node that star
 
 
 class LatencyMeter:
-    """Latencies [s] in a ring and their count; percentiles are computed when read."""
+    """Latencies [s] in a ring and `count`, of all that were added; percentiles are computed when read."""
 
     def __init__(self) -> None:
-        self._ring, self._count, self._skip, self._rate = np.zeros(KEPT), 0, SKIPPED, Rate()
+        self._ring, self.count, self._skip, self._rate = np.zeros(KEPT), 0, SKIPPED, Rate()
 
     def add(self, seconds: float) -> None:
         """Add one latency [s]; the first SKIPPED, while a node starts up, are left out."""
         if self._skip > 0:
             self._skip -= 1
             return
-        self._ring[self._count % len(self._ring)] = seconds
-        self._count += 1
-
-    @property
-    def count(self) -> int:
-        """Number of latencies added."""
-        return self._count
+        self._ring[self.count % len(self._ring)] = seconds
+        self.count += 1
 
     def rate(self) -> float:
         """Latencies added per second since the previous call."""
-        return self._rate.of(self._count)
+        return self._rate.of(self.count)
 
     def percentiles(self) -> tuple[float, float, float]:
         """p50, p99 and max [s] over the ring; NaN while empty."""
-        values = self._ring[: min(self._count, len(self._ring))]
+        values = self._ring[: min(self.count, len(self._ring))]
         if not len(values):
             return (float("nan"),) * 3
         p50, p99 = np.percentile(values, (50, 99))

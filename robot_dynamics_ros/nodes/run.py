@@ -7,7 +7,7 @@ import gc
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
@@ -42,12 +42,12 @@ class Ending:
             raise KeyboardInterrupt
 
 
-def run(make: Callable[[], LifecycleBase], arguments: Sequence[str] | None = None) -> int:
+def run(make: Callable[[], LifecycleBase]) -> int:
     """Run one node until a signal ends it; returns the exit status. User errors are one line, no traceback."""
     ending = Ending()
     return_large_blocks()
     sys.setswitchinterval(SWITCH)
-    rclpy.init(args=list(arguments) if arguments is not None else None, signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = None
     try:
         node = make()

@@ -18,11 +18,11 @@ from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.run import run
 from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
-from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns, topic_name
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns, topic_names
 from robot_dynamics_ros.nodes.topics.qos import NEWEST
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.topics import TOPICS, below
+from robot_dynamics_ros.topics import TOPICS
 from robot_dynamics_ros.viewer.scene import Health, Scene
 from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 from robot_dynamics_ros.viewer.views import force_views
@@ -34,8 +34,8 @@ SIGNAL_TIMEOUT_NS = 1_000_000_000  # a signal that did not arrive for this long 
 class ViewerNode(LifecycleBase):
     """Newest message of each topic -> rerun, `rate` times a second; messages between two pictures are never decoded."""
 
-    def __init__(self, name: str = "viewer_node", **options: Any) -> None:
-        super().__init__(name, NODES["viewer_node"], **options)
+    def __init__(self, **options: Any) -> None:
+        super().__init__("viewer_node", NODES["viewer_node"], **options)
         self._web: WebViewer | None = None
         self._stream: Any = None
         self._clear()
@@ -45,7 +45,7 @@ class ViewerNode(LifecycleBase):
         self._health: dict[str, Health] = {}
         self._inputs: list[Any] = []
         self._timer: Any = None
-        self._pictures = self._refused = 0
+        self._pictures = 0
         self._tared = ""
         self._arrived: dict[tuple[str, int | None], int] = {}
 
@@ -63,8 +63,7 @@ class ViewerNode(LifecycleBase):
         self._readers = {name: MessageReader(TOPICS[name], robot.joint_names, aliases) for name in VIEWED}
         for name in VIEWED:
             kind = MESSAGE_TYPES[TOPICS[name].type]
-            for joint, label in enumerate(robot.joint_names) if TOPICS[name].per_joint else ((None, ""),):
-                topic = below(self.value("prefix"), name) + (f"/{topic_name(label)}" if label else "")
+            for joint, topic in topic_names(TOPICS[name], robot.joint_names, self.value("prefix")).items():
                 keep = self._keep((name, joint))
                 self._inputs.append(self.create_subscription(kind, topic, keep, NEWEST, raw=True))
         self._inputs.append(self.create_subscription(DiagnosticArray, "/diagnostics", self._diagnosed, 10))
@@ -125,7 +124,6 @@ class ViewerNode(LifecycleBase):
         try:
             self._readers[name].read(message, self._sample, joint)
         except DataError:
-            self._refused += 1
             return
         self._arrived[key] = to_ns(message.header.stamp)
         if name == "joint_states":
@@ -140,7 +138,7 @@ class ViewerNode(LifecycleBase):
                     values[slice(None) if joint is None else joint] = np.nan
 
 
-def main(_: str = "viewer_node") -> None:
+def main(_: str) -> None:
     """Run the viewer node; the process exits with its status."""
     os.environ.setdefault("RUST_LOG", "error,re_grpc_client=off,re_sdk=off")  # the web viewer ends before this process
     sys.exit(run(ViewerNode))

@@ -12,12 +12,12 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
-from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns, topic_names
 from robot_dynamics_ros.nodes.topics.outputs import SampleOutputs, contact_arrow
 from robot_dynamics_ros.nodes.topics.sources import MAX_WAITING, StampJoin
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.topics import ARRAY, FRAMED, TOPICS, below, check_prefix
+from robot_dynamics_ros.topics import ARRAY, FRAMED, PREFIX, TOPICS, below, check_prefix
 
 ROBOT = load_robot("ur5e")
 NAMES, ALIASES = ROBOT.joint_names, ROBOT.joint_aliases
@@ -75,7 +75,7 @@ def test_every_topic_comes_back_as_it_was_written(name):
     sample = Sample(NAMES, 1_700_000_000_123_456_789)
     for signal in topic.fields.values():
         getattr(sample, signal)[:] = rng.normal(size=len(getattr(sample, signal)))
-    outputs = [Kept() for _ in SampleWriter.names(topic, NAMES)]
+    outputs = [Kept() for _ in topic_names(topic, NAMES, PREFIX)]
     assert SampleWriter(topic, NAMES, "base", outputs).publish(sample)
     back, reader = Sample(NAMES), MessageReader(topic, NAMES)
     for joint, output in enumerate(outputs):

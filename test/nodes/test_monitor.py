@@ -9,7 +9,6 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 import rclpy
 from geometry_msgs.msg import WrenchStamped
 
-from robot_dynamics_ros.nodes.topics.encoding import to_time
 from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
 TOPIC = "robot_dynamics/external_wrench_base"
@@ -23,11 +22,10 @@ def test_a_snapshot_holds_the_newest_of_what_came_since_the_one_before():
         publisher = node.create_publisher(WrenchStamped, TOPIC, 10)
         until = time.monotonic() + 60.0
         sent, shown = 0, monitor.snapshot()
-        while shown.stamp_ns < 100 and time.monotonic() < until:
+        while not shown.wrench[0] >= 100 and time.monotonic() < until:
             message = WrenchStamped()
-            message.header.stamp, message.wrench.force.x = to_time(sent), float(sent)
+            message.wrench.force.x = float(sent)
             publisher.publish(message)
             sent, shown = sent + 1, monitor.snapshot()
-            assert shown.stamp_ns in (0, shown.wrench[0]) or np.isnan(shown.wrench).all()
         node.destroy_node()
-    assert shown.stamp_ns >= 100
+    assert shown.wrench[0] >= 100

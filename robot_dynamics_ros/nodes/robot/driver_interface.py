@@ -175,7 +175,7 @@ class DriverInterface(NodePart):
         """Read the next sample, None after `timeout` [s]; then take the records of a torque loop."""
         sample = self._driver.read(timeout)
         if self._torque is not None:
-            self._torque.send()
+            self._torque.take_records()
         return sample
 
     def on_sample(self, sample: Sample) -> None:

@@ -96,8 +96,8 @@ class TorqueInterface(NodePart):
         super().destroy()
 
     # -- every sample -------------------------------------------------------------------------------------------------
-    def send(self) -> None:
-        """After every read: collect the loop's records, send its torque where this process is the one that sends."""
+    def take_records(self) -> None:
+        """After every read: collect the loop's records."""
         self._driver.take_records()
 
     def on_sample(self, sample: Sample) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.signals import Sample, entries, joint_columns
 from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
 
@@ -23,10 +22,6 @@ class MessageReader:
     def __init__(self, topic: Topic, joints: Sequence[str], aliases: Mapping[str, str] | None = None) -> None:
         self.topic, self._joints, self._aliases = topic, tuple(joints), dict(aliases or {})
         self._columns: dict[tuple[str, ...], list[int]] = {}
-
-    def stamp_ns(self, message: Any) -> int:
-        """Source stamp of a message."""
-        return to_ns(message.header.stamp)
 
     def read(self, message: Any, sample: Sample, joint: int | None = None) -> None:
         """Copy the message's numbers into the sample; `joint` says which one a per-joint topic belongs to."""

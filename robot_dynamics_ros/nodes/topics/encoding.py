@@ -6,6 +6,7 @@ serialised already; at 500 Hz and a dozen topics this is the difference between 
 
 from __future__ import annotations
 
+import re
 import struct
 import time
 from array import array
@@ -139,12 +140,6 @@ class SampleWriter:
         self._main = self._fields[0][1]
         self.subscribed = True
 
-    @staticmethod
-    def names(topic: Topic, joints: Sequence[str], prefix: str = "") -> list[str]:
-        """Topic names to publish on or to listen to: one, or one per joint; prefix: above what is not measured."""
-        name = below(prefix, topic.name) if prefix else topic.name
-        return [f"{name}/{topic_name(j)}" for j in joints] if topic.per_joint else [name]
-
     def refresh(self) -> None:
         """Set `subscribed`: whether one of the topics has a subscriber."""
         self.subscribed = any(publisher.get_subscription_count() for publisher in self.publishers)
@@ -170,6 +165,12 @@ class SampleWriter:
             publisher.publish(self._frame.stamped(sample.stamp_ns))
 
 
-def topic_name(joint: str) -> str:
-    """A joint name as part of a topic name: what ROS does not allow becomes an underscore."""
-    return "".join(c if c.isalnum() or c == "_" else "_" for c in joint)
+def topic_names(topic: Topic, joints: Sequence[str], prefix: str) -> dict[int | None, str]:
+    """Index of a joint -> name to publish on or to listen to; None -> the one name of a topic that is not per joint.
+
+    prefix: above what is not measured. What ROS does not allow in a name becomes an underscore.
+    """
+    name = below(prefix, topic.name)
+    if not topic.per_joint:
+        return {None: name}
+    return {k: name + "/" + re.sub(r"\W", "_", joint) for k, joint in enumerate(joints)}

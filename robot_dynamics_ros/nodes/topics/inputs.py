@@ -14,7 +14,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import REPEAT, NodePart, reason
-from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, possible_ns
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, possible_ns, topic_names
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -52,8 +52,7 @@ class TopicInputs(NodePart):
             self._listen(TOPICS[name], robot.joint_names)
 
     def _listen(self, topic: Topic, joints: Sequence[str]) -> None:
-        places: Sequence[int | None] = range(len(joints)) if topic.per_joint else [None]
-        for joint, name in zip(places, SampleWriter.names(topic, joints, self._node.value("prefix")), strict=True):
+        for joint, name in topic_names(topic, joints, self._node.value("prefix")).items():
             made = self._subscribe(MESSAGE_TYPES[topic.type], name, self._callback(topic.name, joint), INPUT_QOS)
             self.main = made.topic_name if topic.name == MAIN else self.main
 

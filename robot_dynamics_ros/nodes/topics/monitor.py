@@ -22,7 +22,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes.topics.encoding import to_ns, trajectory
+from robot_dynamics_ros.nodes.topics.encoding import trajectory
 from robot_dynamics_ros.nodes.topics.qos import LATCHED, NEWEST
 from robot_dynamics_ros.topics import PREFIX, below
 
@@ -39,7 +39,6 @@ WATCHED: dict[str, type] = {
 class View:
     """Newest values of the graph; NaN and None where nothing has arrived yet."""
 
-    stamp_ns: int = 0
     wrench: NDArray[np.float64] = field(default_factory=lambda: np.full(6, np.nan))
     std: NDArray[np.float64] = field(default_factory=lambda: np.full(6, np.nan))
     contact: bool | None = None
@@ -154,7 +153,7 @@ class Monitor:
         """The newest of everything."""
         view = View(motion=self._motion)
         if (wrench := self.newest("external_wrench_base")) is not None:
-            view.wrench, view.stamp_ns = _wrench(wrench), to_ns(wrench.header.stamp)
+            view.wrench = _wrench(wrench)
         if (std := self.newest("external_wrench_base_std")) is not None:
             view.std = _wrench(std)
         if (contact := self.newest("contact")) is not None:

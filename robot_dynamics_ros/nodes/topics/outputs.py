@@ -18,7 +18,7 @@ from robot_dynamics_ros.models.urdf_writer import urdf_text
 from robot_dynamics_ros.nodes.diagnostics import LatencyMeter
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import NodePart
-from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_time
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_time, topic_names
 from robot_dynamics_ros.nodes.topics.qos import LATCHED
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -74,7 +74,7 @@ class SampleOutputs(NodePart):
 
     def _writer(self, topic: Topic, prefix: str) -> SampleWriter:
         joints, kind = self._robot.joint_names, MESSAGE_TYPES[topic.type]
-        publishers = [self._publish_active(kind, name, DEPTH) for name in SampleWriter.names(topic, joints, prefix)]
+        publishers = [self._publish_active(kind, name, DEPTH) for name in topic_names(topic, joints, prefix).values()]
         return SampleWriter(topic, joints, self._framed if topic.name in FRAMED else self._base_frame, publishers)
 
     def describe(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,8 @@ class ComauDriver(StreamDriver, MotionDriver):
     """Driver of Comau arms behind the LPC bridge.
 
     speed_limit [rad/s]: of the LPC, for arms whose file has none. Contents of a sample: ComauStates. enable_commands:
-    positions may be sent, while the LPC is in absolute position. Raises CapabilityError for an impossible number of
-    axes, and for torque.
+    positions may be sent, while the LPC is in absolute position. stream_options: of StreamOptions. Raises
+    CapabilityError for an impossible number of axes, and for torque.
     """
 
     speed_limit = STEP_SPEED
@@ -37,12 +38,9 @@ class ComauDriver(StreamDriver, MotionDriver):
         port: int | None = None,
         arm: int = 1,
         enable_commands: bool = False,
-        follow_host_clock: bool = True,
         realtime_priority: int = 0,
-        degraded_gap: float = 0.020,
-        safe_gap: float = 0.040,
-        frozen_repeats: int = 10,
         torque: bool = False,
+        **stream_options: Any,
     ) -> None:
         if not 1 <= robot.n_joints <= wire.AXES:
             raise CapabilityError(f"{robot.name}: an arm of the C5G has 1..{wire.AXES} axes, not {robot.n_joints}")
@@ -51,8 +49,7 @@ class ComauDriver(StreamDriver, MotionDriver):
         self.robot, self.host = robot, host
         self._n = robot.n_joints
         self._link = UdpLink(host, port or PORT, robot.n_joints, arm)
-        options = StreamOptions(robot.rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
-        self._stream = Stream(options, lambda: self._link.received_ns)
+        self._stream = Stream(StreamOptions(robot.rate, **stream_options), lambda: self._link.received_ns)
         self._states = ComauStates(robot, robot.rate)
         self._move = ComauMotion(self._n, robot.rate, self._link.send, enable_commands)
         self.capabilities = frozenset({"current", "desired_state"} | ({"move", "servo"} if enable_commands else set()))
@@ -137,7 +134,7 @@ class ComauDriver(StreamDriver, MotionDriver):
     @property
     def last_error(self) -> str:
         """Last error of the link, empty where there was none."""
-        return str(self._link.last_error)
+        return self._link.last_error
 
     def statistics(self) -> Statistics:
         """Counts since connecting; malformed holds damaged, late and implausible packets."""

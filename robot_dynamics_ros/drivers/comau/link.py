@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
 
 PORT = 5005

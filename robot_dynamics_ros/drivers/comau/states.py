@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from robot_dynamics_ros._core import SavitzkyGolay
-from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 

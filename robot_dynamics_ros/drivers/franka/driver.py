@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,7 +43,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
 
     effort [Nm] = tau_J of the joint torque sensors, link side, gravity included; torque commands exclude gravity and
     friction, which the robot adds. theta, omega: motor side, reflected. Stamps are robot time on the host clock.
-    Raises CapabilityError for another number of joints.
+    stream_options: of StreamOptions. Raises CapabilityError for another number of joints.
     """
 
     capabilities = frozenset(
@@ -50,21 +51,12 @@ class FrankaDriver(StreamDriver, TorqueDriver):
     )
 
     def __init__(
-        self,
-        robot: RobotFile,
-        host: str,
-        follow_host_clock: bool = True,
-        realtime_priority: int = 0,
-        degraded_gap: float = 0.020,
-        safe_gap: float = 0.040,
-        frozen_repeats: int = 10,
-        torque: bool = False,
+        self, robot: RobotFile, host: str, realtime_priority: int = 0, torque: bool = False, **stream_options: Any
     ) -> None:
         if robot.n_joints != JOINTS:
             raise CapabilityError(f"{robot.name}: a Franka arm has {JOINTS} joints, the robot file {robot.n_joints}")
         self.robot, self.host = robot, host
-        rate = robot.sensing.sample_rate or 1000.0
-        options = StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
+        options = StreamOptions(robot.sensing.sample_rate or 1000.0, **stream_options)
         self._stream = Stream(options, lambda: self._process.received_ns())
         self._realtime, self.with_torque = realtime_priority > 0, torque
         self._process = FrankaProcess(robot, host, self._stream, realtime_priority)

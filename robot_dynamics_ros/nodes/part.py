@@ -36,12 +36,9 @@ class NodePart:
         self._entities.append((destroy, entity))
         return entity
 
-    def _subscribe(self, kind: type, topic: str, callback: Callable[[Any], None], qos: Any) -> Any:
-        return self._keep(self._node.destroy_subscription, self._node.create_subscription(kind, topic, callback, qos))
-
-    def _subscribe_bytes(self, kind: type, topic: str, callback: Callable[[bytes], None], qos: Any) -> Any:
-        """The messages as they came; the callback decides what is parsed."""
-        subscription = self._node.create_subscription(kind, topic, callback, qos, raw=True)
+    def _subscribe(self, kind: type, topic: str, callback: Callable[[Any], None], qos: Any, raw: bool = False) -> Any:
+        """raw: the messages are bytes, as they came; the callback decides what is parsed."""
+        subscription = self._node.create_subscription(kind, topic, callback, qos, raw=raw)
         return self._keep(self._node.destroy_subscription, subscription)
 
     def _publish_on(self, kind: type, topic: str, qos: Any) -> Any:

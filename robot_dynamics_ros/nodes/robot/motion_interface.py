@@ -48,8 +48,8 @@ class MotionInterface(NodePart):
         self._pace = Pace()
         self._state = self._publish_on(String, "~/motion", LATCHED)
         self._refusals, self._stopped, self._starting = Refusals(self._refuse), 0, threading.Lock()
-        self._subscribe_bytes(JointTrajectory, "~/play_trajectory", lambda m: self._receive(m, self._approach), 5)
-        self._subscribe_bytes(JointTrajectory, "~/joint_trajectory", lambda m: self._receive(m, self._follow), 5)
+        self._subscribe(JointTrajectory, "~/play_trajectory", lambda m: self._receive(m, self._approach), 5, raw=True)
+        self._subscribe(JointTrajectory, "~/joint_trajectory", lambda m: self._receive(m, self._follow), 5, raw=True)
         kind = action_type()
         self._action = FollowAction(node, kind, driver.robot, self) if kind is not None else None
         stops.trigger("~/stop", self._stop)

@@ -6,7 +6,6 @@ import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from robot_dynamics_ros.errors import DataError
@@ -75,9 +74,7 @@ class LiveWriter:
     def __enter__(self) -> LiveWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

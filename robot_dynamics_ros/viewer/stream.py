@@ -8,7 +8,6 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from robot_dynamics_ros.drivers.child_process import end
@@ -91,9 +90,7 @@ class WebViewer:
     def __enter__(self) -> WebViewer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
 from robot_dynamics_ros._core import shorten_slice
@@ -134,9 +133,7 @@ class SimulatedController:
         process.communicate()
         return process.returncode
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from presliding_joint import elements
 
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES as SAMPLES
 from robot_dynamics_ros.effort.meaning import WORDS, declared
@@ -62,18 +63,6 @@ def test_a_meaning_written_into_a_robot_file_is_read_back(word):
 
 def test_friction_whose_level_is_in_the_presliding_block_may_hold_a_joint():
     """Identified files hold it there; with the Coulomb level of the static law, 0, slopes would be exact."""
-    block = {name: [value] * 6 for name, value in presliding_numbers().items()}
-    identified = ROBOT.with_updates(
-        {
-            "friction.parameters.fc": [0.0] * 6,
-            "hysteresis": {"model": "presliding", "parameters": block, "source": "test"},
-        },
-        {"test": "numbers of a test"},
-    )
+    updates = {"friction.parameters.fc": [0.0] * 6, "hysteresis": elements([1e-4, 1e-3], [1.0, 2.0])}
+    identified = ROBOT.with_updates(updates, {"test": "numbers of a test"})
     np.testing.assert_allclose(stuck_friction(identified), 0.5 * 3.0)
-
-
-def presliding_numbers():
-    numbers = dict.fromkeys(("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", "v0"), 1.0)
-    numbers |= dict.fromkeys(("fv1", "fv2", "fv0", "fo"), 0.0)
-    return numbers | {"span": [1e-4, 1e-3], "level": [1.0, 2.0], "load": [0.0, 0.0]}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from prepared import ROBOT, laws, sliding, steps, structure
+from prepared import COUPLED, ROBOT, sliding, steps, structure
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm import written_law
@@ -16,7 +16,6 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
 SPANS, LEVELS, VISCOUS = np.array([3e-4, 2e-3, 8e-3]), np.array([1.0, 1.0, 0.6]), 0.8
-LAWS = (*laws(n=4), *laws("cv@5", "ca@5", "cc@5+", n=1), *laws("cv@4", "ca@4", "cc@4+", n=1))
 RATE, SPEEDS = 500.0, np.array([0.2, 0.4, 0.8])
 
 
@@ -55,7 +54,7 @@ def coupled(log):
 
 def identified(logs):
     first, second = (recording(coupled(log), str(k)) for k, log in enumerate(logs))
-    return steps([first], [second], chosen=structure(LAWS, 10.0), until="fit_together")
+    return steps([first], [second], chosen=structure(COUPLED, 10.0), until="fit_together")
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +91,7 @@ def test_the_error_falls_against_laws_of_the_joints_alone(found, logs, monkeypat
 @pytest.mark.long
 def test_no_motor_is_written_where_the_wrist_is_not_coupled(logs):
     runs = [recording(log, str(k)) for k, log in enumerate(logs)]
-    found = steps(runs[:1], runs[1:], chosen=structure(LAWS, 10.0), until="fit_together")
+    found = steps(runs[:1], runs[1:], chosen=structure(COUPLED, 10.0), until="fit_together")
     assert not found.live.motors and not any(t[0] == "c" for law in found.structure.laws for t in law.terms)
 
 

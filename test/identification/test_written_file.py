@@ -4,8 +4,8 @@ from copy import copy
 
 import numpy as np
 import pytest
-from prepared import ROBOT, TRUTH, laws, r2, sliding, steps, structure
-from synthetic import excitation, synthetic_log
+from prepared import COUPLED, ROBOT, TRUTH, laws, r2, sliding, steps, structure
+from synthetic import coupled_wrist, excitation, synthetic_log
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -13,15 +13,6 @@ from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
-
-LAWS = (*laws(n=4), *laws("cv@5", "ca@5", "cc@5+", n=1), *laws("cv@4", "ca@4", "cc@4+", n=1))
-
-
-def coupled(log: Log) -> Log:
-    """The log of a wrist whose last motor turns with the sum of the last two joints and loads both."""
-    v = log.qd[:, 4] + log.qd[:, 5]
-    extra = np.outer(1.2 * np.tanh(v / 0.02) + 1.0 * v, [0, 0, 0, 0, 1, 1])
-    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + extra}, log.receive_ns)
 
 
 def without_rotors(log: Log, seed: int) -> Log:
@@ -39,7 +30,7 @@ def identified(change, chosen):
 
 @pytest.fixture(scope="module")
 def wrist():
-    return identified(lambda log, seed: coupled(log), LAWS)
+    return identified(lambda log, seed: coupled_wrist(log), COUPLED)
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,9 @@ def laws(*more, n=6):
     return (JointFriction().with_terms(more),) * n
 
 
+COUPLED = (*laws(n=4), *laws("cv@5", "ca@5", "cc@5+", n=1), *laws("cv@4", "ca@4", "cc@4+", n=1))  # of a wrist
+
+
 def structure(chosen=None, cutoff=8.0, delay=0.0):
     """State from positions below 8 Hz, no delay and no effort filter; unless other laws are chosen, those above."""
     chosen = chosen or laws()

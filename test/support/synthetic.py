@@ -58,6 +58,15 @@ def torque(robot: RobotFile, truth: Truth, q, qd, qdd, gravity=None, payload=Non
     return rigid + truth.rotor * qdd + truth.fc * np.tanh(qd / 0.02) + truth.fv * qd + truth.offset
 
 
+def coupled_wrist(log: Log) -> Log:
+    """The log of a wrist whose last motor turns with the sum of the last two joints and loads both: 1.2 Nm of Coulomb
+    and 1 Nm s/rad of viscous friction.
+    """
+    v = log.qd[:, 4] + log.qd[:, 5]
+    extra = np.outer(1.2 * np.tanh(v / 0.02) + 1.0 * v, [0, 0, 0, 0, 1, 1])
+    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + extra}, log.receive_ns)
+
+
 def synthetic_log(
     robot: RobotFile,
     truth: Truth,

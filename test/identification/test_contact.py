@@ -1,18 +1,11 @@
-"""Contact and hand guiding in recordings to identify from: found, left out, named or refused."""
+"""Contact in recordings to identify from: found, left out, and named; rotors that it hides are named as well."""
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from prepared import identified as free
 from prepared import steps
-from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
-from synthetic import Truth, synthetic_log, truth_of
+from synthetic import synthetic_log, truth_of
 
-from robot_dynamics_ros import _core
-from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.identify import _interval, command
-from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.contact import (
     _stretches,
     contact_stretches,
@@ -22,22 +15,13 @@ from robot_dynamics_ros.identification.arm.contact import (
     without,
 )
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.hand_guiding import LATE, friction_lag, guided_joints
-from robot_dynamics_ros.identification.arm.identify import (
-    Options,
-    leave_out_contact,
-    read,
-    read_moving,
-    recognise_effort,
-    slow_motion,
-)
+from robot_dynamics_ros.identification.arm.identify import Options, leave_out_contact, recognise_effort
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.identification.dataset.recording import Piece, folded, recording
+from robot_dynamics_ros.identification.dataset.recording import Piece, recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.gaps import identified as known
-from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -63,14 +47,6 @@ def prepared(log, **options):
     state = Identification(UR5E, Options(**options), [recording(log, "run")], [], "")
     recognise_effort(state)
     return state
-
-
-def guided(share=0.2, late=0.035, seconds=30.0, seed=1):
-    """What a controller in freedrive reports: weight, and a share of the friction that comes late."""
-    log = synthetic_log(UR5E, TRUTH, seed, seconds, noise=0.0)
-    before = np.column_stack([np.interp(log.time - late, log.time, v) for v in log.qd.T])
-    log.effort = MODEL.gravity(log.q) + share * (TRUTH.fc * np.tanh(before / 0.02) + TRUTH.fv * before)
-    return log
 
 
 def test_free_motion_is_left_alone():
@@ -177,134 +153,6 @@ def test_rotors_a_factor_of_three_off_the_initial_model_are_named():
     named = [name for name in UR5E.joint_names if name in text]
     assert named == [UR5E.joint_names[1], UR5E.joint_names[3]] and "3.5" in text and "0.2" in text
     assert far_rotors(UR5E, 2.0 * initial) == ""
-
-
-@pytest.mark.parametrize("share", [0.0, 0.2])
-def test_hand_guiding_is_refused(share):
-    with pytest.raises(DataError, match=r"run: the arm was guided by hand: .*--contact ignore"):
-        prepared(guided(share))
-    assert guided_joints(UR5E, slow_motion([recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "driven")])) == []
-
-
-def test_joint_torque_sensors_show_no_rotors_and_no_hand():
-    panda = load_robot("panda")
-    sensors = Truth(panda.inertial_parameters, *np.zeros((4, 7)))
-    driven = [slow_motion([recording(synthetic_log(panda, sensors, seed, 30.0), "driven")]) for seed in (1, 2, 3)]
-    assert not any(guided_joints(panda, motion) for motion in driven)
-
-
-def test_links_that_other_joints_accelerate_against_their_own_joint_show_no_hand():
-    """The wrist turns against what the shoulder does to its links, and its rotors, in no robot file, outweigh these."""
-    robot, t = UR5E.with_updates({"drives.rotor_inertia": None}), np.arange(0.0, 20.0, 0.01)
-    wave = sum(a * np.sin(w * t + p) for a, w, p in ((0.5, 1.0, 0.0), (0.25, 2.1, 1.0), (0.12, 3.9, 2.0)))
-    q = np.array([0.3, -1.2, 1.5, -1.0, -1.4, 0.4]) + np.outer(wave, [0.0, 0.8, 0.9, -0.3, 0.1, -0.4])
-    qd = np.gradient(q, 0.01, axis=0)
-    qdd = np.gradient(qd, 0.01, axis=0)
-    inertial = MODEL.rnea(q, qd, qdd) - MODEL.gravity(q)
-    along = (inertial * qdd).sum(axis=0)
-    assert np.flatnonzero(along < 0).tolist() == [3, 4]
-    driven = MODEL.rnea(q, qd, qdd) + np.array([0.0, 0.1, 0.1, 0.75, 0.13, 0.0]) * qdd
-    driven += np.array([0.0, 60.0, 60.0, 0.0, 0.0, 0.0]) * np.tanh(qd / 0.02)
-    assert guided_joints(robot, Motion(t, q, qd, qdd, driven, t == 0.0, 100.0)) == []
-
-
-def test_travel_before_breakaway_is_no_lag_of_friction():
-    t = np.arange(0.0, 40.0, 0.01)
-    q = 0.2 * np.sin(0.5 * t)
-    v, a = (np.gradient(x, 0.01) for x in (q, np.gradient(q, 0.01)))
-    start = t == 0.0
-    effort = 8.0 * _core.presliding_elements(q, np.array([2e-3]), start)[:, 0] + 10.0 * v
-    motion = Motion(t, *(x[:, None] for x in (q, v, a, effort)), start, 100.0)
-    assert abs(friction_lag(motion, np.cos(q), np.sin(3 * t), 0)) < LATE
-
-
-def test_what_one_noisy_recording_does_not_show_of_a_hand_several_do():
-    seeds = (1, 2, 3, 5, 7, 8, 9, 10, 11, 12)
-    hand = [guided(seconds=4.0, seed=seed) for seed in seeds]
-    driven = [synthetic_log(UR5E, TRUTH, seed, 4.0, noise=0.0) for seed in seeds]
-    for seed, *logs in zip(seeds, hand, driven, strict=True):
-        for log in logs:
-            log.effort += 2.0 * np.random.default_rng(seed).normal(size=log.effort.shape)
-    states = [
-        Identification(UR5E, Options(), [recording(x, f"run {k}") for k, x in enumerate(logs)], [], "")
-        for logs in (hand, driven)
-    ]
-    assert all(guided_joints(UR5E, slow_motion([rec])) == [] for rec in states[0].training)
-    with pytest.raises(DataError, match="run 0, .*guided by hand"):
-        recognise_effort(states[0])
-    recognise_effort(states[1])
-
-
-def test_friction_in_phase_with_the_motion_is_not_taken_for_contact():
-    """Effort that leaves out all inertia, with friction that does not come late: a meaning of effort, not a hand."""
-    assert guided_joints(UR5E, slow_motion([recording(guided(0.2), "late")]))
-    assert guided_joints(UR5E, slow_motion([recording(guided(0.2, late=0.0), "in step")])) == []
-
-
-def freedrive_bag(path, on):
-    """Joint states at 125 Hz and a Bool topic of the driver, true during `on` [s]."""
-    log, store = synthetic_log(UR5E, TRUTH, 1, 20.0), get_typestore(Stores.ROS2_JAZZY)
-    write_bag(log, path / "plain", topics=["joint_states"])
-    from rosbags.rosbag2 import Reader
-
-    with Reader(path / "plain") as source, Writer(path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as out:
-        states = out.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
-        flag = out.add_connection("/freedrive_mode_controller/enable", "std_msgs/msg/Bool", typestore=store)
-        Bool, start = store.types["std_msgs/msg/Bool"], int(log.stamp_ns[0])
-        for k in range(200):
-            message = Bool(data=bool(on[0] <= 0.1 * k < on[1]))
-            out.write(flag, start + k * 10**8, store.serialize_cdr(message, "std_msgs/msg/Bool").tobytes())
-        for _, stamp, raw in source.messages():
-            out.write(states, stamp, raw)
-    return path / "bag"
-
-
-def test_freedrive_of_the_driver_is_left_out_or_refused(tmp_path):
-    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
-    some = read(UR5E, freedrive_bag(tmp_path / "a", (4.0, 9.0)), Options())
-    assert some.duration == pytest.approx(15.0, abs=0.3) and some.counts["in freedrive"] == pytest.approx(625, abs=15)
-    assert all(not 4.1 < p.begin + t < 8.9 for p in some.pieces for t in p.t)
-    with pytest.raises(DataError, match="recorded in freedrive"):
-        read(UR5E, freedrive_bag(tmp_path / "b", (1.0, 18.0)), Options())
-
-
-def test_excluded_seconds_are_not_read(tmp_path):
-    bag = write_bag(synthetic_log(UR5E, TRUTH, 1, 20.0), tmp_path / "bag", topics=["joint_states"])
-    rec = read(UR5E, bag, Options(), [_interval("5:8"), _interval("18:")])
-    assert [round(p.begin + p.t[-1]) for p in rec.pieces] == [5, 18] and rec.duration == pytest.approx(15.0, abs=0.1)
-    for text in ("5", "8:5", "a:b", "-1:2", "nan:2"):
-        with pytest.raises(DataError, match="FROM:TO"):
-            _interval(text)
-    done = CliRunner().invoke(command, [str(bag), "--robot", "ur5e", "--out", str(tmp_path / "o"), "--exclude", "0:"])
-    assert "nothing is left" in str(done.exception)
-
-
-def test_a_validation_bag_at_rest_is_skipped_with_a_note(tmp_path):
-    log = synthetic_log(UR5E, TRUTH, 1, 10.0)
-    still = Log(log.joint_names, log.stamp_ns, {"q": np.tile(log.q[0], (len(log), 1)), "effort": log.effort})
-    bags = [write_bag(x, tmp_path / n, topics=["joint_states"]) for x, n in ((still, "rest"), (log, "moves"))]
-    found, skipped = read_moving(UR5E, bags, Options())
-    assert [r.name for r in found] == [str(bags[1])]
-    assert skipped == [f"skipped for validation: {bags[0]}: the robot does not move (largest travel 0 mrad)"]
-    with pytest.raises(DataError, match="does not move"):  # to identify from, it stays an error
-        read(UR5E, bags[0], Options())
-
-
-def test_repeated_notes_are_one_line_with_a_count():
-    notes = ["stamps are uneven (1.2 ms)", "stamps are uneven (0.9 ms)", "3 gaps", "stamps are uneven (2e-1 ms)"]
-    assert folded(notes) == ["stamps are uneven (1.2 ms) (3 times)", "3 gaps"]
-
-
-def test_the_lag_of_friction_is_the_same_in_every_kth_sample():
-    motion = slow_motion([recording(guided(0.2, late=0.06), "late")])
-    found = []
-    for part in (motion, motion.every(3)):
-        q, qd, qdd = (np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd))
-        gravity = MODEL.gravity(q)
-        inertial = MODEL.rnea(q, qd, qdd) - gravity
-        found.append(friction_lag(part, gravity[:, 1], inertial[:, 1], 1))
-        assert part.start.sum() == 1 and part.rate == pytest.approx(1 / np.median(np.diff(part.t)))
-    assert found[0] == found[1] == pytest.approx(0.06, abs=0.02)
 
 
 @pytest.mark.parametrize(("moves", "found"), [(True, True), (False, False)])

@@ -1,0 +1,73 @@
+"""What is read of a recording: neither freedrive nor excluded seconds, nor a validation bag at rest."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+from synthetic import synthetic_log, truth_of
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.identify import _interval, command
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving
+from robot_dynamics_ros.identification.dataset.recording import folded
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+
+UR5E = load_robot("ur5e")
+TRUTH = truth_of(UR5E)
+
+
+def freedrive_bag(path, on):
+    """Joint states at 125 Hz and a Bool topic of the driver, true during `on` [s]."""
+    log, store = synthetic_log(UR5E, TRUTH, 1, 20.0), get_typestore(Stores.ROS2_JAZZY)
+    write_bag(log, path / "plain", topics=["joint_states"])
+    from rosbags.rosbag2 import Reader
+
+    with Reader(path / "plain") as source, Writer(path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as out:
+        states = out.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+        flag = out.add_connection("/freedrive_mode_controller/enable", "std_msgs/msg/Bool", typestore=store)
+        Bool, start = store.types["std_msgs/msg/Bool"], int(log.stamp_ns[0])
+        for k in range(200):
+            message = Bool(data=bool(on[0] <= 0.1 * k < on[1]))
+            out.write(flag, start + k * 10**8, store.serialize_cdr(message, "std_msgs/msg/Bool").tobytes())
+        for _, stamp, raw in source.messages():
+            out.write(states, stamp, raw)
+    return path / "bag"
+
+
+def test_freedrive_of_the_driver_is_left_out_or_refused(tmp_path):
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    some = read(UR5E, freedrive_bag(tmp_path / "a", (4.0, 9.0)), Options())
+    assert some.duration == pytest.approx(15.0, abs=0.3) and some.counts["in freedrive"] == pytest.approx(625, abs=15)
+    assert all(not 4.1 < p.begin + t < 8.9 for p in some.pieces for t in p.t)
+    with pytest.raises(DataError, match="recorded in freedrive"):
+        read(UR5E, freedrive_bag(tmp_path / "b", (1.0, 18.0)), Options())
+
+
+def test_excluded_seconds_are_not_read(tmp_path):
+    bag = write_bag(synthetic_log(UR5E, TRUTH, 1, 20.0), tmp_path / "bag", topics=["joint_states"])
+    rec = read(UR5E, bag, Options(), [_interval("5:8"), _interval("18:")])
+    assert [round(p.begin + p.t[-1]) for p in rec.pieces] == [5, 18] and rec.duration == pytest.approx(15.0, abs=0.1)
+    for text in ("5", "8:5", "a:b", "-1:2", "nan:2"):
+        with pytest.raises(DataError, match="FROM:TO"):
+            _interval(text)
+    done = CliRunner().invoke(command, [str(bag), "--robot", "ur5e", "--out", str(tmp_path / "o"), "--exclude", "0:"])
+    assert "nothing is left" in str(done.exception)
+
+
+def test_a_validation_bag_at_rest_is_skipped_with_a_note(tmp_path):
+    log = synthetic_log(UR5E, TRUTH, 1, 10.0)
+    still = Log(log.joint_names, log.stamp_ns, {"q": np.tile(log.q[0], (len(log), 1)), "effort": log.effort})
+    bags = [write_bag(x, tmp_path / n, topics=["joint_states"]) for x, n in ((still, "rest"), (log, "moves"))]
+    found, skipped = read_moving(UR5E, bags, Options())
+    assert [r.name for r in found] == [str(bags[1])]
+    assert skipped == [f"skipped for validation: {bags[0]}: the robot does not move (largest travel 0 mrad)"]
+    with pytest.raises(DataError, match="does not move"):  # to identify from, it stays an error
+        read(UR5E, bags[0], Options())
+
+
+def test_repeated_notes_are_one_line_with_a_count():
+    notes = ["stamps are uneven (1.2 ms)", "stamps are uneven (0.9 ms)", "3 gaps", "stamps are uneven (2e-1 ms)"]
+    assert folded(notes) == ["stamps are uneven (1.2 ms) (3 times)", "3 gaps"]

@@ -66,10 +66,10 @@ def command(
     if not groups:
         raise DataError("no recording can be used")
     groups = {name: by_time(group) for name, group in sorted(groups.items())}
+    learned = [] if state is None else [f"learned: {line}" for line in history_lines(Store(state))]
     results, pages = {}, {}
     for name, measured in groups.items():
         over_time = trends(measured, arm.joint_names)
-        learned = [] if state is None else [f"learned: {line}" for line in history_lines(Store(state))]
         results[name] = as_dict(name, measured, over_time, arm.joint_names, learned)
         page = write_page(results[name], measured, over_time, out / (f"health_{name}.html" if fleet else "health.html"))
         pages[name] = page.name

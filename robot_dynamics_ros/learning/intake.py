@@ -117,17 +117,19 @@ def _rows(prior: Prior, work: Work, name: str, state: Information | None) -> tup
         raise DataError(f"{name}: hardly moves: no joint has {MIN_ROWS} rows in motion")
     ones = np.ones(columns.n)
     count = np.maximum(use.sum(axis=0), 1.0)
-    known, untouched = (prior.information, use) if state is None else (state, _untouched(prior, work, use, state.mean))
-    first = Triangle(triangles_of(prior, work, untouched), count, ALIKE * ones, 0 * ones)
+    known, free = prior.information, use
+    if state is not None:
+        known, free = state, use * ~_contact(prior, work, use, state.mean)[1][:, None]
+    first = Triangle(triangles_of(prior, work, free), count, ALIKE * ones, 0 * ones)
     return use, known.with_rows(rows_of(first, columns)).mean
 
 
-def _untouched(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Rows (N, n) without those that parameters x (p,) of earlier recordings show as contact."""
+def _contact(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Residuals (N, n) [Nm] of parameters x (p,), and which rows (N,) they show as contact."""
     parts = list(work.chunks())
     residual = np.concatenate([_residual(prior, part, x) for part in parts])
     (rows,) = touched([residual], [use], _level(prior, parts), work.motion.rate)
-    return use * ~rows[:, None]
+    return residual, rows
 
 
 def _level(prior: Prior, parts: list[Work]) -> np.ndarray:
@@ -139,15 +141,14 @@ def _level(prior: Prior, parts: list[Work]) -> np.ndarray:
 
 def _folded(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> tuple[Triangle, np.ndarray]:
     """The triangle without what was touched, rows far off x (p,) with less weight (Huber); touched (N,) bool."""
-    columns, motion, parts = prior.columns, work.motion, list(work.chunks())
-    residual = np.concatenate([_residual(prior, part, x) for part in parts])
-    (contact,) = touched([residual], [use], _level(prior, parts), motion.rate)
+    columns = prior.columns
+    residual, contact = _contact(prior, work, use, x)
     use = use * ~contact[:, None]
     weight = np.column_stack([_huber(r, u) for r, u in zip(residual.T, use.T, strict=True)])
     law = file_effort(columns.robot, columns.rigid.gravity, (None,) * columns.n)
-    error = np.concatenate([part.motion.effort - law(part.motion) for part in parts])
+    error = np.concatenate([part.motion.effort - law(part.motion) for part in work.chunks()])
     reference = (weight * error**2).sum(axis=0)
-    sums, alike = np.maximum(weight.sum(axis=0), 1.0), _correlation(residual, weight, motion)
+    sums, alike = np.maximum(weight.sum(axis=0), 1.0), _correlation(residual, weight, work.motion)
     return Triangle(triangles_of(prior, work, weight), sums, alike, reference), contact
 
 

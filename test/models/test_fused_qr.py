@@ -8,14 +8,7 @@ from chains import random_chain, random_motion
 from robot_dynamics_ros import _core
 
 RELATIVE = 1e-10
-
-
-@pytest.fixture(params=_core.available_isas(), autouse=True)
-def isa(request):
-    widest = _core.isa()
-    _core.select_isa(request.param)
-    yield request.param
-    _core.select_isa(widest)
+pytestmark = pytest.mark.usefixtures("isa")
 
 
 def base_columns(model, seed=0):

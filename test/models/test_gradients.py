@@ -35,11 +35,11 @@ def by_differences(f, x, step=1e-5):
     return out
 
 
-@pytest.mark.parametrize("isa", _core.available_isas())
+@pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize("n,right", [(1, False), (2, False), (3, True), (6, True), (6, False), (7, True), (9, False)])
 @pytest.mark.parametrize("framed", [False, True])
-def test_regressor_slopes_are_those_of_differences(isa, n, right, framed):
-    chain, before = random_chain(n, seed=10 * n + right, right_angles=right), _core.isa()
+def test_regressor_slopes_are_those_of_differences(n, right, framed):
+    chain = random_chain(n, seed=10 * n + right, right_angles=right)
     model = turned(chain, n) if framed else chain.model()
     rng, samples = np.random.default_rng(n), 13
     x = motion(n, samples, seed=n)
@@ -50,12 +50,8 @@ def test_regressor_slopes_are_those_of_differences(isa, n, right, framed):
         W = model.stacked_regressor(q, qd, qdd, columns)
         return (L * W).reshape(n, samples, -1).sum(axis=(0, 2))
 
-    try:
-        _core.select_isa(isa)
-        found = np.array(model.regressor_gradient(*x, L, columns))
-        wanted = by_differences(sums, x)
-    finally:
-        _core.select_isa(before)
+    found = np.array(model.regressor_gradient(*x, L, columns))
+    wanted = by_differences(sums, x)
     assert np.allclose(found, wanted, rtol=1e-8, atol=1e-8 * np.abs(wanted).max())
 
 

@@ -8,15 +8,8 @@ from chains import pinocchio_columns, pinocchio_model, random_chain, random_moti
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
 
+pytestmark = pytest.mark.usefixtures("isa")
 LENGTHS = [n if n in (1, 2, 6, 7, 16) else pytest.param(n, marks=pytest.mark.long) for n in range(1, 17)]
-
-
-@pytest.fixture(params=_core.available_isas(), autouse=True)
-def isa(request):
-    widest = _core.isa()
-    _core.select_isa(request.param)
-    yield request.param
-    _core.select_isa(widest)
 
 
 def close(a, b, tolerance=1e-12):

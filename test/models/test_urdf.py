@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pinocchio as pin
 import pytest
-from chains import pinocchio_columns, random_inertia, random_motion
+from chains import configuration, pinocchio_columns, random_inertia, random_motion
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
@@ -46,15 +46,6 @@ def written(tmp_path, body):
     path = tmp_path / "arm.urdf"
     path.write_text(f'<robot name="arm">{body}</robot>', encoding="utf-8")
     return path
-
-
-def configuration(model, q):
-    """Pinocchio takes cosine and sine of continuous joints."""
-    full = np.zeros(model.nq)
-    for i, joint_model in enumerate(model.joints[1:]):
-        k = joint_model.idx_q
-        full[k : k + joint_model.nq] = q[i] if joint_model.nq == 1 else [np.cos(q[i]), np.sin(q[i])]
-    return full
 
 
 Z, X, Y = (0, 0, 1), (1, 0, 0), (0, 1, 0)

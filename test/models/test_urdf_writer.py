@@ -3,7 +3,9 @@
 from xml.etree import ElementTree
 
 import numpy as np
+import pinocchio as pin
 import pytest
+from chains import configuration
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.inertia import inertia_matrix
@@ -11,7 +13,6 @@ from robot_dynamics_ros.models.urdf_writer import urdf_text, write_urdf
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.robot_file.geometry import joint_placement, placement, rotation, rpy_of
 
-pin = pytest.importorskip("pinocchio")
 KNOWN = [name for name in shipped_robots() if name != "comau_ns16"]
 
 
@@ -25,14 +26,6 @@ def pinocchio_model(robot):
         body = pin.Inertia(link.mass, np.array(link.com), inertia_matrix(link.inertia))
         model.appendBodyToJoint(index, body, pin.SE3.Identity())
     return model
-
-
-def configuration(model, q):
-    """Pinocchio's configuration vector: continuous joints hold cos and sin."""
-    out = np.zeros(model.nq)
-    for joint, angle in zip(model.joints[1:], q, strict=True):
-        out[joint.idx_q : joint.idx_q + joint.nq] = angle if joint.nq == 1 else (np.cos(angle), np.sin(angle))
-    return out
 
 
 @pytest.mark.parametrize("name", KNOWN)

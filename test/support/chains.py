@@ -99,3 +99,11 @@ def pinocchio_columns(Y):
         for k, c in enumerate(PINOCCHIO_ORDER):
             ours[:, 10 * i + c] = Y[:, 10 * i + k]
     return ours
+
+
+def configuration(model, q):
+    """Pinocchio's configuration vector: continuous joints hold cos and sin."""
+    out = np.zeros(model.nq)
+    for joint, angle in zip(model.joints[1:], q, strict=True):
+        out[joint.idx_q : joint.idx_q + joint.nq] = angle if joint.nq == 1 else (np.cos(angle), np.sin(angle))
+    return out

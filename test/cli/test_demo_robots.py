@@ -1,5 +1,7 @@
 """What the demo and the reproductions assume about each robot holds: poses, limits, sources of assumed numbers."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -53,11 +55,7 @@ def test_a_robot_that_knows_its_masses_is_taken_as_shipped(name, tmp_path):
 def test_the_comau_demo_writes_its_assumptions_down(tmp_path):
     path = base_file("comau_ns16", tmp_path)
     assert load_robot(path).drives.torque_constant == assumed_file("comau_ns16").drives.torque_constant
-    assert (
-        "enable_commands: true" in (tmp_path / "nodes.yaml").read_text()
-        if parameter_file("comau_ns16", tmp_path)
-        else 0
-    )
+    assert "enable_commands: true" in Path(parameter_file("comau_ns16", tmp_path)).read_text()
 
 
 def test_protocols_know_the_same_robots():

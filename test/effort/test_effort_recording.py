@@ -1,11 +1,9 @@
 """What effort means is read from the data; what contradicts the robot file is reported (faults 13-15)."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from force_bench import POSE, UR5E, measured, model, moving, still, through
+from public_data import DATA, needs_data
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.effort.recording import adopted, contradictions
@@ -104,10 +102,7 @@ def test_unusable_logs_say_why():
         effort_decision(log, UR5E)
 
 
-DATA = Path(os.environ.get("ROBOT_DYNAMICS_DATA", Path(__file__).parents[3] / "shared" / "data"))
-
-
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"no public recordings in {DATA} (ROBOT_DYNAMICS_DATA)")
+@needs_data
 @pytest.mark.parametrize(
     ("file", "robot", "sign"),
     [("ur3/id1.bag", "ur3", -1), ("ur3/id2.bag", "ur3", -1), ("ur10/ur10_exciting_trajectory.db3", "ur10", 1)],

@@ -1,16 +1,15 @@
 """Replay: any recording to bag, plot and numbers; equal to live; bad input is one line."""
 
 import json
-import os
 import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from force_bench import POSE, UR5E, measured, moving, still, through
 from presliding_joint import robot as with_memory
+from public_data import DATA, needs_data
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, command, parse_settings
@@ -22,7 +21,6 @@ from robot_dynamics_ros.signals import Log, Sample
 
 RECORDED = ("external_wrench", "framed_wrench", "external_joint_torque", "friction_torque")
 WRENCH = np.array([10.0, -20.0, -70.0, 0, 0, 0])
-DATA = Path(os.environ.get("ROBOT_DYNAMICS_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def bag(tmp_path, log=None):
@@ -161,7 +159,7 @@ def test_wrong_robot_for_the_bag_is_named(tmp_path):
         replay([bag(tmp_path, log)], UR5E)
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"no public recordings in {DATA} (ROBOT_DYNAMICS_DATA)")
+@needs_data
 @pytest.mark.parametrize(
     ("file", "robot", "payload"),
     [("ur3/id1.bag", "ur3", True), ("ur3/id2.bag", "ur3", True), ("ur10/ur10_exciting_trajectory.db3", "ur10", False)],

@@ -1,23 +1,21 @@
 """Offline stiffness: skew between encoders (real data too), force-gauge fits, damping, refusals."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.io
+from public_data import DATA
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew
 
-DATA = Path(os.environ.get("ROBOT_DYNAMICS_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "kr300"
+KR300 = DATA / "kr300"
 AXES = range(3)  # the other axes of these logs stand still
 
 
 def kr300(file):
-    if not DATA.is_dir():
-        pytest.skip(f"real data is not here: {DATA}")
-    record = scipy.io.loadmat(DATA / file, squeeze_me=True, struct_as_record=False)["rec"]
+    if not KR300.is_dir():
+        pytest.skip(f"real data is not here: {KR300}")
+    record = scipy.io.loadmat(KR300 / file, squeeze_me=True, struct_as_record=False)["rec"]
     theta, q = np.radians(record.act_pos_mot_deg).T, np.radians(record.act_pos_se_deg).T
     return np.arange(len(q)) / 250.0, theta, q, record.act_torque_abs_nm.T
 

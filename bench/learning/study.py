@@ -31,7 +31,7 @@ from robot_dynamics_ros.learning.intake import learn_recording
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior
-from robot_dynamics_ros.learning.written import with_residuals, written
+from robot_dynamics_ros.learning.written import shows_rotors, with_residuals, written
 from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
@@ -186,10 +186,11 @@ def with_fleet(setup: Setup, one: Worked, fleet: Prior) -> dict[str, dict[str, f
 
 def learned(prior: Prior, one: Worked, count: int) -> RobotFile:
     """The robot file of an individual after `count` recordings."""
-    file = written(prior.columns, Running.of(prior, one.triangles[:count]).state, "study")
+    newest = one.newest[min(count, max(one.newest))] if count else []
+    by_rotor = not count or shows_rotors(prior.columns, newest)
+    file = written(prior.columns, Running.of(prior, one.triangles[:count]).state, "study", by_rotor)
     if not count:
         return file
-    newest = one.newest[min(count, max(one.newest))]
     return with_residuals(file, newest, next(k for k in file.sources if k.startswith("learned_")))
 
 

@@ -81,6 +81,19 @@ def test_a_joint_gives_way_gradually_unless_it_visibly_slips():
     assert found[0] == 0.0 < min(found[1:])
 
 
+def test_damping_of_the_bristles_in_fast_reversals_is_no_slip():
+    """LuGre's sigma_1 dz/dt beside friction that gives way gradually; slow strokes follow fast ones."""
+    t, noise = np.arange(N) / RATE, np.random.default_rng(0).normal(0, 0.05, N)
+    stroke = np.clip(1.5 * np.sin(0.35 * t), 0, 1) * (0.25 * np.sin(1.3 * t) + 0.15 * np.sin(3.1 * t + 1))
+    v = np.where(t < 40, 6.0, 0.05) * stroke
+    theta = np.cumsum(v) / RATE
+    H = _core.presliding_elements(theta, np.array([SPAN]), t == 0, step=1e-9)[:, 0]
+    y = LEVEL * (H + 0.05 * np.gradient(H) * RATE) + FV * v + noise
+    folds = [np.arange(N) // 500 % 4]
+    data = FrictionSamples(y, v, 0 * v, theta, np.ones(N), t == 0, folds, None, RATE, t, theta)
+    assert fitted(data)["dahl_step"] > 0.0
+
+
 def test_the_level_of_a_joint_without_travel_before_breakaway_is_that_of_its_sliding():
     """Standing, friction goes from one side to the other and back: to a fit of all samples it has no level."""
     draw, data = np.random.default_rng(1), samples()

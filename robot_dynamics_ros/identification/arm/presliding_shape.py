@@ -23,7 +23,9 @@ WIDER, RING = 0.3, 8  # amplitude and number of the widenings that are tried
 # Relative squared error that positions of the links must save to drive the elements: laws that are not those of the
 # gears save up to 10 % with the wrong angle, and with a velocity that is wrong by 3e-5 rad/s they save 70 %.
 VELOCITY_WRONG = 0.2
-GAIN = 0.03  # relative squared error that a widening must save, or elements that slip
+GAIN = 0.03  # relative squared error that a widening must save
+# and elements that slip: arms whose elements do save 7 to 26 % (GMS, Bouc-Wen), others less than 4 % (LuGre, Maxwell)
+SLIPS = 0.055
 DRY = 0.25  # share of large changes of friction that standing joints show: of simulated arms below 0.1, dry above 0.5
 TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
 
@@ -100,7 +102,7 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
         return [PreslidingProblem(replace(p.data, slips=True, dry=True)) for p in problems]
     slips = [p.slipping() for p in problems]
     saved = _total(p.changes() for p in problems) - _total(p.changes() for p in slips)
-    return slips if saved > -np.log(1 - GAIN) * len(joints) else problems
+    return slips if saved > -np.log(1 - SLIPS) * len(joints) else problems
 
 
 def _total(errors: Iterable[float]) -> float:

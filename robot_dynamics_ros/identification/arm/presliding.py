@@ -35,7 +35,6 @@ from robot_dynamics_ros.identification.dataset.stretches import cells
 POWERS = (1.0, 2.0)  # p of the load
 PLAY = 3.0  # deviations of the position's noise that do not move elements which give way gradually
 CHANGE = 0.1  # s over which changes of friction tell elements that slip from those: errors of the bodies are slower
-CREEP = 0.03  # rad/s below which they do: faster reversals show the damping of the bristles, which looks like slip
 LEAST = 100  # changes that say something
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
@@ -136,16 +135,16 @@ class PreslidingProblem:
         """Gram matrix of all samples."""
         return np.asarray(self.grams(shape).sum(0) / self.partitions)
 
-    def changes(self) -> float:
-        """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves, between samples slower
-        than CREEP; of all samples where these are fewer than LEAST.
+    def changes(self, fastest: float = np.inf) -> float:
+        """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves, between samples that are
+        slower than `fastest` [rad/s]; of all samples where these are fewer than LEAST.
         """
         shape = Shape(1.0, 0.85, 0.1)
         A = self.columns(shape.velocity, shape.widening)
         (x,) = self.solve(self.grams(shape, A).sum(0, keepdims=True) / self.partitions)
         order = np.argsort(self.rows)
         rest = (A @ (self.mixed(shape, A.shape[1]) @ np.append(x, -1.0)))[order]
-        slow = (np.abs(self.data.v[self.rows]) < CREEP)[order]
+        slow = (np.abs(self.data.v[self.rows]) < fastest)[order]
         k = max(round(CHANGE * self.data.rate / self.every), 1)
         both = slow[k:] & slow[:-k]
         return float(((rest[k:] - rest[:-k])[both if both.sum() >= LEAST else slice(None)] ** 2).sum())

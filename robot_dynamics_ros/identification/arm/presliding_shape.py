@@ -16,6 +16,7 @@ import numpy as np
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, Shape
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
+from robot_dynamics_ros.signals.speeds import MOVING
 
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
@@ -24,8 +25,6 @@ WIDER, RING = 0.3, 8  # amplitude and number of the widenings that are tried
 # gears save up to 10 % with the wrong angle, and with a velocity that is wrong by 3e-5 rad/s they save 70 %.
 VELOCITY_WRONG = 0.2
 GAIN = 0.03  # relative squared error that a widening must save
-# and elements that slip: arms whose elements do save 7 to 26 % (GMS, Bouc-Wen), others less than 4 % (LuGre, Maxwell)
-SLIPS = 0.055
 DRY = 0.25  # share of large changes of friction that standing joints show: of simulated arms below 0.1, dry above 0.5
 TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
 
@@ -88,7 +87,8 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
 
     Friction acts on the rotor: the integrated velocities drive the elements unless held-out errors with the measured
     positions are much smaller. Elements give way gradually unless elements that slip leave clearly smaller changes of
-    friction. Dry joints do not move while their friction turns round.
+    friction, and no larger ones in slow motion: in fast reversals the damping of bristles looks like slip. Dry joints
+    do not move while their friction turns round.
     """
     constant = Shape(1.0, 1.0, STRIBECK_VELOCITIES[-1])  # a level that does not fall with speed
     problems = [PreslidingProblem(replace(data, rotor=None)) for data in joints]
@@ -101,8 +101,11 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
     if all(p.shown[0] for p in problems) and not np.isnan(shares).all() and np.nanmean(shares) > DRY:
         return [PreslidingProblem(replace(p.data, slips=True, dry=True)) for p in problems]
     slips = [p.slipping() for p in problems]
-    saved = _total(p.changes() for p in problems) - _total(p.changes() for p in slips)
-    return slips if saved > -np.log(1 - SLIPS) * len(joints) else problems
+    saved, slow = (
+        _total(p.changes(fastest) for p in problems) - _total(p.changes(fastest) for p in slips)
+        for fastest in (np.inf, MOVING)
+    )
+    return slips if saved > -np.log(1 - GAIN) * len(joints) and slow > 0 else problems
 
 
 def _total(errors: Iterable[float]) -> float:

@@ -150,3 +150,20 @@ def test_the_payload_has_the_order_of_the_client(child):
     load = {"do": "payload", "mass": 1.5, "com": [0.01, 0.02, 0.07], "inertia": [11.0, 1.0, 2.0, 12.0, 3.0, 13.0]}
     run(child, (0.1, load), (1.0, None))
     assert child._client.calls[0] == (1.5, [0.01, 0.02, 0.07], [11.0, 12.0, 13.0, 1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(("error", "reason"), [(OSError(), "OSError()"), (OSError("no\nroute"), "no")])
+def test_an_unexpected_error_reaches_the_driver_in_one_line_with_or_without_a_text(monkeypatch, error, reason):
+    sent = []
+
+    def run():
+        raise error
+
+    monkeypatch.setattr(control_child, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=2, SIG_IGN=1))
+    monkeypatch.setattr(control_child, "Connection", lambda descriptor: None)
+    monkeypatch.setattr(control_child, "Child", lambda pipe, host: SimpleNamespace(_pipe=pipe, run=run))
+    monkeypatch.setattr(control_child, "send", lambda pipe, message: sent.append(message))
+    monkeypatch.setattr(control_child.sys, "argv", ["control_child", "7", "nowhere"])
+    with pytest.raises(SystemExit):
+        control_child.main()
+    assert sent == [{"event": "fatal", "reason": reason}]

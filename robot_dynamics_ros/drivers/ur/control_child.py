@@ -195,7 +195,7 @@ def main() -> None:
     except (EOFError, ConnectionResetError, BrokenPipeError):
         child.leave()  # the parent ended or closed the pipe
     except Exception as error:  # reported in one line; a new child starts with the next request
-        send(child._pipe, {"event": "fatal", "reason": str(error).splitlines()[0]})
+        send(child._pipe, {"event": "fatal", "reason": str(error).partition("\n")[0] or repr(error)})
         sys.exit(1)
 
 

@@ -107,6 +107,8 @@ def test_the_level_of_a_joint_without_travel_before_breakaway_is_that_of_its_sli
     found = fitted(dry)
     assert found["level"] == pytest.approx([LEVEL, *[0.0] * (len(SPANS) - 1)], rel=0.1) and found["fs"] == 0.0
     assert not presliding_problems([samples()])[0].data.dry
+    stepped = replace(dry, position=STEP * np.round(theta / STEP), rotor=None)
+    assert fitted(stepped)["level"] == pytest.approx([LEVEL, *[0.0] * (len(SPANS) - 1)], rel=0.1)
 
 
 def test_elements_within_the_encoder_steps_get_no_level():

@@ -57,9 +57,9 @@ class PreslidingProblem:
         self.rows = rows[order]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
-        noise = _noise(data.t, driver, data.start)
+        self.noise = noise = _noise(data.t, driver, data.start)
         self.shown, self.step = np.array(SPANS) >= STEPS * noise, 0.0 if data.slips else max(PLAY * noise, 1e-9)
-        self.shown[1:] &= not data.dry
+        self.shown = np.arange(len(SPANS)) == 0 if data.dry else self.shown
         self.H = self._elements((0.0, 0.0))
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))

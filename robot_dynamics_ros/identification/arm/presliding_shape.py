@@ -25,7 +25,7 @@ WIDER, RING = 0.3, 8  # amplitude and number of the widenings that are tried
 # gears save up to 10 % with the wrong angle, and with a velocity that is wrong by 3e-5 rad/s they save 70 %.
 VELOCITY_WRONG = 0.2
 GAIN = 0.03  # relative squared error that a widening must save
-DRY = 0.25  # share of large changes of friction that standing joints show: of simulated arms below 0.1, dry above 0.5
+DRY = 0.14  # share of large changes of friction that standing joints show: simulated arms up to 0.11, dry from 0.17
 TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
 
 
@@ -98,7 +98,7 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
         if turned - link < -np.log(1 - VELOCITY_WRONG) * len(joints):
             problems = rotor
     shares = [p.data.dry_share() for p in problems]
-    if all(p.shown[0] for p in problems) and not np.isnan(shares).all() and np.nanmean(shares) > DRY:
+    if all(p.noise < SPANS[0] for p in problems) and not np.isnan(shares).all() and np.nanmean(shares) > DRY:
         return [PreslidingProblem(replace(p.data, slips=True, dry=True)) for p in problems]
     slips = [p.slipping() for p in problems]
     saved, slow = (

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from prepared import given, structure
+from prepared import given, identified, reported, structure
 
 from robot_dynamics_ros.identification.arm import identify as procedure
 from robot_dynamics_ros.identification.blas import one_thread
@@ -18,6 +18,18 @@ def real_data() -> Path:
         if place and (Path(place) / "ur3" / "id1.bag").is_file():
             return Path(place)
     pytest.skip("real logs are absent: neither ../shared/data nor ROBOT_DYNAMICS_DATA holds ur3/id1.bag")
+
+
+@pytest.fixture(scope="module")
+def found():
+    """An identification of two synthetic logs, which no test changes."""
+    return identified()
+
+
+@pytest.fixture(scope="module")
+def result():
+    """Its result as reports take it, which no test changes."""
+    return reported()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from prepared import ROBOT, TRUTH, identified, reported
+from prepared import ROBOT, TRUTH
 from rich.console import Console
 from synthetic import synthetic_log
 
@@ -18,16 +18,6 @@ from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.reports import arm
 from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.robot_file import load_robot
-
-
-@pytest.fixture(scope="module")
-def found():
-    return identified()
-
-
-@pytest.fixture(scope="module")
-def result():
-    return reported()
 
 
 @pytest.fixture

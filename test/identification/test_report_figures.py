@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from prepared import ROBOT, TRUTH, identified, reported, run, steps, structure
+from prepared import ROBOT, TRUTH, run, steps, structure
 from synthetic import Truth, synthetic_log
 
 from robot_dynamics_ros.bags import write_bag
@@ -20,16 +20,6 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
-
-
-@pytest.fixture(scope="module")
-def found():
-    return identified()
-
-
-@pytest.fixture(scope="module")
-def result():
-    return reported()
 
 
 def test_figures_are_those_of_the_written_file(found, result):

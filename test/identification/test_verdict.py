@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from prepared import ROBOT, TRUTH, identified, reported, run, steps
+from prepared import ROBOT, TRUTH, run, steps
 from synthetic import synthetic_log
 
 from robot_dynamics_ros.identification.arm.checks import check_rate
@@ -23,16 +23,6 @@ def said(result):
 
 def grade(result):
     return judged(result)["level"]
-
-
-@pytest.fixture(scope="module")
-def found():
-    return identified()
-
-
-@pytest.fixture(scope="module")
-def result():
-    return reported()
 
 
 @pytest.fixture

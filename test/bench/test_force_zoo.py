@@ -193,6 +193,12 @@ def test_a_trade_off_takes_the_share_of_the_free_time_and_finds_what_is_beyond()
     assert trade_off(s, np.full(len(s.stamps), np.nan)) == {}
 
 
+@pytest.mark.parametrize("option", [["--warmer", "5"], ["--hour"]])
+def test_a_plant_without_temperature_is_not_warmed(option):
+    result = CliRunner().invoke(cli, ["force", "--plant", MUJOCO, "--families", "lugre", *option])
+    assert result.exit_code and "only friction of the elastic plant" in result.output
+
+
 def test_the_summary_takes_the_worst_by_its_own_sense():
     people = [verdict(k, force_rest=float(k), within_1_rest=0.5 + 0.05 * k, found_20=0.1 * k) for k in range(8)]
     found = table.summary(people)["ours"]

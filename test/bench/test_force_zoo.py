@@ -1,6 +1,7 @@
 """The zoo of `python -m bench force`: split, draw, figures against closed forms, and one robot from end to end."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -227,7 +228,8 @@ def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
     for state in metrics.STATES:
         assert figures["oracle"][f"force_{state}"] < 6.0
         assert figures["true_inertia"][f"force_{state}"] < 4.0
-        assert figures["oracle"][f"force_{state}"] < figures["ours"][f"force_{state}"]
+    for state in ("contact", "contact_rest"):  # free, ours learns what the identified bodies leave
+        assert figures["oracle"][f"force_{state}"] < figures["ours"][f"force_{state}"] - 0.3
     assert (tmp_path / "work" / "robot_0").is_dir()
     page = (tmp_path / "force.md").read_text()
     assert runs[0]["trade_off"]["ours"]["0.01"]["ratio"] > 0 and "set afterwards" in page
@@ -249,7 +251,7 @@ def test_a_machine_goes_on_from_where_it_stands_without_a_gap(ur5e):
 @pytest.mark.long
 def test_work_from_a_cold_start_warms_the_robot_and_is_judged_by_its_age(ur5e):
     (who,) = zoo.individuals(ur5e, 1, 3, zoo.families("maxwell"))
-    rows = hour.work("ur5e", who, 1, recordings.SAME, ends=(1, 3))
+    rows = hour.work("ur5e", replace(who, bags=1), recordings.SAME, ends=(1, 3))
     assert -hour.COOL < rows[0]["kelvin"] < rows[1]["kelvin"] < 0.0
     assert all(row["force_moving"] < 5.0 and row["false_share"] < 0.05 for row in rows)
     head, *lines = hour.cells([rows, rows], ends=(1, 3))

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from bench.arms.zoo import arms
 from bench.force import EXCITE
 from bench.force.zoo import Individual
+from robot_dynamics_ros.cli.excite import CLEARANCE
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.identification.excitation import Limits, design_fourier
 from robot_dynamics_ros.identification.excitation.space import largest_clearance
@@ -31,7 +32,6 @@ QUIET = 4.0  # s without a push at the beginning
 AFTERGLOW = 0.2  # s after a push that still count as contact
 SINGULAR = (0.01, 0.06)  # smallest singular value of the Jacobian, moments over a quarter of the arm
 POSES = 400
-CLEARANCE = 0.1  # m, of the motions of `excite`, as there
 REPORTED = ("q", "qd", "effort", "temperature")  # what the bag of a driver holds
 
 

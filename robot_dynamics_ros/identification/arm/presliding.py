@@ -31,6 +31,7 @@ from robot_dynamics_ros.identification.arm.friction_samples import FrictionSampl
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, pieces_of
 from robot_dynamics_ros.identification.dataset.stretches import cells
+from robot_dynamics_ros.signals.speeds import MOVING
 
 POWERS = (1.0, 2.0)  # p of the load
 PLAY = 3.0  # deviations of the position's noise that do not move elements which give way gradually
@@ -135,19 +136,19 @@ class PreslidingProblem:
         """Gram matrix of all samples."""
         return np.asarray(self.grams(shape).sum(0) / self.partitions)
 
-    def changes(self, fastest: float = np.inf) -> float:
-        """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves, between samples that are
-        slower than `fastest` [rad/s]; of all samples where these are fewer than LEAST.
+    def changes(self) -> tuple[float, float]:
+        """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves: all, and those between
+        samples slower than MOVING (all where these are fewer than LEAST).
         """
         shape = Shape(1.0, 0.85, 0.1)
         A = self.columns(shape.velocity, shape.widening)
         (x,) = self.solve(self.grams(shape, A).sum(0, keepdims=True) / self.partitions)
         order = np.argsort(self.rows)
         rest = (A @ (self.mixed(shape, A.shape[1]) @ np.append(x, -1.0)))[order]
-        slow = (np.abs(self.data.v[self.rows]) < fastest)[order]
+        slow = (np.abs(self.data.v[self.rows]) < MOVING)[order]
         k = max(round(CHANGE * self.data.rate / self.every), 1)
-        both = slow[k:] & slow[:-k]
-        return float(((rest[k:] - rest[:-k])[both if both.sum() >= LEAST else slice(None)] ** 2).sum())
+        both, square = slow[k:] & slow[:-k], (rest[k:] - rest[:-k]) ** 2
+        return float(square.sum()), float(square[both if both.sum() >= LEAST else slice(None)].sum())
 
     def held_out(self, shape: Shape) -> np.ndarray:
         """Squared error of every fold under what the others identify."""

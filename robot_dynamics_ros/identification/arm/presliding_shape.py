@@ -16,7 +16,6 @@ import numpy as np
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, Shape
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
-from robot_dynamics_ros.signals.speeds import MOVING
 
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
@@ -24,7 +23,7 @@ WIDER, RING = 0.3, 8  # amplitude and number of the widenings that are tried
 # Relative squared error that positions of the links must save to drive the elements: laws that are not those of the
 # gears save up to 10 % with the wrong angle, and with a velocity that is wrong by 3e-5 rad/s they save 70 %.
 VELOCITY_WRONG = 0.2
-GAIN = 0.03  # relative squared error that a widening must save
+GAIN = 0.03  # relative squared error that a widening must save, or elements that slip
 DRY = 0.14  # share of large changes of friction that standing joints show: simulated arms up to 0.11, dry from 0.17
 TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
 
@@ -101,10 +100,8 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
     if all(p.noise < SPANS[0] for p in problems) and not np.isnan(shares).all() and np.nanmean(shares) > DRY:
         return [PreslidingProblem(replace(p.data, slips=True, dry=True)) for p in problems]
     slips = [p.slipping() for p in problems]
-    saved, slow = (
-        _total(p.changes(fastest) for p in problems) - _total(p.changes(fastest) for p in slips)
-        for fastest in (np.inf, MOVING)
-    )
+    left = [p.changes() for p in problems], [p.changes() for p in slips]
+    saved, slow = (_total(x[k] for x in left[0]) - _total(x[k] for x in left[1]) for k in (0, 1))
     return slips if saved > -np.log(1 - GAIN) * len(joints) and slow > 0 else problems
 
 

@@ -83,7 +83,7 @@ def simulated(robot: RobotFile, who: Individual, seed: int) -> SimulatedRobot:
 
 
 def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
-    """Recording `number` (0, 1, ..) of 60 s without contact, and its kind: of DRAWN, or EXCITE of 40 s."""
+    """Recording `number` (0, 1, ..) of 60 s without contact, and its kind: of DRAWN, or EXCITE of 100 s."""
     kind, draw = who.kinds[number], who.draw(10 + number)
     centre = home(robot, draw)
     if kind == "moves":

@@ -45,7 +45,7 @@ OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
 @click.argument("kind", type=click.Choice(list(SIZES)), default="arm", metavar="[" + "|".join(SIZES) + "]")
 @robot_option
 @click.option("--out", type=NewPath(suffix=".csv"), required=True, help="Trajectory CSV to write.")
-@click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s]: 40; stiffness 35; a duty cycle 1800.")
+@click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s]: 100; stiffness 35; a duty cycle 1800.")
 @click.option("--count", type=click.IntRange(1, 1000), help="Number of points (6), speeds (14) or reversals (120).")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
 @click.option("--start", help="Where a motion of a joint begins [rad], a,b,...; default: a working pose.")
@@ -81,7 +81,7 @@ def command(kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) 
     """Design an excitation motion inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
 
     arm (the default): Fourier motion that shows the masses, rotor inertias and friction of the arm, fast, then slowly
-    around its start. points: trapezoidal moves through random points. velocity-steps, reversals, duty-cycles,
+    with small reversals. points: trapezoidal moves through random points. velocity-steps, reversals, duty-cycles,
     stiffness: the motion of one joint that shows its friction, hysteresis, heat balance or stiffness.
 
     Beside it a picture: the motion with its limits, the path of the TCP and the arm.

@@ -54,7 +54,7 @@ def shortest_motion(prior: Prior, state: Information, limits: Limits | None = No
     wanted = columns.rigid.base.independent[places].tolist()
     for duration in DURATIONS:
         motion = design_fourier(
-            columns.robot, limits, base=2 * np.pi / duration, duration=duration, starts=1, columns=wanted, slow=0.0
+            columns.robot, limits, base=2 * np.pi / duration, duration=duration, starts=1, columns=wanted, slow=False
         )
         rate = 1 / float(np.median(np.diff(motion.time)))
         after = expected(prior, state, motion.q, motion.qd, motion.qdd, rate).std

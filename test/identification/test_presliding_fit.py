@@ -81,6 +81,17 @@ def test_a_joint_gives_way_gradually_unless_it_visibly_slips():
     assert found[0] == 0.0 < min(found[1:])
 
 
+def test_a_joint_that_hardly_shows_its_load_takes_the_power_from_the_others():
+    """Its own few torques fit a square better; a contact of ten times their size would have ten times the friction."""
+    shown, hardly = samples(), samples(seed=1)
+    H = shown.y - FV * shown.v
+    loaded = replace(shown, y=shown.y + 0.1 * np.abs(shown.load) * H)
+    square = replace(hardly, load=0.1 * hardly.load, y=hardly.y + 0.05 * (0.1 * hardly.load) ** 2 * np.sign(hardly.v))
+    alone, arm = presliding_problems([square]), presliding_problems([loaded, square])
+    assert fit_presliding(alone[0]).parameters["load_power"] == 2.0
+    assert [fit_presliding(problem).parameters["load_power"] for problem in arm] == [1.0, 1.0]
+
+
 def test_damping_of_the_bristles_in_fast_reversals_is_no_slip():
     """LuGre's sigma_1 dz/dt beside friction that gives way gradually; slow strokes follow fast ones."""
     t, noise = np.arange(N) / RATE, np.random.default_rng(0).normal(0, 0.05, N)

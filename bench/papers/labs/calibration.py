@@ -25,7 +25,7 @@ Deviation = dict[str, float] | None  # overrides of the simulated individual
 def excitation(starts: int = 3) -> Excitation:
     """An excitation motion of the UR5e: 5 harmonics of 0.1 pi rad/s, 20 s."""
     robot = lab.ur5e()
-    return design_fourier(robot, Limits.of(robot), duration=20.0, rate=500.0, starts=starts, slow=0.0)
+    return design_fourier(robot, Limits.of(robot), duration=20.0, rate=500.0, starts=starts, slow=False)
 
 
 def excitation_run(robot: RobotFile, overrides: Deviation = None) -> Recording:

@@ -25,6 +25,7 @@ class FrictionSamples:
     partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz]. t (N,):
     stamps [s] within each piece. rotor (N,): position of the rotor from the reported velocity [rad], None where there
     is none. slips: elements slip at their level, instead of giving way gradually. dry: without travel before breakaway.
+    power: of the load, 0: not chosen yet.
     """
 
     y: np.ndarray
@@ -40,6 +41,7 @@ class FrictionSamples:
     rotor: np.ndarray | None = None
     slips: bool = False
     dry: bool = False
+    power: float = 0.0
 
     @property
     def driver(self) -> np.ndarray:

@@ -34,6 +34,7 @@ from robot_dynamics_ros.identification.dataset.stretches import cells
 from robot_dynamics_ros.signals.speeds import MOVING
 
 POWERS = (1.0, 2.0)  # p of the load
+ORDINARY = Shape(1.0, 0.85, 0.1)  # a level that falls with speed as levels usually do
 PLAY = 3.0  # deviations of the position's noise that do not move elements which give way gradually
 CHANGE = 0.1  # s over which changes of friction tell elements that slip from those: errors of the bodies are slower
 LEAST = 100  # changes that say something
@@ -64,7 +65,7 @@ class PreslidingProblem:
         self.H = self._elements((0.0, 0.0))
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
-        self.powers = POWERS if loaded else (1.0,)
+        self.powers = POWERS if not data.power else (data.power,)
         self.loaded = loaded
         v = data.v[self.read]
         one = np.ones_like(v)
@@ -78,6 +79,12 @@ class PreslidingProblem:
         other = copy.copy(self)
         other.data, other.step, other._cache = replace(self.data, slips=True), 0.0, {}
         other.H = other._elements((0.0, 0.0))
+        return other
+
+    def with_power(self, power: float) -> PreslidingProblem:
+        """The same with a power of the load."""
+        other = copy.copy(self)
+        other.data, other.powers, other._cache = replace(self.data, power=power), (power,), {}
         return other
 
     def _elements(self, widening: tuple[float, float]) -> np.ndarray:
@@ -140,7 +147,7 @@ class PreslidingProblem:
         """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves: all, and those between
         samples slower than MOVING (all where these are fewer than LEAST).
         """
-        shape = Shape(1.0, 0.85, 0.1)
+        shape = ORDINARY
         A = self.columns(shape.velocity, shape.widening)
         (x,) = self.solve(self.grams(shape, A).sum(0, keepdims=True) / self.partitions)
         order = np.argsort(self.rows)

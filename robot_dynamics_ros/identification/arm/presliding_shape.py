@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, Shape
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples
-from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
+from robot_dynamics_ros.identification.arm.presliding import ORDINARY, POWERS, PreslidingProblem
 
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
@@ -54,17 +54,12 @@ def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> Pr
 
 
 def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
-    """The shape with the smallest held-out error, and its error in every fold; the power of the load and the widening
-    after the rest.
-    """
+    """The shape with the smallest held-out error, and its error in every fold; the widening after the rest."""
     shapes = [
-        Shape(1.0, *row, step=problem.step, dry=problem.data.dry)
+        Shape(problem.powers[0], *row, step=problem.step, dry=problem.data.dry)
         for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)
     ]
     errors = {shape: problem.held_out(shape) for shape in shapes}
-    best = min(errors, key=lambda shape: errors[shape].sum())
-    shapes = [replace(best, power=p) for p in problem.powers[1:]]
-    errors |= {shape: problem.held_out(shape) for shape in shapes}
     best = min(errors, key=lambda shape: errors[shape].sum())
     if np.ptp(problem.driver[problem.rows]) >= TURN:
         best = _widened(best, problem, errors)
@@ -81,6 +76,18 @@ def _widened(best: Shape, problem: PreslidingProblem, errors: dict[Shape, np.nda
 
 
 def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
+    """Problem of every joint with what its arm has in common: driver and kind of the elements, and power of the load.
+
+    A joint without gravity hardly shows the power: one that is wrong there doubles its friction under a contact.
+    """
+    problems = _of_one_kind(joints)
+    loaded = [problem for problem in problems if problem.loaded]
+    errors = {p: _total(problem.held_out(replace(ORDINARY, power=p)).sum() for problem in loaded) for p in POWERS}
+    power = min(errors, key=lambda p: errors[p])
+    return [problem.with_power(power) for problem in problems]
+
+
+def _of_one_kind(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
     """Problem of every joint: what predicts an arm's joints best by the product of the ratios of their errors, because
     one arm has gears of one kind and measures all its velocities alike.
 

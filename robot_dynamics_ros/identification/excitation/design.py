@@ -14,9 +14,9 @@ from robot_dynamics_ros.identification.excitation.check import Breach, mend
 from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.search import FourierSearch, phases
+from robot_dynamics_ros.identification.excitation.slow_part import PARTS
 
 HARMONICS = 5  # [Liu2020]
-SLOW = 0.1  # of the way, of the slow half: slow enough to show friction below 0.1 rad/s; 0.05 and 0.2 show it as well
 Progress = Callable[[int, int, str], None]
 
 
@@ -36,17 +36,17 @@ def design_fourier(
     robot: Any,
     limits: Limits | None = None,
     base: float = 0.1 * np.pi,
-    duration: float = 40.0,
+    duration: float = 100.0,
     rate: float = 125.0,
     starts: int = 3,
     effort: int = 40,
     seed: int = 0,
     progress: Progress = lambda done, total, text: None,
     columns: Sequence[int] | None = None,
-    slow: float = SLOW,
+    slow: bool = True,
 ) -> Excitation:
     """Best of `starts` Fourier motions [Liu2020: HARMONICS, 0.1 pi rad/s, 20 s] of about 5 `effort` steps each, in
-    whole periods; its second half is the same motion at `slow` of the way from its start (0: all of it is the motion).
+    whole periods; after a fifth of the duration it goes on with its `slow_part` (False: all of it is the motion).
 
     columns: numbers of the standard parameters that it is to show; None: all base parameters.
     It keeps every limit within TOLERANCE, between samples too. Raises DataError for numbers that cannot be, or when no
@@ -55,7 +55,7 @@ def design_fourier(
     if not 0 < base < 50 or not 1 <= duration <= 3600 or not 1 <= starts <= 1000:
         raise DataError("base must be 0..50 rad/s, duration 1..3600 s, starts 1..1000")
     criteria = Criteria(robot, limits or Limits.of(robot), columns)
-    length = duration / 2 if slow else duration
+    length = duration / PARTS if slow else duration
     periods = max(round(base * length / (2 * np.pi)), 1)  # else it would not end still
     search = FourierSearch(criteria, HARMONICS, 2 * np.pi * periods / length, length, slow)
     x = _best_of(search, starts, effort, np.random.default_rng(seed), progress)

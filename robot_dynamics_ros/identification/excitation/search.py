@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 from robot_dynamics_ros.identification.excitation.motion import FourierMotion
 from robot_dynamics_ros.identification.excitation.problem import Criteria, ExcitationProblem
+from robot_dynamics_ros.identification.excitation.slow_part import PARTS, slow_part
 from robot_dynamics_ros.trajectories.motions import JointMotion
 
 SAMPLES = 200  # of a motion during the search, for up to a quarter hertz in 20 s
@@ -56,16 +57,12 @@ def phases(effort: int) -> list[Phase]:
 
 
 class FourierSearch:
-    """Search over Fourier motions of one robot; x (m,): their free numbers.
+    """Search over Fourier motions of one robot; x (m,): their free numbers. slow: each is followed by `slow_part`."""
 
-    slow: where it is not 0, the motion is followed by itself once more at this share of the way from its start.
-    """
-
-    def __init__(self, criteria: Criteria, harmonics: int, base: float, duration: float, slow: float = 0.0) -> None:
+    def __init__(self, criteria: Criteria, harmonics: int, base: float, duration: float, slow: bool = False) -> None:
         samples = max(SAMPLES, int(np.ceil(6 * harmonics * base * duration / np.pi)))  # 12 per fastest period
         t = np.linspace(0, duration, samples, endpoint=False)
-        self.duration, self.slow, self.criteria = duration, slow, criteria
-        self.parts = 2 if slow else 1
+        self.duration, self.criteria, self.parts = duration, criteria, PARTS if slow else 1
         self.motions = FourierMotion(criteria.limits, harmonics, base, t)
         self.problem = ExcitationProblem(criteria, self.motions)
 
@@ -151,6 +148,8 @@ class FourierSearch:
 
     def at(self, x: np.ndarray, t: np.ndarray) -> JointMotion:
         """q, qd, qdd (N, n) of free numbers x at times t (N,) [s], both parts."""
-        (q, qd, qdd), start = self.motions.at(x, t), self.motions.at(x, np.zeros(1))[0]
-        share = np.where(t > self.duration, self.slow, 1.0)[:, None]
-        return start + share * (q - start), share * qd, share * qdd
+        if self.parts == 1:
+            return self.motions.at(x, t)
+        place, speed, change = slow_part(t, self.duration)
+        (q, qd, qdd), speed = self.motions.at(x, place), speed[:, None]
+        return q, speed * qd, speed**2 * qdd + change[:, None] * qd

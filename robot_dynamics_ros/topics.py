@@ -99,6 +99,11 @@ def check_prefix(prefix: str) -> str:
     return prefix
 
 
+def of_joint(name: str, joint: str) -> str:
+    """Name of a joint's own topic below `name`: what ROS does not allow in a name becomes an underscore."""
+    return f"{name}/{re.sub('[^A-Za-z0-9_]', '_', joint)}"
+
+
 def below(prefix: str, name: str) -> str:
     """Name of a topic relative to the namespace: measured topics as they are, all others below the prefix."""
     return name if name.split("/")[0] in INPUT_TOPICS else f"{prefix}/{name}"

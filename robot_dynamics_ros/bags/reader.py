@@ -56,7 +56,7 @@ def load_bag(
         else _load_one(p, joint_names, aliases, topic, stamps, report, progress)
         for p in files
     ]
-    _refuse_other_joints(logs, files)
+    _refuse_other_joints(logs, files, report)
     log = order_rows(concatenate(logs), report)
     if repair:
         log = repair_rows(log, report)
@@ -65,14 +65,16 @@ def load_bag(
     return log, report
 
 
-def _refuse_other_joints(logs: Sequence[Log], files: Sequence[Path]) -> None:
-    """Raise DataError naming a part that lacks a joint of the first part in time."""
+def _refuse_other_joints(logs: Sequence[Log], files: Sequence[Path], report: BagReport) -> None:
+    """Raise DataError naming a part that lacks a joint of the first part in time; note what others have beyond it."""
     first = min(range(len(logs)), key=lambda k: int(logs[k].stamp_ns[0]))
     for log, file in zip(logs, files, strict=True):
         try:
             joint_columns(log.joint_names, logs[first].joint_names)
         except DataError as error:
             raise DataError(f"{file}: {error}; it is read as a part of the recording {files[first]}") from None
+        if more := [name for name in log.joint_names if name not in logs[first].joint_names]:
+            report.notes.append(f"{file}: {', '.join(more)} not read, because {files[first]} has no such joint")
 
 
 def concatenate(logs: Sequence[Log]) -> Log:

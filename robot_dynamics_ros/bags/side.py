@@ -11,7 +11,7 @@ from robot_dynamics_ros.bags.layout import Group, decode
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns
-from robot_dynamics_ros.topics import ARRAY, MAIN, PREFIX, TOPICS, Topic
+from robot_dynamics_ros.topics import ARRAY, MAIN, PREFIX, TOPICS, Topic, of_joint
 
 MAX_AGE = 5  # periods of the side topic that one of its messages stays valid
 
@@ -93,7 +93,7 @@ class _SideTopics:
     def _add_per_joint(self, topic: Topic) -> None:
         for column, joint in enumerate(self.log.joint_names):
             for spelled in {joint} | {alias for alias, name in self.aliases.items() if name == joint}:
-                raw = self._stored(f"{topic.name}/{spelled}", topic)
+                raw = self._stored(of_joint(topic.name, spelled), topic)
                 if raw is None:
                     continue
                 for group in decode(raw.raws, raw.type, raw.ros2)[0]:

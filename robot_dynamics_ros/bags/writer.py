@@ -24,6 +24,7 @@ from robot_dynamics_ros.topics import (
     WRENCH,
     Topic,
     below,
+    of_joint,
 )
 
 TEMPERATURE_PERIOD = 0.1  # s; temperatures are published at about 10 Hz
@@ -96,7 +97,7 @@ def _per_joint(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> Itera
         values = {f: getattr(log, s)[rows, column : column + 1] for f, s in topic.fields.items() if log.has(s)}
         message = _temperature(_store().types, frame_id, [joint], set(values))
         block = _filled(topic.type, message, log.stamp_ns[rows], values)
-        yield _Stream(f"{below(PREFIX, topic.name)}/{joint.replace(' ', '_')}", topic.type, rows, block)
+        yield _Stream(of_joint(below(PREFIX, topic.name), joint), topic.type, rows, block)
 
 
 def _filled(type_name: str, message: Any, stamp_ns: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:

@@ -31,8 +31,10 @@ def test_round_trip_is_exact(tmp_path):
         np.testing.assert_array_equal(again.get(name), log.get(name), err_msg=name)
 
 
-def test_temperatures_are_thinned_and_held(tmp_path):
+@pytest.mark.parametrize("names", [NAMES, ("Wrist 1", "joint-2")])
+def test_temperatures_are_thinned_and_held(tmp_path, names):
     log = full_log()
+    log = Log(names, log.stamp_ns, log.signals)
     again, _ = load_bag(write_bag(log, tmp_path / "x"))
     np.testing.assert_array_equal(again.temperature[:50], np.repeat(log.temperature[:1], 50, axis=0))
     np.testing.assert_array_equal(again.temperature[50], log.temperature[50])

@@ -292,3 +292,8 @@ def test_a_part_with_other_joints_is_named(tmp_path):
     result = CliRunner().invoke(cli, ["import", *map(str, paths), "--out", str(tmp_path / "bag")])
     assert isinstance(result.exception, DataError) and str(result.exception).startswith(f"{paths[1]}: joint 'joint3'")
     assert str(paths[0]) in str(result.exception)
+    t, q, *_ = motion(2)
+    first = write_csv(tmp_path / "first.csv", ["t", *each("q{}", 2)], [t - 100.0, q])
+    log, report = load_bag([first, paths[0]], require=())
+    assert log.joint_names == ("joint1", "joint2") and len(log.stamp_ns) == 2 * N
+    assert f"{paths[0]}: joint3 not read, because {first} has no such joint" in report.notes

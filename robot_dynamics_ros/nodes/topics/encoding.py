@@ -6,7 +6,6 @@ serialised already; at 500 Hz and a dozen topics this is the difference between 
 
 from __future__ import annotations
 
-import re
 import struct
 import time
 from array import array
@@ -25,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.signals import Sample, entries
-from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic, below
+from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic, below, of_joint
 
 MESSAGE_TYPES: dict[str, type] = {
     JOINT_STATE: JointState,
@@ -168,9 +167,9 @@ class SampleWriter:
 def topic_names(topic: Topic, joints: Sequence[str], prefix: str) -> dict[int | None, str]:
     """Index of a joint -> name to publish on or to listen to; None -> the one name of a topic that is not per joint.
 
-    prefix: above what is not measured. What ROS does not allow in a name becomes an underscore.
+    prefix: above what is not measured.
     """
     name = below(prefix, topic.name)
     if not topic.per_joint:
         return {None: name}
-    return {k: name + "/" + re.sub(r"\W", "_", joint) for k, joint in enumerate(joints)}
+    return {k: of_joint(name, joint) for k, joint in enumerate(joints)}

@@ -13,7 +13,7 @@ from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierS
 from robot_dynamics_ros.identification.excitation.criteria import hadamard, logdet
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, USE
 from robot_dynamics_ros.identification.excitation.motion import FourierMotion
-from robot_dynamics_ros.identification.excitation.slow_part import PARTS, PIECES, REVERSALS, slow_part
+from robot_dynamics_ros.identification.excitation.slow_part import PARTS, PLACES, REVERSALS, slow_part
 from robot_dynamics_ros.identification.excitation.space import Pose, tcp_speed
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
@@ -83,13 +83,14 @@ def test_velocity_is_the_derivative(designed):
 
 
 def test_the_slow_part_follows_the_path_of_the_fast_one_with_small_reversals(designed):
-    """From rest to rest, at every PIECES-th of the path 1.2 and 8 thousandths of a piece to both sides."""
+    """From rest to rest, at eight places 1.3 and 9 thousandths of the way between two of them to both sides."""
     length, t = designed.time[-1] / PARTS, np.linspace(20.0, 100.0, 80_001)
     s, ds, dds = slow_part(t, 20.0)
     turns = s[1:-1][(s[1:-1] > s[:-2]) & (s[1:-1] >= s[2:])]
-    ends = np.repeat(2.5 * np.arange(1, PIECES + 1), 2) + np.tile(2.5 * np.array(REVERSALS), PIECES)
+    places = 20.0 / (PLACES + 1) * np.arange(1, PLACES + 1)
+    ends = np.repeat(places, 2) + np.tile(places[0] * np.array(REVERSALS), PLACES)
     np.testing.assert_allclose(turns, ends, atol=1e-6)
-    assert s[0] == 20.0 and s[1] < 1e-6 and s[-1] == pytest.approx(20.0) and np.abs(ds[1:]).max() < 1.0
+    assert s[0] == 20.0 and s[1] < 1e-6 and s[-1] == pytest.approx(places[-1]) and np.abs(ds[1:]).max() < 1.0
     for rate, values in ((ds, s), (dds, ds)):
         np.testing.assert_allclose(np.gradient(values[1:], t[1:])[1:-1], rate[2:-1], atol=5e-3)
     fast = designed.time <= length

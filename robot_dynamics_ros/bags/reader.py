@@ -56,7 +56,7 @@ def load_bag(
         else _load_one(p, joint_names, aliases, topic, stamps, report, progress)
         for p in files
     ]
-    _refuse_other_joints(logs, files, report)
+    _compare_joints(logs, files, report)
     log = order_rows(concatenate(logs), report)
     if repair:
         log = repair_rows(log, report)
@@ -65,7 +65,7 @@ def load_bag(
     return log, report
 
 
-def _refuse_other_joints(logs: Sequence[Log], files: Sequence[Path], report: BagReport) -> None:
+def _compare_joints(logs: Sequence[Log], files: Sequence[Path], report: BagReport) -> None:
     """Raise DataError naming a part that lacks a joint of the first part in time; note what others have beyond it."""
     first = min(range(len(logs)), key=lambda k: int(logs[k].stamp_ns[0]))
     for log, file in zip(logs, files, strict=True):

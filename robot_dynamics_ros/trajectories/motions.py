@@ -42,6 +42,11 @@ def minimum_jerk(x: Any) -> Any:
     return x**3 * (10 - 15 * x + 6 * x**2)
 
 
+def minimum_jerk_rates(x: Any) -> tuple[Any, Any]:
+    """First and second derivative of `minimum_jerk` by x."""
+    return 30 * x**2 * (1 - x) ** 2, 60 * x * (1 - 3 * x + 2 * x**2)
+
+
 def quintic(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> JointMotion:
     """Rest to rest, all joints together, as fast as the limits allow: s = 10 x^3 - 15 x^4 + 6 x^5.
 
@@ -54,7 +59,7 @@ def quintic(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, ac
     T = max(15 / 8 * longest / velocity, np.sqrt(10 / np.sqrt(3) * longest / acceleration))
     T = np.ceil(T * rate) / rate
     x = times(T, rate)[:, None] / T
-    s, ds, dds = minimum_jerk(x), 30 * x**2 * (1 - x) ** 2, 60 * x * (1 - 3 * x + 2 * x**2)
+    s, ds, dds = minimum_jerk(x), *minimum_jerk_rates(x)
     return start + s * (end - start), ds * (end - start) / T, dds * (end - start) / T**2
 
 

@@ -147,11 +147,10 @@ class PreslidingProblem:
         """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves: all, and those between
         samples slower than MOVING (all where these are fewer than LEAST).
         """
-        shape = ORDINARY
-        A = self.columns(shape.velocity, shape.widening)
-        (x,) = self.solve(self.grams(shape, A).sum(0, keepdims=True) / self.partitions)
+        A = self.columns(ORDINARY.velocity, ORDINARY.widening)
+        (x,) = self.solve(self.grams(ORDINARY, A).sum(0, keepdims=True) / self.partitions)
         order = np.argsort(self.rows)
-        rest = (A @ (self.mixed(shape, A.shape[1]) @ np.append(x, -1.0)))[order]
+        rest = (A @ (self.mixed(ORDINARY, A.shape[1]) @ np.append(x, -1.0)))[order]
         slow = (np.abs(self.data.v[self.rows]) < MOVING)[order]
         k = max(round(CHANGE * self.data.rate / self.every), 1)
         both, square = slow[k:] & slow[:-k], (rest[k:] - rest[:-k]) ** 2

@@ -11,10 +11,9 @@ from scipy.spatial.transform import Rotation
 from bench.arms.zoo import arms
 from bench.force import EXCITE
 from bench.force.zoo import Individual
-from robot_dynamics_ros.cli.excite import CLEARANCE
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.identification.excitation import Limits, design_fourier
-from robot_dynamics_ros.identification.excitation.space import largest_clearance
+from robot_dynamics_ros.identification.excitation.space import usual_clearance
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
@@ -102,7 +101,7 @@ def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
 def excited(robot: RobotFile, seed: int) -> motions.JointMotion:
     """The motion that `robot-dynamics excite` designs."""
     limits = Limits.of(robot)
-    clearance = min(CLEARANCE, largest_clearance(RobotModel(robot.chain()), limits))
+    clearance = usual_clearance(RobotModel(robot.chain()), limits)
     found = design_fourier(robot, replace(limits, clearance=clearance), rate=RATE, seed=seed)
     return found.q, found.qd, found.qdd
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
     from robot_dynamics_ros.trajectories.files import Points
 
-CLEARANCE = 0.1  # m, where none is given
 SIZES = {  # kind of motion -> option -> argument of its function
     "arm": {"duration": "duration", "seed": "seed", "learned": ""},
     "points": {"count": "points", "seed": "seed"},
@@ -127,13 +126,13 @@ def _limits(arm: RobotFile, o: dict[str, Any]) -> Limits:
 
 def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> tuple[Excitation, Points]:
     from robot_dynamics_ros.identification.excitation import design_fourier, design_points
-    from robot_dynamics_ros.identification.excitation.space import largest_clearance
+    from robot_dynamics_ros.identification.excitation.space import usual_clearance
     from robot_dynamics_ros.models import RobotModel
     from robot_dynamics_ros.trajectories.files import Points
 
     if o["clearance"] is None:
         model = RobotModel(arm.kinematic_chain(), arm.joint_names)
-        limits = replace(limits, clearance=min(CLEARANCE, largest_clearance(model, limits)))
+        limits = replace(limits, clearance=usual_clearance(model, limits))
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn())
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
         task = bar.add_task("searching", text="")

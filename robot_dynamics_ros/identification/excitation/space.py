@@ -21,6 +21,7 @@ RELATIVE = 100.0  # sharpness of relative excess, of torque and speed
 LENGTH = 300.0  # of excess in metres
 PER_METRE = 5.0  # excess of a limit in space: 1 cm weighs as 5 % of a torque
 CONFIGURATIONS = 500  # sampled for the largest distance of two parts of an arm
+CLEARANCE = 0.1  # m, where none is given
 REACH = 1.2  # largest distance of a pair over the clearance that can be asked of it
 SHORT = 0.5  # of the arm's longest link: links below it hold their ends closer together than a clearance
 FAR = 1e3  # m, in place of the open side of a box
@@ -225,10 +226,10 @@ class Gaps:
         return cls(link, point, np.where(tight, 0.5 * high, limits.clearance))
 
 
-def largest_clearance(model: RobotModel, limits: Limits) -> float:
-    """Largest clearance [m] that can be asked of an arm (Gaps.of); inf where no pair of parts bounds it."""
+def usual_clearance(model: RobotModel, limits: Limits) -> float:
+    """Clearance [m] of an arm for which none is given: CLEARANCE, or the largest that can be asked of it (Gaps.of)."""
     _, _, high, near = _pairs(model, limits)
-    return _largest(high, near)
+    return min(CLEARANCE, _largest(high, near))
 
 
 def _largest(high: np.ndarray, near: np.ndarray) -> float:

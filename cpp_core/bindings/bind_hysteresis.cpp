@@ -93,8 +93,8 @@ void bind_gms(py::module_& m) {
           "identification.");
 }
 
-// parameters (n, 14): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
-// rotor_time, viscous_slope, dahl_step
+// parameters (n, 16): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
+// rotor_time, viscous_slope, dahl_step, bearing, bearing_span
 Friction make_friction(const FrictionMap& map, const Array& span, const Array& level, const Array& load,
                        const Array& parameters, double max_gap, const Maybe& widening) {
   const py::ssize_t n = map.joints(), M = span.ndim() == 2 ? span.shape(1) : -1;

@@ -63,8 +63,9 @@ void joints_side_by_side_equal_each_alone() {
       level.push_back(levels[e] * factor * present);
       load.push_back(loads[e] * factor * present);
     }
-    joints[i] = {30.0,    i % 2 ? 2.0 : 1.0, 0.5 + 0.1 * i, 0.05 * factor,      2.0 + i,  0.1 * i, 1.0, 0.3 * factor,
-                 0.1 * i, 0.2 * i,           2e-3 * factor, i % 3 ? 0.0 : 0.02, -0.01 * i};
+    joints[i] = {
+        30.0,    i % 2 ? 2.0 : 1.0, 0.5 + 0.1 * i, 0.05 * factor,      2.0 + i,   0.1 * i, 1.0,     0.3 * factor,
+        0.1 * i, 0.2 * i,           2e-3 * factor, i % 3 ? 0.0 : 0.02, -0.01 * i, 0.0,     0.3 * i, 1e-4 * factor};
   }
   const auto part = [&](int first, int count) {
     const int at = 3 * first;

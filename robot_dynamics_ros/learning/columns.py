@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
-from robot_dynamics_ros.identification.arm.friction_samples import clock, driven
+from robot_dynamics_ros.identification.arm.friction_samples import clock, driven, of_bearings
 from robot_dynamics_ros.identification.arm.model import signals_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -33,6 +33,7 @@ LOAD_LIMIT = 1.5  # times the torque limit
 GROUPS = ("h", "hg", "hl", "hgl")  # level, its Stribeck part, load, its Stribeck part
 PLAIN = ("fv1", "fv2", "fv0", "tc", "tv", "fo", "ia")
 WARM = 35.0  # deg C, T0: of a joint at work
+UNUSED = "share", "bearing", "bearing_span"  # of a Shape: no column depends on them
 LAYOUT = 4  # changes when the meaning of a column changes
 
 
@@ -105,7 +106,7 @@ class Columns:
         Angles and lengths count to 1e-6, so that a calibrated tool or a rounded angle makes no other robot.
         """
         rows = [np.round(self.robot._placements(), 6).ravel().tolist(), np.round(self.rigid.gravity, 4).tolist()]
-        shapes = [vars(shape) for shape in self.shapes]
+        shapes = [{name: x for name, x in vars(shape).items() if name not in UNUSED} for shape in self.shapes]
         text = json.dumps([LAYOUT, self.robot.joint_names, rows, self.names, shapes, self.motor_side])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -119,7 +120,7 @@ class Columns:
         return self.body.rnea(*(np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd)))
 
     def known_torque(self, motion: Motion) -> np.ndarray:
-        """Torque (N, n) [Nm] that is in the effort and in no column: the payload and coupled motors of the file."""
+        """Torque (N, n) [Nm] in the effort and in no column: payload, coupled motors and bearings of the file."""
         state = [np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd)]
         out = np.zeros_like(motion.q)
         if self.robot.payload.mass > 0:
@@ -127,16 +128,17 @@ class Columns:
         return out + self._of_motors(motion)
 
     def _of_motors(self, motion: Motion) -> np.ndarray:
-        """Friction (N, n) [Nm] of the motors that turn with two joints, by the live friction stage."""
+        """Friction (N, n) [Nm] of bearings, and of motors that turn with two joints by the live friction stage."""
         block = self.robot.hysteresis
+        bearings = of_bearings(None if block is None else block.parameters, motion)
         if block is None or not block.motors:
-            return np.zeros_like(motion.q)
+            return bearings
         _, motors, position = driven(block.parameters, motion, [motor.values for motor in block.motors])
         stage = _core.FrictionStage(FrictionModel.none(self.n).core, **presliding_motors(self.robot, motors))
         out, std = np.empty_like(motion.q), np.empty_like(motion.q)
         position, qd = np.ascontiguousarray(position), np.ascontiguousarray(motion.qd)
         stage.run(clock(motion.start, motion.rate), position, qd, None, None, None, None, out, std)
-        return out
+        return out + bearings
 
     def friction(self, motion: Motion, load: np.ndarray, warmer: np.ndarray | None = None) -> list[np.ndarray]:
         """Own columns (N, k_j) of every joint; load (N, n) [Nm], warmer (N, n): T - T0 [K]."""

@@ -95,8 +95,12 @@ def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.n
     static = static_table([_static(columns, j, law) for j, law in enumerate(laws)])
     ends = {"t_min": [WARM - WITHIN] * columns.n, "t_max": [WARM + WITHIN] * columns.n}
     static |= {"alpha": alpha, "gamma": alpha} | ends if any(alpha) else {}
-    motors = () if columns.robot.hysteresis is None else columns.robot.hysteresis.motors
+    before = columns.robot.hysteresis
+    motors = () if before is None else before.motors
     block = {name: [law[name] for law in laws] for name in laws[0]}
+    block |= {
+        name: before.parameters[name] for name in ("bearing", "bearing_span") if before and name in before.parameters
+    }
     return {
         "friction": {"source": key, "model": LAW, "parameters": static, "reference_temperature": WARM},
         "hysteresis": {"source": key, "model": "presliding", "parameters": block, "motors": motors},

@@ -81,9 +81,9 @@ def hysteresis_from_robot(robot: RobotFile, friction: FrictionModel | None = Non
 
 PRESLIDING = (
     *("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", "fv1", "fv2", "fv0", "v0", "fo"),
-    *("fs", "eps", "rotor_time", "viscous_slope", "dahl_step"),
+    *("fs", "eps", "rotor_time", "viscous_slope", "dahl_step", "bearing", "bearing_span"),
 )
-ABSENT = {"eps": 2e-3}  # of an optional parameter that the block lacks; 0 for the others
+ABSENT = {"eps": 2e-3, "bearing_span": 1e-4}  # of an optional parameter that the block lacks; 0 for the others
 
 
 def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = MAX_GAP) -> _core.Friction:
@@ -109,12 +109,12 @@ def friction_level(robot: RobotFile, load: np.ndarray | float = 0.0) -> np.ndarr
     static = FrictionModel.from_robot(robot).coulomb_level()
     if robot.hysteresis is None or robot.hysteresis.model != "presliding":
         return static
-    level, fs = (robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("level", "fs"))
+    level, fs, bearing = (robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("level", "fs", "bearing"))
     loaded, power = (robot.array(f"hysteresis.parameters.{name}") for name in ("load", "load_power"))
     level = level.sum(axis=1) + loaded.sum(axis=1) * load**power
     for motor in robot.hysteresis.motors:  # loads two joints
         level[[robot.joint_names.index(j) for j in (motor.joint, motor.turns_with)]] += np.sum(motor.values["level"])
-    return np.where(level > 0, level + fs, static)
+    return np.where(level > 0, level + fs + bearing, static)
 
 
 def dry_joints(robot: RobotFile) -> np.ndarray:

@@ -136,6 +136,8 @@ HYSTERESIS: dict[str, dict[str, ModelParameter]] = {
         ),
         "dahl_step": _optional("rad", "motion that elements which give way gradually feel; 0: they slip", 0.0, 1.0),
         "rotor_time": _optional("s", "how long the integrated velocity drives the elements; 0: the position", 0.0, 1e6),
+        "bearing": _optional("Nm", "friction of the output's bearing and seals, which the position drives", 0.0, 1e5),
+        "bearing_span": _optional("rad", "span of that friction; 1e-4 without", 1e-9, 1.0),
         "viscous_slope": _optional("1/K", "of the viscous terms, beside the temperature factor of all", -1.0, 1.0),
     },
 }

@@ -20,7 +20,7 @@ N = 6
 ROBOT = load_robot("ur5e")
 ONE, ROW = np.ones(N), np.ones((N, 1))
 MAP = FrictionModel.from_robot(ROBOT).core
-PRESLIDING = [9.0, 1, 1, 1, 0, 0, 0, 0.3, 0, 0, 2e-3, 0, 0, 0]
+PRESLIDING = [9.0, 1, 1, 1, 0, 0, 0, 0.3, 0, 0, 2e-3, 0, 0, 0, 0, 1e-4]
 HEAT = np.tile([0.01, 0.01, 0.01, 0.01], (N, 1))
 
 INSTANCES = {

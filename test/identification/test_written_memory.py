@@ -12,7 +12,7 @@ from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
-from robot_dynamics_ros.identification.arm.friction_samples import clock
+from robot_dynamics_ros.identification.arm.friction_samples import clock, of_bearings
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.arm.model import signals_of
 from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit
@@ -73,12 +73,14 @@ def test_what_is_judged_is_what_the_live_stage_evaluates(found):
     np.testing.assert_array_equal(file_friction(robot, part, load), judged)
     rotor = np.array(found.live.hysteresis["rotor_time"]) > 0
     position = np.where(rotor, part.rotor, part.position)
-    unfollowed = robot.with_updates({"hysteresis.parameters.rotor_time": [0.0] * 6})
+    bare = {f"hysteresis.parameters.{name}": [0.0] * 6 for name in ("rotor_time", "bearing")}
+    unfollowed, bearings = robot.with_updates(bare), of_bearings(found.live.hysteresis, part)
     log = Log(robot.joint_names, clock(part.start, part.rate), {"q": position, "qd": part.qd, "model_torque": load})
     stage = FrictionStage()
     stage.configure(unfollowed)
     stage.run(log)
-    np.testing.assert_array_equal(log.friction_torque, judged)
+    assert bearings.any(axis=0).all()
+    np.testing.assert_array_equal(log.friction_torque + bearings, judged)
 
 
 def test_the_memory_of_one_recording_does_not_enter_the_next(found):
@@ -92,7 +94,7 @@ def test_the_memory_of_one_recording_does_not_enter_the_next(found):
 def test_live_nodes_integrate_the_velocity_as_the_identification_does(found):
     """Without the levels' load the stage on q and qd as recorded against the stage on the rotor's positions."""
     piece = found.validation[0].pieces[0]
-    robot = identified_robot(found).with_updates({"hysteresis.parameters.rotor_time": [ROTOR_TIME] * 6})
+    robot = identified_robot(found).with_updates({"hysteresis.parameters.bearing": [0.0] * 6})
     stamps = np.round(1e9 * (piece.t - piece.t[0])).astype(np.int64)
     torques = []
     for q, time in ((piece.q, ROTOR_TIME), (rotor_position(piece), 0.0)):
@@ -159,9 +161,10 @@ def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
     for j in range(6):
         p = {name: values[j] for name, values in block.items()}
         shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"], p["load_limit"])
-        fit = PreslidingFit(p, np.zeros(0), replace(shape, rotor=p["rotor_time"] > 0, step=p["dahl_step"]))
+        more = {"share": sum(p["load"]) / sum(p["level"]), "bearing_span": p["bearing_span"]}
+        fit = PreslidingFit(p, np.zeros(0), replace(shape, rotor=p["rotor_time"] > 0, step=p["dahl_step"], **more))
         law = WrittenLaw({}, fit).columns(JointFriction(terms=("fo", "ia")))
-        size = p | {"h": p["level"], "hl": p["load"], "ia": 0.0}
+        size = p | {"h": p["level"], "hb": p["bearing"], "ia": 0.0}
         parts = [term.partition("@") for term in law.terms]
         x = [size[name][int(k)] if k else size[name] for name, _, k in parts]
         assert {"h", "ia"} <= {name for name, _, _ in parts}
@@ -190,7 +193,7 @@ def test_bodies_are_solved_beside_friction_that_grows_with_load():
     log, kind = recordings.recorded(ROBOT, who, 1)
     machine = recordings.simulated(ROBOT, who, 0).machine
     found = identify_recordings(ROBOT, [recording(log, kind)], [])
-    assert kind == "moves" and any("hl@" in term for law in found.structure.laws for term in law.terms)
+    assert kind == "moves" and any("h@" in term for law in found.structure.laws for term in law.terms)
     ratio = found.rotor / machine.true["drive.rotor_inertia"]
     assert np.all((ratio > 0.5) & (ratio < 1.5)), ratio
     q = np.random.default_rng(0).uniform(-2, 2, (200, 6))

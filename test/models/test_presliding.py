@@ -50,6 +50,7 @@ def expected(joint, theta, v, tau):
     g = 1 / (1 + (v / joint["stribeck_velocity"]) ** 2)
     s = joint["sliding_ratio"] + (1 - joint["sliding_ratio"]) * g
     level = s * level + joint["fs"] * g * v / (np.abs(v) + joint["eps"])
+    level += joint["bearing"] * elements(theta, [joint["bearing_span"]])[:, 0]
     viscous = joint["fv1"] * v + joint["fv2"] * np.abs(v) * v + joint["fv0"] * v / (1 + np.abs(v) / joint["v0"])
     return level + viscous + joint["fo"]
 
@@ -58,6 +59,7 @@ def expected(joint, theta, v, tau):
 @pytest.mark.parametrize("power", [1.0, 2.0])
 def test_is_the_documented_law_over_a_turn(power, step):
     rng, joint = np.random.default_rng(1), JOINT | {"load_power": power, "widening": [-0.3, 0.4], "dahl_step": step}
+    joint["bearing"] = 0.8
     theta, v, tau = np.cumsum(rng.normal(2e-3, 5e-3, 3000)), rng.normal(0, 0.3, 3000), rng.normal(0, 60, 3000)
     found = run(model(joint), theta, v[:, None], tau[:, None])
     np.testing.assert_allclose(found, expected(joint, theta, v, tau), atol=1e-10)
@@ -128,6 +130,20 @@ def test_a_velocity_of_the_rotor_moves_the_elements_and_a_deflection_does_not():
     crept = run(model(joint | {"fs": 0.0}), np.zeros(501), v)  # 1 mrad within 0.5 s
     shown = run(model(joint | {"fs": 0.0, "rotor_time": 0.0}), np.arange(501) * 2e-6, v)
     np.testing.assert_allclose(crept, shown, atol=5e-3)
+
+
+@pytest.mark.parametrize("amplitude", [1e-3, 1e-4])
+def test_a_push_that_turns_the_link_alone_turns_the_friction_of_its_bearing_round(amplitude):
+    """The rotor stands, whose elements stay; over a gap and after a reset the bearing goes on, and begins anew."""
+    joint = JOINT | {"fo": 0.0, "rotor_time": 600.0, "bearing": 0.8}
+    theta = amplitude * np.sin(np.linspace(0, 4 * np.pi, 400))
+    core, bare = model(joint, max_gap=0.1), model(joint | {"bearing": 0.0}, max_gap=0.1)
+    alone = 0.8 * elements(theta, [joint["bearing_span"]])[:, 0]
+    np.testing.assert_allclose(run(core, theta) - run(bare, theta), alone, atol=1e-12)
+    assert np.abs(alone[200:]).max() == pytest.approx(0.8 * min(amplitude / joint["bearing_span"], 1.0), rel=1e-3)
+    core.reset()
+    bare.reset()
+    np.testing.assert_allclose(run(core, theta, step=400 * MS) - run(bare, theta, step=400 * MS), alone, atol=1e-12)
 
 
 @pytest.mark.parametrize("amplitude", [0.015, 0.05])

@@ -26,6 +26,8 @@ JOINT = {
     "rotor_time": 0.0,
     "widening": [0.0, 0.0],
     "dahl_step": 0.0,
+    "bearing": 0.0,
+    "bearing_span": 2e-4,
 }
 NONE = JOINT | {"level": [0.0] * 3, "load": [0.0] * 3, "fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "fo": 0.0, "fs": 0.0}
 PLAIN = {"load": [0.0], "load_limit": 0.0, "load_power": 1.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1}

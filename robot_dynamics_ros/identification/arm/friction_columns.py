@@ -1,10 +1,12 @@
 """Columns that are linear in friction: every term the law of a joint may be built from, by name.
 
-f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fs b(v) + fc tanh(v/STEP)
+f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + c_b H(q; D_b) + fs b(v) + fc tanh(v/STEP)
     + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo                              [Madsen2020 ch4 35-37; Luo2024 11]
 s(v) = r + (1 - r) g(v)   b(v) = g(v) v / (|v| + e)   g(v) = 1 / (1 + (v/vs)^2)
 "h@k" and "hl@k" are s(v) H_k and s(v) |tau|^p H_k of the Maxwell-slip element of span k, tau the torque without
-friction; "hg@k" and "hgl@k" the same with g(v), from which a sliding ratio is found later. `SIMPLE` is the law of the
+friction; in a shape with a share l all elements have l_k = l c_k, and "h@k" is s(v) (1 + l |tau|^p) H_k. "hg@k" and
+"hgl@k" are the same with g(v), from which a sliding ratio is found later; "hb" is H(q; D_b), friction of the output's
+bearing and seals, which follows the link's position q. `SIMPLE` is the law of the
 first solution, `REMEMBERING` what a delay is judged beside. Further columns: "ia" the acceleration (rotor inertia);
 "tc", "tv" the median H and v times how much warmer the joint is; "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity,
 acceleration and Coulomb friction of a motor that turns with this joint and joint k, forwards or backwards.
@@ -32,7 +34,7 @@ REMEMBERING = tuple(f"h@{k}" for k in range(len(SPANS)))
 LOADED = (*(f"hl@{k}" for k in range(len(SPANS))), "fs", "fv0")
 LAW = "viscous_coulomb"  # without memory
 UNITS = {  # of coefficients, by kind of column; "hl" depends on the power of the load
-    **dict.fromkeys(("fo", "fc", "cc", "h", "fs"), "Nm"),
+    **dict.fromkeys(("fo", "fc", "cc", "h", "hb", "fs"), "Nm"),
     **dict.fromkeys(("fv1", "cv", "fv0"), "Nm s/rad"),
     **dict.fromkeys(("ia", "ca"), "kg m²"),
     "fv2": "Nm s²/rad²",
@@ -74,7 +76,8 @@ class Shape:
     """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; largest
     load [Nm]; rotor: the rotor's positions drive the elements; spans [rad]; thinning: v0 [rad/s];
     widening: a, b of the spans; step [rad]: of elements that give way gradually, 0: they slip; dry: there is no travel
-    before breakaway.
+    before breakaway; share: l [1/Nm^p] of all elements; bearing: c_b over the median friction;
+    bearing_span: D_b [rad].
     """
 
     power: float
@@ -87,6 +90,9 @@ class Shape:
     widening: tuple[float, float] = (0.0, 0.0)
     step: float = 0.0
     dry: bool = False
+    share: float = 0.0
+    bearing: float = 0.0
+    bearing_span: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,7 @@ class JointFriction:
     @property
     def spans(self) -> list[int]:
         """Numbers of its elements among the spans of its shape."""
-        return sorted({int(term.partition("@")[2]) for term in self.terms if term[0] == "h"})
+        return sorted({int(term.partition("@")[2]) for term in self.terms if term[0] == "h" and "@" in term})
 
     @property
     def non_negative(self) -> list[bool]:
@@ -146,6 +152,8 @@ class JointSignals:
             kind, _, of = term.partition("@")
             if kind in weights:
                 np.multiply(weights[kind], H[:, law.spans.index(int(of))], out=out[:, k])
+            elif kind == "hb":
+                out[:, k] = H[:, -1]
             elif kind == "tc":
                 out[:, k] = self.warmer * np.median(H, axis=1)
             else:
@@ -153,17 +161,21 @@ class JointSignals:
         return out
 
     def slipped(self, law: JointFriction) -> np.ndarray:
-        """H (N, k) of the law's spans."""
+        """H (N, k) of the law's spans, then that of the bearing."""
         driver = self.rotor if law.shape.rotor and self.rotor is not None else self.position
         driver = np.ascontiguousarray(self.q if driver is None else driver)
         spans, shape = np.array(law.shape.spans)[law.spans], law.shape
-        return _core.presliding_elements(driver, spans, self.start, shape.widening, shape.step)
+        H = _core.presliding_elements(driver, spans, self.start, shape.widening, shape.step)
+        if "hb" not in law.terms:
+            return H
+        link = np.ascontiguousarray(self.q if self.position is None else self.position)
+        return np.column_stack([H, _core.presliding_elements(link, np.array([shape.bearing_span]), self.start)])
 
     def _weights(self, shape: Shape) -> dict[str, np.ndarray]:
         """Factor (N,) of H in the columns of elements, by their kind."""
         fall, load = stribeck_fall(self.v, shape.velocity), np.minimum(np.abs(self.load), shape.load_limit)
         level, load = shape.ratio + (1 - shape.ratio) * fall, load**shape.power
-        return {"h": level, "hl": level * load, "hg": fall, "hgl": fall * load}
+        return {"h": level * (1 + shape.share * load), "hl": level * load, "hg": fall, "hgl": fall * load}
 
     def _column(self, term: str, law: JointFriction) -> np.ndarray:
         """A column (N,) of a law without elements."""

@@ -8,12 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS
 from robot_dynamics_ros.identification.arm.model import EffortFilter
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.signals.speeds import SLOW
 
 STILL = 0.05  # s in which a joint that stands moves by less than the smallest span: 0.6 mrad/s
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the joints of an arm have in common: whether elements slip at their level, instead of giving way gradually;
+    dry: without travel before breakaway; power of the load, 0: not chosen yet; level of the bearings' friction over the
+    median friction of their joint, and its span [rad].
+    """
+
+    slips: bool = False
+    dry: bool = False
+    power: float = 0.0
+    bearing: float = 0.0
+    bearing_span: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -24,8 +39,7 @@ class FrictionSamples:
     weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
     partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz]. t (N,):
     stamps [s] within each piece. rotor (N,): position of the rotor from the reported velocity [rad], None where there
-    is none. slips: elements slip at their level, instead of giving way gradually. dry: without travel before breakaway.
-    power: of the load, 0: not chosen yet.
+    is none.
     """
 
     y: np.ndarray
@@ -39,9 +53,7 @@ class FrictionSamples:
     rate: float
     t: np.ndarray
     rotor: np.ndarray | None = None
-    slips: bool = False
-    dry: bool = False
-    power: float = 0.0
+    kind: Kind = Kind()
 
     @property
     def driver(self) -> np.ndarray:
@@ -83,10 +95,12 @@ def clock(start: np.ndarray, rate: float) -> np.ndarray:
 def driven(
     block: Mapping[str, Any] | None, motion: Motion, motors: Sequence[Mapping[str, Any]] = ()
 ) -> tuple[Mapping[str, Any] | None, list[Mapping[str, Any]], np.ndarray]:
-    """A hysteresis block, its motors that turn with two joints, and the positions (N, n) [rad] that drive both in a
-    motion: with the motion's own integrated velocities, at the rate of the recording, nothing is left to integrate
-    (`rotor_time` 0). Joints without levels follow what drives the others.
+    """A hysteresis block without its bearings (`of_bearings`), its motors that turn with two joints, and the positions
+    (N, n) [rad] that drive both in a motion: with the motion's own integrated velocities, at the rate of the recording,
+    nothing is left to integrate (`rotor_time` 0). Joints without levels follow what drives the others.
     """
+    if block is not None and "bearing" in block:
+        block = {**block, "bearing": [0.0] * motion.n}
     if block is None or motion.rotor is None or "rotor_time" not in block:
         return block, list(motors), motion.position
     empty = (np.asarray(block["level"]) + np.asarray(block["load"])).sum(axis=1) == 0
@@ -94,3 +108,18 @@ def driven(
     follows = follows | (empty & follows.any())
     still: list[Mapping[str, Any]] = [{**motor, "rotor_time": 0.0} for motor in motors]
     return {**block, "rotor_time": [0.0] * motion.n}, still, np.where(follows, motion.rotor, motion.position)
+
+
+def of_bearings(block: Mapping[str, Any] | None, motion: Motion) -> np.ndarray:
+    """Friction (N, n) [Nm] of the bearings of a hysteresis block, which the measured positions drive."""
+    out = np.zeros_like(motion.q)
+    levels = np.broadcast_to(0.0 if block is None else block.get("bearing", 0.0), motion.n)
+    for j in np.flatnonzero(levels):
+        span = float(np.broadcast_to(block["bearing_span"], motion.n)[j])  # type: ignore[index]
+        out[:, j] = levels[j] * bearing_element(motion.position[:, j], span, motion.start)
+    return out
+
+
+def bearing_element(position: np.ndarray, span: float, start: np.ndarray) -> np.ndarray:
+    """H (N,) of a bearing: one element that slips, at positions (N,) of the link [rad]."""
+    return np.asarray(_core.presliding_elements(np.ascontiguousarray(position), np.array([span]), start)[:, 0])

@@ -11,7 +11,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.cross_validation import fold_sets
 from robot_dynamics_ros.identification.arm.friction_columns import LAW
-from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, clock, driven
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, clock, driven, of_bearings
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import presliding_problems
@@ -59,7 +59,7 @@ class LiveModel:
         position, qd, load = (np.ascontiguousarray(x) for x in (position, motion.qd, load))
         stage = _core.FrictionStage(law.core, presliding_core(block, law), **turning)
         stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, None, out, std)
-        return out
+        return out + of_bearings(self.hysteresis, motion)
 
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""
@@ -89,8 +89,8 @@ def fit_live(
     if not known:
         problems = presliding_problems(joints)
     else:
-        slips, dry = (any(getattr(law, k) for law in known) for k in ("slips", "dry"))
-        problems = [PreslidingProblem(replace(s, slips=slips, dry=dry)) for s in joints]
+        kind = next((law.kind for law in known if law.presliding is not None), Kind())
+        problems = [PreslidingProblem(replace(s, kind=kind)) for s in joints]
     before: Sequence[WrittenLaw | None] = known or [None] * len(problems)
     chosen = [choose_law(problem, law) for problem, law in zip(problems, before, strict=True)]
     turning, laws = choose_motors(motors, problems, chosen, turning)

@@ -27,14 +27,16 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
     stribeck_step,
     thinning,
 )
-from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, still
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, bearing_element, still
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, pieces_of
 from robot_dynamics_ros.identification.dataset.stretches import cells
 from robot_dynamics_ros.signals.speeds import MOVING
 
 POWERS = (1.0, 2.0)  # p of the load
-ORDINARY = Shape(1.0, 0.85, 0.1)  # a level that falls with speed as levels usually do
+SHARES = (0.0, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.45, 0.7, 1.0, 2.0)  # what its root mean square adds to a level
+BEARING_SPANS = SPANS[1:3]  # rad
+ORDINARY = 0.85, 0.1  # ratio and velocity of a level that falls with speed as levels usually do
 PLAY = 3.0  # deviations of the position's noise that do not move elements which give way gradually
 CHANGE = 0.1  # s over which changes of friction tell elements that slip from those: errors of the bodies are slower
 LEAST = 100  # changes that say something
@@ -45,10 +47,10 @@ STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
 
 
 class PreslidingProblem:
-    """Columns of one joint: a level and a load per span, viscous, thinning, +offset, -offset, fs; then y."""
+    """Columns of one joint: a level per span, viscous, thinning, +offset, -offset, fs; then y beside its bearing."""
 
     def __init__(self, data: FrictionSamples) -> None:
-        if data.dry:  # friction of a joint that stands is whatever balances
+        if data.kind.dry:  # friction of a joint that stands is whatever balances
             data = replace(data, weight=np.where(still(data.driver, data.start, data.rate), 0.0, data.weight))
         self.data = data
         self.driver = driver = data.driver
@@ -60,12 +62,15 @@ class PreslidingProblem:
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
         self.noise = noise = _noise(data.t, driver, data.start)
-        self.shown, self.step = np.array(SPANS) >= STEPS * noise, 0.0 if data.slips else max(PLAY * noise, 1e-9)
-        self.shown = np.arange(len(SPANS)) == 0 if data.dry else self.shown
+        self.shown, self.step = np.array(SPANS) >= STEPS * noise, 0.0 if data.kind.slips else max(PLAY * noise, 1e-9)
+        self.shown = np.arange(len(SPANS)) == 0 if data.kind.dry else self.shown
         self.H = self._elements((0.0, 0.0))
+        bearings = [bearing_element(data.position, D, data.start)[self.read] for D in BEARING_SPANS]
+        self.bearings = np.column_stack(bearings)
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
+        self.typical = float(np.median(np.abs(data.y)))
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
-        self.powers = POWERS if not data.power else (data.power,)
+        self.powers = (data.kind.power,) if data.kind.power else POWERS
         self.loaded = loaded
         v = data.v[self.read]
         one = np.ones_like(v)
@@ -74,18 +79,31 @@ class PreslidingProblem:
         self.partitions = len(data.folds)
         self._cache: dict[tuple[float, tuple[float, float]], np.ndarray] = {}
 
-    def slipping(self) -> PreslidingProblem:
-        """The same with elements that slip at their level."""
+    def of_kind(self, **changes: Any) -> PreslidingProblem:
+        """The same of another kind of arm: slips, power, bearing, bearing_span."""
         other = copy.copy(self)
-        other.data, other.step, other._cache = replace(self.data, slips=True), 0.0, {}
-        other.H = other._elements((0.0, 0.0))
+        other.data = replace(self.data, kind=replace(self.data.kind, **changes))
+        if "power" in changes:
+            other.powers, other._cache = (changes["power"],), {}
+        if changes.get("slips"):
+            other.step, other._cache = 0.0, {}
+            other.H = other._elements((0.0, 0.0))
         return other
 
-    def with_power(self, power: float) -> PreslidingProblem:
-        """The same with a power of the load."""
-        other = copy.copy(self)
-        other.data, other.powers, other._cache = replace(self.data, power=power), (power,), {}
-        return other
+    def shape(self, ratio: float, velocity: float) -> Shape:
+        """Shape of the arm's kind, without a load and a widening."""
+        kind, shape = self.data.kind, Shape(self.powers[0], ratio, velocity, step=self.step)
+        return replace(shape, dry=kind.dry, bearing=kind.bearing, bearing_span=kind.bearing_span)
+
+    def loads(self, shape: Shape) -> list[Shape]:
+        """The shape with every share of the load that is tried."""
+        shares = SHARES if self.loaded else SHARES[:1]
+        return [replace(shape, share=share / self.scale**shape.power) for share in shares]
+
+    def bearing_spans(self) -> set[float]:
+        """Those of BEARING_SPANS that the joint's positions show where the rotor drives its elements."""
+        least = np.inf if self.data.rotor is None else STEPS * _noise(self.data.t, self.data.position, self.data.start)
+        return {D for D in BEARING_SPANS if least <= D}
 
     def _elements(self, widening: tuple[float, float]) -> np.ndarray:
         """H (rows that are read, spans); 0 of spans below the noise."""
@@ -93,17 +111,19 @@ class PreslidingProblem:
         return np.asarray(H[self.read] * self.shown)
 
     def columns(self, velocity: float, widening: tuple[float, float]) -> np.ndarray:
-        """(rows, blocks of spans + 4 + 1 + 1) weighted, without a ratio and a power: elements, elements times g(v),
-        both for every power of the load; fixed columns; speed; y.
+        """(rows, blocks of spans + 2 + 4 + 1 + 1) weighted, without a ratio and a load: elements, elements times g(v),
+        both for every power of the load; bearings; fixed columns; speed; y.
         """
         d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
         H = self._elements(widening) if any(widening) else self.H
         fall, relative = stribeck_fall(v, velocity), np.abs(load) / self.scale
         loads = [np.ones_like(v), *(relative**power for power in self.powers if self.loaded)]
         factors = np.stack([x for w in loads for x in (w, w * fall)], axis=1)
-        A = np.zeros((len(v), factors.shape[1] * len(SPANS) + 6))
-        np.multiply(H[:, None], factors[:, :, None], out=A[:, :-6].reshape(len(v), -1, len(SPANS)))
-        A[:, -2] = 0.0 if d.dry else stribeck_step(v, velocity)  # whose rise is that of no element
+        fixed = 6 + self.bearings.shape[1]
+        A = np.zeros((len(v), factors.shape[1] * len(SPANS) + fixed))
+        np.multiply(H[:, None], factors[:, :, None], out=A[:, :-fixed].reshape(len(v), -1, len(SPANS)))
+        A[:, -fixed:-6] = self.bearings
+        A[:, -2] = 0.0 if d.kind.dry else stribeck_step(v, velocity)  # whose rise is that of no element
         if d.effort_filter is not None:
             A = d.as_recorded(A)[self.rows]
         A[:, -6:-2], A[:, -1] = self.fixed, d.y[self.rows]
@@ -127,16 +147,18 @@ class PreslidingProblem:
         return np.array([found[own].sum(0) for own in self.parts])
 
     def mixed(self, shape: Shape, size: int) -> np.ndarray:
-        """T (size, 2 spans + 6): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
+        """T (size, spans + 6): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
         m = len(SPANS)
-        T = np.zeros((size, 2 * m + 6))
+        T = np.zeros((size, m + 6))
         one = np.eye(m)
         factor = np.vstack([shape.ratio * one, (1 - shape.ratio) * one])
         T[: 2 * m, :m] = factor
-        if self.loaded:
+        if shape.share > 0:
             first = 2 * m * (1 + self.powers.index(shape.power))
-            T[first : first + 2 * m, m : 2 * m] = factor
+            T[first : first + 2 * m, :m] = shape.share * self.scale**shape.power * factor
         T[-6:, -6:] = np.eye(6)
+        if shape.bearing > 0:
+            T[-6 - len(BEARING_SPANS) + BEARING_SPANS.index(shape.bearing_span), -1] = -shape.bearing * self.typical
         return T
 
     def gram(self, shape: Shape) -> np.ndarray:
@@ -147,14 +169,20 @@ class PreslidingProblem:
         """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves: all, and those between
         samples slower than MOVING (all where these are fewer than LEAST).
         """
-        A = self.columns(ORDINARY.velocity, ORDINARY.widening)
-        (x,) = self.solve(self.grams(ORDINARY, A).sum(0, keepdims=True) / self.partitions)
+        ordinary = self.best_load(*ORDINARY)
+        A = self.columns(ordinary.velocity, ordinary.widening)
+        (x,) = self.solve(self.grams(ordinary, A).sum(0, keepdims=True) / self.partitions)
         order = np.argsort(self.rows)
-        rest = (A @ (self.mixed(ORDINARY, A.shape[1]) @ np.append(x, -1.0)))[order]
+        rest = (A @ (self.mixed(ordinary, A.shape[1]) @ np.append(x, -1.0)))[order]
         slow = (np.abs(self.data.v[self.rows]) < MOVING)[order]
         k = max(round(CHANGE * self.data.rate / self.every), 1)
         both, square = slow[k:] & slow[:-k], (rest[k:] - rest[:-k]) ** 2
         return float(square.sum()), float(square[both if both.sum() >= LEAST else slice(None)].sum())
+
+    def best_load(self, ratio: float, velocity: float, power: float = 0.0) -> Shape:
+        """Shape of the arm's kind, or of another power, with the share of the load of the smallest held-out error."""
+        shape = replace(self.shape(ratio, velocity), power=power or self.powers[0])
+        return min(self.loads(shape), key=lambda x: float(self.held_out(x).sum()))
 
     def held_out(self, shape: Shape) -> np.ndarray:
         """Squared error of every fold under what the others identify."""
@@ -180,7 +208,7 @@ class PreslidingProblem:
         return {"fc": fc, "fv": fv, "fo": positive - negative, "eps": widths[k]}, errors[k]
 
     def solve(self, grams: np.ndarray) -> np.ndarray:
-        """Non-negative coefficients (F, 2 spans + 5) from Gram matrices (F, k, k) of columns and y."""
+        """Non-negative coefficients (F, spans + 5) from Gram matrices (F, k, k) of columns and y."""
         d = np.sqrt(np.diagonal(grams, axis1=1, axis2=2))
         d = np.where(d > 1e-9 * d.max(axis=1, keepdims=True), d, np.inf)
         g = grams / d[:, None] / d[:, :, None]
@@ -196,20 +224,22 @@ class PreslidingProblem:
         return {
             "span": list(SPANS),
             "level": x[:m].tolist(),
-            "load": (x[m : 2 * m] / self.scale**shape.power).tolist(),
+            "load": (shape.share * x[:m]).tolist(),
             "load_limit": LOAD_MARGIN * float(np.abs(self.data.load).max()),
             "load_power": shape.power,
             "sliding_ratio": shape.ratio,
             "stribeck_velocity": shape.velocity,
-            "fv1": float(x[2 * m]),
+            "fv1": float(x[m]),
             "fv2": 0.0,
-            "fv0": float(x[2 * m + 1]),
+            "fv0": float(x[m + 1]),
             "v0": THINNING_SPEED,
-            "fo": float(x[2 * m + 2] - x[2 * m + 3]),
-            "fs": float(x[2 * m + 4]),
+            "fo": float(x[m + 2] - x[m + 3]),
+            "fs": float(x[m + 4]),
             "eps": STRIBECK_RISE,
             "widening": list(shape.widening),
             "dahl_step": shape.step,
+            "bearing": shape.bearing * self.typical,
+            "bearing_span": shape.bearing_span or BEARING_SPANS[0],
             "rotor_time": 0.0 if self.data.rotor is None else ROTOR_TIME,
         }
 

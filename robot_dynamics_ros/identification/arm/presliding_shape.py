@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, Shape
-from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind
 from robot_dynamics_ros.identification.arm.presliding import ORDINARY, POWERS, PreslidingProblem
 
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
@@ -23,6 +23,7 @@ WIDER, RING = 0.3, 8  # amplitude and number of the widenings that are tried
 # Relative squared error that positions of the links must save to drive the elements: laws that are not those of the
 # gears save up to 10 % with the wrong angle, and with a velocity that is wrong by 3e-5 rad/s they save 70 %.
 VELOCITY_WRONG = 0.2
+BEARINGS = (0.0, 0.04, 0.08, 0.12, 0.16)  # level of a bearing's friction over the median friction of its joint
 GAIN = 0.03  # relative squared error that a widening must save, or elements that slip
 DRY = 0.14  # share of large changes of friction that standing joints show: simulated arms up to 0.11, dry from 0.17
 TURN = 2.0  # rad that a joint has covered at least: a shorter way does not tell how a turn goes on
@@ -46,7 +47,7 @@ def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> Pr
     """
     best, errors = _best_shape(problem) if known is None else (known, problem.held_out(known))
     (x,) = problem.solve(problem.gram(best)[None])
-    if not x[: 2 * len(SPANS)].any():
+    if not x[: len(SPANS)].any():
         return None
     parameters = problem.parameters(best, x)
     shape = replace(best, load_limit=parameters["load_limit"], rotor=parameters["rotor_time"] > 0)
@@ -55,11 +56,8 @@ def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> Pr
 
 def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
     """The shape with the smallest held-out error, and its error in every fold; the widening after the rest."""
-    shapes = [
-        Shape(problem.powers[0], *row, step=problem.step, dry=problem.data.dry)
-        for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)
-    ]
-    errors = {shape: problem.held_out(shape) for shape in shapes}
+    shapes = [problem.shape(*row) for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)]
+    errors = {loaded: problem.held_out(loaded) for shape in shapes for loaded in problem.loads(shape)}
     best = min(errors, key=lambda shape: errors[shape].sum())
     if np.ptp(problem.driver[problem.rows]) >= TURN:
         best = _widened(best, problem, errors)
@@ -76,15 +74,29 @@ def _widened(best: Shape, problem: PreslidingProblem, errors: dict[Shape, np.nda
 
 
 def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
-    """Problem of every joint with what its arm has in common: driver and kind of the elements, and power of the load.
+    """Problem of every joint with what its arm has in common: driver and kind of the elements, power of the load, and
+    friction of the bearings.
 
-    A joint without gravity hardly shows the power: one that is wrong there doubles its friction under a contact.
+    A joint without gravity hardly shows the power: one that is wrong there doubles its friction under a contact. The
+    bearing of one joint hardly shows beside the elements of its rotor; those of all do, where all positions show them.
     """
     problems = _of_one_kind(joints)
     loaded = [problem for problem in problems if problem.loaded]
-    errors = {p: _total(problem.held_out(replace(ORDINARY, power=p)).sum() for problem in loaded) for p in POWERS}
-    power = min(errors, key=lambda p: errors[p])
-    return [problem.with_power(power) for problem in problems]
+    power = min(POWERS, key=lambda p: _total(_held_out(q, q.best_load(*ORDINARY, p)) for q in loaded))
+    problems = [problem.of_kind(power=power) for problem in problems]
+    spans = sorted(set.intersection(*(problem.bearing_spans() for problem in problems)))
+    if not spans:
+        return problems
+    shapes = [problem.best_load(*ORDINARY) for problem in problems]
+    tried: list[dict[str, Any]] = [{"bearing": x, "bearing_span": D} for x in BEARINGS for D in spans]
+    bearing = min(
+        tried, key=lambda x: _total(_held_out(q, replace(s, **x)) for q, s in zip(problems, shapes, strict=True))
+    )
+    return [problem.of_kind(**bearing) for problem in problems]
+
+
+def _held_out(problem: PreslidingProblem, shape: Shape) -> float:
+    return float(problem.held_out(shape).sum())
 
 
 def _of_one_kind(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
@@ -96,17 +108,17 @@ def _of_one_kind(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
     friction, and no larger ones in slow motion: in fast reversals the damping of bristles looks like slip. Dry joints
     do not move while their friction turns round.
     """
-    constant = Shape(1.0, 1.0, STRIBECK_VELOCITIES[-1])  # a level that does not fall with speed
+    constant = 1.0, STRIBECK_VELOCITIES[-1]  # a level that does not fall with speed
     problems = [PreslidingProblem(replace(data, rotor=None)) for data in joints]
     if all(data.rotor is not None for data in joints):
         rotor = [PreslidingProblem(data) for data in joints]
-        link, turned = (_total(p.held_out(constant).sum() for p in found) for found in (problems, rotor))
+        link, turned = (_total(_held_out(p, p.best_load(*constant)) for p in found) for found in (problems, rotor))
         if turned - link < -np.log(1 - VELOCITY_WRONG) * len(joints):
             problems = rotor
     shares = [p.data.dry_share() for p in problems]
     if all(p.noise < SPANS[0] for p in problems) and not np.isnan(shares).all() and np.nanmean(shares) > DRY:
-        return [PreslidingProblem(replace(p.data, slips=True, dry=True)) for p in problems]
-    slips = [p.slipping() for p in problems]
+        return [PreslidingProblem(replace(p.data, kind=Kind(slips=True, dry=True))) for p in problems]
+    slips = [p.of_kind(slips=True) for p in problems]
     left = [p.changes() for p in problems], [p.changes() for p in slips]
     saved, slow = (_total(x[k] for x in left[0]) - _total(x[k] for x in left[1]) for k in (0, 1))
     return slips if saved > -np.log(1 - GAIN) * len(joints) and slow > 0 else problems
@@ -125,6 +137,6 @@ def hysteresis_block(found: Sequence[PreslidingFit | None], kept: PreslidingFit 
         return None
     rows = "level", "load", "widening"
     empty = {name: [0.0] * len(value) if name in rows else value for name, value in kept.parameters.items()}
-    empty |= dict.fromkeys(("fv1", "fv2", "fv0", "fo", "fs", "rotor_time", "dahl_step"), 0.0)
+    empty |= dict.fromkeys(("fv1", "fv2", "fv0", "fo", "fs", "rotor_time", "dahl_step", "bearing"), 0.0)
     chosen = [empty if fit is None else fit.parameters for fit in found]
     return {name: [values[name] for values in chosen] for name in kept.parameters}

@@ -19,7 +19,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import clearly_better
 from robot_dynamics_ros.identification.arm.friction_columns import LAW, JointFriction, Shape, static_table
-from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, clock
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, bearing_element, clock
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit, fit_presliding, hysteresis_block
@@ -52,14 +52,12 @@ class WrittenLaw:
         return self.presliding is not None and self.presliding.parameters["rotor_time"] != 0.0
 
     @property
-    def slips(self) -> bool:
-        """Whether its elements slip at their level."""
-        return self.presliding is not None and self.presliding.shape.step == 0.0
-
-    @property
-    def dry(self) -> bool:
-        """Whether it was fitted without the samples in which the joint stands."""
-        return self.presliding is not None and self.presliding.shape.dry
+    def kind(self) -> Kind:
+        """What it has in common with the laws of the arm's other joints."""
+        if self.presliding is None:
+            return Kind()
+        s = self.presliding.shape
+        return Kind(s.step == 0.0, s.dry, s.power, s.bearing, s.bearing_span)
 
     def columns(self, chosen: JointFriction) -> JointFriction:
         """The law as columns of a linear fit: terms that the presliding part has, its shape held; the chosen law where
@@ -68,8 +66,8 @@ class WrittenLaw:
         if self.presliding is None:
             return chosen
         p = self.presliding.parameters
-        parts = {f"{name}@{k}": x for name, key in (("h", "level"), ("hl", "load")) for k, x in enumerate(p[key])}
-        parts |= {t: p[t] for t in ("fs", "fv0", "fv1")}
+        parts = {f"h@{k}": x for k, x in enumerate(p["level"])} | {t: p[t] for t in ("fs", "fv0", "fv1")}
+        parts["hb"] = p["bearing"]
         kept = tuple(t for t in chosen.terms if t in ("fo", "ia") or t[0] == "c")
         return JointFriction((*kept, *(t for t, x in parts.items() if x > 0)), self.presliding.shape)
 
@@ -87,7 +85,7 @@ def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> W
     presliding = None if known is not None else fit_presliding(problem)
     simple = WrittenLaw(static, None, errors)
     law = simple if presliding is None else WrittenLaw(static, presliding, presliding.errors)
-    worse = not problem.data.dry and _judged(law, problem) > (1 + MARGIN) * _judged(simple, problem)
+    worse = not problem.data.kind.dry and _judged(law, problem) > (1 + MARGIN) * _judged(simple, problem)
     return simple if worse else law
 
 
@@ -210,6 +208,7 @@ def _of_motor(bare: dict[int, FrictionSamples], sign: int, own: dict[int, Writte
         folds=[np.tile(fold, 2) for fold in a.folds],
         t=np.tile(a.t, 2),
         rotor=rotor,
+        kind=replace(a.kind, bearing=0.0),
     )
 
 
@@ -219,6 +218,9 @@ def _friction(law: WrittenLaw, data: FrictionSamples) -> np.ndarray:
     v, load = (np.ascontiguousarray(x[:, None]) for x in (data.v, data.load))
     if law.presliding is None:
         return static.torque(v, load)[:, 0]
-    block = {name: [value] for name, value in law.presliding.parameters.items()} | {"rotor_time": [0.0]}
-    core = presliding_core(block, static)
-    return np.asarray(core.run(clock(data.start, data.rate), data.driver[:, None], v, load)[0][:, 0])
+    p = law.presliding.parameters
+    block = {name: [value] for name, value in p.items()} | {"rotor_time": [0.0], "bearing": [0.0]}
+    out = presliding_core(block, static).run(clock(data.start, data.rate), data.driver[:, None], v, load)[0][:, 0]
+    if p["bearing"] > 0:
+        out = out + p["bearing"] * bearing_element(data.position, p["bearing_span"], data.start)
+    return np.asarray(out)

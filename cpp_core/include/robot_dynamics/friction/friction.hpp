@@ -1,5 +1,5 @@
 // Friction of n joints: a sliding level S, a memory H of Maxwell-slip elements, viscous terms, temperature.
-//   f = h(T) (s(v) sum_k (c_k + l_k |tau|^p) H_k(theta) + fs b(v))
+//   f = h(T) (s(v) sum_k (c_k + l_k |tau|^p) H_k(theta_r) + fs b(v) + c_b H_b(theta))
 //       + (h(T) + a (T - T0)) (fv1 v + fv2 |v| v + fv0 v / (1 + |v| / v0)) + fo
 //   s(v) = r + (1 - r) g(v),  g(v) = 1 / (1 + (v / vs)^2)               breakaway 1, sliding r = f_C / f_S
 //   b(v) = g(v) v / (|v| + eps)                                         Stribeck friction of speed alone
@@ -14,6 +14,7 @@
 // Friction acts on the rotor, which a push or gravity turns against the link by the deflection of the gear. A velocity
 // that is measured on the rotor shows its motion where only the link's position is reported:
 //   theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt)  T = rotor_time; 0: theta_r = theta
+// The output's bearing and seals act on the link: c_b H_b, one element that slips after D_b (source: own).
 // Only changes of theta_r matter. While a joint slides (slides_at) theta_r - theta of all begins at zero again, so that
 // two histories become the same one there, bit for bit once the elements have slipped.
 //
@@ -88,7 +89,8 @@ class Friction {
     const double x = v / joints_[i].stribeck_velocity, r = joints_[i].sliding_ratio;
     const double strength = heat(i, v, T) * (r + (1.0 - r) / (1.0 + x * x));
     const LevelPart part = elements_->part(i, power(i, tau));
-    return {strength * part.torque, strength * part.level};
+    const double warm = heat(i, v, T) * joints_[i].bearing;
+    return {strength * part.torque + warm * deflected_[i] / joints_[i].bearing_span, strength * part.level + warm};
   }
 
   // And what its viscous terms contribute.
@@ -111,6 +113,7 @@ class Friction {
 
   void reset() noexcept {
     if (elements_) elements_->reset();
+    deflected_ = Joints{};
   }
 
   // theta [rad], v [rad/s], tau [Nm], T [deg C] (n) -> friction [Nm]; all but v may be null. Without theta all joints
@@ -149,7 +152,7 @@ class Friction {
     if (tick == SampleClock::Tick::gap)
       doubt(elements_->silence(), theta, v);
     else if (tick != SampleClock::Tick::ok)
-      std::copy_n(theta, joints(), theta_.begin());
+      std::copy_n(theta, joints(), theta_.begin()), deflected_ = Joints{};
     portable::Ints unknown{}, slides{};
     int i = 0;
     for (; i + portable::lanes <= joints(); i += portable::lanes)
@@ -209,7 +212,8 @@ class Friction {
     const Vec x = v * per_stribeck_.at(i), a = magnitude(v), r = sliding_.at(i);
     const Vec g = 1.0 / (1.0 + x * x), stribeck = fs_.at(i) / (a + eps_.at(i)) * g;
     const Vec viscous = fv1_.at(i) + a * fv2_.at(i) + thinning_.at(i) / (v0_.at(i) + a);
-    return warm * ((r + (1.0 - r) * g) * level + v * stribeck) + thin * (v * viscous);
+    const Vec bearing = per_bearing_.at(i) * deflected_.at(i);
+    return warm * ((r + (1.0 - r) * g) * level + v * stribeck + bearing) + thin * (v * viscous);
   }
 
   // Friction of joints i, i + 1, ...
@@ -217,7 +221,9 @@ class Friction {
   void step_some(int i, portable::Size<count>, const double* theta, const double* v, const double* tau, const double* T,
                  double dt, double* friction, portable::Ints& unknown, portable::Ints& slides) noexcept {
     using namespace portable;
-    const Vec speed = load_first(v + i, count), x = rotor(i, load_first(theta + i, count), speed, dt);
+    const Vec speed = load_first(v + i, count), link = load_first(theta + i, count), x = rotor(i, link, speed, dt);
+    const Vec span = bearing_span_.at(i), deflected = deflected_.at(i) + (link - theta_.at(i));
+    deflected_.put(i, least(greatest(deflected, -span), span));
     const Vec loaded = powers(i, tau ? load_first(tau + i, count) : Vec{});
     const Vec level = elements_->advance(i, x, loaded, unknown);
     Vec warm = fill<Vec>(1.0), thin = warm;
@@ -250,6 +256,7 @@ class Friction {
     load_limit_[i] = p.load_limit, rotor_time_[i] = p.rotor_time, offset_[i] = p.offset;
     sliding_[i] = p.sliding_ratio, per_stribeck_[i] = 1.0 / p.stribeck_velocity;
     fv1_[i] = p.fv1, fv2_[i] = p.fv2, thinning_[i] = p.fv0 * p.v0, v0_[i] = p.v0, fs_[i] = p.fs, eps_[i] = p.eps;
+    bearing_span_[i] = p.bearing_span, per_bearing_[i] = p.bearing / p.bearing_span;
     moved_rotor_ = moved_rotor_ || p.rotor_time > 0.0;
     cold_forward_[i] = map_.coulomb(i, 1.0, map_.reference(i));
     cold_backward_[i] = map_.coulomb(i, -1.0, map_.reference(i));
@@ -260,7 +267,8 @@ class Friction {
   std::optional<PeriodicTable> kinematic_error_;
   bool rest_of_map_ = false, complete_ = false, moved_rotor_ = false;  // complete: nothing comes from the map
   std::vector<SlidingJoint> joints_;
-  Joints theta_{}, v_{};  // of the last step
+  Joints theta_{}, v_{};                                 // of the last step
+  Joints deflected_{}, bearing_span_{}, per_bearing_{};  // of the bearing [rad], D_b, c_b / D_b
   Joints linear_{}, quadratic_{}, load_limit_{}, rotor_time_{}, offset_{}, sliding_{}, per_stribeck_{};
   Joints fv1_{}, fv2_{}, thinning_{}, v0_{}, fs_{}, eps_{}, cold_forward_{}, cold_backward_{};
 };

@@ -141,6 +141,16 @@ def test_spans_that_widen_over_a_turn_are_found_where_the_joint_has_gone_far_eno
     assert fitted(samples(sweep=0.3, widening=truth))["widening"] == [0.0, 0.0]
 
 
+def test_the_joints_of_an_arm_show_together_that_spans_widen():
+    """A joint whose noise hides the 3 % that a widening has to save gets one beside joints that show theirs clearly."""
+    truth = (0.25, -0.3)
+    clear, noisy = (samples(sweep=1.5, widening=truth, seed=seed) for seed in (0, 1))
+    noisy = replace(noisy, y=noisy.y + np.random.default_rng(2).normal(0, 2.0, N))
+    alone, beside = (presliding_problems(arm)[-1] for arm in ([noisy], [clear, clear, noisy]))
+    found = [fit_presliding(problem).parameters["widening"] for problem in (alone, beside)]
+    assert found[0] == [0.0, 0.0] and found[1] == pytest.approx(truth, abs=0.15)
+
+
 SHAPES = Shape(2.0, 0.7, 0.1, share=1e-3), Shape(1.0, 1.0, 0.03, share=0.01), Shape(1.0, 0.7, 0.1, widening=(0.2, 0.3))
 
 

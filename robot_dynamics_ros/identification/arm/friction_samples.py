@@ -20,13 +20,14 @@ STILL = 0.05  # s in which a joint that stands moves by less than the smallest s
 @dataclass(frozen=True)
 class Kind:
     """What the joints of an arm have in common: whether elements slip at their level, instead of giving way gradually;
-    dry: without travel before breakaway; power of the load, 0: not chosen yet; level of the bearings' friction over the
-    median friction of their joint, and its span [rad].
+    dry: without travel before breakaway; power of the load, 0: not chosen yet; whether spans widen along a turn; level
+    of the bearings' friction over the median friction of their joint, and its span [rad].
     """
 
     slips: bool = False
     dry: bool = False
     power: float = 0.0
+    widens: bool = False
     bearing: float = 0.0
     bearing_span: float = 0.0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,25 +58,21 @@ def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> Pr
 def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
     """The shape with the smallest held-out error, and its error in every fold; the widening after the rest."""
     shapes = [problem.shape(*row) for row in itertools.product(SLIDING_RATIOS, STRIBECK_VELOCITIES)]
-    errors = {loaded: problem.held_out(loaded) for shape in shapes for loaded in problem.loads(shape)}
-    best = min(errors, key=lambda shape: errors[shape].sum())
-    if np.ptp(problem.driver[problem.rows]) >= TURN:
-        best = _widened(best, problem, errors)
-    return best, errors[best]
+    best = min((loaded for shape in shapes for loaded in problem.loads(shape)), key=partial(_held_out, problem))
+    best = _widened(problem, best) if problem.data.kind.widens and _turns(problem) else best
+    return best, problem.held_out(best)
 
 
-def _widened(best: Shape, problem: PreslidingProblem, errors: dict[Shape, np.ndarray]) -> Shape:
-    """The shape with the widening of the smallest held-out error: none, or one of RING. `errors` holds those tried."""
+def _widened(problem: PreslidingProblem, shape: Shape) -> Shape:
+    """The shape with that of RING widenings that has the smallest held-out error."""
     turns = np.arange(RING) * 2 * np.pi / RING
-    ring = [replace(best, widening=(float(WIDER * np.cos(x)), float(WIDER * np.sin(x)))) for x in turns]
-    errors |= {shape: problem.held_out(shape) for shape in ring}
-    found = min(errors, key=lambda shape: errors[shape].sum())
-    return found if errors[found].sum() < (1 - GAIN) * errors[best].sum() else best
+    ring = [replace(shape, widening=(float(WIDER * np.cos(x)), float(WIDER * np.sin(x)))) for x in turns]
+    return min(ring, key=partial(_held_out, problem))
 
 
 def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
-    """Problem of every joint with what its arm has in common: driver and kind of the elements, power of the load, and
-    friction of the bearings.
+    """Problem of every joint with what its arm has in common: driver and kind of the elements, power of the load,
+    friction of the bearings, and whether spans widen along a turn.
 
     A joint without gravity hardly shows the power: one that is wrong there doubles its friction under a contact. The
     bearing of one joint hardly shows beside the elements of its rotor; those of all do, where all positions show them.
@@ -85,14 +82,18 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
     power = min(POWERS, key=lambda p: _total(_held_out(q, q.best_load(*ORDINARY, p)) for q in loaded))
     problems = [problem.of_kind(power=power) for problem in problems]
     spans = sorted(set.intersection(*(problem.bearing_spans() for problem in problems)))
-    if not spans:
-        return problems
+    tried: list[dict[str, Any]] = [{"bearing": x, "bearing_span": D} for x in BEARINGS for D in spans] or [{}]
+    before = [(problem, problem.best_load(*ORDINARY)) for problem in problems]
+    bearing = min(tried, key=lambda x: _total(_held_out(q, replace(s, **x)) for q, s in before))
+    problems = [problem.of_kind(**bearing) for problem in problems]
     shapes = [problem.best_load(*ORDINARY) for problem in problems]
-    tried: list[dict[str, Any]] = [{"bearing": x, "bearing_span": D} for x in BEARINGS for D in spans]
-    bearing = min(
-        tried, key=lambda x: _total(_held_out(q, replace(s, **x)) for q, s in zip(problems, shapes, strict=True))
-    )
-    return [problem.of_kind(**bearing) for problem in problems]
+    wider = [(q, s, _widened(q, s)) for q, s in zip(problems, shapes, strict=True) if _turns(q)]
+    widens = _total(_held_out(q, s) / _held_out(q, w) for q, s, w in wider) > -np.log(1 - GAIN) * len(wider)
+    return [problem.of_kind(widens=widens) for problem in problems]
+
+
+def _turns(problem: PreslidingProblem) -> bool:
+    return bool(np.ptp(problem.driver[problem.rows]) >= TURN)
 
 
 def _held_out(problem: PreslidingProblem, shape: Shape) -> float:

@@ -64,7 +64,7 @@ class ForceStage:
         Parameter(
             "onset_bandwidth",
             0.0,
-            "momentum: of changes beyond a standard deviation; 0: 100 with residuals.onset in the robot file, else "
+            "momentum: of changes beyond a standard deviation; 0: 150 with residuals.onset in the robot file, else "
             "that of all; up to bandwidth: that of all",
             "rad/s",
             0.0,

@@ -133,7 +133,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "rotor_inertia": effort_inertia(robot),
             "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
             "gain": np.full(n, p["bandwidth"]),
-            "onset_gain": p["onset_bandwidth"] or (100.0 if onset else 0.0),
+            "onset_gain": p["onset_bandwidth"] or (150.0 if onset else 0.0),
             "force_cutoff": cutoff,
             "torque_std": noise,
             "model_error": p["model_error"] or (0.0 if known else 0.03),

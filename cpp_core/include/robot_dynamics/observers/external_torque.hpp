@@ -3,8 +3,7 @@
 // Standard deviation: sqrt(sensor^2 + friction^2 + (model_error |model torque|)^2), rising at once and falling with the
 // observer's bandwidth, because the estimate is filtered as slowly; that of a stuck joint which slides again with K,
 // because such a change is followed as fast.
-//   lag = (r - y) + y'/K   what the filters behind the momentum observer's input r have not followed yet
-// Without a fast observer y = r, and noise of y'/K is filtered by K once more.
+//   lag = (r - y) + y'/K   what the filters behind the momentum observer's input r have not followed yet, through K
 #pragma once
 
 #include "robot_dynamics/observers/external_force_parameters.hpp"
@@ -112,7 +111,7 @@ class ExternalTorque {
     const double* y = p_.method == ForceMethod::simoni ? simoni_.r() : change_.y();
     for (int i = 0; i < n_; ++i) {
       const double lag = follows ? momentum_.r()[i] - y[i] + (y[i] - r_[i]) / (dt * fastest_[i]) : 0.0;
-      lag_[i] = fastest_[i] > p_.gain[i] ? lag : lag_[i] + lowpass_weight(p_.gain[i], dt) * (lag - lag_[i]);
+      lag_[i] += lowpass_weight(fastest_[i], dt) * (lag - lag_[i]);
       r_[i] = y[i];
     }
     fresh_ = false;

@@ -25,8 +25,11 @@ class ConfigError(RobotDynamicsError):
     """A robot or node file is wrong; names file, field, value and bound."""
 
     def __init__(self, file: str, field: str, message: str) -> None:
-        super().__init__(f"{file}: {field}: {message}" if field else f"{file}: {message}")
+        super().__init__(file, field, message)  # pickle makes an error of its arguments
         self.file, self.field = file, field
+
+    def __str__(self) -> str:
+        return printable(": ".join(str(part) for part in self.args if part != ""))
 
 
 class DataError(RobotDynamicsError):

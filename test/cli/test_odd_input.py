@@ -1,6 +1,7 @@
 """Odd numbers and names in options, and text of files that a terminal would obey: one line of printable characters."""
 
 import io
+import pickle
 import sys
 import warnings
 
@@ -87,6 +88,14 @@ def test_names_of_a_message_are_cut():
     with pytest.raises(DataError) as refused:
         joint_columns(["x" * 10_000] * 5000, ["a"])
     assert len(str(refused.value)) < 2000 and "and 4980 more" in str(refused.value)
+
+
+@pytest.mark.parametrize("field", ["mass", ""])
+def test_an_error_of_another_process_arrives_as_it_is(field):
+    raised = ConfigError("ur5e.yaml", field, "must be positive")
+    arrived = pickle.loads(pickle.dumps(raised))
+    assert str(arrived) == str(raised) == ": ".join(x for x in ("ur5e.yaml", field, "must be positive") if x)
+    assert (type(arrived), arrived.file, arrived.field) == (ConfigError, "ur5e.yaml", field)
 
 
 def test_what_is_printable_stays():

@@ -229,7 +229,7 @@ def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
         assert figures["oracle"][f"force_{state}"] < 6.0
         assert figures["true_inertia"][f"force_{state}"] < 4.0
     for state in ("contact", "contact_rest"):  # free, ours learns what the identified bodies leave
-        assert figures["oracle"][f"force_{state}"] < figures["ours"][f"force_{state}"] - 0.3
+        assert figures["oracle"][f"force_{state}"] < figures["ours"][f"force_{state}"]
     assert (tmp_path / "work" / "robot_0").is_dir()
     page = (tmp_path / "force.md").read_text()
     assert runs[0]["trade_off"]["ours"]["0.01"]["ratio"] > 0 and "set afterwards" in page

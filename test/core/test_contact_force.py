@@ -17,6 +17,7 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
 pytestmark = [
+    pytest.mark.timeout(1500),  # a C++ build on a loaded machine
     pytest.mark.long,  # compiles for a minute
     pytest.mark.skipif(CMAKE is None, reason="cmake is not installed"),
 ]

@@ -23,6 +23,7 @@ PACKAGE, STUB = ROOT / "contact_force_broadcaster", ROOT / "test" / "support" / 
 PLACES = [Path(p) / "include" for p in (sys.prefix, *filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(":")))]
 MESSAGES = [folder for place in PLACES if (place / "std_srvs").is_dir() for folder in place.iterdir()]
 pytestmark = [
+    pytest.mark.timeout(1500),  # a C++ build on a loaded machine
     pytest.mark.long,  # compiles for a minute
     pytest.mark.skipif(CMAKE is None or not MESSAGES, reason="cmake or the message headers are not installed"),
 ]

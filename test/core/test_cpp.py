@@ -6,6 +6,7 @@ import pytest
 from core_build import CMAKE, CORE, build, options, run
 
 pytestmark = [
+    pytest.mark.timeout(1500),  # a C++ build on a loaded machine
     pytest.mark.long,  # compiles for minutes
     pytest.mark.skipif(CMAKE is None or shutil.which("ctest") is None, reason="cmake is not installed"),
 ]

@@ -197,9 +197,8 @@ def test_all_elements_of_a_joint_grow_with_its_load_alike():
     data = samples()
     y = data.y + 0.02 * np.abs(data.load) * LEVEL * elements_of(data.rotor, SPAN)
     found = fitted(replace(data, y=y))
-    share = (
-        np.array(found["load"])[np.array(found["level"]) > 0] / np.array(found["level"])[np.array(found["level"]) > 0]
-    )
+    level, load = np.array([found["level"], found["load"]])
+    share = load[level > 0] / level[level > 0]
     assert np.ptp(share) < 1e-12 and share[0] == pytest.approx(0.02, rel=0.2) and found["load_power"] == 1.0
 
 

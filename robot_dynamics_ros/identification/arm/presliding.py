@@ -80,7 +80,7 @@ class PreslidingProblem:
         self._cache: dict[tuple[float, tuple[float, float]], np.ndarray] = {}
 
     def of_kind(self, **changes: Any) -> PreslidingProblem:
-        """The same of another kind of arm: slips, power, bearing, bearing_span."""
+        """The same of another kind of arm: slips, power, widens, bearing, bearing_span."""
         other = copy.copy(self)
         other.data = replace(self.data, kind=replace(self.data.kind, **changes))
         if "power" in changes:

@@ -87,10 +87,10 @@ class Friction {
   LevelPart level_part(int i, double v, double tau, double T, bool known) const noexcept {
     if (!(known && follows(i))) return {map_.torque_at(i, v, tau, T) - map_.viscous(i, v, T), map_.coulomb(i, v, T)};
     const double x = v / joints_[i].stribeck_velocity, r = joints_[i].sliding_ratio;
-    const double strength = heat(i, v, T) * (r + (1.0 - r) / (1.0 + x * x));
+    const double warm = heat(i, v, T), strength = warm * (r + (1.0 - r) / (1.0 + x * x));
     const LevelPart part = elements_->part(i, power(i, tau));
-    const double warm = heat(i, v, T) * joints_[i].bearing;
-    return {strength * part.torque + warm * deflected_[i] / joints_[i].bearing_span, strength * part.level + warm};
+    const double bearing = warm * joints_[i].bearing;
+    return {strength * part.torque + bearing * deflected_[i] / joints_[i].bearing_span, strength * part.level + bearing};
   }
 
   // And what its viscous terms contribute.
@@ -151,8 +151,10 @@ class Friction {
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
     if (tick == SampleClock::Tick::gap)
       doubt(elements_->silence(), theta, v);
-    else if (tick != SampleClock::Tick::ok)
-      std::copy_n(theta, joints(), theta_.begin()), deflected_ = Joints{};
+    else if (tick != SampleClock::Tick::ok) {
+      std::copy_n(theta, joints(), theta_.begin());
+      deflected_ = Joints{};
+    }
     portable::Ints unknown{}, slides{};
     int i = 0;
     for (; i + portable::lanes <= joints(); i += portable::lanes)

@@ -90,7 +90,8 @@ class Friction {
     const double warm = heat(i, v, T), strength = warm * (r + (1.0 - r) / (1.0 + x * x));
     const LevelPart part = elements_->part(i, power(i, tau));
     const double bearing = warm * joints_[i].bearing;
-    return {strength * part.torque + bearing * deflected_[i] / joints_[i].bearing_span, strength * part.level + bearing};
+    return {strength * part.torque + bearing * deflected_[i] / joints_[i].bearing_span,
+            strength * part.level + bearing};
   }
 
   // And what its viscous terms contribute.

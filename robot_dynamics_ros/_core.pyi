@@ -491,6 +491,7 @@ class Friction:
         load: Reals | None = None,
         temperature: Reals | None = None,
         out: Reals | None = None,
+        rotor: Reals | None = None,
     ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
         """The same over (N, n): (friction, status codes (N,))."""
     def step(
@@ -716,6 +717,7 @@ class FrictionStage:
         contact_load: typing.Any,
         temperature: typing.Any,
         temperature_variance: typing.Any,
+        rotor: typing.Any,
         friction: typing.Any,
         friction_std: typing.Any,
     ) -> numpy.typing.NDArray[numpy.int32]:
@@ -729,11 +731,12 @@ class FrictionStage:
         contact_load: typing.Any,
         temperature: typing.Any,
         temperature_variance: typing.Any,
+        rotor: typing.Any,
         friction: typing.Any,
         friction_std: typing.Any,
     ) -> Status:
         """
-        One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg C, K2] or None;
+        One sample: position, v, load, contact load, temperature and its variance, rotor (n,) [rad, rad/s, Nm, Nm, deg C, K2, rad] or None;
         writes friction and its standard deviation (n,) [Nm]. Returns a Status.
         """
 

@@ -9,12 +9,13 @@ using namespace robot_dynamics;
 namespace {
 
 constexpr auto out = Column::Use::write;
-constexpr std::array<Column, 8> stage_columns{{{"position"},
+constexpr std::array<Column, 9> stage_columns{{{"position"},
                                                {"v"},
                                                {"load"},
                                                {"contact_load"},
                                                {"temperature"},
                                                {"temperature_variance"},
+                                               {"rotor"},
                                                {"friction", out},
                                                {"friction_std", out}}};
 
@@ -71,11 +72,11 @@ void bind(py::module_& m) {
         py::arg("map"), py::arg("memory") = py::none(), py::arg("motors") = py::none(), py::arg("turns") = py::none())
       .def("reset", &FrictionStage::reset, "Elements return to rest.");
   def_stage(c, stage_columns,
-            "One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg "
-            "C, K2] or None;\n"
+            "One sample: position, v, load, contact load, temperature and its variance, rotor (n,) [rad, rad/s, Nm, "
+            "Nm, deg C, K2, rad] or None;\n"
             "writes friction and its standard deviation (n,) [Nm]. Returns a Status.",
             [](FrictionStage& s, std::int64_t stamp, const auto& x) {
-              return s.step(stamp, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]);
+              return s.step(stamp, x[0], x[1], x[2], x[3], x[4], x[5], x[7], x[8], x[6]);
             });
   c.def("rows", &rows_of,
         "RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, "

@@ -206,21 +206,23 @@ void bind_friction(py::module_& m) {
       .def(
           "run",
           [](Friction& s, const Stamps& stamps, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
-             const Maybe& out) {
+             const Maybe& out, const Maybe& rotor) {
             const py::ssize_t N = samples(stamps), n = s.joints();
             const double *pq = rows(theta, "theta", N, n), *pv = rows(v, "v", N, n);
             const double *pl = rows(tau, "load", N, n), *pt = rows(T, "temperature", N, n);
+            const double* pr = rows(rotor, "rotor", N, n);
             Array r = result(out, N, n);
             double* po = r.mutable_data();
             const std::int64_t* t = stamps.data();
             const Codes codes = run_batch(N, [&](py::ssize_t k) {
               hold_row(po, k, n);
-              return s.step(t[k], pq + k * n, pv + k * n, at(pl, k, n), at(pt, k, n), po + k * n);
+              return s.step(t[k], pq + k * n, pv + k * n, at(pl, k, n), at(pt, k, n), po + k * n, at(pr, k, n));
             });
             return py::make_tuple(r, codes);
           },
           "The same over (N, n): (friction, status codes (N,)).", py::arg("stamp_ns"), py::arg("theta"), py::arg("v"),
-          py::arg("load") = py::none(), py::arg("temperature") = py::none(), py::arg("out") = py::none());
+          py::arg("load") = py::none(), py::arg("temperature") = py::none(), py::arg("out") = py::none(),
+          py::arg("rotor") = py::none());
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ class FrictionStage:
         position = s.theta if not self._behind and s.theta[0] == s.theta[0] else s.q
         load = s.model_torque, s.contact_load
         return self.core.step(
-            s.stamp_ns, position, s.qd, *load, temperature, variance, s.friction_torque, s.friction_std
+            s.stamp_ns, position, s.qd, *load, temperature, variance, None, s.friction_torque, s.friction_std
         )
 
     def run(self, log: Log) -> np.ndarray:

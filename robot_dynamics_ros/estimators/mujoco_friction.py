@@ -37,7 +37,9 @@ class MujocoFriction:
         """Friction (n,) [Nm] after another dt [s]."""
         self._stamp += round(1e9 * dt)
         load = self._body.gravity(np.array(q))
-        self._stage.core.step(self._stamp, np.array(q), np.array(qd), load, None, None, None, self._out, self._std)
+        self._stage.core.step(
+            self._stamp, np.array(q), np.array(qd), load, None, None, None, None, self._out, self._std
+        )
         return self._out
 
     def __call__(self, model: Any, data: Any) -> None:

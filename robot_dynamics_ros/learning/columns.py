@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
-from robot_dynamics_ros.identification.arm.friction_samples import clock, driven, of_bearings
+from robot_dynamics_ros.identification.arm.friction_samples import bearing_element, friction_of
 from robot_dynamics_ros.identification.arm.model import signals_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -129,16 +129,12 @@ class Columns:
 
     def _of_motors(self, motion: Motion) -> np.ndarray:
         """Friction (N, n) [Nm] of bearings, and of motors that turn with two joints by the live friction stage."""
-        block = self.robot.hysteresis
-        bearings = of_bearings(None if block is None else block.parameters, motion)
-        if block is None or not block.motors:
-            return bearings
-        _, motors, position = driven(block.parameters, motion, [motor.values for motor in block.motors])
-        stage = _core.FrictionStage(FrictionModel.none(self.n).core, **presliding_motors(self.robot, motors))
-        out, std = np.empty_like(motion.q), np.empty_like(motion.q)
-        position, qd = np.ascontiguousarray(position), np.ascontiguousarray(motion.qd)
-        stage.run(clock(motion.start, motion.rate), position, qd, None, None, None, None, out, std)
-        return out + bearings
+        stage = _core.FrictionStage(FrictionModel.none(self.n).core, **presliding_motors(self.robot))
+        out = friction_of(stage, motion, None)
+        level, span = (self.robot.array_or(f"hysteresis.parameters.bearing{x}", 0.0) for x in ("", "_span"))
+        for j in np.flatnonzero(level):
+            out[:, j] += level[j] * bearing_element(motion.position[:, j], span[j], motion.start)
+        return out
 
     def friction(self, motion: Motion, load: np.ndarray, warmer: np.ndarray | None = None) -> list[np.ndarray]:
         """Own columns (N, k_j) of every joint; load (N, n) [Nm], warmer (N, n): T - T0 [K]."""

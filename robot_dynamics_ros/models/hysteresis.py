@@ -141,17 +141,17 @@ def motors_core(parameters: Sequence[Mapping[str, Any]]) -> _core.Friction:
     return presliding_core(block, FrictionModel.none(len(parameters)))
 
 
-def presliding_motors(robot: RobotFile, parameters: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+def presliding_motors(robot: RobotFile) -> dict[str, Any]:
     """Arguments `motors` and `turns` of the friction stage: rows (m, 3) joint, other joint, sign; empty without motors.
 
-    parameters: of each motor, in place of the file's. Raises ConfigError for values that do not fit together.
+    Raises ConfigError for values that do not fit together.
     """
     motors = () if robot.hysteresis is None else robot.hysteresis.motors
     if not motors:
         return {}
     number = robot.joint_names.index
     try:
-        core = motors_core([motor.values for motor in motors] if parameters is None else parameters)
+        core = motors_core([motor.values for motor in motors])
     except ValueError as problem:
         raise ConfigError(robot.file, "hysteresis.motors", str(problem).replace("joint", "motor", 1)) from None
     turns = [(number(motor.joint), number(motor.turns_with), motor.sign) for motor in motors]

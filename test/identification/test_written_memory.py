@@ -12,7 +12,7 @@ from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
-from robot_dynamics_ros.identification.arm.friction_samples import clock, of_bearings
+from robot_dynamics_ros.identification.arm.friction_samples import bearing_element, clock
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.arm.model import signals_of
 from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit
@@ -66,21 +66,22 @@ def test_memory_is_written_and_loads(found, tmp_path):
 
 
 def test_what_is_judged_is_what_the_live_stage_evaluates(found):
-    """Friction of LiveModel.predict, on which headline and verdict rest, against the stage of the written file."""
+    """Friction of LiveModel.predict, on which headline and verdict rest, against the stage of the written file, and
+    against one whose position is the rotor's beside bearings that the link drives.
+    """
     robot, part = identified_robot(found), found.filtered(found.validation[0]).take(np.arange(1000))
     load = found.live.rigid.torque(found.live.phi, part.q, part.qd, part.qdd)
     judged = found.live.friction_torque(part, load)
     np.testing.assert_array_equal(file_friction(robot, part, load), judged)
-    rotor = np.array(found.live.hysteresis["rotor_time"]) > 0
-    position = np.where(rotor, part.rotor, part.position)
-    bare = {f"hysteresis.parameters.{name}": [0.0] * 6 for name in ("rotor_time", "bearing")}
-    unfollowed, bearings = robot.with_updates(bare), of_bearings(found.live.hysteresis, part)
-    log = Log(robot.joint_names, clock(part.start, part.rate), {"q": position, "qd": part.qd, "model_torque": load})
-    stage = FrictionStage()
-    stage.configure(unfollowed)
-    stage.run(log)
+    block = found.live.hysteresis
+    rotor = np.where(np.array(block["rotor_time"]) > 0, part.rotor, part.position)
+    stage, signals = FrictionStage(), {"q": rotor, "qd": part.qd, "model_torque": load}
+    stage.configure(robot.with_updates({f"hysteresis.parameters.{x}": [0.0] * 6 for x in ("rotor_time", "bearing")}))
+    stage.run(log := Log(robot.joint_names, clock(part.start, part.rate), signals))
+    given = zip(block["bearing"], part.position.T, block["bearing_span"], strict=True)
+    bearings = np.column_stack([level * bearing_element(q, span, part.start) for level, q, span in given])
     assert bearings.any(axis=0).all()
-    np.testing.assert_array_equal(log.friction_torque + bearings, judged)
+    np.testing.assert_allclose(log.friction_torque + bearings, judged, atol=1e-12)
 
 
 def test_the_memory_of_one_recording_does_not_enter_the_next(found):
@@ -94,16 +95,13 @@ def test_the_memory_of_one_recording_does_not_enter_the_next(found):
 def test_live_nodes_integrate_the_velocity_as_the_identification_does(found):
     """Without the levels' load the stage on q and qd as recorded against the stage on the rotor's positions."""
     piece = found.validation[0].pieces[0]
-    robot = identified_robot(found).with_updates({"hysteresis.parameters.bearing": [0.0] * 6})
+    stage, torques = FrictionStage(), np.empty((3, *piece.q.shape))
+    stage.configure(identified_robot(found))
     stamps = np.round(1e9 * (piece.t - piece.t[0])).astype(np.int64)
-    torques = []
-    for q, time in ((piece.q, ROTOR_TIME), (rotor_position(piece), 0.0)):
-        log = Log(robot.joint_names, stamps, {"q": q, "qd": piece.qd, "model_torque": np.zeros_like(q)})
-        stage = FrictionStage()
-        stage.configure(robot.with_updates({"hysteresis.parameters.rotor_time": [time] * 6}))
-        stage.run(log)
-        torques.append(log.friction_torque)
-    np.testing.assert_allclose(*torques, atol=1e-6)
+    for rotor, torque in zip((None, rotor_position(piece)), torques, strict=False):
+        stage.reset()
+        stage.core.run(stamps, piece.q, piece.qd, 0 * piece.q, None, None, None, rotor, torque, torques[2])
+    np.testing.assert_allclose(*torques[:2], atol=1e-6)
 
 
 def test_rotor_positions_follow_the_formula_and_refuse_other_shapes():

@@ -150,7 +150,7 @@ def test_spans_that_differ_from_place_to_place_are_in_the_deviation_until_the_el
     stage.configure(robot().with_updates({"residuals": residuals}))
     load, std = np.full_like(q, pushed), np.empty_like(q)
     stamps, found = (1e9 * t).round().astype(np.int64), np.empty_like(q)
-    stage.core.run(stamps, q, v, 0 * q, load, 25.0 + 0 * q, 0 * q, found, std)
+    stage.core.run(stamps, q, v, 0 * q, load, 25.0 + 0 * q, 0 * q, None, found, std)
     other = hysteresis_from_robot(robot(**tight)).run(stamps, q, v, load)[0]
     wide = np.abs(other - found) * share
     k = 1200  # at rest

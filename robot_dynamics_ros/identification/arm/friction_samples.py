@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -93,32 +92,15 @@ def clock(start: np.ndarray, rate: float) -> np.ndarray:
     return ((row - np.maximum.accumulate(row * start)) * (1e9 / rate)).astype(np.int64)
 
 
-def driven(
-    block: Mapping[str, Any] | None, motion: Motion, motors: Sequence[Mapping[str, Any]] = ()
-) -> tuple[Mapping[str, Any] | None, list[Mapping[str, Any]], np.ndarray]:
-    """A hysteresis block without its bearings (`of_bearings`), its motors that turn with two joints, and the positions
-    (N, n) [rad] that drive both in a motion: with the motion's own integrated velocities, at the rate of the recording,
-    nothing is left to integrate (`rotor_time` 0). Joints without levels follow what drives the others.
+def friction_of(stage: _core.FrictionStage, motion: Motion, load: np.ndarray | None) -> np.ndarray:
+    """Friction (N, n) [Nm] by the stage that runs live, under load (N, n) [Nm]. The motion's own rotors, of integrated
+    velocities at the rate of the recording, drive what follows a rotor.
     """
-    if block is not None and "bearing" in block:
-        block = {**block, "bearing": [0.0] * motion.n}
-    if block is None or motion.rotor is None or "rotor_time" not in block:
-        return block, list(motors), motion.position
-    empty = (np.asarray(block["level"]) + np.asarray(block["load"])).sum(axis=1) == 0
-    follows = np.asarray(block["rotor_time"]) > 0
-    follows = follows | (empty & follows.any())
-    still: list[Mapping[str, Any]] = [{**motor, "rotor_time": 0.0} for motor in motors]
-    return {**block, "rotor_time": [0.0] * motion.n}, still, np.where(follows, motion.rotor, motion.position)
-
-
-def of_bearings(block: Mapping[str, Any] | None, motion: Motion) -> np.ndarray:
-    """Friction (N, n) [Nm] of the bearings of a hysteresis block, which the measured positions drive."""
-    out = np.zeros_like(motion.q)
-    levels = np.broadcast_to(0.0 if block is None else block.get("bearing", 0.0), motion.n)
-    for j in np.flatnonzero(levels):
-        span = float(np.broadcast_to(block["bearing_span"], motion.n)[j])  # type: ignore[index]
-        out[:, j] = levels[j] * bearing_element(motion.position[:, j], span, motion.start)
-    return out
+    given = (motion.position, motion.qd, load, motion.rotor)
+    q, v, tau, rotor = (x if x is None else np.ascontiguousarray(x) for x in given)
+    out, std = np.empty((2, *motion.q.shape))
+    stage.run(clock(motion.start, motion.rate), q, v, tau, None, None, None, rotor, out, std)
+    return np.asarray(out)
 
 
 def bearing_element(position: np.ndarray, span: float, start: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.cross_validation import fold_sets
 from robot_dynamics_ros.identification.arm.friction_columns import LAW
-from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, clock, driven, of_bearings
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, friction_of
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import presliding_problems
@@ -49,17 +49,11 @@ class LiveModel:
         """Friction (N, n) [Nm] by the stage that runs live."""
         law = FrictionModel(LAW, self.friction, motion.n)
         own = [motor.presliding.parameters for motor in self.motors]
-        block, motors, position = driven(self.hysteresis, motion, own)
-        if block is None:
-            return law.torque(motion.qd, load)
+        memory = None if self.hysteresis is None else presliding_core(self.hysteresis, law)
         turning: dict[str, Any] = {}
-        if motors:
-            turning = {"motors": motors_core(motors), "turns": np.array([m.place for m in self.motors], dtype=float)}
-        out, std = np.empty_like(load), np.empty_like(load)
-        position, qd, load = (np.ascontiguousarray(x) for x in (position, motion.qd, load))
-        stage = _core.FrictionStage(law.core, presliding_core(block, law), **turning)
-        stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, None, out, std)
-        return out + of_bearings(self.hysteresis, motion)
+        if own:
+            turning = {"motors": motors_core(own), "turns": np.array([m.place for m in self.motors], dtype=float)}
+        return friction_of(_core.FrictionStage(law.core, memory, **turning), motion, load)
 
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""

@@ -16,7 +16,7 @@ from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import ACCELERATION_CUTOFF, effort_inertia
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.friction_samples import clock, driven, of_bearings
+from robot_dynamics_ros.identification.arm.friction_samples import friction_of
 from robot_dynamics_ros.identification.arm.model import Filters
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, piece_log, replayed, settled
 from robot_dynamics_ros.identification.arm.state import Identification, note
@@ -25,7 +25,6 @@ from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals import Log
 
 SETTLING = 0.1  # s at the beginning of a piece, in which causal filters of 150 rad/s settle
 CANDIDATES = 20.0, 25.0, 30.0, 40.0, 50.0, 65.0, 80.0, 100.0, 120.0, 150.0, 200.0, 250.0, 300.0, 400.0, 500.0  # rad/s
@@ -62,21 +61,9 @@ def file_friction(robot: RobotFile, motion: Motion, load: np.ndarray) -> np.ndar
     """Friction (N, n) [Nm] that the live nodes take off for torque load (N, n) [Nm]."""
     if robot.friction is None:
         return np.zeros_like(load)
-    position, bearings = motion.position, np.zeros_like(load)
-    if robot.hysteresis is not None and robot.hysteresis.model == "presliding":
-        given = robot.hysteresis.motors
-        block, motors, position = driven(robot.hysteresis.parameters, motion, [motor.values for motor in given])
-        if block is not None and "rotor_time" in block:
-            still = [motor.model_dump() | {"parameters": p} for motor, p in zip(given, motors, strict=True)]
-            own = {f"hysteresis.parameters.{name}": block[name] for name in ("rotor_time", "bearing") if name in block}
-            bearings = of_bearings(robot.hysteresis.parameters, motion)
-            robot = robot.with_updates(own | {"hysteresis.motors": still})
     stage = FrictionStage()
     stage.configure(robot)
-    signals = {"q": position, "qd": motion.qd, "model_torque": load}
-    log = Log(robot.joint_names, clock(motion.start, motion.rate), signals)
-    stage.run(log)
-    return np.array(log.friction_torque) + bearings
+    return friction_of(stage.core, motion, load)
 
 
 def live_torques(robot: RobotFile, recording: Recording) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import clearly_better
 from robot_dynamics_ros.identification.arm.friction_columns import LAW, JointFriction, Shape, static_table
-from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, bearing_element, clock
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, clock
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit, fit_presliding, hysteresis_block
@@ -219,8 +219,6 @@ def _friction(law: WrittenLaw, data: FrictionSamples) -> np.ndarray:
     if law.presliding is None:
         return static.torque(v, load)[:, 0]
     p = law.presliding.parameters
-    block = {name: [value] for name, value in p.items()} | {"rotor_time": [0.0], "bearing": [0.0]}
-    out = presliding_core(block, static).run(clock(data.start, data.rate), data.driver[:, None], v, load)[0][:, 0]
-    if p["bearing"] > 0:
-        out = out + p["bearing"] * bearing_element(data.position, p["bearing_span"], data.start)
-    return np.asarray(out)
+    core = presliding_core({name: [value] for name, value in p.items()}, static)
+    rotor = None if data.rotor is None else data.rotor[:, None]
+    return np.asarray(core.run(clock(data.start, data.rate), data.position[:, None], v, load, rotor=rotor)[0][:, 0])

@@ -14,9 +14,9 @@
 // Friction acts on the rotor, which a push or gravity turns against the link by the deflection of the gear. A velocity
 // that is measured on the rotor shows its motion where only the link's position is reported:
 //   theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt)  T = rotor_time; 0: theta_r = theta
-// The output's bearing and seals act on the link: c_b H_b, one element that slips after D_b (source: own).
 // Only changes of theta_r matter. While a joint slides (slides_at) theta_r - theta of all begins at zero again, so that
 // two histories become the same one there, bit for bit once the elements have slipped.
+// The output's bearing and seals act on the link: c_b H_b, one element that slips after D_b (source: own).
 //
 // Over a silence theta_r and the elements go on by the displacement of the joint. Of a joint that may have turned round
 // meanwhile they know the past no more: after `stroke`, or where a velocity at either end says so.
@@ -118,11 +118,12 @@ class Friction {
   }
 
   // theta [rad], v [rad/s], tau [Nm], T [deg C] (n) -> friction [Nm]; all but v may be null. Without theta all joints
-  // follow the map and the elements stay. dropped: not finite, or a stamp again.
+  // follow the map and the elements stay. rotor [rad] (n): theta_r where it is known; null: it is integrated.
+  // dropped: not finite, or a stamp again.
   Status step(std::int64_t stamp_ns, const double* theta, const double* v, const double* tau, const double* T,
-              double* friction) noexcept {
+              double* friction, const double* rotor = nullptr) noexcept {
     const bool known = elements_ && theta;
-    const Status status = known ? remember(stamp_ns, theta, v, tau, T, friction) : Status::ok;
+    const Status status = known ? remember(stamp_ns, theta, rotor, v, tau, T, friction) : Status::ok;
     if (status == Status::dropped) return status;
     for (int i = 0; i < joints() && !(known && complete_); ++i) {
       const double t = T ? T[i] : map_.reference(i);
@@ -140,15 +141,17 @@ class Friction {
     return joints_[i].power == 2.0 ? load * load : load;
   }
 
-  Status remember(std::int64_t stamp_ns, const double* theta, const double* v, const double* tau, const double* T,
-                  double* friction) noexcept {
-    if (!finite(theta, v)) return Status::dropped;
-    double corrected[max_joints], dt;
+  Status remember(std::int64_t stamp_ns, const double* theta, const double* rotor, const double* v, const double* tau,
+                  const double* T, double* friction) noexcept {
+    if (!finite(theta, v) || (rotor && !finite(rotor, v))) return Status::dropped;
+    double corrected[max_joints], driver[max_joints], dt;
     if (kinematic_error_) {  // [Madsen2020 ch4 30]
       for (int i = 0; i < joints(); ++i) corrected[i] = theta[i] - kinematic_error_->value(i, theta[i]);
       theta = corrected;
     }
-    const auto tick = elements_->begin(stamp_ns, theta, dt);
+    const double* const drives = rotor && moved_rotor_ ? driver : theta;
+    for (int i = 0; drives == driver && i < joints(); ++i) driver[i] = rotor_time_[i] > 0.0 ? rotor[i] : theta[i];
+    const auto tick = elements_->begin(stamp_ns, drives, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
     if (tick == SampleClock::Tick::gap)
       doubt(elements_->silence(), theta, v);
@@ -159,9 +162,10 @@ class Friction {
     portable::Ints unknown{}, slides{};
     int i = 0;
     for (; i + portable::lanes <= joints(); i += portable::lanes)
-      step_some(i, portable::Size<portable::lanes>{}, theta, v, tau, T, dt, friction, unknown, slides);
-    for (; i < joints(); ++i) step_some(i, portable::Size<1>{}, theta, v, tau, T, dt, friction, unknown, slides);
-    if (portable::any(slides)) elements_->go_on_from(theta);
+      step_some(i, portable::Size<portable::lanes>{}, theta, drives, v, tau, T, dt, friction, unknown, slides);
+    for (; i < joints(); ++i)
+      step_some(i, portable::Size<1>{}, theta, drives, v, tau, T, dt, friction, unknown, slides);
+    if (portable::any(slides)) elements_->go_on_from(drives);
     std::copy_n(theta, joints(), theta_.begin());
     std::copy_n(v, joints(), v_.begin());
     return Elements::status(tick, unknown);
@@ -221,10 +225,12 @@ class Friction {
 
   // Friction of joints i, i + 1, ...
   template <int count>
-  void step_some(int i, portable::Size<count>, const double* theta, const double* v, const double* tau, const double* T,
-                 double dt, double* friction, portable::Ints& unknown, portable::Ints& slides) noexcept {
+  void step_some(int i, portable::Size<count>, const double* theta, const double* drives, const double* v,
+                 const double* tau, const double* T, double dt, double* friction, portable::Ints& unknown,
+                 portable::Ints& slides) noexcept {
     using namespace portable;
-    const Vec speed = load_first(v + i, count), link = load_first(theta + i, count), x = rotor(i, link, speed, dt);
+    const Vec speed = load_first(v + i, count), link = load_first(theta + i, count);
+    const Vec x = drives == theta ? rotor(i, link, speed, dt) : load_first(drives + i, count);
     const Vec span = bearing_span_.at(i), deflected = deflected_.at(i) + (link - theta_.at(i));
     deflected_.put(i, least(greatest(deflected, -span), span));
     const Vec loaded = powers(i, tau ? load_first(tau + i, count) : Vec{});

@@ -88,10 +88,10 @@ class FrictionStage {
 
   // position [rad], v [rad/s] (n); the load of the gear is load + contact_load [Nm]; all but v may be null or NaN =
   // absent. degraded: a temperature is outside the identified range. Without a position joints follow their static map.
-  // std may be null: it is then not computed.
+  // std may be null: it is then not computed. rotor [rad] (n): of the law, where it is known.
   Status step(std::int64_t stamp_ns, const double* position, const double* v, const double* load,
-              const double* contact_load, const double* T, const double* variance, double* friction,
-              double* std) noexcept {
+              const double* contact_load, const double* T, const double* variance, double* friction, double* std,
+              const double* rotor = nullptr) noexcept {
     const int n = joints();
     if (absent(v, n)) return Status::unavailable;
     if (!all_finite(v, n)) return Status::dropped;
@@ -109,13 +109,13 @@ class FrictionStage {
       way_[i] = q - stood_[i];
     }
     double f[max_joints], other[max_joints], turned[max_joints];
-    if (law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f) == Status::dropped)
+    if (law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f, rotor) == Status::dropped)
       return Status::dropped;
     const bool two = tighter_ && known_ && std;
-    if (two) tighter_->step(stamp_ns, position, v, load_.data(), used_.data(), other);
+    if (two) tighter_->step(stamp_ns, position, v, load_.data(), used_.data(), other, rotor);
     for (int i = 0; i < n; ++i)
       between_[i] = two ? (finite_or_zero(contact_load, i) != 0.0 ? kept : 1.0) * (other[i] - f[i]) : 0.0;
-    const Status motors = turn(stamp_ns, position, v, turned);
+    const Status motors = turn(stamp_ns, position, rotor, v, turned);
     if (motors == Status::dropped || !all_finite(f, n)) return Status::dropped;
     for (int i = 0; i < n; ++i) {
       friction[i] = f[i];
@@ -171,15 +171,17 @@ class FrictionStage {
   }
 
   // Friction of the motors that turn with two joints: ok, unavailable without any or without a position, or dropped.
-  Status turn(std::int64_t stamp_ns, const double* position, const double* v, double* friction) noexcept {
+  Status turn(std::int64_t stamp_ns, const double* position, const double* rotor, const double* v,
+              double* friction) noexcept {
     if (!motors_ || !known_) return Status::unavailable;
-    double q[max_joints], w[max_joints];
+    double q[max_joints], r[max_joints], w[max_joints];
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       const MotorTurn& m = turns_[i];
       q[i] = position[m.joint] + m.sign * position[m.with];
+      r[i] = rotor ? rotor[m.joint] + m.sign * rotor[m.with] : 0.0;
       w[i] = v[m.joint] + m.sign * v[m.with];
     }
-    const Status status = motors_->step(stamp_ns, q, w, nullptr, nullptr, friction);
+    const Status status = motors_->step(stamp_ns, q, w, nullptr, nullptr, friction, rotor ? r : nullptr);
     return status == Status::dropped ? status : Status::ok;
   }
 

@@ -55,22 +55,20 @@ class PreslidingProblem:
         self.data = data
         self.driver = driver = data.driver
         known = _travelled(data, 2 * SPANS[-1])
-        self.every = step = max(len(data.y) // ROWS, 1)
-        rows, self.unknown = np.flatnonzero(known)[::step], np.flatnonzero(~known)[::step]
+        self.every = every = max(len(data.y) // ROWS, 1)
+        rows, self.unknown = np.flatnonzero(known)[::every], np.flatnonzero(~known)[::every]
         order, self.edges, self.parts = cells(data.folds, rows)
         self.rows = rows[order]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
-        self.noise = noise = _noise(data.t, driver, data.start)
-        self.shown, self.step = np.array(SPANS) >= STEPS * noise, 0.0 if data.kind.slips else max(PLAY * noise, 1e-9)
-        self.shown = np.arange(len(SPANS)) == 0 if data.kind.dry else self.shown
+        self.noise = _noise(data.t, driver, data.start)
+        self.shown = np.arange(len(SPANS)) == 0 if data.kind.dry else np.array(SPANS) >= STEPS * self.noise
         self.H = self._elements((0.0, 0.0))
         bearings = [bearing_element(data.position, D, data.start)[self.read] for D in BEARING_SPANS]
         self.bearings = np.column_stack(bearings)
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         self.typical = float(np.median(np.abs(data.y)))
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
-        self.powers = (data.kind.power,) if data.kind.power else POWERS
         self.loaded = loaded
         v = data.v[self.read]
         one = np.ones_like(v)
@@ -83,12 +81,19 @@ class PreslidingProblem:
         """The same of another kind of arm: slips, power, widens, bearing, bearing_span."""
         other = copy.copy(self)
         other.data = replace(self.data, kind=replace(self.data.kind, **changes))
-        if "power" in changes:
-            other.powers, other._cache = (changes["power"],), {}
-        if changes.get("slips"):
-            other.step, other._cache = 0.0, {}
-            other.H = other._elements((0.0, 0.0))
+        if not {"slips", "power"}.isdisjoint(changes):
+            other._cache, other.H = {}, other._elements((0.0, 0.0))
         return other
+
+    @property
+    def powers(self) -> tuple[float, ...]:
+        """p of the load that are tried."""
+        return (self.data.kind.power,) if self.data.kind.power else POWERS
+
+    @property
+    def step(self) -> float:
+        """Half width [rad] of the play that moves elements which give way gradually; 0: they slip."""
+        return 0.0 if self.data.kind.slips else max(PLAY * self.noise, 1e-9)
 
     def shape(self, ratio: float, velocity: float) -> Shape:
         """Shape of the arm's kind, without a load and a widening."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bench import page
 from bench.running import command_line
-from robot_dynamics_ros.cli.options import console
+from robot_dynamics_ros.cli.printed import console
 from robot_dynamics_ros.errors import ConfigError
 
 

@@ -16,7 +16,7 @@ from bench.endurance.topics import endure_garbage
 from bench.page import json_option
 from bench.papers.labs.in_process import RATE
 from bench.running import measure_apart
-from robot_dynamics_ros.cli.options import console, progress, write_json
+from robot_dynamics_ros.cli.printed import console, progress, write_json
 
 
 @click.command()

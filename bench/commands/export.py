@@ -10,7 +10,8 @@ import click
 
 from bench.page import json_option, save_option
 from bench.shown import report
-from robot_dynamics_ros.cli.options import NewPath, robot_option_with, stderr, write_json
+from robot_dynamics_ros.cli.options import NewPath, robot_option_with
+from robot_dynamics_ros.cli.printed import stderr, write_json
 
 
 @click.command("export")

@@ -15,7 +15,7 @@ from bench.faults.table import markdown as as_markdown
 from bench.page import json_option, save_option
 from bench.page import save as write
 from bench.running import command_line
-from robot_dynamics_ros.cli.options import console, progress, write_json
+from robot_dynamics_ros.cli.printed import console, progress, write_json
 from robot_dynamics_ros.errors import ConfigError
 
 DEFAULT = 1  # tries where none are given

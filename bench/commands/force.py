@@ -12,7 +12,8 @@ from bench.page import json_option, save_option, written_by
 from bench.page import save as write
 from bench.running import command_line, given_options
 from bench.shown import show
-from robot_dynamics_ros.cli.options import NewPath, console, progress, robot_option_with, write_json
+from robot_dynamics_ros.cli.options import NewPath, robot_option_with
+from robot_dynamics_ros.cli.printed import console, progress, write_json
 
 
 @click.command("force")

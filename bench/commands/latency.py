@@ -15,7 +15,8 @@ from rich.table import Table
 from bench.page import json_option
 from bench.running import cpu_seconds, measure_apart
 from robot_dynamics_ros.bringup import Graph, NodeSpec, describe
-from robot_dynamics_ros.cli.options import console, robot_option_with, stderr, write_json
+from robot_dynamics_ros.cli.options import robot_option_with
+from robot_dynamics_ros.cli.printed import console, stderr, write_json
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController

@@ -12,7 +12,8 @@ from bench.page import json_option, save_option, written_by
 from bench.page import save as write
 from bench.running import command_line, given_options
 from bench.shown import counts, show
-from robot_dynamics_ros.cli.options import NewPath, console, robot_option_with, stderr, write_json
+from robot_dynamics_ros.cli.options import NewPath, robot_option_with
+from robot_dynamics_ros.cli.printed import console, stderr, write_json
 
 
 @click.command("learning")

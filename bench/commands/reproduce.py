@@ -11,7 +11,8 @@ from bench.page import json_option, save_option
 from bench.page import save as write
 from bench.papers.registry import PROTOCOLS, protocol, run_all
 from bench.papers.table import Row, markdown, number, verdict
-from robot_dynamics_ros.cli.options import complete_robot, console, stderr, write_json
+from robot_dynamics_ros.cli.options import complete_robot
+from robot_dynamics_ros.cli.printed import console, stderr, write_json
 
 
 @click.command("reproduce")

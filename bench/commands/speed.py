@@ -18,7 +18,7 @@ from bench.speed import SECTIONS
 from bench.speed.setup import Setup
 from bench.speed.timing import Case, Row, measure
 from robot_dynamics_ros import __version__, _core
-from robot_dynamics_ros.cli.options import console, progress, stderr, write_json
+from robot_dynamics_ros.cli.printed import console, progress, stderr, write_json
 
 
 @click.command("speed")

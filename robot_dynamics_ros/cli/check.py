@@ -9,7 +9,8 @@ import click
 import numpy as np
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import complete_robot, console, show_verdict
+from robot_dynamics_ros.cli.options import complete_robot
+from robot_dynamics_ros.cli.printed import console, show_verdict
 from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.models.robot_report import Report, report
 from robot_dynamics_ros.robot_file import capabilities, shipped_robots

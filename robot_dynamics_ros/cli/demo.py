@@ -27,18 +27,8 @@ from robot_dynamics_ros.cli.demo_summary import (
     judged,
     pace,
 )
-from robot_dynamics_ros.cli.options import (
-    NewPath,
-    console,
-    joint_table,
-    print_files,
-    refuse_options,
-    robot_option_with,
-    show_verdict,
-    stderr,
-    view_option,
-    write_json,
-)
+from robot_dynamics_ros.cli.options import NewPath, refuse_options, robot_option_with, view_option
+from robot_dynamics_ros.cli.printed import console, joint_table, print_files, show_verdict, stderr, write_json
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.nodes.executables import require_ros

@@ -13,16 +13,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from robot_dynamics_ros.cli.demo_robots import working_pose
 from robot_dynamics_ros.cli.options import (
     NewPath,
-    console,
     joint_index,
     numbers,
-    print_files,
     refuse_options,
     refuse_other,
     robot_option,
-    stderr,
     view_file_option,
 )
+from robot_dynamics_ros.cli.printed import console, print_files, stderr
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification.excitation import Excitation, Limits

@@ -8,17 +8,13 @@ import click
 
 from robot_dynamics_ros.cli.options import (
     bags_argument,
-    console,
     out_option,
-    progress,
     refuse_options,
     robot_option,
-    show_verdict,
-    stderr,
     topic_option,
     view_file_option,
-    write_json,
 )
+from robot_dynamics_ros.cli.printed import console, progress, show_verdict, stderr, write_json
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.robot_file import load_robot
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.cli.options import (
+from robot_dynamics_ros.cli.printed import (
     console,
     end_with,
     joint_table,

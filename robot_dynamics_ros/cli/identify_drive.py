@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.cli.options import console, joint_table, print_files, print_notes, stderr, write_json
+from robot_dynamics_ros.cli.printed import console, joint_table, print_files, print_notes, stderr, write_json
 from robot_dynamics_ros.errors import DataError
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, end_with, show_verdict, stderr, workers, write_json
+from robot_dynamics_ros.cli.options import workers
+from robot_dynamics_ros.cli.printed import console, end_with, show_verdict, stderr, write_json
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.verdict import times
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.cli.options import (
+from robot_dynamics_ros.cli.options import joint_index
+from robot_dynamics_ros.cli.printed import (
     console,
     end_with,
-    joint_index,
     joint_table,
     print_files,
     print_notes,

@@ -9,7 +9,8 @@ import click
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.bags.table_log import UNITS, TableOptions
 from robot_dynamics_ros.bags.tables import READERS, is_table
-from robot_dynamics_ros.cli.options import NewPath, complete_robot, console
+from robot_dynamics_ros.cli.options import NewPath, complete_robot
+from robot_dynamics_ros.cli.printed import console
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import load_robot

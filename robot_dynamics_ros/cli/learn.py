@@ -7,19 +7,15 @@ from typing import Any
 
 import click
 
-from robot_dynamics_ros.cli.options import (
-    NewPath,
-    complete_robot,
+from robot_dynamics_ros.cli.options import NewPath, complete_robot, effort_option, topic_option, verbose_option
+from robot_dynamics_ros.cli.printed import (
     console,
-    effort_option,
     end_with,
     joint_table,
     print_files,
     print_notes,
     show_verdict,
     stderr,
-    topic_option,
-    verbose_option,
     write_json,
 )
 from robot_dynamics_ros.errors import CapabilityError, DataError

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-from robot_dynamics_ros.cli.options import NewPath, console, jobs_option, stderr, workers
+from robot_dynamics_ros.cli.options import NewPath, jobs_option, workers
+from robot_dynamics_ros.cli.printed import console, stderr
 
 
 @click.command("learn-fleet")

@@ -1,26 +1,20 @@
-"""Options, progress bars and result files that every command shares, so that flags mean the same everywhere."""
+"""Options that every command shares, so that flags mean the same everywhere, and what their texts are read as."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Callable, Container
+from dataclasses import dataclass
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.text import Text
 
 from robot_dynamics_ros.effort.meaning import WORDS
-from robot_dynamics_ros.errors import ConfigError, printable
-from robot_dynamics_ros.outputs import write_atomically
+from robot_dynamics_ros.errors import ConfigError
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -191,39 +185,6 @@ def workers(jobs: str) -> tuple[int, str | None]:
     return int(jobs), None
 
 
-WHOLE: Any = {"break_long_words": False, "break_on_hyphens": False}
-WIDE = 190  # characters of a line in a file or pipe: the table of `bench`
-
-
-class PlainConsole(Console):
-    """A console without markup, colours of numbers, or control characters in text of files and robots.
-
-    A terminal breaks sentences between words and never a path; in files and pipes no line and no table is broken.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(markup=False, highlight=False, **options)
-        if not self.is_terminal and self._width is None:  # nor in COLUMNS
-            self.width = WIDE
-
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print; sentences as above."""
-        if len(objects) == 1 and isinstance(objects[0], str):
-            lines = objects[0].split("\n")
-            if self.is_terminal:
-                lines = [line for long in lines for line in wrap(long, self.width, **WHOLE) or [""]]
-            objects, options = ("\n".join(lines),), {"soft_wrap": True} | options
-        super().print(*objects, **options)
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        """Text of a print or of a cell of a table."""
-        return super().render_str("\n".join(printable(line, len(line) + 1) for line in text.split("\n")), **options)
-
-
-console = PlainConsole()
-stderr = PlainConsole(stderr=True)
-
-
 def only_finite(command: click.Command) -> click.Command:
     """The command, whose options refuse numbers that are not finite: a bound alone lets NaN pass."""
     for parameter in command.params:
@@ -250,36 +211,6 @@ class Finite:
         return value if self.inner is None else self.inner(context, parameter, value)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    raise TypeError(f"{type(value).__name__} is not JSON")
-
-
-def write_json(path: Path | None, result: dict[str, Any]) -> None:
-    """Write a command's numbers as a whole or not at all; None writes nothing. Raises OSError naming the path."""
-    if path is not None:
-        write_atomically(path, json.dumps(result, default=_plain, indent=1) + "\n")
-
-
-def print_notes(notes: Iterable[str], warnings: Iterable[str] = ()) -> None:
-    """A line for each note, then for each warning."""
-    for text in notes:
-        console.print(f"- {text}")
-    for text in warnings:
-        console.print(f"warning: {text}", style="yellow")
-
-
-def print_files(files: Mapping[str, Any]) -> None:
-    """A line for each file of a result, by what it is."""
-    for what, path in files.items():
-        console.print(f"{what.replace('_', ' ')}: {path}")
-
-
 def joint_index(robot: RobotFile, name: str, option: str) -> int:
     """Index from 0 of a joint given by name, alias or number from 1. Raises ConfigError."""
     if name.isdigit() and 1 <= int(name) <= robot.n_joints:
@@ -287,49 +218,3 @@ def joint_index(robot: RobotFile, name: str, option: str) -> int:
     if name not in robot.joint_aliases:
         raise ConfigError(option, "", f"{name!r} is none of {', '.join(robot.joint_names)}")
     return robot.joint_names.index(robot.joint_aliases[name])
-
-
-STYLES = {"good": "green", "fair": "yellow", "bad": "red"}  # of a headline, by its level
-NOT_USABLE = 3  # exit status of a result that is written but not usable
-
-
-def show_verdict(result: Mapping[str, Any]) -> None:
-    """Print headline and reasons of `verdict.verdict`."""
-    headline, *reasons = result["verdict"]
-    console.print(headline, style=STYLES[result["level"]])
-    for text in reasons:
-        console.print(text)
-
-
-def end_with(result: Mapping[str, Any]) -> None:
-    """Print the next command; a result that is not usable has exit status NOT_USABLE."""
-    if result["next"]:
-        console.print(f"next: {result['next']}")
-    if result["level"] == "bad":
-        click.get_current_context().exit(NOT_USABLE)
-
-
-LONGEST = 24  # characters of a joint name in one line
-
-
-def joint_table(names: Iterable[str], *heads: str, first: str = "joint") -> Any:
-    """Table of numbers, whose first column holds joint names: never cut, those above LONGEST characters in several
-    lines.
-    """
-    from rich.table import Column, Table
-
-    widest = max(min(max((len(name) for name in names), default=0), LONGEST), len(first))
-    numbers = (Column(head, justify="right") for head in heads)
-    return Table(Column(first, overflow="fold", width=widest), *numbers, box=None, pad_edge=False)
-
-
-def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T]:
-    """Iterate with a progress bar on stderr; silent where stderr is no terminal."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
-        yield from bar.track(items, total=total, description=text)

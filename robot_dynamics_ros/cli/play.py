@@ -9,7 +9,8 @@ import click
 import numpy as np
 
 from robot_dynamics_ros.bringup import check_names, environment
-from robot_dynamics_ros.cli.options import console, robot_option, stderr
+from robot_dynamics_ros.cli.options import robot_option
+from robot_dynamics_ros.cli.printed import console, stderr
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import RobotFile, load_robot

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
 from robot_dynamics_ros.bringup import environment
-from robot_dynamics_ros.cli.options import NewPath, stderr
+from robot_dynamics_ros.cli.options import NewPath
+from robot_dynamics_ros.cli.printed import stderr
 from robot_dynamics_ros.errors import DataError, printable
 from robot_dynamics_ros.nodes.executables import require_ros
 

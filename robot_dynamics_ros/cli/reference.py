@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.cli.options import console
+from robot_dynamics_ros.cli.printed import console
 from robot_dynamics_ros.estimators.reference import Comparison
 from robot_dynamics_ros.estimators.replay import Replay
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available

@@ -12,7 +12,8 @@ from typing import Any
 import click
 import numpy as np
 
-from robot_dynamics_ros.cli.options import NewPath, console, joint_index, numbers, robot_option_with, stderr
+from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, robot_option_with
+from robot_dynamics_ros.cli.printed import console, stderr
 from robot_dynamics_ros.errors import ConfigError
 
 SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)")

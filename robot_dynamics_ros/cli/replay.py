@@ -11,20 +11,16 @@ import click
 from robot_dynamics_ros.cli.options import (
     NewPath,
     bags_argument,
-    console,
     effort_option,
-    joint_table,
     numbers,
     out_option,
-    progress,
     reference_option,
     refuse_other,
     robot_option,
-    show_verdict,
     topic_option,
     view_file_option,
-    write_json,
 )
+from robot_dynamics_ros.cli.printed import console, joint_table, progress, show_verdict, write_json
 from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import calibration

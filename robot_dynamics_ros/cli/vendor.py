@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.cli.options import console
+from robot_dynamics_ros.cli.printed import console
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.at_rest import Stop, at_rest, stops
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions, add_force_sensor

@@ -14,7 +14,7 @@ from bench.speed import SECTIONS, cycles, least_squares, native
 from bench.speed.setup import Arm, Setup, figaroh
 from bench.speed.timing import Case, measure
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.cli.options import WIDE
+from robot_dynamics_ros.cli.printed import WIDE
 from robot_dynamics_ros.errors import ConfigError
 
 CONTEXT = click.Context(cli)

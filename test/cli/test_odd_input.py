@@ -12,7 +12,7 @@ from robot_text import changed, write
 
 from robot_dynamics_ros.bringup import describe
 from robot_dynamics_ros.cli.main import COMMANDS, cli, run
-from robot_dynamics_ros.cli.options import PlainConsole
+from robot_dynamics_ros.cli.printed import PlainConsole
 from robot_dynamics_ros.errors import ConfigError, DataError, printable
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.store import examine_robot

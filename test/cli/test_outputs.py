@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.bags.live_writer import recover
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.cli.options import write_json
+from robot_dynamics_ros.cli.printed import write_json
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import is_own_bag, new_bag, remove_bag, replacing, write_atomically
 from robot_dynamics_ros.signals import Log

@@ -11,9 +11,9 @@ from rich.console import Console
 from synthetic import synthetic_log
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli import options
+from robot_dynamics_ros.cli import printed
 from robot_dynamics_ros.cli.identify import command
-from robot_dynamics_ros.cli.options import NOT_USABLE
+from robot_dynamics_ros.cli.printed import NOT_USABLE
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.reports import arm
 from robot_dynamics_ros.identification.reports.arm import write_report
@@ -78,10 +78,10 @@ def test_the_page_is_one_file_with_the_verdict_pictures_every_term_code_in_its_l
 @pytest.mark.parametrize("width", [70, 200])
 def test_joint_names_are_never_cut(width, result, monkeypatch, capsys):
     names = [f"left_arm_with_a_long_name_{k}_joint" for k in range(5)] + ["shoulder_lift_joint"]
-    monkeypatch.setattr(options, "console", Console(width=width))
-    table = options.joint_table(names, "R2", *("constant Coulomb Nm",) * 5)
+    monkeypatch.setattr(printed, "console", Console(width=width))
+    table = printed.joint_table(names, "R2", *("constant Coulomb Nm",) * 5)
     for name in names:
         table.add_row(name, *["0.1234"] * 6)
-    options.console.print(table)
+    printed.console.print(table)
     shown = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[1:]]
     assert "".join(shown).replace(" ", "").endswith("".join(names))

@@ -139,7 +139,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "model_error": p["model_error"] or (0.0 if known else 0.03),
             "friction_std": p["unknown_friction"] * scale,
             "contact_on_ratio": p["contact_on_ratio"] or usual,
-            "contact_rest_share": AT_REST if rest["rest_time"].any() else 1.0,
+            "contact_rest_share": AT_REST,
             "contact_floor": contact_torque * scale,
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,

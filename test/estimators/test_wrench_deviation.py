@@ -23,15 +23,15 @@ def run(log, **force):
     return log
 
 
-def wrong(size, wrench=None, seconds=5.0):
-    """Motion whose torque is off by `size` of its deviation for the second half."""
-    log = measured(moving(seconds), wrench, noise=0.02)
+def wrong(size, wrench=None, seconds=5.0, stands=False):
+    """Motion, or a stand, whose torque is off by `size` of its deviation for the second half."""
+    log = measured(still(seconds=seconds) if stands else moving(seconds), wrench, noise=0.02)
     late = (log.time > seconds / 2)[:, None]
     log.effort = log.effort + late * size * 0.3 * REST * np.sign(np.sin(9.0 * log.time))[:, None]
     return log
 
 
-def expected(log, counts):
+def expected(log, counts, tails):
     """Scale of the variance (N,) from the joints' torques and deviations, in plain numpy."""
     z = ((log.external_joint_torque / log.external_joint_torque_std) ** 2).mean(axis=1)
     slot = log.stamp_ns // SLOT - log.stamp_ns[0] // SLOT
@@ -40,17 +40,21 @@ def expected(log, counts):
     for k in range(slot[-1] + 1):
         last = np.array(means[max(k - LATE - WINDOW + 1, 0) : max(k - LATE + 1, 0)])
         known = last[np.isfinite(last)]
-        found.append(0.7 * (known.sum() + 0.5 * WINDOW * 0.5) / (len(known) + 0.5 * WINDOW))
-    return np.clip(np.array(found)[slot], 0.25, 9.0)
+        found.append(tails * (known.sum() + 0.5 * WINDOW * 0.5) / (len(known) + 0.5 * WINDOW))
+    return np.clip(np.array(found)[slot], 0.1, 9.0)
 
 
-@pytest.mark.parametrize("size", [0.5, 3.0])
-def test_errors_of_the_last_moments_scale_the_covariance(size):
-    log = wrong(size)
-    scaled, plain = run(log, contact_on_ratio=50.0), run(log, contact_on_ratio=50.0, recent_error=0.0)
+@pytest.mark.parametrize(
+    ("size", "stands", "rest_bias", "tails"),
+    [(0.5, False, 0.6, 0.65), (3.0, False, 0.6, 0.65), (0.5, True, 0.6, 0.65 * 0.55), (0.5, True, 0.0, 0.65)],
+)
+def test_errors_of_the_last_moments_scale_the_covariance(size, stands, rest_bias, tails):
+    """At rest by less, where errors are absorbed."""
+    log, given = wrong(size, stands=stands), {"contact_on_ratio": 50.0, "rest_bias": rest_bias}
+    scaled, plain = run(log, **given), run(log, **given, recent_error=0.0)
     np.testing.assert_array_equal(scaled.external_wrench, plain.external_wrench)
     found, late = (scaled.external_wrench_std / plain.external_wrench_std) ** 2, log.time > 1.0
-    scale = expected(plain, log.time >= 0.13)
+    scale = expected(plain, log.time >= 0.13, tails)
     np.testing.assert_allclose(found[late], np.tile(scale[late, None], 6), rtol=1e-9)
     assert scale[late].min() < 0.5 and (scale.max() > 1.5) == (size > 1.0)
 

@@ -44,6 +44,7 @@ class RestBias {
   RestBias(int n, const RestBiasParameters& p) : n_(n), p_(p) {
     require_each("rest_time", p.time.data(), n, 0.0, 1e3);
     require_each("rest_std", p.std.data(), n, 0.0, 1e6);
+    for (int i = 0; i < n; ++i) absorbs_ = absorbs_ || p.time[i] * p.std[i] > 0.0;
     reset();
   }
 
@@ -82,8 +83,8 @@ class RestBias {
   void forget(int i) noexcept { now_[i] = older_[i] = newer_[i] = 0.0; }
 
   double bias(int i) const noexcept { return used_[i]; }
-  // The robot has stood for `delay`, and no contact was in the last `afterwards`: what is left of tau - b is small. A
-  // push may move joints: it ends when one of them slides, or with the contact.
+  // The robot has stood for `delay`, no contact was in the last `afterwards`, and errors are absorbed: what is left of
+  // tau - b is small. A push may move joints: it ends when one of them slides, or with the contact.
   bool settled() const noexcept { return settled_; }
   double pushed(int i) const noexcept { return pushed_[i]; }  // largest of the contacts at this place
 
@@ -113,7 +114,7 @@ class RestBias {
     still_ = stands(fastest) ? still_ + dt : 0.0;
     if (fastest > speeds::sliding || (fresh_ > 0.0 && !contact))
       settled_ = false;
-    else if (still_ >= 1e-9 * static_cast<double>(delay) && !contact)
+    else if (absorbs_ && still_ >= 1e-9 * static_cast<double>(delay) && !contact)
       settled_ = true;
   }
 
@@ -142,6 +143,7 @@ class RestBias {
   std::int64_t slot_ = none;                           // stamp over delay
   double fresh_ = 0.0, still_ = 0.0;                   // w; s for which the robot stands
   bool held_ = false, settled_ = false;                // b by a contact
+  bool absorbs_ = false;
 };
 
 }  // namespace robot_dynamics

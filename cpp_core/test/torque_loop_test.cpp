@@ -161,6 +161,7 @@ void ends_past_a_full_ring() {
     loop.cycle(State(0));
     loop.enable(TorqueMode::guide, nullptr, loop.ends());
     loop.cycle(State(1));
+    CHECK(loop.enabled() == EnableResult::done && loop.state() == GuardState::ok && loop.running());  // with the answer
     loop.publish();
     CHECK(loop.enabled() == EnableResult::done && loop.state() == GuardState::ok);
     while (loop.request(LoopRequest::refresh)) continue;

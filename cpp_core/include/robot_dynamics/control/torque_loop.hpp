@@ -205,7 +205,15 @@ class TorqueLoop {
       out_.q_d = record_.q;
     }
     in_use_.store(program_.trajectory(), std::memory_order_release);
+    announce();  // before the answer: who reads it finds the torque that it enabled
     enabled_.store(static_cast<int>(result), std::memory_order_release);
+  }
+
+  void announce() noexcept {
+    held_.store(guard_.held(now_ns_), std::memory_order_relaxed);
+    reason_.store(static_cast<int>(guard_.reason()), std::memory_order_release);
+    running_.store(live(), std::memory_order_release);
+    state_.store(static_cast<int>(guard_.state()), std::memory_order_release);
   }
 
   void compute(const TorqueState& s) noexcept {
@@ -258,10 +266,7 @@ class TorqueLoop {
   // Hands the record to the other thread.
   void publish() noexcept {
     if (!records_.push(record_)) lost_.fetch_add(1, std::memory_order_relaxed);
-    held_.store(guard_.held(now_ns_), std::memory_order_relaxed);
-    running_.store(record_.run, std::memory_order_release);
-    state_.store(record_.state, std::memory_order_release);
-    reason_.store(record_.reason, std::memory_order_release);
+    announce();
     finished_.store(program_.finished(), std::memory_order_relaxed);
     cycles_.fetch_add(1, std::memory_order_relaxed);
     for (int r = 0; r < static_cast<int>(GuardReason::count); ++r)

@@ -46,7 +46,7 @@ def expected(log, counts, tails):
 
 @pytest.mark.parametrize(
     ("size", "stands", "rest_bias", "tails"),
-    [(0.5, False, 0.6, 0.65), (3.0, False, 0.6, 0.65), (0.5, True, 0.6, 0.65 * 0.55), (0.5, True, 0.0, 0.65)],
+    [(0.5, False, 0.6, 0.65), (3.0, False, 0.6, 0.65), (0.5, True, 0.6, 0.65**2), (0.5, True, 0.0, 0.65)],
 )
 def test_errors_of_the_last_moments_scale_the_covariance(size, stands, rest_bias, tails):
     """At rest by less, where errors are absorbed."""

@@ -2,7 +2,7 @@
 //
 // Errors last for tenths of a second: while no contact is flagged, the recent mean of (torque / deviation)^2 over all
 // joints scales the covariance of the wrench, within 0.1..9: by 0.65 of it where the covariance contains a moment,
-// which a free robot does not have, and by 0.55 of that at rest, where errors are absorbed (source: own). The contact
+// which a free robot does not have, and by 0.65 of that at rest, where errors are absorbed (source: own). The contact
 // decision does not use it.
 //
 // In contact two errors of a joint's torque tau are added to what is published. Neither decision nor estimate uses
@@ -26,14 +26,14 @@ namespace robot_dynamics {
 
 class ExternalForce {
  public:
-  static constexpr double no_moment = 0.65, absorbed = 0.55;  // of the scale of the covariance
-  static constexpr double unchanged = 0.1;                    // s without samples after which contact is judged anew
-  static constexpr double first_look = 0.4;                   // s from the start until lasting torque can be a contact
-  static constexpr double payload_delay = 10.0;               // s of contact after which a new payload is considered
-  static constexpr double min_free_time = 0.5;  // s without contact before a contact is evidence against a tare
-  static constexpr double unseen_end = 2.0;     // s after a flag that falls while its torque lasts: the push may go on
-  static constexpr double clear = 5.0;          // of contact_force: least force that the threshold at rest takes
-  static constexpr double displaced = 0.05;     // deviation of what friction keeps of a push, as share of it
+  static constexpr double surer = 0.65;          // of the scale of the covariance, for each of the two
+  static constexpr double unchanged = 0.1;       // s without samples after which contact is judged anew
+  static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
+  static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
+  static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
+  static constexpr double unseen_end = 2.0;      // s after a flag that falls while its torque lasts: the push may go on
+  static constexpr double clear = 5.0;           // of contact_force: least force that the threshold at rest takes
+  static constexpr double displaced = 0.05;      // deviation of what friction keeps of a push, as share of it
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
@@ -240,7 +240,7 @@ class ExternalForce {
     double sum = 0.0;
     for (int i = 0; i < chain_.n; ++i) sum += out.torque[i] / out.torque_std[i] * (out.torque[i] / out.torque_std[i]);
     const double mean = recent_.step(stamp_ns, sum / chain_.n, free && settled());
-    const double share = (p_.wrench.expected_moment > 0.0 ? no_moment : 1.0) * (rest_.settled() ? absorbed : 1.0);
+    const double share = (p_.wrench.expected_moment > 0.0 ? surer : 1.0) * (rest_.settled() ? surer : 1.0);
     for (double& c : estimate_.covariance) c *= free ? std::clamp(share * mean, 0.1, 9.0) : 1.0;
   }
 

@@ -16,8 +16,9 @@
 #include <cstdint>
 
 #include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/observers/carried_load.hpp"
+#include "robot_dynamics/observers/contact_decision.hpp"
 #include "robot_dynamics/observers/external_torque.hpp"
-#include "robot_dynamics/observers/release.hpp"
 #include "robot_dynamics/observers/tare.hpp"
 #include "robot_dynamics/signals/recent_mean.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
@@ -26,14 +27,9 @@ namespace robot_dynamics {
 
 class ExternalForce {
  public:
-  static constexpr double surer = 0.65;          // of the scale of the covariance, for each of the two
-  static constexpr double unchanged = 0.1;       // s without samples after which contact is judged anew
-  static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
-  static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
-  static constexpr double min_free_time = 0.5;   // s without contact before a contact is evidence against a tare
-  static constexpr double unseen_end = 2.0;      // s after a flag that falls while its torque lasts: the push may go on
-  static constexpr double clear = 5.0;           // of contact_force: least force that the threshold at rest takes
-  static constexpr double displaced = 0.05;      // deviation of what friction keeps of a push, as share of it
+  static constexpr double surer = 0.65;      // of the scale of the covariance, for each of the two
+  static constexpr double unchanged = 0.1;   // s without samples after which contact is judged anew
+  static constexpr double first_look = 0.4;  // s from the start until lasting torque can be a contact
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
@@ -41,16 +37,14 @@ class ExternalForce {
         torque_(chain, p),
         inverse_(chain, p.wrench),
         frame_(chain, p.frame),
-        contact_(chain.n + 1, p.contact),
-        payload_(chain, p.payload_pieces),
+        contact_(chain.n, p.contact, p.contact_force),
+        load_(chain, p.payload_pieces),
         tare_(chain.n),
         rest_(chain.n, p.rest),
-        release_(chain.n, p.contact.on_ratio, p.contact.off_time),
         drift_(chain.n, p.drift),
         recent_(p.recent_error, 0.5),
         smooth_(6, p.force_cutoff) {
     require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
-    require_range("contact_force", p.contact_force, 0.0, 1e6);
     require_range("tare_payload", p.tare_payload, 0.0, std::numeric_limits<double>::infinity());
     require_range("onset_gain", p.onset_gain, 0.0, 1e5);
     require_each("friction_level", p.friction_level.data(), chain.n, 0.0, 1e6);
@@ -74,11 +68,11 @@ class ExternalForce {
       resume(timing_.silence() > unchanged);
     else if (dt == 0.0)
       restart();
-    if (tick == Tick::backwards) payload_.reset();
+    if (tick == Tick::backwards) load_.check().reset();
     if (tick == Tick::late) torque_.pause();  // a clamped step would leave out part of what changed the momentum
     const bool healthy = torque_.step(dt, in, friction, friction_std, drift_);
     const bool posed = publish(stamp_ns, dt, in, friction_std, out);
-    if (posed) hold_load(stamp_ns, out);
+    if (posed) hold_push(stamp_ns, out);
     if (posed) learn(stamp_ns, dt, in.qd, friction_std);
     age_ += dt;
     std::copy_n(in.q, n, q_.begin());
@@ -91,30 +85,30 @@ class ExternalForce {
 
   void reset() noexcept {
     timing_.reset();
-    payload_.reset();
+    load_.check().reset();
     drift_.reset();
     restart();
   }
 
   TareResult tare() noexcept {
     Joints left{};
-    payload_.beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare_payload, left.data());
-    const TareResult result = tare_.take(contact_.any() && free_time_ >= min_free_time, left.data());
-    if (result == TareResult::accepted) payload_.forget(), forget_decisions();
+    load_.check().beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare_payload, left.data());
+    const TareResult result = tare_.take(contact_.any() && contact_.was_free(), left.data());
+    if (result == TareResult::accepted) load_.check().forget(), forget_decisions();
     return result;
   }
   void set_bias(const double* bias) noexcept {
     tare_.set_bias(bias);
-    payload_.forget();
+    load_.check().forget();
     forget_decisions();
   }
   bool answer_payload(PayloadCheck::Answer a) noexcept {
-    if (!payload_.answer(a)) return false;
+    if (!load_.check().answer(a)) return false;
     forget_decisions();
     return true;
   }
   const double* bias() const noexcept { return tare_.bias(); }
-  const PayloadCheck& payload() const noexcept { return payload_; }
+  const PayloadCheck& payload() const noexcept { return load_.check(); }
   const ViscousDrift& drift() const noexcept { return drift_; }
   const TorqueHealth& health() const noexcept { return torque_.health(); }
   const SampleTiming& timing() const noexcept { return timing_; }
@@ -138,7 +132,7 @@ class ExternalForce {
     torque_.resume();
     smooth_.reset();
     tare_.reset();
-    payload_.pause();
+    load_.check().pause();
     drift_.pause();
   }
 
@@ -147,7 +141,7 @@ class ExternalForce {
     for (int i = 0; i < chain_.n; ++i) r[i] = robot_on_environment(tare_.bias()[i]);
     torque_.begin(r.data());
     estimate_ = WrenchEstimate{};
-    load_.reset();
+    push_.reset();
     judge_anew();
   }
 
@@ -157,11 +151,8 @@ class ExternalForce {
   }
 
   void judge_anew() noexcept {
-    pushed_ = 0.0;
     contact_.reset();
-    release_.reset();
     recent_.reset();
-    free_time_ = 0.0;
   }
 
   // Link-side torque does not contain friction; without a friction stage none is subtracted and the std grows.
@@ -179,30 +170,30 @@ class ExternalForce {
   bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* friction_std,
                const ForceOutput& out) noexcept {
     const int n = chain_.n;
-    Joints raw{}, torque{}, std{}, free_std{}, friction{}, behind{};
+    Joints raw{}, torque{}, std{}, free_std{}, error{}, friction{}, behind{};
     for (int i = 0; i < n; ++i) {
       raw[i] = environment_on_robot(torque_.r(i));
       torque[i] = raw[i] - tare_.bias()[i];
+      error[i] = relative_error(i, friction_std[i]);
       if (!contact_.any()) continue;
       behind[i] = torque_.lag(i);
-      friction[i] = added_by(i, friction_std[i], load_.held(i));
+      friction[i] = error[i] * push_.held(i);
     }
     const auto widened = [&](int i, double variance) {
       return std::sqrt(variance + friction[i] * friction[i] + behind[i] * behind[i]);
     };
     for (int i = 0; i < n; ++i) std[i] = widened(i, torque_.variance(i));
-    recognise_payload(dt, in, friction_std, torque.data(), std.data());
-    for (int i = 0; i < n; ++i) raw[i] -= load_torque_[i], torque[i] -= load_torque_[i];
+    recognise_load(dt, in, torque.data(), std.data(), error.data());
+    for (int i = 0; i < n; ++i) raw[i] -= load_.torque(i), torque[i] -= load_.torque(i);
     for (int i = 0; i < n; ++i)
       if (torque_.slides(i)) rest_.forget(i);
     rest_.step(stamp_ns, dt, in.q, in.qd, torque.data(), trusted(), contact_.any());
     for (int i = 0; i < n; ++i) {
       out.torque[i] = torque[i] - rest_.bias(i);
-      free_std[i] = std::sqrt(torque_.variance(i) + load_variance_[i]);
-      out.torque_std[i] = widened(i, torque_.variance(i) + load_variance_[i]);
+      free_std[i] = std::sqrt(torque_.variance(i) + load_.variance(i));
+      out.torque_std[i] = widened(i, torque_.variance(i) + load_.variance(i));
     }
-    if (release_.step(stamp_ns, dt, out.torque, free_std.data(), contact_.any()))
-      contact_.reset(), rest_.take(in.qd, torque.data());
+    if (contact_.ended(stamp_ns, dt, out.torque, free_std.data())) rest_.take(in.qd, torque.data());
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
     double J[6 * max_joints];
@@ -227,11 +218,9 @@ class ExternalForce {
   }
 
   void learn(std::int64_t stamp_ns, double dt, const double* qd, const double* friction_std) noexcept {
-    pushed_ = std::max(pushed_ - dt, 0.0);
-    const bool free =
-        trusted() && pushed_ == 0.0 && (payload_.held() || payload_.verdict() == PayloadCheck::Verdict::none);
+    const bool free = trusted() && !contact_.may_last() && !load_.flagged();
     double left[max_joints];
-    for (int i = 0; i < chain_.n; ++i) left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_torque_[i]);
+    for (int i = 0; i < chain_.n; ++i) left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_.torque(i));
     drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), qd, left, friction_std, free);
   }
 
@@ -244,87 +233,48 @@ class ExternalForce {
     for (double& c : estimate_.covariance) c *= free ? std::clamp(share * mean, 0.1, 9.0) : 1.0;
   }
 
-  // Deviation that a load (Nm) adds: the relative errors of friction and of the torque constant.
-  double added_by(int i, double friction_std, double load) const noexcept {
+  // Deviation that a load adds, as share of it: the relative errors of friction and of the torque constant.
+  double relative_error(int i, double friction_std) const noexcept {
     const double friction = p_.friction_level[i] > 0.0 ? friction_std / p_.friction_level[i] : 0.0;
-    return std::hypot(friction, p_.effort_error[i]) * load;
+    return std::hypot(friction, p_.effort_error[i]);
   }
 
-  void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
+  void hold_push(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
     double load[max_joints];
     const double* bound = p_.torque_bound.data();
     for (int i = 0; i < chain_.n; ++i) load[i] = robot_on_environment(out.torque[i]);
-    load_.step(stamp_ns, chain_.n, contact_.any(), load, bound, out.contact_load);
+    push_.step(stamp_ns, chain_.n, contact_.any(), load, bound, out.contact_load);
     for (int i = 0; i < chain_.n; ++i) {
-      const double whole = out.contact_load[i] + robot_on_environment(load_torque_[i]);
+      const double whole = out.contact_load[i] + robot_on_environment(load_.torque(i));
       out.contact_load[i] = std::clamp(whole, -bound[i], bound[i]);
     }
   }
 
-  // What a payload or a bias explains of the torque, and what of it is sure enough to be taken off. A contact that
-  // lasts for so long may be a payload that was picked up or put down: what was seen before it says nothing of that.
-  void recognise_payload(double dt, const ForceInput& in, const double* friction_std, const double* torque,
-                         const double* std) noexcept {
-    const int n = chain_.n;
-    const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
-    contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
-    if (contact_time_ >= payload_delay && contact_time_ - dt < payload_delay) payload_.reset(), drift_.keep();
-    if (settled()) payload_.step(dt, in.q, in.qd, qdd, torque, std, contact_.any());
-    explained_.fill(0.0), load_torque_.fill(0.0), load_variance_.fill(0.0);
-    if (payload_.held())
-      payload_.taken_off(in.q, in.qd, qdd, load_torque_.data(), load_variance_.data());
-    else
-      payload_.explained(in.q, in.qd, qdd, explained_.data());
-    for (int i = 0; i < n; ++i) {
-      const double error = added_by(i, friction_std[i], load_torque_[i]);
-      load_variance_[i] += error * error;
-    }
-    if (payload_.held() == held_) return;  // it may also change between steps: an answer, a clock that ran backwards
-    held_ = payload_.held();
+  void recognise_load(double dt, const ForceInput& in, const double* torque, const double* std,
+                      const double* error) noexcept {
+    const double zero[max_joints] = {};
+    const double* qdd = absent(in.qdd, chain_.n) || !all_finite(in.qdd, chain_.n) ? zero : in.qdd;
+    load_.step(dt, in.q, in.qd, qdd, torque, std, error, settled(), contact_.any());
+    if (load_.lasts()) drift_.keep();
+    if (!load_.changed()) return;
     forget_decisions();
     drift_.revert();  // learned with a payload that was not known yet, or that was none
   }
 
-  // Contact needs significance against zero and against what a payload or bias explains of the whole torque. A push
-  // takes the gears to another place of their presliding friction, which shows once it is over.
   void decide(double dt, const double* J, const double* torque, const double* whole_std, const double* free_std,
               const ForceOutput& out) noexcept {
-    const int n = chain_.n;
-    const bool flagged = !payload_.held() && payload_.verdict() != PayloadCheck::Verdict::none;
-    double magnitude[max_joints + 1], std[max_joints + 1], rest[max_joints];
-    bool other = false;  // than those of the estimate
-    for (int i = 0; i < n; ++i) {
-      rest[i] = torque[i] - explained_[i];
-      magnitude[i] = std::min(std::abs(out.torque[i]), std::abs(rest[i]));
-      const double over = p_.friction_level[i] > 0.0 ? rest_.pushed(i) - std::abs(out.torque[i]) : 0.0;
-      const double left = displaced * std::max(over, 0.0);
-      std[i] = std::sqrt(free_std[i] * free_std[i] + left * left);
-      other = other || left > 0.0;
+    Joints rest{}, pushed{};
+    for (int i = 0; i < chain_.n; ++i) {
+      rest[i] = torque[i] - load_.explained(i);
+      pushed[i] = p_.friction_level[i] > 0.0 ? rest_.pushed(i) : 0.0;
     }
-    WrenchEstimate known;
-    magnitude[n] = significance(other && inverse_.solve(J, out.torque, std, known) ? known : estimate_);
-    std[n] = 1.0;
-    if (WrenchEstimate left; flagged && inverse_.solve(J, rest, whole_std, left))
-      magnitude[n] = std::min(magnitude[n], significance(left));
-    // else a payload that shows little, or friction of one wrist, which is a moment, would be a contact
-    if (rest_.settled() && payload_.known() && force(estimate_) >= clear * p_.contact_force)
-      std[n] *= p_.contact.rest_share;
-    if (!payload_.confirmed() && age_ < first_look + 3.0 / torque_.slowest())
-      for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may be older than the estimator: check for a payload first
-    const bool before = contact_.any();
-    contact_.step(dt, magnitude, std, out.contact);
-    if (before && !contact_.any() && release_.lasting()) pushed_ = unseen_end;
-    const bool free = settled() && !contact_.any() && !flagged;
-    free_time_ = free ? free_time_ + dt : free_time_ < min_free_time ? 0.0 : free_time_;
-    *out.payload_or_bias = flagged || payload_.held() ? 1.0 : 0.0;
+    const bool early = !load_.check().confirmed() && age_ < first_look + 3.0 / torque_.slowest();
+    const ContactEvidence seen{J,         out.torque,    free_std,        rest.data(),
+                               whole_std, pushed.data(), load_.flagged(), rest_.settled() && load_.check().known(),
+                               early};
+    contact_.step(dt, seen, inverse_, estimate_, settled(), out.contact);
+    *out.payload_or_bias = load_.flagged() || load_.check().held() ? 1.0 : 0.0;
   }
-
-  // Of a wrench whose force is large enough to be a contact at the TCP, else 0.
-  double significance(const WrenchEstimate& e) const noexcept {
-    const double least = contact_.active(chain_.n) ? ContactDetector::off_share : 1.0;
-    return force(e) >= least * p_.contact_force ? e.significance : 0.0;
-  }
-  static double force(const WrenchEstimate& e) noexcept { return std::hypot(e.wrench[0], e.wrench[1], e.wrench[2]); }
 
   Status fault(const ForceOutput& out) noexcept {
     const int n = chain_.n;
@@ -350,21 +300,17 @@ class ExternalForce {
   ExternalTorque torque_;
   WrenchInverse inverse_;
   WrenchFrame frame_;
-  ContactDetector contact_;
-  PayloadCheck payload_;
+  ContactDecision contact_;
+  CarriedLoad load_;
   Tare tare_;
   RestBias rest_;
-  Release release_;
   ViscousDrift drift_;
   RecentMean recent_;
   LowPass smooth_;
   WrenchEstimate estimate_;
-  ContactLoad load_;
+  ContactLoad push_;
   Joints q_{};
-  Joints explained_{}, load_torque_{}, load_variance_{};     // by a payload or bias; of it, what is taken off
-  bool held_ = false;                                        // a payload, in the last step
-  double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
-  double pushed_ = 0.0;                                      // s for which a push may go on whose end was not seen
+  double age_ = 0.0;  // s since the start
 };
 
 }  // namespace robot_dynamics

@@ -1,0 +1,51 @@
+// What a payload or a bias that no file names explains of the external torque, and what of it is sure enough to be
+// taken off (payload_check.hpp).
+#pragma once
+
+#include "robot_dynamics/observers/payload_check.hpp"
+
+namespace robot_dynamics {
+
+class CarriedLoad {
+ public:
+  static constexpr double delay = 10.0;  // s of contact after which a payload may have been picked up or put down
+
+  CarriedLoad(const Chain& chain, int pieces) : n_(chain.n), check_(chain, pieces) {}
+
+  // torque, std (n): external torque and its deviation; error (n): deviation that a load adds, as share of it.
+  // collect: the torque is settled. What was seen before a contact that lasts says nothing of its end.
+  void step(double dt, const double* q, const double* qd, const double* qdd, const double* torque, const double* std,
+            const double* error, bool collect, bool contact) noexcept {
+    const double before = contact_time_;
+    contact_time_ = contact ? contact_time_ + dt : 0.0;
+    lasts_ = contact_time_ >= delay && before < delay;
+    if (lasts_) check_.reset();
+    if (collect) check_.step(dt, q, qd, qdd, torque, std, contact);
+    explained_.fill(0.0), torque_.fill(0.0), variance_.fill(0.0);
+    if (check_.held())
+      check_.taken_off(q, qd, qdd, torque_.data(), variance_.data());
+    else
+      check_.explained(q, qd, qdd, explained_.data());
+    for (int i = 0; i < n_; ++i) variance_[i] += error[i] * torque_[i] * (error[i] * torque_[i]);
+    changed_ = check_.held() != held_;  // it may also change between steps: an answer, a clock that ran backwards
+    held_ = check_.held();
+  }
+
+  PayloadCheck& check() noexcept { return check_; }
+  const PayloadCheck& check() const noexcept { return check_; }
+  double torque(int i) const noexcept { return torque_[i]; }        // taken off
+  double variance(int i) const noexcept { return variance_[i]; }    // of it
+  double explained(int i) const noexcept { return explained_[i]; }  // of what is left
+  bool lasts() const noexcept { return lasts_; }                    // a contact, for `delay` since this step
+  bool changed() const noexcept { return changed_; }                // whether a payload is held, in this step
+  bool flagged() const noexcept { return !check_.held() && check_.verdict() != PayloadCheck::Verdict::none; }
+
+ private:
+  int n_;
+  PayloadCheck check_;
+  std::array<double, max_joints> explained_{}, torque_{}, variance_{};
+  bool held_ = false, lasts_ = false, changed_ = false;
+  double contact_time_ = 0.0;  // s
+};
+
+}  // namespace robot_dynamics

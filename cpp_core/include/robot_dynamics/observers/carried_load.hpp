@@ -13,7 +13,7 @@ class CarriedLoad {
   CarriedLoad(const Chain& chain, int pieces) : n_(chain.n), check_(chain, pieces) {}
 
   // torque, std (n): external torque and its deviation; error (n): deviation that a load adds, as share of it.
-  // collect: the torque is settled. What was seen before a contact that lasts says nothing of its end.
+  // collect: the torque is settled. What was seen before a contact that lasts says nothing of what is carried then.
   void step(double dt, const double* q, const double* qd, const double* qdd, const double* torque, const double* std,
             const double* error, bool collect, bool contact) noexcept {
     const double before = contact_time_;

@@ -18,7 +18,7 @@ struct ContactEvidence {
   const double* pushed;            // (n) Nm: largest torque that friction may keep something of; 0: none
   bool explained;                  // by a payload or bias that is not taken off
   bool stands;                     // errors at rest are absorbed, and a payload is known or there is none
-  bool early;                      // the torque may be older than the estimator
+  bool early;                      // the torque may be older than the estimator: a payload is looked for first
 };
 
 class ContactDecision {
@@ -54,7 +54,7 @@ class ContactDecision {
   // -> contact 0/1 (n + 1: joints, TCP). estimate: of the torque and its deviation. settled: no contact is free time.
   void step(double dt, const ContactEvidence& e, const WrenchInverse& inverse, const WrenchEstimate& estimate,
             bool settled, double* contact) noexcept {
-    double magnitude[max_joints + 1] = {}, std[max_joints + 1];
+    double magnitude[max_joints + 1], std[max_joints + 1];
     bool other = false;  // deviations than those of the estimate
     for (int i = 0; i < n_; ++i) {
       magnitude[i] = std::min(std::abs(e.torque[i]), std::abs(e.rest[i]));

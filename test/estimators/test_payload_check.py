@@ -131,6 +131,21 @@ def test_a_weight_that_a_stand_hid_is_no_contact_when_the_arm_sets_off():
     assert log.payload_or_bias[-1] and not log.contact.any()
 
 
+@pytest.mark.parametrize("begin", [0.3, 0.4, 0.5])
+def test_a_push_in_the_first_motion_with_a_weight_ends_with_the_push(begin):
+    """A stand hid the weight, and the pieces of the push hide it, too: what is left after it decides."""
+    motion = through(ORIENTATIONS[2:4], rest=3.0, travel=3.0)
+    empty, log = (measured(motion, payload=(mass, COM, (0.0,) * 6), noise=0.05) for mass in (0.0, 1.0))
+    speed = np.abs(motion[1]).max(axis=1)
+    log.effort += np.clip(1.0 - speed / 0.02, 0.0, 1.0)[:, None] * (empty.effort - log.effort)
+    since = log.time - log.time[np.argmax(speed > 0.01)] - begin
+    pushed = (since > 0.0) & (since < 1.2)
+    push = pushed[:, None] * np.array([15.0, 20.0, 15.0, 0, 0, 0])
+    log.effort -= np.einsum("kij,ki->kj", model().jacobian(log.q), push)
+    Pipeline(ROBOT.with_updates({"residuals.moving": 0.5 * REST, "residuals.rest": 5.0 * REST})).run(log)
+    assert log.contact[pushed, -1].mean() > 0.6 and not log.contact[since > 1.2 + 0.3].any()
+
+
 def test_sensor_bias_is_flagged_as_bias():
     log = measured(through(ORIENTATIONS))
     log.effort = log.effort + np.array([30.0, -35.0, 30.0, 9.0, 9.0, -9.0])

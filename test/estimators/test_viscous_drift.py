@@ -105,12 +105,12 @@ def test_friction_beyond_the_recorded_speeds_is_taken_for_viscosity_by_half():
 @pytest.mark.parametrize(
     ("forces", "changes", "event"),
     [
-        ([(0.0, 8.0, 2, -4.0), (0.3, 1.5, 0, 40.0)], [True], None),
+        ([(0.0, 8.0, 2, -2.5)], [True], None),
         ([(0.0, 3.0, 2, -20.0)], [True, False], None),
         ([(0.0, 3.0, 2, -20.0)], [True, False], PayloadAnswer.refuse),
         ([(0.0, 3.0, 2, -20.0)], [True, False], "the clock runs backwards"),
     ],
-    ids=["found after a push", "a push that ends", "refused", "backwards"],
+    ids=["light, found late", "a push that ends", "refused", "backwards"],
 )
 def test_what_was_learned_with_a_payload_that_was_not_known_or_was_none_is_forgotten(forces, changes, event):
     """forces: from, until [s], axis, N; changes: of whether a payload is held, the last after some was learned; event:

@@ -44,9 +44,10 @@ class ContactDecision {
     release_.reset();
   }
 
-  // True once when a push ends; before the decision of the same sample.
-  bool ended(std::int64_t stamp_ns, double dt, const double* torque, const double* std) noexcept {
-    if (!release_.step(stamp_ns, dt, torque, std, any())) return false;
+  // True once when a push ends, also one that was taken for a payload (explained); before the decision of the same
+  // sample.
+  bool ended(std::int64_t stamp_ns, double dt, const double* torque, const double* std, bool explained) noexcept {
+    if (!release_.step(stamp_ns, dt, torque, std, any() || explained)) return false;
     contact_.reset();
     return true;
   }

@@ -193,7 +193,10 @@ class ExternalForce {
       free_std[i] = std::sqrt(torque_.variance(i) + load_.variance(i));
       out.torque_std[i] = widened(i, torque_.variance(i) + load_.variance(i));
     }
-    if (contact_.ended(stamp_ns, dt, out.torque, free_std.data())) rest_.take(in.qd, torque.data());
+    if (contact_.ended(stamp_ns, dt, out.torque, free_std.data(), load_.flagged())) {
+      rest_.take(in.qd, torque.data());
+      load_.check().push_ended();
+    }
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
     double J[6 * max_joints];

@@ -96,9 +96,14 @@ class PayloadCheck {
   }
 
   void pause() noexcept { waited_ = 0.0; }  // samples are missing: the collected evidence stays
+  // A push is over: until enough is known, what is left may be a payload that the pieces of the push hide.
+  void push_ended() noexcept {
+    filled_ = 1.0;
+    since_ = count_;
+  }
   // Forget the evidence; a held payload stays.
   void forget() noexcept {
-    count_ = now_ = 0;
+    count_ = now_ = since_ = 0;
     filled_ = waited_ = 0.0;
     unloaded_ = false;
     verdict_ = Verdict::none;
@@ -160,25 +165,38 @@ class PayloadCheck {
   }
 
   void judge() noexcept {
-    PayloadEvidence sum;
-    for (int k = 0; k < count_; ++k) sum.add(1.0, piece_[k]);
+    const PayloadEvidence sum = total(0, count_);
     verdict_ = Verdict::none;
     const bool significant = shows(sum) || (!enough() && shows(piece_[now_]));  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
-    if (significant) decide(sum);
+    if (significant) decide(0, count_);
+    hold();
+    const bool after = since_ > 0 && since_ < count_ && sum.amount < 2.0 * pieces_;
+    if (verdict_ == Verdict::none && after && shows(piece_[since_])) decide(since_, since_ + 1);
+  }
+
+  // What is held stays until something contradicts it.
+  void hold() noexcept {
     if (!enough() || answer_ != Answer::judge) return;
     if (verdict_ == Verdict::bias) held_ = false;
-    if (verdict_ != Verdict::payload || !hangs()) return;  // what is held stays until something contradicts it
+    if (verdict_ != Verdict::payload || !hangs()) return;
     held_ = true;
     load_ = fit_;
   }
 
+  PayloadEvidence total(int from, int to) const noexcept {
+    PayloadEvidence sum;
+    for (int k = from; k < to; ++k) sum.add(1.0, piece_[k]);
+    return sum;
+  }
+
   // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. A payload
   // takes off no more than the last body has: a force that lifts the arm is a push.
-  void decide(const PayloadEvidence& sum) noexcept {
+  void decide(int from, int to) noexcept {
+    const PayloadEvidence sum = total(from, to);
     PayloadLoad fit;
     Joints bias{};
-    const double payload = fit_payload(piece_.data(), count_, model_.joints(), fit);
+    const double payload = fit_payload(piece_.data() + from, to - from, model_.joints(), fit);
     const double constant = fit_bias(sum, bias) / sum.energy;
     if (enough() && constant > bias_explained && 1.0 - constant < 0.5 * (1.0 - payload)) {
       verdict_ = Verdict::bias;
@@ -214,8 +232,9 @@ class PayloadCheck {
   PayloadModel model_;
   int pieces_;
   std::array<PayloadEvidence, capacity> piece_{};
-  PayloadEvidence recent_;              // of the last samples, at most `piece_time` seconds
-  int count_ = 0, now_ = 0, free_ = 0;  // pieces, the present one, free of torque in succession
+  PayloadEvidence recent_;                          // of the last samples, at most `piece_time` seconds
+  int count_ = 0, now_ = 0, since_ = 0, free_ = 0;  // pieces, the present one, before the end of a push, free of
+                                                    // torque in succession
   double recent_time_ = 0.0, waited_ = 0.0, stood_ = 0.0,
          filled_ = 0.0;    // s since a sample, s since the arm moved, share of the piece
   bool unloaded_ = false;  // enough pieces showed no torque

@@ -31,7 +31,7 @@ class Release {
 
   void reset() noexcept { known_ = 0, lasts_ = 0.0, lasting_ = false; }
 
-  // tau, std (n) -> a contact is over
+  // tau, std (n) -> a contact is over; once
   bool step(std::int64_t stamp_ns, double dt, const double* tau, const double* std, bool contact) noexcept {
     if (const std::int64_t slot = stamp_ns / slot_time; known_ == 0 || slot != slot_) turn(slot, tau);
     const auto& before = past_[next_];
@@ -43,7 +43,7 @@ class Release {
     lasting_ = whole > change;
     const bool less = contact && known_ == kept && change > least_ * least_ && whole < left * change;
     lasts_ = less && rest * rest < cosine * cosine * whole * change ? lasts_ + dt : 0.0;
-    return lasts_ >= time_;
+    return lasts_ >= time_ && lasts_ - dt < time_;
   }
 
   // The torque has not changed by as much as it is.

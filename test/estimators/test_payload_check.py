@@ -131,7 +131,7 @@ def test_a_weight_that_a_stand_hid_is_no_contact_when_the_arm_sets_off():
     assert log.payload_or_bias[-1] and not log.contact.any()
 
 
-@pytest.mark.parametrize("begin", [0.3, 0.4, 0.5])
+@pytest.mark.parametrize("begin", [0.3, 0.4, 0.5, 0.6])
 def test_a_push_in_the_first_motion_with_a_weight_ends_with_the_push(begin):
     """A stand hid the weight, and the pieces of the push hide it, too: what is left after it decides."""
     motion = through(ORIENTATIONS[2:4], rest=3.0, travel=3.0)

@@ -62,7 +62,7 @@ class PayloadCheck {
 
   bool held() const noexcept { return held_; }
   // It is held, or there is none: twice as many pieces show it as hold one.
-  bool known() const noexcept { return (held_ || verdict_ == Verdict::none) && pieces() >= 2 * pieces_; }
+  bool known() const noexcept { return (held_ || verdict_ == Verdict::none) && ample(); }
   const PayloadLoad& load() const noexcept { return held_ ? load_ : fit_; }  // held, else of the pieces
   // keep: of a held payload. False: there is none.
   bool answer(Answer a) noexcept {
@@ -96,10 +96,14 @@ class PayloadCheck {
   }
 
   void pause() noexcept { waited_ = 0.0; }  // samples are missing: the collected evidence stays
-  // A push is over: until enough is known, what is left may be a payload that the pieces of the push hide.
+  // A push is over: the piece under way begins anew, and so does a stand until enough is known. What is left may be a
+  // payload that the pieces of the push hide.
   void push_ended() noexcept {
-    filled_ = 1.0;
-    since_ = count_;
+    if (!ample()) stood_ = 0.0;
+    since_ = full() ? count_ : now_;
+    if (full()) return;
+    piece_[now_] = {};
+    filled_ = 0.0;
   }
   // Forget the evidence; a held payload stays.
   void forget() noexcept {
@@ -123,6 +127,7 @@ class PayloadCheck {
   bool complete() const noexcept { return count_ == capacity; }
   int pieces() const noexcept { return count_ - (full() ? 0 : 1); }
   bool enough() const noexcept { return pieces() >= pieces_; }
+  bool ample() const noexcept { return pieces() >= 2 * pieces_; }
 
   // Into the present piece, or the next one: a new one, else the oldest.
   void store(const PayloadEvidence& s) noexcept {
@@ -171,7 +176,7 @@ class PayloadCheck {
     unloaded_ = unloaded_ || (enough() && !significant);
     if (significant) decide(0, count_);
     hold();
-    const bool after = since_ > 0 && since_ < count_ && sum.amount < 2.0 * pieces_;
+    const bool after = since_ > 0 && since_ < count_ && !ample();
     if (verdict_ == Verdict::none && after && shows(piece_[since_])) decide(since_, since_ + 1);
   }
 

@@ -121,13 +121,21 @@ def test_contact_on_top_of_a_wrong_payload_is_still_contact():
     assert size == pytest.approx(120.0, rel=0.1)  # the push without the payload
 
 
-def test_a_weight_that_a_stand_hid_is_no_contact_when_the_arm_sets_off():
-    """Friction at rest balances all of it. The mean of the pieces, most of them at rest, shows it 0.1 s later."""
-    motion = through(ORIENTATIONS[2:4], rest=3.0, travel=2.0)
+HIDING = ROBOT.with_updates({"residuals.moving": 0.5 * REST, "residuals.rest": 5.0 * REST})
+
+
+def hidden_at_rest(motion):
+    """A log of an arm with 1 kg, all of which friction balances while the arm stands."""
     empty, log = (measured(motion, payload=(mass, COM, (0.0,) * 6), noise=0.05) for mass in (0.0, 1.0))
     standing = np.clip(1.0 - np.abs(motion[1]).max(axis=1, keepdims=True) / 0.02, 0.0, 1.0)
     log.effort += standing * (empty.effort - log.effort)
-    Pipeline(ROBOT.with_updates({"residuals.moving": 0.5 * REST, "residuals.rest": 5.0 * REST})).run(log)
+    return log
+
+
+def test_a_weight_that_a_stand_hid_is_no_contact_when_the_arm_sets_off():
+    """The mean of the pieces, most of them at rest, shows it 0.1 s later."""
+    log = hidden_at_rest(through(ORIENTATIONS[2:4], rest=3.0, travel=2.0))
+    Pipeline(HIDING).run(log)
     assert log.payload_or_bias[-1] and not log.contact.any()
 
 
@@ -135,14 +143,12 @@ def test_a_weight_that_a_stand_hid_is_no_contact_when_the_arm_sets_off():
 def test_a_push_in_the_first_motion_with_a_weight_ends_with_the_push(begin):
     """A stand hid the weight, and the pieces of the push hide it, too: what is left after it decides."""
     motion = through(ORIENTATIONS[2:4], rest=3.0, travel=3.0)
-    empty, log = (measured(motion, payload=(mass, COM, (0.0,) * 6), noise=0.05) for mass in (0.0, 1.0))
-    speed = np.abs(motion[1]).max(axis=1)
-    log.effort += np.clip(1.0 - speed / 0.02, 0.0, 1.0)[:, None] * (empty.effort - log.effort)
-    since = log.time - log.time[np.argmax(speed > 0.01)] - begin
+    log, moves = hidden_at_rest(motion), np.abs(motion[1]).max(axis=1) > 0.01
+    since = log.time - log.time[np.argmax(moves)] - begin
     pushed = (since > 0.0) & (since < 1.2)
     push = pushed[:, None] * np.array([15.0, 20.0, 15.0, 0, 0, 0])
     log.effort -= np.einsum("kij,ki->kj", model().jacobian(log.q), push)
-    Pipeline(ROBOT.with_updates({"residuals.moving": 0.5 * REST, "residuals.rest": 5.0 * REST})).run(log)
+    Pipeline(HIDING).run(log)
     assert log.contact[pushed, -1].mean() > 0.6 and not log.contact[since > 1.2 + 0.3].any()
 
 

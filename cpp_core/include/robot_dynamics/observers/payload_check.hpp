@@ -170,14 +170,15 @@ class PayloadCheck {
   }
 
   void judge() noexcept {
-    const PayloadEvidence sum = total(0, count_);
+    PayloadEvidence sum;
+    for (int k = 0; k < count_; ++k) sum.add(1.0, piece_[k]);
     verdict_ = Verdict::none;
     const bool significant = shows(sum) || (!enough() && shows(piece_[now_]));  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
-    if (significant) decide(0, count_);
+    if (significant) decide(piece_.data(), count_, sum);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();
-    if (verdict_ == Verdict::none && after && shows(piece_[since_])) decide(since_, since_ + 1);
+    if (verdict_ == Verdict::none && after && shows(piece_[since_])) decide(&piece_[since_], 1, piece_[since_]);
   }
 
   // What is held stays until something contradicts it.
@@ -189,19 +190,12 @@ class PayloadCheck {
     load_ = fit_;
   }
 
-  PayloadEvidence total(int from, int to) const noexcept {
-    PayloadEvidence sum;
-    for (int k = from; k < to; ++k) sum.add(1.0, piece_[k]);
-    return sum;
-  }
-
   // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. A payload
   // takes off no more than the last body has: a force that lifts the arm is a push.
-  void decide(int from, int to) noexcept {
-    const PayloadEvidence sum = total(from, to);
+  void decide(const PayloadEvidence* piece, int count, const PayloadEvidence& sum) noexcept {
     PayloadLoad fit;
     Joints bias{};
-    const double payload = fit_payload(piece_.data() + from, to - from, model_.joints(), fit);
+    const double payload = fit_payload(piece, count, model_.joints(), fit);
     const double constant = fit_bias(sum, bias) / sum.energy;
     if (enough() && constant > bias_explained && 1.0 - constant < 0.5 * (1.0 - payload)) {
       verdict_ = Verdict::bias;

@@ -42,8 +42,9 @@ class Release {
     }
     lasting_ = whole > change;
     const bool less = contact && known_ == kept && change > least_ * least_ && whole < left * change;
+    const double lasted = lasts_;
     lasts_ = less && rest * rest < cosine * cosine * whole * change ? lasts_ + dt : 0.0;
-    return lasts_ >= time_ && lasts_ - dt < time_;
+    return lasts_ >= time_ && lasted < time_;
   }
 
   // The torque has not changed by as much as it is.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, measured, model, through, with_residuals
+from force_bench import COM, POSE, measured, model, through, with_residuals
 from presliding_joint import elements
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -46,17 +46,32 @@ def test_a_stuck_dry_joint_may_hold_any_torque_within_breakaway():
     assert (sliding < 0.1 * LEVEL).all()
 
 
-def moved_twice(last=0.0):
+def moved_twice(last=0.0, payload=None):
     """Two moves under friction, whose sign the stand between them keeps; `last`: more of it as share of the level, that
     no law knows, in the last 0.3 s of the first move. The log, and when the first move ends and the second begins [s].
     """
     motion = through([POSE, POSE + 0.4, POSE + 0.8], rest=2.0, travel=2.0)
-    log, fast = measured(motion, friction=False, noise=0.01), np.abs(motion[1]).max(axis=1) > 1e-3
+    log, fast = measured(motion, payload=payload, friction=False, noise=0.01), np.abs(motion[1]).max(axis=1) > 1e-3
     begin = log.time[fast & (log.time > 5.0)].min()
     end = log.time[fast & (log.time < begin)].max()
     known = (log.time > 2.0) + last * ((log.time > end - 0.3) & (log.time < begin))
     log.effort = log.effort + known[:, None] * LEVEL
     return log, end, begin
+
+
+def test_a_dry_joint_that_has_not_slid_yet_hides_a_payload():
+    """Up to its breakaway; what it shows once it slides is a payload and no push that began then. It creeps before it
+    slides, which turns friction of the law round and shows nothing.
+    """
+    log, *_ = moved_twice(payload=(1.5, COM, (0,) * 6))
+    log.q[:1000] += 1e-7 * np.arange(1000)[:, None]  # 50 µrad/s
+    log.qd[:1000] += 5e-5
+    log.q[1000:] += 1e-4
+    pipeline = Pipeline(arm(3e-5))
+    pipeline.run(log)
+    first = log.time < 2.0
+    assert (log.external_joint_torque_std[first] > 0.5 * LEVEL).all()
+    assert not log.contact[log.time > 2.3].any() and pipeline.stage("force").core.payload_held
 
 
 def test_a_stuck_dry_joint_keeps_no_more_than_its_friction_balances():

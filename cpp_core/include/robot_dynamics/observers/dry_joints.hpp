@@ -23,15 +23,17 @@ class DryJoints {
   static constexpr double memory = 0.02;   // s
   static constexpr double time = 0.5;      // s in which a push comes or goes
 
-  // dry (n): 1 where friction is dry, else 0.
-  DryJoints(int n, const double* dry) : n_(n) {
+  // dry (n): 1 where friction is dry, else 0; level (n): breakaway, which holds what has not slid yet.
+  DryJoints(int n, const double* dry, const double* level) : n_(n) {
     require_each("dry", dry, n, 0.0, 1.0);
-    for (int i = 0; i < n; ++i) dry_[i] = dry[i] > 0.0;
+    for (int i = 0; i < n; ++i) dry_[i] = dry[i] > 0.0, level_[i] = dry_[i] ? level[i] : 0.0;
     reset();
   }
 
   void reset() noexcept {
-    for (auto* all : {&speed_, &travel_, &balance_, &friction_, &share_}) all->fill(0.0);
+    for (auto* all : {&speed_, &travel_, &balance_}) all->fill(0.0);
+    friction_ = level_;
+    share_.fill(1.0);
     stuck_.fill(false);
   }
 
@@ -60,7 +62,7 @@ class DryJoints {
  private:
   int n_;
   std::array<bool, max_joints> dry_{}, stuck_{};
-  std::array<double, max_joints> speed_{}, travel_{}, balance_{}, friction_{}, share_{};
+  std::array<double, max_joints> speed_{}, travel_{}, balance_{}, friction_{}, share_{}, level_{};
 };
 
 }  // namespace robot_dynamics

@@ -27,7 +27,7 @@ class ExternalTorque {
         p_(p),
         fastest_(fastest(p)),
         momentum_(chain, p.rotor_inertia.data(), fastest_.data()),
-        dry_(chain.n, p.dry.data()),
+        dry_(chain.n, p.dry.data(), p.friction_level.data()),
         change_(chain.n, rest_of_lag(p).data(), following(p).data()),
         simoni_(chain.n, p.extra_torque_cutoff),
         health_(chain.n, p.torque_bound.data()) {

@@ -74,6 +74,20 @@ def test_a_held_payload_lasts_until_motion_without_contact_contradicts_it():
     assert begin < 2.5 and 10.5 < end < 11.8
 
 
+@pytest.mark.parametrize(("force", "begins"), [((0, 0, -20.0), 1), ((0, 20.0, 0), 0)], ids=["weight", "push"])
+def test_a_payload_that_was_put_down_and_taken_up_again_is_held_within_two_pieces(force, begins):
+    """A torque that it explains is no contact for 10 s, as that of an unknown payload is; another one is."""
+    motion = moving(16.0)
+    t = np.arange(len(motion[0])) / 500
+    log = loaded(motion, 2.0, t < 8.0)
+    again = np.outer((t > 10.0) & (t < 13.0), [*force, 0, 0, 0])
+    log.effort = log.effort - np.einsum("kij,ki->kj", model().jacobian(log.q), again)
+    _, put_down, *taken_up = held_from(log, Pipeline(UR5E))
+    assert 8.0 < put_down < 9.3 and len(taken_up) == 2 * begins
+    if begins:
+        assert 10.0 < taken_up[0] < 11.3 and 13.0 < taken_up[1] < 15.0
+
+
 @pytest.mark.parametrize("end", [2.5, 2.75, 3.0, 3.25])
 def test_a_payload_that_was_a_push_is_put_down_within_less_than_a_piece(end):
     """Torques that are free contradict it sooner than within 0.6 s, wherever its pieces begin."""

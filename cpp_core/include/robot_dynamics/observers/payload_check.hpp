@@ -4,8 +4,8 @@
 // evidence (payload_fit.hpp). A piece is `piece_time` seconds of motion, for which errors of friction last; of a stand
 // only the first `piece_time` seconds count: later its errors are the same ones, and what changes is no payload. A
 // payload that enough pieces show, whose mass is `sure` standard deviations from zero and hangs no further than
-// `longest_lever` from the last joint, is held: its torque is to be taken off, until a piece contradicts it (source:
-// own).
+// `longest_lever` from the last joint, is held: its torque is to be taken off, until a piece contradicts it. It was put
+// down then, or pushed up: a piece that it explains shows that it is carried again (source: own).
 #pragma once
 
 #include <limits>
@@ -68,6 +68,7 @@ class PayloadCheck {
   bool answer(Answer a) noexcept {
     if (a == Answer::keep && !held_) return false;
     if (a == Answer::judge) forget();
+    may_return_ = false;
     held_ = a == Answer::keep;
     answer_ = a;
     return true;
@@ -117,6 +118,7 @@ class PayloadCheck {
   // Also of a held payload, unless the user keeps it.
   void reset() noexcept {
     forget();
+    may_return_ = false;
     held_ = answer_ == Answer::keep;
   }
 
@@ -152,12 +154,28 @@ class PayloadCheck {
     const bool whole = recent_time_ >= piece_time;
     const int free = shows(recent_) ? 0 : free_ + 1;
     const bool seen = touched_ ? free >= (complete() ? pieces_ : 1) : whole || free > 0;
-    if (seen && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) reset();
+    if (seen && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) put_down();
     if (!whole) return;
+    if (may_return_ && !held_ && shows(recent_) && explains(recent_, load_)) take_up();
     free_ = free;
     recent_ = {};
     recent_time_ = 0.0;
     touched_ = false;
+  }
+
+  void put_down() noexcept {
+    const bool sure = may_return_ || ample();
+    reset();
+    may_return_ = sure;
+  }
+
+  void take_up() noexcept {
+    forget();
+    held_ = true;
+  }
+
+  bool explains(const PayloadEvidence& piece, const PayloadLoad& load) const noexcept {
+    return piece.explained(load.theta) > payload_explained * piece.energy;
   }
 
   // Nothing explains this piece clearly better than the payload does.
@@ -240,7 +258,7 @@ class PayloadCheck {
   bool touched_ = false;   // in the recent ones
   Verdict verdict_ = Verdict::none;
   Answer answer_ = Answer::judge;
-  bool held_ = false;
+  bool held_ = false, may_return_ = false;
   PayloadLoad fit_, load_;  // of the pieces, held
   Joints bias_{};
 };

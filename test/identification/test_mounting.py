@@ -33,7 +33,7 @@ def angle(a, b):
 
 
 @pytest.mark.parametrize("still", [0.0, 0.6])
-@pytest.mark.parametrize("tilt", [0.0, 3.0, 10.0, 40.0, 90.0, 180.0])
+@pytest.mark.parametrize("tilt", [0.0, 10.0, 40.0, 90.0, 180.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tilted_base_is_found_with_masses_that_are_wrong_and_an_upright_one_is_left(tilt, still, seed):
     gravity = Rotation.from_rotvec(np.deg2rad(tilt) * np.array([0.8, 0.6, 0.0])).apply([0.0, 0.0, -STANDARD])

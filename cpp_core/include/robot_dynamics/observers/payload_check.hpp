@@ -156,7 +156,7 @@ class PayloadCheck {
     const bool seen = touched_ ? free >= (complete() ? pieces_ : 1) : whole || free > 0;
     if (seen && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) put_down();
     if (!whole) return;
-    if (may_return_ && !held_ && shows(recent_) && explains(recent_, load_)) take_up();
+    if (may_return_ && !held_ && shows(recent_) && explains(recent_)) take_up();
     free_ = free;
     recent_ = {};
     recent_time_ = 0.0;
@@ -164,9 +164,9 @@ class PayloadCheck {
   }
 
   void put_down() noexcept {
-    const bool sure = may_return_ || ample();
-    reset();
-    may_return_ = sure;
+    may_return_ = may_return_ || ample();
+    forget();
+    held_ = false;
   }
 
   void take_up() noexcept {
@@ -174,8 +174,8 @@ class PayloadCheck {
     held_ = true;
   }
 
-  bool explains(const PayloadEvidence& piece, const PayloadLoad& load) const noexcept {
-    return piece.explained(load.theta) > payload_explained * piece.energy;
+  bool explains(const PayloadEvidence& piece) const noexcept {  // what was put down
+    return piece.explained(load_.theta) > payload_explained * piece.energy;
   }
 
   // Nothing explains this piece clearly better than the payload does.
@@ -258,8 +258,8 @@ class PayloadCheck {
   bool touched_ = false;   // in the recent ones
   Verdict verdict_ = Verdict::none;
   Answer answer_ = Answer::judge;
-  bool held_ = false, may_return_ = false;
-  PayloadLoad fit_, load_;  // of the pieces, held
+  bool held_ = false, may_return_ = false;  // the latter: a sure one was put down
+  PayloadLoad fit_, load_;                  // of the pieces, held
   Joints bias_{};
 };
 

@@ -101,8 +101,8 @@ def choose_live_motion(state: Identification) -> None:
             _, slope = live_errors(for_repaired(identified_robot(state)), state.training)
             if slope.min() > LESS * errors.min():
                 state.velocity_window = before
-                break
-            errors = slope
+            else:
+                errors = slope
     except CapabilityError:  # the step of the residuals, which runs the same stages, says it
         return
     chosen = state.acceleration_cutoff = float(cutoffs[errors <= (1 + MARGIN) * errors.min()].max())

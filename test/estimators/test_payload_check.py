@@ -166,6 +166,24 @@ def test_a_push_in_the_first_motion_with_a_weight_ends_with_the_push(begin):
     assert log.contact[pushed, -1].mean() > 0.6 and not log.contact[since > 1.2 + 0.3].any()
 
 
+EXACT = ROBOT.with_updates({"residuals.moving": 0.02 * REST, "residuals.rest": 0.02 * REST})
+
+
+@pytest.mark.parametrize(
+    ("force", "seconds", "poses", "travel"),
+    [((15, 20, 15), 2.6, (2, 3, 2), 2.0), ((-20, 0, 10), 2.0, (2, 3, 2), 3.0), ((7, -17, -8), 2.6, (0, 3, 1), 3.0)],
+)
+def test_a_push_of_an_arm_that_stood_with_a_weight_only_is_seen_until_it_ends(force, seconds, poses, travel):
+    """It neither begins with what looks like its end, nor is it a bias, nor does what it hid remain a contact."""
+    motion = through([ORIENTATIONS[k] for k in poses], rest=3.0, travel=travel)
+    since = np.arange(len(motion[0])) / 500 - 2.6
+    pushed = (since > 0.0) & (since < seconds)
+    log = measured(motion, pushed[:, None] * np.array([*force, 0, 0, 0]), (1.0, COM, (0.0,) * 6), noise=0.02)
+    Pipeline(EXACT).run(log)
+    assert log.contact[pushed, -1].mean() > 0.8
+    assert not log.contact[(since < 0.0) | ((since > seconds + 0.3) & (since < 5.4)), -1].any()
+
+
 def test_sensor_bias_is_flagged_as_bias():
     log = measured(through(ORIENTATIONS))
     log.effort = log.effort + np.array([30.0, -35.0, 30.0, 9.0, 9.0, -9.0])

@@ -156,7 +156,7 @@ class PayloadCheck {
     const bool seen = touched_ ? free >= (complete() ? pieces_ : 1) : whole || free > 0;
     if (seen && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) put_down();
     if (!whole) return;
-    if (may_return_ && !held_ && shows(recent_) && explains(recent_)) take_up();
+    if (may_return_ && !held_ && shows(recent_) && explains(recent_, load_)) take_up();
     free_ = free;
     recent_ = {};
     recent_time_ = 0.0;
@@ -174,8 +174,8 @@ class PayloadCheck {
     held_ = true;
   }
 
-  bool explains(const PayloadEvidence& piece) const noexcept {  // what was put down
-    return piece.explained(load_.theta) > payload_explained * piece.energy;
+  bool explains(const PayloadEvidence& piece, const PayloadLoad& load) const noexcept {
+    return piece.explained(load.theta) > payload_explained * piece.energy;
   }
 
   // Nothing explains this piece clearly better than the payload does.
@@ -196,7 +196,8 @@ class PayloadCheck {
     if (significant) decide(piece_.data(), count_, sum);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();
-    if (verdict_ == Verdict::none && after && shows(piece_[since_])) decide(&piece_[since_], 1, piece_[since_]);
+    if (after && shows(piece_[since_]) && !(verdict_ == Verdict::payload && explains(piece_[since_], fit_)))
+      decide(&piece_[since_], 1, piece_[since_]);
   }
 
   // What is held stays until something contradicts it.
@@ -215,7 +216,7 @@ class PayloadCheck {
     Joints bias{};
     const double payload = fit_payload(piece, count, model_.joints(), fit);
     const double constant = fit_bias(sum, bias) / sum.energy;
-    if (enough() && constant > bias_explained && 1.0 - constant < 0.5 * (1.0 - payload)) {
+    if (count > 1 && enough() && constant > bias_explained && 1.0 - constant < 0.5 * (1.0 - payload)) {
       verdict_ = Verdict::bias;
       bias_ = bias;
     } else if (payload > payload_explained && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {

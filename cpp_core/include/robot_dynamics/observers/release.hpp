@@ -2,7 +2,7 @@
 // a push takes to another place, and which may keep the significance of a contact until the next motion.
 //
 //   d = tau - tau before 0.25 to 0.3 s    |x|^2 = x'Wx    W = diag(1/std^2)
-//   over:  |d| > least    |tau'Wd| < 0.9 |tau| |d|    |tau|^2 < 0.6 |d|^2     for as long as `time`
+//   over:  |d| > least    |tau'Wd| < 0.9 |tau| |d|    |tau|^2 < 0.6 |d|^2, |tau - d|^2     for as long as `time`
 //
 // A contact whose flag falls while |tau| > |d| was not seen to end: its deviation grew.
 //
@@ -41,7 +41,8 @@ class Release {
       change += w * d * d, rest += w * d * tau[i], whole += w * tau[i] * tau[i];
     }
     lasting_ = whole > change;
-    const bool less = contact && known_ == kept && change > least_ * least_ && whole < left * change;
+    const bool less =
+        contact && known_ == kept && change > least_ * least_ && whole < left * change && 2.0 * rest < change;
     const double lasted = lasts_;
     lasts_ = less && rest * rest < cosine * cosine * whole * change ? lasts_ + dt : 0.0;
     return lasts_ >= time_ && lasted < time_;

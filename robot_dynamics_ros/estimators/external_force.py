@@ -64,8 +64,8 @@ class ForceStage:
         Parameter(
             "onset_bandwidth",
             0.0,
-            "momentum: of changes beyond a standard deviation; 0: 150 with residuals.onset in the robot file, else "
-            "that of all; up to bandwidth: that of all",
+            "momentum: of changes beyond a standard deviation; 0: residuals.onset of the robot file, else that of all; "
+            "up to bandwidth: that of all",
             "rad/s",
             0.0,
             1000.0,

@@ -117,7 +117,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
     n, scale, side = robot.n_joints, torque_scale(robot), robot.drives.torque_side
     known = robot.residuals is not None
-    onset = robot.residuals is not None and robot.residuals.onset
+    onset = 0.0 if robot.residuals is None else robot.residuals.onset
     noise = p["torque_std"] * scale if p["torque_std"] > 0 else _noise(robot) if known else NOISE * scale
     share = p["torque_std"] or NOISE  # the least contact is in proportion to the noise
     contact_torque = p["contact_torque"] or (0.0 if known else 2.0 * share)
@@ -133,7 +133,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "rotor_inertia": effort_inertia(robot),
             "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
             "gain": np.full(n, p["bandwidth"]),
-            "onset_gain": p["onset_bandwidth"] or (150.0 if onset else 0.0),
+            "onset_gain": p["onset_bandwidth"] or onset,
             "force_cutoff": cutoff,
             "torque_std": noise,
             "model_error": p["model_error"] or (0.0 if known else 0.03),

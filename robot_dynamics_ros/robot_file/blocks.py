@@ -240,8 +240,8 @@ class Residuals(SourcedBlock):
     speed: n.Velocities = Field(
         default=None, description="largest speed of the recordings: the deviation grows beyond it; null: unknown"
     )
-    onset: bool = Field(
-        default=True, description="a fast change is an onset of contact (false: a free robot shows such changes, too)"
+    onset: n.Bandwidth = Field(
+        default=150.0, description="bandwidth for changes beyond a deviation; 0: a free robot shows such changes, too"
     )
     significance: n.Deviations | None = Field(
         default=None,

@@ -56,6 +56,7 @@ Mass = Annotated[float, bounded("kg", 0.0, 2000.0)]
 Deviations = Annotated[float, bounded("1", 0.0, 1000.0)]
 Inertia = Annotated[float, bounded("kg m2", -1e4, 1e4)]
 Cutoff = Annotated[float, bounded("rad/s", 1.0, 1e5)]
+Bandwidth = Annotated[float, bounded("rad/s", 0.0, 1000.0)]
 Rate = Annotated[float, bounded("Hz", 1.0, 8000.0)]  # what drivers, torque loop and guard can step
 Speed = Annotated[float, bounded("m/s", 0.0, 50.0, above=True)]
 Distance = Annotated[float, bounded("m", 0.0, 20.0, above=True)]

@@ -40,14 +40,15 @@ FLOORS = {"moving": 0.008, "rest": KEPT}  # of the breakaway level: what no reco
 UNSEEN = 0.15  # of it: deviation at rest of a joint whose presliding the recordings do not show
 FASTEST = 0.999  # share of the samples below what counts as the largest speed: single samples may be wrong
 POSES = 300
+ONSETS = 150.0, 60.0, 40.0  # rad/s, bandwidths for fast changes
 
 
 def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray | float = 0.0) -> dict[str, Any]:
     """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state;
     speed (n,) [rad/s]: largest of the recordings.
 
-    significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time; onset:
-    whether fast changes are followed, which stops where they would raise the threshold of contact by it.
+    significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time; onset
+    [rad/s]: the largest of ONSETS that does not raise the threshold of contact, else that of the least significance.
     The effort of the recordings is in Nm. elsewhere (n,): deviation of gravity in other poses [Nm]
     (`gravity_deviation`). A joint that never moved takes the value at rest.
     """
@@ -63,12 +64,13 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.n
     moving = np.where(np.isfinite(moving), moving, rest)
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
     found = {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest}
-    found |= {"onset": True, "significance": _significance(robot, recordings, found)}
-    if found["significance"] > CONTACT:
-        slow = found | {"onset": False}
-        slow["significance"] = _significance(robot, recordings, slow)
-        found = min(slow, found, key=lambda x: x["significance"])
-    return found
+    tried = []
+    for onset in ONSETS:
+        with_onset = found | {"onset": onset}
+        tried.append(with_onset | {"significance": _significance(robot, recordings, with_onset)})
+        if tried[-1]["significance"] <= CONTACT:
+            break
+    return min(tried, key=lambda x: x["significance"])
 
 
 def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:

@@ -212,7 +212,7 @@ class PayloadCheck {
   // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. A payload
   // takes off no more than the last body has: a force that lifts the arm is a push.
   void decide(const PayloadEvidence* piece, int count, const PayloadEvidence& sum) noexcept {
-    PayloadLoad fit;
+    PayloadLoad fit = load();
     Joints bias{};
     const double payload = fit_payload(piece, count, model_.joints(), fit);
     const double constant = fit_bias(sum, bias) / sum.energy;

@@ -4,7 +4,7 @@
 //   tau = Y(q, qd, qdd) theta + e    theta = (m, mX, mY, mZ)    W = diag(1/std^2)
 //   H = sum w Y' W Y    b = sum w Y' W tau    theta = H^-1 b    P = k H^-1
 //   k = max(1, sum w e' W e / (n sum w - 4))    w = 1 / (1 + e' W e / (4 n))^2: a piece with a push hardly
-//                                               counts (source: own)
+//                                               counts; they minimise sum e' W e / (1 + e' W e / (4 n)) (source: own)
 #pragma once
 
 #include "robot_dynamics/common/linalg.hpp"
@@ -44,6 +44,9 @@ struct PayloadEvidence {                                // sums over samples
       for (int c = 0; c < 4; ++c) sum -= theta[r] * H[4 * r + c] * theta[c];
     }
     return sum;
+  }
+  double unexplained(const std::array<double, 4>& theta) const noexcept {
+    return std::max(energy - explained(theta), 0.0);
   }
 
   // theta = H^-1 b; false where H is not finite.
@@ -119,8 +122,8 @@ class PayloadModel {
   double last_mass_;
 };
 
-// The share of the energy of `count` pieces of n joints that the payload explains.
-inline double fit_payload(const PayloadEvidence* piece, int count, int n, PayloadLoad& fit) noexcept {
+// From weights of equal size, or of `fit`: the share of the energy of `count` pieces of n joints that it explains.
+inline double improve_payload(const PayloadEvidence* piece, int count, int n, PayloadLoad& fit, bool known) noexcept {
   constexpr int rounds = 4;
   std::array<double, 4>& theta = fit.theta;
   Cholesky<4> factored;
@@ -129,7 +132,7 @@ inline double fit_payload(const PayloadEvidence* piece, int count, int n, Payloa
     PayloadEvidence sum;
     left = energy = weight = 0.0;
     for (int k = 0; k < count; ++k) {
-      const double rest = round ? std::max(piece[k].energy - piece[k].explained(theta), 0.0) : 0.0;
+      const double rest = round || known ? piece[k].unexplained(theta) : 0.0;
       const double root = 1.0 / (1.0 + rest / (4.0 * n)), w = root * root;
       sum.add(w, piece[k]);
       weight += w;
@@ -145,6 +148,24 @@ inline double fit_payload(const PayloadEvidence* piece, int count, int n, Payloa
     factored.solve(column);
   }
   return 1.0 - std::max(left, 0.0) / energy;
+}
+
+// The better of both: pieces of a push, once most of them are, would replace the payload that was found before.
+inline double fit_payload(const PayloadEvidence* piece, int count, int n, PayloadLoad& fit) noexcept {
+  const auto loss = [&](const PayloadLoad& load) {
+    double sum = 0.0;
+    for (int k = 0; k < count; ++k) {
+      const double rest = piece[k].unexplained(load.theta);
+      sum += rest / (1.0 + rest / (4.0 * n));
+    }
+    return sum;
+  };
+  PayloadLoad anew;
+  const double share = improve_payload(piece, count, n, anew, false);
+  const double again = improve_payload(piece, count, n, fit, true);
+  if (loss(fit) < loss(anew)) return again;
+  fit = anew;
+  return share;
 }
 
 }  // namespace robot_dynamics

@@ -241,7 +241,7 @@ class Residuals(SourcedBlock):
         default=None, description="largest speed of the recordings: the deviation grows beyond it; null: unknown"
     )
     onset: n.Bandwidth = Field(
-        default=150.0, description="bandwidth for changes beyond a deviation; 0: a free robot shows such changes, too"
+        default=150.0, description="bandwidth for changes beyond a standard deviation; 0: that of all changes"
     )
     significance: n.Deviations | None = Field(
         default=None,

@@ -66,6 +66,11 @@ def measured(motion, wrench=None, payload=None, friction=True, noise=0.0, rate=R
     return Log(UR5E.joint_names, stamp, {"q": q, "qd": qd, "effort": effort})
 
 
+def push(log, wrench):
+    """The log of a UR5e as a wrench (N, 6) on the robot would change it."""
+    log.effort = log.effort - np.einsum("kij,ki->kj", model().jacobian(log.q), wrench)
+
+
 def carrying(mass, poses=ORIENTATIONS):
     return measured(through(poses), payload=(mass, COM, (0.0,) * 6))
 

@@ -8,7 +8,8 @@ namespace robot_dynamics {
 
 class CarriedLoad {
  public:
-  static constexpr double delay = 10.0;  // s of contact after which a payload may have been picked up or put down
+  static constexpr double delay = 10.0;   // s of contact after which a payload may have been picked up or put down
+  static constexpr double forgets = 2.0;  // s that one without contact counts against them: ends of pushes interrupt it
 
   CarriedLoad(const Chain& chain, int pieces) : n_(chain.n), check_(chain, pieces) {}
 
@@ -16,7 +17,7 @@ class CarriedLoad {
   // collect: the torque is settled. What was seen before a contact that lasts says nothing of what is carried then.
   void step(double dt, const double* q, const double* qd, const double* qdd, const double* torque, const double* std,
             const double* error, bool collect, bool contact) noexcept {
-    contact_time_ = std::max(contact_time_ + (contact ? dt : -2.0 * dt), 0.0);
+    contact_time_ = std::max(contact_time_ + (contact ? dt : -forgets * dt), 0.0);
     lasts_ = contact_time_ >= delay;
     if (lasts_) check_.reset(), contact_time_ = 0.0;
     if (collect) check_.step(dt, q, qd, qdd, torque, std, contact);
@@ -44,7 +45,7 @@ class CarriedLoad {
   PayloadCheck check_;
   std::array<double, max_joints> explained_{}, torque_{}, variance_{};
   bool held_ = false, lasts_ = false, changed_ = false;
-  double contact_time_ = 0.0;  // s of contact, less twice those without
+  double contact_time_ = 0.0;  // s of contact, less `forgets` times those without
 };
 
 }  // namespace robot_dynamics

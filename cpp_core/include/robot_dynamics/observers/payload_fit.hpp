@@ -122,6 +122,9 @@ class PayloadModel {
   double last_mass_;
 };
 
+// Root of the weight of a piece of n joints of which `rest` = e' W e is left.
+inline double root_of_weight(double rest, int n) noexcept { return 1.0 / (1.0 + rest / (4.0 * n)); }
+
 // From weights of equal size, or of `fit`: the share of the energy of `count` pieces of n joints that it explains.
 inline double improve_payload(const PayloadEvidence* piece, int count, int n, PayloadLoad& fit, bool known) noexcept {
   constexpr int rounds = 4;
@@ -133,7 +136,7 @@ inline double improve_payload(const PayloadEvidence* piece, int count, int n, Pa
     left = energy = weight = 0.0;
     for (int k = 0; k < count; ++k) {
       const double rest = round || known ? piece[k].unexplained(theta) : 0.0;
-      const double root = 1.0 / (1.0 + rest / (4.0 * n)), w = root * root;
+      const double root = root_of_weight(rest, n), w = root * root;
       sum.add(w, piece[k]);
       weight += w;
     }
@@ -156,7 +159,7 @@ inline double fit_payload(const PayloadEvidence* piece, int count, int n, Payloa
     double sum = 0.0;
     for (int k = 0; k < count; ++k) {
       const double rest = piece[k].unexplained(load.theta);
-      sum += rest / (1.0 + rest / (4.0 * n));
+      sum += rest * root_of_weight(rest, n);
     }
     return sum;
   };

@@ -39,7 +39,8 @@ class MujocoPlant:
             true = {**true, "drive.torque_constant": true["control.torque_constant"]}
         self._true, self._n, self._random = true, robot.n_joints, np.random.default_rng([seed, 3])
         self._ratio = true["drive.torque_constant"] / true["control.torque_constant"]
-        self._wrench, self._arm, self._temperatures = np.zeros(6), np.zeros(3), np.full((2, self._n), 25.0)
+        self._wrench, self._arm = np.zeros(6), np.zeros(3)
+        self._temperatures = np.full((2, self._n), true["friction.reference_temperature"])
         self._model, self._data = self._compiled(chain)
         self._body = _core.RigidBody(nominal)
         self._data.qpos[:] = 1.0
@@ -51,8 +52,9 @@ class MujocoPlant:
 
     # --- surroundings ---------------------------------------------------------------------------------------------
     def set_temperatures(self, lubricant: np.ndarray, housing: np.ndarray) -> None:
-        """Shown by the sensors; friction does not depend on them."""
+        """Of the sensors, and of viscous friction (n,): eta0 exp(-rate (T - T0)), as in plant/friction.hpp."""
         self._temperatures = np.array([lubricant, housing])
+        self._warm(self._model)
 
     def set_ambient(self, celsius: float) -> None:
         """Without effect."""
@@ -198,9 +200,15 @@ class MujocoPlant:
     def _compiled(self, chain: Chain) -> tuple[Any, Any]:
         spec = spec_of(self._mj, self._robot, chain, self._true, self._mjcf)
         model = with_contact(self._mj, spec, self._robot, self._mjcf, self._tool)
+        self._cold = model.dof_damping.copy()
+        self._warm(model)
         self._tip = model.site_bodyid[-1]
         self._touching = model.body_geomadr[self._tip] + model.body_geomnum[self._tip] - 1
         return model, self._mj.MjData(model)
+
+    def _warm(self, model: Any) -> None:
+        above = self._temperatures[0] - self._true["friction.reference_temperature"]
+        model.dof_damping[:] = self._cold * np.exp(-self._true["friction.viscosity_rate"] * above)
 
     def _push(self) -> None:
         """The commanded wrench on the last body, about its centre of mass."""

@@ -79,8 +79,8 @@ def command(
     from bench.force.judge import judge_all
     from bench.force.recordings import Since
 
-    if plant != ELASTIC and (warmer or hour):
-        raise click.UsageError(f"--warmer, --hour: only friction of the {ELASTIC} plant depends on temperature")
+    if plant != ELASTIC and hour:
+        raise click.UsageError(f"--hour: only the {ELASTIC} plant warms up")
     since = Since(warmer, payload, finger)
     drawn = zoo.individuals(since.robot(robot), count, seed, zoo.families(families))
     people = zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))

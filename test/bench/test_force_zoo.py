@@ -194,10 +194,9 @@ def test_a_trade_off_takes_the_share_of_the_free_time_and_finds_what_is_beyond()
     assert trade_off(s, np.full(len(s.stamps), np.nan)) == {}
 
 
-@pytest.mark.parametrize("option", [["--warmer", "5"], ["--hour"]])
-def test_a_plant_without_temperature_is_not_warmed(option):
-    result = CliRunner().invoke(cli, ["force", "--plant", MUJOCO, "--families", "lugre", *option])
-    assert result.exit_code and "only friction of the elastic plant" in result.output
+def test_a_plant_that_stays_as_warm_as_it_is_does_not_work_for_an_hour():
+    result = CliRunner().invoke(cli, ["force", "--plant", MUJOCO, "--families", "lugre", "--hour"])
+    assert result.exit_code and "only the elastic plant warms up" in result.output
 
 
 def test_the_summary_takes_the_worst_by_its_own_sense():

@@ -52,13 +52,16 @@ def test_at_rest_the_joints_carry_gravity_and_the_wrench(name):
     np.testing.assert_allclose(truth["motor_torque"] - truth["friction_torque"], truth["joint_torque"], atol=0.02)
 
 
-@pytest.mark.parametrize("speed", [0.05, 0.5])
-def test_friction_of_a_turning_joint_is_that_of_the_individual(speed):
+@pytest.mark.parametrize(("speed", "warmer"), [(0.05, 0.0), (0.5, 0.0), (0.5, 30.0)])
+def test_friction_of_a_turning_joint_is_that_of_the_individual_at_its_temperature(speed, warmer):
     robot, true = machine(), machine().machine.true
+    robot.set_temperatures(true["friction.reference_temperature"] + warmer)
+    robot.set_payload(0.5)  # compiles the model again
     truth = turned(robot, speed, 400)
     coulomb, static, stribeck, viscous = (
         true[f"friction.{name}"][0] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")
     )
+    viscous *= np.exp(-true["friction.viscosity_rate"][0] * warmer)
     expected = coulomb + (static - coulomb) * np.exp(-((speed / stribeck) ** 2)) + viscous * speed
     assert truth["friction_torque"][-100:, 0].mean() == pytest.approx(expected, rel=0.02)
 

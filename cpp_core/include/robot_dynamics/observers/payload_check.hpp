@@ -225,11 +225,16 @@ class PayloadCheck {
     }
   }
 
-  // A piece without a significant torque in which this payload would have shown: it is a push that began later.
+  // Pieces without a significant torque in which this payload would have shown: it is a push that began later, until
+  // each is outnumbered by pieces that it explains.
   bool was_free(const PayloadLoad& load) const noexcept {
+    int free = 0, carried = 0;
     for (int k = 0; k < count_; ++k)
-      if (!shows(piece_[k]) && contradicts(piece_[k], load)) return true;
-    return false;
+      if (shows(piece_[k]))
+        carried += explains(piece_[k], load);
+      else
+        free += contradicts(piece_[k], load);
+    return 2 * pieces_ * free > carried;
   }
 
   // A mass that is sure, and where a gripper can hold it.

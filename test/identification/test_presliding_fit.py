@@ -78,6 +78,14 @@ def test_a_law_that_fails_where_nothing_was_fitted_is_not_written():
     assert choose_law(problem).presliding is None
 
 
+def test_a_joint_that_hardly_moves_keeps_its_static_law():
+    """Elements that never slip are springs of any level, which the live stage would refuse."""
+    data = samples()
+    q = 1e-6 * np.sin(1.3 * data.t)
+    data = replace(data, v=np.gradient(q, 1 / RATE), position=q, rotor=q, y=3e7 * q)
+    assert choose_law(PreslidingProblem(data)).presliding is None
+
+
 def test_a_joint_gives_way_gradually_unless_it_visibly_slips():
     """dH/dtheta = (1 - H sgn dtheta) / D [Dahl1968] against elements that stick up to their level."""
     slips, gradual, noisy = samples(), samples(step=1e-9), replace(samples(), y=10.0 * np.sin(np.arange(N)))

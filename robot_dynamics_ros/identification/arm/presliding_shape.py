@@ -17,6 +17,8 @@ import numpy as np
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, Shape
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind
 from robot_dynamics_ros.identification.arm.presliding import ORDINARY, POWERS, PreslidingProblem
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import presliding_core
 
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
@@ -42,7 +44,8 @@ class PreslidingFit:
 
 
 def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> PreslidingFit | None:
-    """Presliding friction of one joint; None without any level.
+    """Presliding friction of one joint; None without any level, or where the live stage would refuse it: samples that
+    hardly move fit elements as springs, whose level has no end.
 
     The rotor's positions drive it where the problem has them. known: a shape that is not chosen again.
     """
@@ -51,6 +54,10 @@ def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> Pr
     if not x[: len(SPANS)].any():
         return None
     parameters = problem.parameters(best, x)
+    try:
+        presliding_core({name: [value] for name, value in parameters.items()}, FrictionModel.none(1))
+    except ValueError:
+        return None
     shape = replace(best, load_limit=parameters["load_limit"], rotor=parameters["rotor_time"] > 0)
     return PreslidingFit(parameters, errors, shape)
 

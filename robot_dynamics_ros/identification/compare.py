@@ -87,9 +87,9 @@ def _cluster(address: str) -> Any:
 def compared(results: Sequence[dict[str, Any]], robot: str) -> dict[str, Any]:
     """What differs between identified bags: accuracy, friction at SPEED per joint, base parameters.
 
-    A base parameter differs where it is CLEAR standard deviations off the median of all bags, friction where it is
-    SHARE off it besides. robot: as the user named it, for the next command. Raises DataError with fewer than two
-    identified bags, or bags of different joints.
+    A base parameter differs where it is CLEAR standard deviations off the median of all bags (the other one of two),
+    friction where it is SHARE off it besides. robot: as the user named it, for the next command.
+    Raises DataError with fewer than two identified bags, or bags of different joints.
     """
     good = [r for r in results if "error" not in r]
     if len(good) < 2:
@@ -99,9 +99,9 @@ def compared(results: Sequence[dict[str, Any]], robot: str) -> dict[str, Any]:
     if any(r["joint_names"] != joints for r in good):
         raise DataError("the bags are of robots with different joints")
     friction, std = (np.array([at_speed(r, key) for r in good]) for key in ("torque", "std"))
-    usual = np.median(friction, axis=0)
+    usual = _usual(friction)
     change = (friction - usual) / np.where(usual != 0, np.abs(usual), np.nan)
-    spread = np.sqrt(std**2 + np.median(std, axis=0) ** 2)
+    spread = np.hypot(std, _usual(std))
     differs = changed(friction - usual, spread, usual)
     base = _base(good)
     bags = [_whole(r) for r in good]
@@ -129,6 +129,11 @@ def compared(results: Sequence[dict[str, Any]], robot: str) -> dict[str, Any]:
     }
 
 
+def _usual(values: np.ndarray) -> np.ndarray:
+    """What each bag (row) is compared with: the median of all; of two, whose median halves a difference, the other."""
+    return values[::-1] if len(values) == 2 else np.broadcast_to(np.median(values, axis=0), values.shape)
+
+
 def _said(good: Sequence[dict[str, Any]], robot: str, differences: Sequence[str]) -> dict[str, Any]:
     """Verdict: fair where a bag differs, and what to do with the bags next."""
     bags = " ".join(r["bag"] for r in good)
@@ -147,12 +152,12 @@ def _whole(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _base(good: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Base parameters of all bags, and how many deviations each is off their median; None where they are not alike."""
+    """Base parameters of all bags, and how many deviations each is off what is usual; None where they are not alike."""
     bases = [r["parameters"]["base"] for r in good]
     if any(b["names"] != bases[0]["names"] for b in bases):
         return None
     values, std = (np.array([b[k] for b in bases], dtype=float) for k in ("values", "std"))
-    off = (values - np.median(values, axis=0)) / np.maximum(np.sqrt(std**2 + np.median(std, axis=0) ** 2), 1e-12)
+    off = (values - _usual(values)) / np.maximum(np.hypot(std, _usual(std)), 1e-12)
     return {"names": bases[0]["names"], "values": values.tolist(), "std": std.tolist(), "off": off.tolist()}
 
 
@@ -165,27 +170,27 @@ def _differences(
     temperature: Sequence[list[float] | None],
 ) -> list[str]:
     """Sentences, the largest difference of each bag first."""
-    known = [T for T in temperature if T is not None]
-    usual = np.median(known, axis=0) if known else None
+    known = [T for T in temperature if T is not None] or [[0.0] * len(joints)]
+    degrees = np.array([np.median(known, axis=0) if T is None else T for T in temperature])
+    other = "the other" if len(good) == 2 else "the median"
     sentences = []
-    for r, share, clear, T in zip(good, change, differs, temperature, strict=True):
+    for r, share, clear, apart in zip(good, change, differs, degrees - _usual(degrees), strict=True):
         for j in np.argsort(-np.abs(np.nan_to_num(share))):
             if clear[j]:
-                apart = T[j] - usual[j] if T is not None and usual is not None else 0.0
-                warm = f"; it was {abs(apart):.0f} K {'warmer' if apart > 0 else 'colder'}" if abs(apart) > WARM else ""
+                kelvin = f"{abs(apart[j]):.0f} K {'warmer' if apart[j] > 0 else 'colder'}"
+                warm = f"; it was {kelvin}" if abs(apart[j]) > WARM else ""
                 name = Path(r["bag"]).name
                 sentences.append(
-                    f"{name}: friction of {joints[j]} at {SPEED} rad/s {times(1 + share[j])} off the median{warm}"
+                    f"{name}: friction of {joints[j]} at {SPEED} rad/s {times(1 + share[j])} off {other}{warm}"
                 )
     if base is None:
         return sentences
     off, values = np.array(base["off"]), np.array(base["values"])
-    for r, row, value in zip(good, off, values, strict=True):
+    for r, row, value, usual in zip(good, off, values, _usual(values), strict=True):
         beyond = np.flatnonzero(np.abs(row) > CLEAR).tolist()
         for _, k in sorted((-abs(float(row[k])), k) for k in beyond):
-            middle = np.median(values[:, k])
             sentences.append(
-                f"{Path(r['bag']).name}: {base['names'][k]} is {value[k]:.4g}, the median {middle:.4g} "
+                f"{Path(r['bag']).name}: {base['names'][k]} is {value[k]:.4g}, {other} {usual[k]:.4g} "
                 f"({row[k]:+.1f} standard deviations)"
             )
     return sentences

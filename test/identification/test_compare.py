@@ -42,6 +42,14 @@ def test_what_differs_is_named():
     assert not any(text.startswith(("a:", "b:")) for text in found["differences"])
 
 
+def test_two_bags_are_compared_with_each_other():
+    """Their median would halve what differs."""
+    found = compare.compared([result("a", 5.0), result("b", 5.9, beta=1.08)], "ur5e")
+    assert found["friction_change"][1][0] == pytest.approx(0.9 / found["friction"][0][0])
+    wanted = [f"{bag}: {what}" for what in ("friction of one", "ZZ1") for bag in "ab"]
+    assert [text.split(" at ")[0].split(" is ")[0] for text in found["differences"]] == wanted
+
+
 def test_failed_bags_are_kept_apart_and_two_are_needed():
     found = compare.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}, result("b", 5.0)], "ur5e")
     assert found["failed"] == {"x": "robot at rest"} and found["differences"] == []

@@ -47,7 +47,7 @@ def _base(result: dict[str, Any]) -> str:
     shown = axes[0, 0].imshow(z.T, cmap="RdBu_r", vmin=-LARGEST, vmax=LARGEST, aspect="auto")
     axes[0, 0].set_yticks(np.arange(len(names)), names, fontsize=7)
     _name_bags(axes[0, 0], result["bags"])
-    drawing.colorbar(shown, label="standard deviations off the median", shrink=0.5)
+    drawing.colorbar(shown, label="standard deviations off the median (of two, the other)", shrink=0.5)
     return svg(drawing)
 
 

@@ -24,7 +24,9 @@ from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify, read
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
 from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, with_known_mass
+from robot_dynamics_ros.identification.payload import IdentifiedPayload, identify_payload
 from robot_dynamics_ros.identification.reports.result import summarise
+from robot_dynamics_ros.robot_file import load_robot, save_robot
 
 REPORT = "report.html"
 SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
@@ -101,12 +103,16 @@ def identify_arm(
             found.statements.append(text)
         if rounded := rounded_angles(robot):
             found.statements.append(rounded)
+        payload = None
+        if carrying:  # refused before a file is written
+            status.update("payload")
+            payload = identify_payload(found, [read(found.robot, bag, options) for bag in carrying])
         progress("validating")
         result = summarise(found, robot)
         result["files"] = write_outputs(found, out, [*bags, *validate])
-        if carrying:
-            status.update("payload")
-            result["payload"] = _payload(found, carrying, options, out, result["files"])
+        if payload is not None:
+            result["payload"] = payload.to_dict()
+            result["files"]["loaded_robot_file"] = _loaded(payload, carrying, out, result["files"]["robot_file"])
         if result["usable"]:
             result["next"] = f"robot-dynamics up --robot {result['files']['robot_file']} --driver none"
         if vendor is not None:
@@ -138,17 +144,12 @@ def _refuse_earlier(robot: str, out: Path) -> None:
             raise DataError(f"{out / name}: exists already; choose another --out, or remove it")
 
 
-def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:
-    """Payload of the loaded runs; a second robot file carries it."""
-    from robot_dynamics_ros.identification.payload import identify_payload
-    from robot_dynamics_ros.robot_file import load_robot, save_robot
-
-    payload = identify_payload(found, [read(found.robot, bag, options) for bag in bags])
-    robot = load_robot(files["robot_file"]).with_updates({"payload": payload.block()})
+def _loaded(payload: IdentifiedPayload, bags: tuple[Path, ...], out: Path, file: str) -> str:
+    """A second robot file, which carries the payload of the loaded runs; its path."""
+    robot = load_robot(file).with_updates({"payload": payload.block()})
     path = out / f"{robot.name}_identified_loaded.yaml"
     save_robot(robot, path, inputs=[b for b in bags if b.is_file()], changed=["payload"])
-    files["loaded_robot_file"] = str(path)
-    return payload.to_dict()
+    return str(path)
 
 
 def _show(result: dict[str, Any], verbose: bool) -> None:

@@ -92,8 +92,10 @@ def test_the_command_writes_a_file_that_carries_it(tmp_path):
     for name, seed, mass in (("free", 1, 0.0), ("judge", 2, 0.0), ("loaded", 3, MASS)):
         write_bag(log_of(60, seed, mass), tmp_path / name)
     free, judge, loaded, out = (str(tmp_path / n) for n in ("free", "judge", "loaded", "out"))
-    line = ["identify", free, "--robot", "ur5e", "--validate", judge, "--payload-from", loaded, "--out", out]
-    done = CliRunner().invoke(cli, line, catch_exceptions=False)
+    line = ["identify", free, "--robot", "ur5e", "--validate", judge, "--out", out, "--payload-from"]
+    refused = CliRunner().invoke(cli, [*line, judge])
+    assert refused.exit_code == 1 and not (tmp_path / "out").exists(), refused.output
+    done = CliRunner().invoke(cli, [*line, loaded], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert abs(report["payload"]["mass"] - MASS) < 3 * report["payload"]["mass_std"]

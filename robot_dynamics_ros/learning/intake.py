@@ -15,6 +15,7 @@ from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.contact import Stretch, after_motion, touched, without
 from robot_dynamics_ros.identification.arm.export import bag_files
 from robot_dynamics_ros.identification.arm.identify import leave_out_contact, recognise_effort
+from robot_dynamics_ros.identification.arm.parameters import OTHER_ROBOT, gravity_factor, other_masses
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.state import Identification, Options
 from robot_dynamics_ros.identification.arm.written_file import file_effort
@@ -57,6 +58,8 @@ def learn_recording(
         )
     if found.effort.includes_gravity != robot.drives.effort.includes_gravity:
         raise DataError(f"{rec.name}: effort is {found.effort.kind}, which the robot file does not say")
+    if gravity_factor(found.effort) < 1 / OTHER_ROBOT:  # a payload raises it
+        raise DataError(f"{rec.name}: {other_masses(robot, found.effort)}")
     if state is None:
         leave_out_contact(found)
     if found.friction_invalid_reason:

@@ -40,6 +40,7 @@ class Proposal:
 
     present, new (n,) [Nm]: held-out RMS of the present file and of those written without the held-out part.
     rest: force at rest in free motion [N] with the present and the new file, None where no recording was at hand.
+    halves: judged on the halves of a single recording, which say little about another day.
     """
 
     robot: RobotFile | None
@@ -50,6 +51,7 @@ class Proposal:
     worse: list[str] = field(default_factory=list)
     rest: tuple[float, float] | None = None
     reasons: list[str] = field(default_factory=list)
+    halves: bool = False
 
 
 def propose(
@@ -119,7 +121,7 @@ def verdict(ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def judge(found: Proposal, ratio: np.ndarray, names: Sequence[str]) -> None:
     """Fill better and worse from d (recordings, n)."""
     if len(ratio) < 2:
-        found.reasons.append("a single new recording that is not at hand cannot be judged: record once more")
+        found.reasons.append("a single new recording that is short or not at hand cannot be judged: record once more")
         return
     mean = ratio.mean(axis=0)
     better, worse = verdict(ratio)

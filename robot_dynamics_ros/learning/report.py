@@ -35,13 +35,14 @@ def judged(
     else:
         done = "is the next version" if applied else "is proposed"
         joints = session.prior.columns.robot.joint_names
-        headline = f"a better robot file {done}: {improvement(proposal, joints)} on held-out recordings."
+        where = "the other half of a recording; another one says more" if proposal.halves else "held-out recordings"
+        headline = f"a better robot file {done}: {improvement(proposal, joints)} on {where}."
         take = f"robot-dynamics learn {robot} --state {state} --apply"
         then = f"robot-dynamics up --robot {state / 'robot.yaml'}" if applied else take
     masses = f"{seen} of {len(known)} base parameters of the masses are determined by the recordings"
     friction = "; what improves is friction" if proposal.robot is not None and not seen else ""
     said = verdict(
-        "fair" if left_out or proposal.worse else "good",
+        "fair" if left_out or proposal.worse or proposal.halves else "good",
         headline,
         *left_out,
         *again,

@@ -72,7 +72,9 @@ class Session:
             self._say("warmed", f"{name}: {change.text} than before; it is learned at the temperature of the others")
         elif change is not None:
             self.bytes += self.store.add(triangle, "held")
-            text = f"{name}: held back, {change.text} (chi2 per row {change.before:.1f}, with it {change.after:.1f})"
+            with_it = f", with it {change.after:.1f}" if change.kind != "unexplained" else ""
+            text = f"{name}: held back, {change.text} (chi2 per row {change.before:.1f}{with_it})"
+            text += f"; if it is right: --accept {name}, and --forget those that are wrong"
             self._say("held", text, True, recording=name, time=triangle.time, kind=change.kind)
             return
         self.bytes += self.store.add(triangle)
@@ -91,9 +93,9 @@ class Session:
         seen = self.store.posterior(self.prior, "seen")
         unseen = [sha256[:16] for sha256 in self.known().recordings if sha256 not in seen.recordings]
         new = self.store.triangles(names=unseen)
-        if len(new) == 1 and len(self.recordings) == 1:  # a single one is judged half by half
-            new = [self._again(part[0]) for part in cut_in_time(self.recordings, 0.5)]
-        found = propose(seen, new, self.store.present(), self.recordings)
+        halves = self._halves() if len(new) == 1 and len(self.recordings) == 1 else []
+        found = propose(seen, halves or new, self.store.present(), self.recordings)
+        found.halves = bool(halves)
         if self.recordings:
             last = self.store.triangles(names=[sha256[:16] for sha256 in list(self.known().recordings)[-COMPARED:]])
             self.lines += [f"warmed: {text}" for text in viscosity_between(found.state, last, self.store.columns)]
@@ -122,6 +124,13 @@ class Session:
         self._say("version", text, True, version=path.stem, time=known.time, seen=list(known.recordings))
         known.save(self.store.directory / "seen.npz")
         return path
+
+    def _halves(self) -> list[Triangle]:
+        """Two halves of the only recording, which judge each other; none where one of them says nothing usable."""
+        try:
+            return [self._again(part[0]) for part in cut_in_time(self.recordings, 0.5)]
+        except DataError:
+            return []
 
     def _again(self, rec: Recording) -> Triangle:
         """A part of a recording that is already in Nm and free of contact."""

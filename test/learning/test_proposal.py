@@ -224,6 +224,9 @@ def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker, monkeypat
     assert all(after.std[names.index(name)] < 0.5 * state.std[names.index(name)] for name in shown)
 
 
+TORQUE = "--effort", "torque"
+
+
 def run(*arguments):
     return CliRunner().invoke(cli, ["learn", *map(str, arguments)])
 
@@ -251,6 +254,24 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path):
     assert "refused" in second.output and str(tmp_path / "nothing") in second.output
     gone = run("ur5e", "--state", state, "--forget", "day1")
     assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 2
+
+
+@pytest.mark.parametrize(("rows", "says"), [(12_500, "on the other half of a recording"), (3_500, "record once more")])
+def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker, tmp_path, rows, says):
+    log = worker.logs[0]
+    log = Log(log.joint_names, log.stamp_ns[:rows], {name: x[:rows] for name, x in log.signals.items()})
+    done = run(
+        "ur5e", write_bag(log, tmp_path / "day0", topics=["joint_states"]), "--state", tmp_path / "state", *TORQUE
+    )
+    report = json.loads((tmp_path / "state" / "learn.json").read_text())
+    assert done.exit_code == 0 and says in " ".join(report["verdict"]), done.output
+    assert report["level"] == ("fair" if report["proposed"] else "good") and len(report["lines"]) == 1
+
+
+def test_a_recording_of_a_smaller_robot_is_refused(worker, tmp_path):
+    bag = write_bag(worker.logs[0], tmp_path / "day0", topics=["joint_states"])
+    done = run("ur10e", bag, "--state", tmp_path / "state", *TORQUE)
+    assert done.exit_code == 1 and "another robot than ur10e" in done.output, done.output
 
 
 def test_wrong_input_is_one_line(worker, tmp_path):

@@ -17,6 +17,7 @@ from robot_dynamics_ros.identification.arm.solvers.rest_weights import recording
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.verdict import CLEAR
 
 OTHER_MASSES = 1.4  # factor of gravity torque: masses of an individual differ by 15 %, torque constants by a quarter
 OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbouring sizes differ by 1.9 and more
@@ -118,8 +119,8 @@ def other_robot(robot: RobotFile, effort: EffortMeaning, rotor: np.ndarray) -> s
 
 
 def gravity_factor(effort: EffortMeaning) -> float:
-    """Recorded over the initial model's gravity torque, mean over the joints by precision; 1 where it is unknown."""
-    known = np.isfinite(effort.slope) & (effort.slope_std > 0)
+    """Recorded over the initial model's gravity torque, mean over the joints by precision; 1 where it does not show."""
+    known = np.isfinite(effort.slope) & (effort.slope_std > 0) & (np.abs(effort.slope) > CLEAR * effort.slope_std)
     if not effort.includes_gravity or not known.any():
         return 1.0
     factor, std = np.abs(effort.slope * effort.scale)[known], np.abs(effort.slope_std * effort.scale)[known]
@@ -131,7 +132,8 @@ def other_masses(robot: RobotFile, effort: EffortMeaning) -> str:
     factor = gravity_factor(effort)
     if 1 / OTHER_MASSES < factor < OTHER_MASSES:
         return ""
+    lacks = "it lacks a tool or payload, or " if factor > 1 else ""
     return (
-        f"gravity torque is {factor:.2g} times that of the robot file: it lacks a tool or payload, or this is another "
-        f"robot than {robot.name}, and forces would be wrong"
+        f"gravity torque is {factor:.2g} times that of the robot file: {lacks}this is another robot than {robot.name}, "
+        "and forces would be wrong"
     )

@@ -173,7 +173,7 @@ def _joints(v: dict[str, Any], names: list[str]) -> list[str]:
         )
     bad = [n for n, x in zip(names, r2, strict=True) if x < KNOWN]
     if bad:
-        words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean.")
+        words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean, or less.")
     return words
 
 

@@ -26,6 +26,7 @@ UNITS = ("rad", "deg", "Nm", "A", "mA")
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a clock that does not say it
 TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
+SPIKES = 0.02  # share of the rows, and one row of a short file, that no unit is judged by
 MAX_JOINTS = 64
 EPOCH = 1_000_000_000_000_000_000  # ns, stamp of the first row of a clock that starts anywhere
 PAUSE = 1.0  # s between parts whose clock starts again, episodes of a data set
@@ -209,7 +210,8 @@ def _units(taken: Taken, signals: dict[str, np.ndarray], options: TableOptions, 
         units[signal] = _allowed(signal, options.units) or unit_of(first) or _by_name(signal, first)
     for signal in ("q", "q_d"):
         if signal in units and not units[signal]:
-            units[signal] = "deg" if np.nanmax(np.abs(signals[signal])) > TURNS else "rad"
+            beyond, known = (np.abs(signals[signal]) > TURNS).sum(axis=0), np.isfinite(signals[signal]).sum(axis=0)
+            units[signal] = "deg" if (beyond > 1 + SPIKES * known).any() else "rad"
     for signal in ("qd", "qd_d", "qdd_d"):
         if signal in units and not units[signal]:
             units[signal] = units["q"]

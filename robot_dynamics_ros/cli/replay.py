@@ -185,7 +185,8 @@ def show(result: Replay) -> None:
     status = ", ".join(f"{count} {name}" for name, count in s["status"].items() if count)
     console.print(f"{s['samples']} samples: {status}")
     if s["degraded"]:
-        reasons = ", ".join(f"{100 * count / s['samples']:.2g} % {why}" for why, count in s["degraded"].items())
+        shares = {why: 100 * count / s["samples"] for why, count in s["degraded"].items()}
+        reasons = ", ".join(f"{share:{'.0f' if share >= 9.95 else '.2g'}} % {why}" for why, share in shares.items())
         console.print(f"degraded: {reasons} (of all samples)")
     if s["contacts"]:
         console.print(max((ContactPeak(**peak) for peak in s["contacts"]), key=lambda peak: peak.force).text())

@@ -117,6 +117,16 @@ def test_units_that_no_name_states_come_from_the_numbers(tmp_path, scale, unit, 
     assert f"time: time [{unit}]" in report.notes and any(note.endswith("[deg]") for note in report.notes)
 
 
+@pytest.mark.parametrize("rows", [N, 20])
+def test_a_bad_row_does_not_decide_the_unit(tmp_path, rows):
+    t, q, qd, tau = (x[:rows].copy() for x in motion(2))
+    q[rows // 2, 1] = 50.0
+    names = ["time", *each("q{}", 2), *each("qd{}", 2), *each("tau{}", 2)]
+    log, report = load_bag(write_csv(tmp_path / "bad.csv", names, [t, q, qd, tau]))
+    np.testing.assert_allclose(log.q, q, atol=1e-9)
+    np.testing.assert_allclose(log.qd, qd, atol=1e-9)
+
+
 def test_a_file_without_names_is_mapped_by_numbers_and_a_rate(tmp_path):
     _, q, qd, tau = motion(3)
     path = write_csv(tmp_path / "plain.txt", [], [q, qd, 1e3 * tau], delimiter=" ", header=False)

@@ -89,6 +89,8 @@ def test_why_estimates_are_degraded_is_counted_and_printed(tmp_path, no_pictures
         assert found["near singular poses"] == pytest.approx(1000 + 2 * 500 * 0.35, rel=0.3)
     output = run(path, "--robot", "ur5e", "--out", tmp_path / "o").output
     assert re.search(r"degraded: \d\d % near singular poses \(of all samples\)", output)
+    always = bag(tmp_path / "always", measured(still(pose=stretched)))
+    assert "degraded: 100 % near singular" in run(always, "--robot", "ur5e", "--out", tmp_path / "a").output
 
 
 @pytest.mark.parametrize(("every", "said"), [(4, True), (1, False)])

@@ -212,9 +212,9 @@ def _require(log: Log, require: Iterable[str], report: BagReport) -> None:
             remedy = f"record JointState messages whose {field} field is filled for every joint"
             if any(map(is_table, report.files)):
                 remedy = f"name its columns with robot-dynamics import --map {name}=FIRST..LAST"
-            raise DataError(f"{', '.join(report.files)}: {report.topic} has no {name}: {remedy}")
+            raise DataError(f"{report.source} has no {name}: {remedy}")
     if len(log) < 2:
-        raise DataError(f"{', '.join(report.files)}: {report.topic} has {len(log)} usable messages; needs 2")
+        raise DataError(f"{report.source} has {len(log)} usable messages; needs 2")
 
 
 def _describe(log: Log, report: BagReport) -> None:

@@ -38,10 +38,15 @@ class BagReport:
         if count:
             self.dropped[reason] = self.dropped.get(reason, 0) + int(count)
 
+    @property
+    def source(self) -> str:
+        """Files and topic, or columns with the units in which they were read."""
+        return f"{', '.join(self.files)}: {self.topic}"
+
     def lines(self) -> list[str]:
         """The report as text, one fact per line."""
         head = (
-            f"{', '.join(self.files)}: {self.topic}, {self.rows} of {self.messages} messages, "
+            f"{self.source}, {self.rows} of {self.messages} messages, "
             f"{self.duration:.1f} s at {self.rate:.1f} Hz, {self.stamps} stamps"
         )
         return [head, *(f"dropped {count}: {reason}" for reason, count in self.dropped.items()), *self.notes]

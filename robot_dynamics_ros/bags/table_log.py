@@ -23,6 +23,7 @@ from robot_dynamics_ros.signals import Log
 SIGNALS = ("q", "qd", "effort", "current", "q_d", "qd_d", "qdd_d", "tau_d", "temperature")
 ANGLES = ("q", "qd", "q_d", "qd_d", "qdd_d")
 UNITS = ("rad", "deg", "Nm", "A", "mA")
+RADIANS = {"rad": 1.0, "deg": np.pi / 180}
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a clock that does not say it
 TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
@@ -74,7 +75,7 @@ def table_log(
     signals = {s: np.column_stack([table.columns[c] for c in cs.values()]).astype(float) for s, cs in taken.items()}
     stamps, clock = _clock(table, options, report)
     units = _units(taken, signals, options, stamps)
-    report.topic, report.stamps = f"columns {', '.join(signals)}", clock
+    report.topic, report.stamps = f"columns {', '.join(_with_unit(*u) for u in units.items())}", clock
     report.messages += table.rows
     report.notes += [_sentence(s, taken[s], units[s]) for s in signals]
     _in_si(signals, units)
@@ -235,23 +236,32 @@ def _by_name(signal: str, column: str) -> str:
 
 
 def _velocity_unit(q: np.ndarray, unit: str, qd: np.ndarray, stamps: np.ndarray) -> str:
-    """The unit of qd with which dq = qd dt holds better; that of q where nothing moves."""
-    scale = np.pi / 180 if unit == "deg" else 1.0
-    dt = np.diff(stamps)[:, None] * 1e-9
-    use = np.isfinite(dt[:, 0]) & (dt[:, 0] > 0)
-    dq, mean = np.diff(q, axis=0)[use] * scale, (0.5 * (qd[1:] + qd[:-1]) * dt)[use]
-    error = {u: np.nansum((dq - s * mean) ** 2) for u, s in (("rad", 1.0), ("deg", np.pi / 180))}
-    return unit if np.nansum(dq**2) == 0 else min(error, key=lambda u: error[u])
+    """The other unit than that of q where dq = qd dt holds within a factor of two with it; SPIKES are left out."""
+    rows = np.isfinite(np.column_stack([stamps, q, qd])).all(axis=1)
+    rows[rows] = np.diff(stamps[rows], prepend=-1) != 0  # of equal stamps the first, as in `repair_rows`
+    dt, angle, other = np.diff(stamps[rows])[:, None] * 1e-9, RADIANS[unit], "deg" if unit == "rad" else "rad"
+    use = dt[:, 0] > 0
+    if not use.any():
+        return unit
+    dq, mean = (np.diff(q[rows], axis=0) * angle)[use], (0.5 * (qd[rows][1:] + qd[rows][:-1]) * dt)[use]
+    usual = np.all([np.abs(x) <= np.quantile(np.abs(x), 1 - SPIKES, axis=0) for x in (dq, mean)], axis=0)
+    dq, mean = dq[usual], mean[usual]
+    ratio = abs(dq @ mean) / max(mean @ mean, 1e-300) / RADIANS[other]
+    return other if 0.5 < ratio < 2 else unit
 
 
 def _in_si(signals: dict[str, np.ndarray], units: Mapping[str, str]) -> None:
     for signal, values in signals.items():
-        factor = {"deg": np.pi / 180, "mA": 1e-3}.get(units[signal], 1.0)
+        factor = (RADIANS | {"mA": 1e-3}).get(units[signal], 1.0)
         signals[signal] = values * factor
 
 
-def _sentence(signal: str, columns: dict[str, str], unit: str) -> str:
+def _with_unit(signal: str, unit: str, columns: str = "") -> str:
     per = {"qd": "/s", "qd_d": "/s", "qdd_d": "/s2"}.get(signal, "")
+    return f"{signal}{columns} [{unit}{per}]"
+
+
+def _sentence(signal: str, columns: dict[str, str], unit: str) -> str:
     names = list(columns.values())
     shown = f"{names[0]} .. {names[-1]}" if len(names) > 2 else ", ".join(names)
-    return f"{signal}: {len(names)} columns {shown} [{unit}{per}]"
+    return _with_unit(signal, unit, f": {len(names)} columns {shown}")

@@ -33,7 +33,7 @@ def identify_property(
     known = load_robot(robot)
     log, report = load_bag(list(bags), known, topic=topic)
     names = ", ".join(b.name for b in bags)
-    refuse(log, known, names)
+    refuse(log, known, report.source)
     numbers = [joint_index(known, j, "--joint") for j in joints]
     found = identify_joints(
         log, known, what, numbers, source=names, wrap=lambda items: progress(items, what, len(items))

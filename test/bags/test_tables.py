@@ -11,6 +11,7 @@ from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bags.table_log import TableOptions
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.robot_file import load_robot
 
 RATE = 100.0
@@ -125,6 +126,32 @@ def test_a_bad_row_does_not_decide_the_unit(tmp_path, rows):
     log, report = load_bag(write_csv(tmp_path / "bad.csv", names, [t, q, qd, tau]))
     np.testing.assert_allclose(log.q, q, atol=1e-9)
     np.testing.assert_allclose(log.qd, qd, atol=1e-9)
+
+
+FAULTS = {
+    "every stamp twice": lambda t, qd: (np.repeat(t[::2], 2), qd),
+    "a late stamp": lambda t, qd: (np.where(np.arange(N) == N // 2, 1e5, t), qd),
+    "a stamp of zero": lambda t, qd: (np.where(np.arange(N) == N // 2, 0.0, t), qd),
+    "a velocity of 500": lambda t, qd: (t, np.where(np.arange(N)[:, None] == N // 2, 500.0, qd)),
+    "the other sign": lambda t, qd: (t, -qd),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("unit, k", [("rad", 1.0), ("deg", np.pi / 180)])
+def test_a_fault_does_not_change_the_unit_of_the_velocity(tmp_path, fault, unit, k):
+    t, q, qd, tau = motion(2)
+    names = ["time", *each("q{}[rad]", 2), *each("qd{}", 2), *each("tau{}", 2)]
+    t, qd = FAULTS[fault](t, qd / k)
+    _, report = load_bag(write_csv(tmp_path / "run.csv", names, [t, q, qd, tau]))
+    assert f"qd: 2 columns qd0, qd1 [{unit}/s]" in report.notes
+
+
+def test_a_refusal_names_the_unit_that_was_taken(tmp_path):
+    t, q, qd, tau = motion(6)
+    names = ["time", *each("q{}", 6), *each("qd{} [deg/s]", 6), *each("tau{}", 6)]
+    with pytest.raises(DataError, match=r"columns q \[rad\], qd \[deg/s\], effort \[Nm\]: .* times the travel"):
+        replay([write_csv(tmp_path / "run.csv", names, [t, q, qd, tau])], load_robot("ur5e"))
 
 
 def test_a_file_without_names_is_mapped_by_numbers_and_a_rate(tmp_path):

@@ -57,7 +57,7 @@ def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[
         if guided.any():
             log = log[~guided]
             report.drop("in freedrive", int(guided.sum()))
-    refuse(log, robot, str(bag))
+    refuse(log, robot, report.source)
     check_moves(log, str(bag))
     rec = recording(log, str(bag))
     rec.recorded_names = names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def load_bag(
     if repair:
         log = repair_rows(log, report)
     _require(log, require, report)
-    _describe(log, report)
+    _describe(log, report, _pauses(logs))
     return log, report
 
 
@@ -217,9 +218,15 @@ def _require(log: Log, require: Iterable[str], report: BagReport) -> None:
         raise DataError(f"{report.source} has {len(log)} usable messages; needs 2")
 
 
-def _describe(log: Log, report: BagReport) -> None:
+def _pauses(logs: Sequence[Log]) -> int:
+    """Time [ns] between parts of a recording."""
+    parts = sorted(logs, key=lambda part: int(part.stamp_ns[0]))
+    return sum(max(0, int(b.stamp_ns.min() - a.stamp_ns.max())) for a, b in pairwise(parts))
+
+
+def _describe(log: Log, report: BagReport, pauses: int) -> None:
     report.rows, report.joint_names = len(log), log.joint_names
     report.signals = sorted(log.signals)
-    report.duration = float(log.time.max() - log.time.min())
     step = np.diff(log.stamp_ns)
+    report.duration = 1e-9 * float(step[step > 0].sum() - pauses)  # of a clock that starts again: of every run
     report.rate = float(1e9 / np.median(step[step > 0])) if (step > 0).any() else 0.0

@@ -45,9 +45,10 @@ class BagReport:
 
     def lines(self) -> list[str]:
         """The report as text, one fact per line."""
+        parts = f" in {len(self.files)} parts" if len(self.files) > 1 else ""
         head = (
             f"{self.source}, {self.rows} of {self.messages} messages, "
-            f"{self.duration:.1f} s at {self.rate:.1f} Hz, {self.stamps} stamps"
+            f"{self.duration:.1f} s{parts} at {self.rate:.1f} Hz, {self.stamps} stamps"
         )
         return [head, *(f"dropped {count}: {reason}" for reason, count in self.dropped.items()), *self.notes]
 

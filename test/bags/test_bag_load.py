@@ -44,6 +44,20 @@ def test_parts_of_a_recording_are_joined_in_time(tmp_path):
     np.testing.assert_array_equal(load_bag([second, first], ROBOT)[0].q, q)
 
 
+def test_the_duration_of_parts_is_that_of_the_data(tmp_path):
+    """An hour between two parts does not count; parts whose clocks overlap count each."""
+    stamp, q, qd, effort = rows(period_ns=20_000_000)
+    paths = []
+    for k, begin in enumerate((0, 3600 * 10**9)):
+        items = [(s + begin, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+        paths.append(write(tmp_path / f"{k}", "mcap", {"/js": items}))
+    one = 1e-9 * float(np.ptp(stamp))
+    for parts in (paths, [paths[0], paths[0]]):
+        _, report = load_bag(parts, ROBOT)
+        assert report.duration == pytest.approx(2 * one) and f"{2 * one:.1f} s in 2 parts" in report.lines()[0]
+    assert f"{one:.1f} s at" in load_bag(paths[0], ROBOT)[1].lines()[0]
+
+
 def test_joints_reordered_aliased_and_extra_give_identical_columns(tmp_path):
     stamp, q, qd, effort = rows(joints=4)
     names = ("Wrist 1", "gripper", "shoulder", "elbow")

@@ -170,15 +170,22 @@ def _clock(table: Table, options: TableOptions, report: BagReport) -> tuple[np.n
     if options.rate is not None:
         return EPOCH + np.round(np.arange(table.rows) * (1e9 / options.rate)), f"{options.rate:g} Hz"
     named = [(options.time, unit_of(options.time))] if options.time else time_columns(list(table.columns))
+    what = "no column of time found"
     for name, unit in named:
         values = table.columns[chosen(table, name)[0]].astype(float)
         step = np.diff(values[np.isfinite(values)])
         if not (step > 0).any():
+            what = f"column {name!r} is no clock, it never rises"
             continue
-        unit = unit or _time_unit(float(np.median(step[step > 0])))
+        usual = float(np.median(step[step > 0]))
+        unit = unit or _time_unit(usual)
+        rate = 1 / max(usual * SECONDS[unit], 1e-300)
+        if not RATES[0] <= rate <= RATES[1]:
+            limits = f"{RATES[0]:g} to {RATES[1]:g} Hz"
+            what = f"column {name!r} [{unit}] gives {rate:.3g} Hz, robots are recorded at {limits} (wrong unit?)"
+            continue
         report.notes.append(f"time: {name} [{unit}]")
         return _continued(values, SECONDS[unit], report), name
-    what = f"column {named[0][0]!r} is no clock, it never rises" if named else "no column of time found"
     raise DataError(
         f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --time HZ; "
         f"columns: {listed(list(table.columns))}"

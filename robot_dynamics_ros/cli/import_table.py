@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from robot_dynamics_ros.bags import load_bag, write_bag
-from robot_dynamics_ros.bags.table_log import UNITS, TableOptions
+from robot_dynamics_ros.bags.table_log import RATES, UNITS, TableOptions
 from robot_dynamics_ros.bags.tables import READERS, is_table
 from robot_dynamics_ros.cli.options import NewPath, complete_robot
 from robot_dynamics_ros.cli.printed import console
@@ -28,7 +28,10 @@ from robot_dynamics_ros.robot_file import load_robot
     "numbers from 1 such as 2-7; default: found by name.",
 )
 @click.option(
-    "--time", default="", metavar="COLUMN|HZ", help="Column of the clock, or samples per second; default: by name."
+    "--time",
+    default="",
+    metavar="COLUMN|HZ",
+    help="Column of the clock (first: 1-1), or samples per second; default: by name.",
 )
 @click.option(
     "--unit",
@@ -74,8 +77,9 @@ def _clock(time: str) -> tuple[str, float | None]:
         rate = float(time)
     except ValueError:
         return time, None
-    if not 0 < rate < float("inf"):
-        raise DataError(f"--time {time}: samples per second must be finite and > 0")
+    if not RATES[0] <= rate <= RATES[1]:
+        limits = f"{RATES[0]:g} to {RATES[1]:g}"
+        raise DataError(f"--time {time}: samples per second must be {limits}; column 1 is --time 1-1")
     return "", rate
 
 

@@ -281,6 +281,27 @@ def test_a_clock_that_runs_backwards_is_named(tmp_path):
         load_bag(path)
 
 
+def test_a_clock_that_no_robot_has_is_refused_with_its_rate(tmp_path):
+    t, q, _, tau = motion(2)
+    names = ["Time [sec]", "q1", "q2", "tau1", "tau2"]
+    path = write_csv(tmp_path / "ms.csv", names, [1e3 * t, q, tau])
+    with pytest.raises(DataError, match=r"column 'Time \[sec\]' \[s\] gives 0.1 Hz, .* \(wrong unit\?\): .*--time HZ"):
+        load_bag(path)
+    beside = write_csv(tmp_path / "beside.csv", [*names, "time_ms"], [1e3 * t, q, tau, 1e3 * t])
+    np.testing.assert_allclose(load_bag(beside)[0].time, t, atol=1e-6)
+
+
+def test_a_number_is_a_rate_and_a_column_by_its_number_is_a_range(tmp_path):
+    t, q, _, tau = motion(2)
+    path = write_csv(tmp_path / "plain.csv", [], [t, q, tau], header=False)
+    words = ["import", str(path), "--map", "q=2-3,effort=4-5", "--out", str(tmp_path / "bag"), "--time"]
+    refused = CliRunner().invoke(cli, [*words, "1"])
+    assert isinstance(refused.exception, DataError)
+    assert str(refused.exception) == "--time 1: samples per second must be 5 to 10000; column 1 is --time 1-1"
+    assert CliRunner().invoke(cli, [*words, "1-1"]).exit_code == 0
+    np.testing.assert_allclose(load_bag(tmp_path / "bag")[0].time, t, atol=1e-6)
+
+
 def test_another_number_of_joints_than_the_robot_is_refused(tmp_path):
     t, q, _, tau = motion(7)
     path = write_csv(tmp_path / "run.csv", ["t", *each("q{}", 7), *each("tau{}", 7)], [t, q, tau])

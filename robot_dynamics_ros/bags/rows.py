@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.signals import Log
+
+FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
+
+
+def dated(stamp_ns: int, file: str | Path) -> int:
+    """When a recording began [ns since 1970]: its first stamp, or the date of its file where that is no date."""
+    return stamp_ns if stamp_ns >= FIRST_DATE_NS else Path(file).stat().st_mtime_ns
 
 
 def dropped_rows(name: str, counts: Mapping[str, int]) -> list[str]:

@@ -29,7 +29,7 @@ RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a c
 TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
 SPIKES = 0.02  # share of the rows, and one row of a short file, that no unit is judged by
 MAX_JOINTS = 64
-EPOCH = 1_000_000_000_000_000_000  # ns, stamp of the first row of a clock that starts anywhere
+EPOCH = 1_000_000_000  # ns, stamp of the first row of a clock that starts anywhere: no date, as of a simulation
 PAUSE = 1.0  # s between parts whose clock starts again, episodes of a data set
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros.bags.rows import dated
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.metrics import per_independent
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 MIN_SAMPLES = 200  # moving samples of a joint for a statement about it
-PLAUSIBLE = 946_684_800.0  # s; stamps before the year 2000 are not dates
 BINS = 200  # of a recording, for what warms slowly
 MIN_RISE = 3.0  # K
 CERTAIN = 0.2  # relative standard deviation of the time constant that is still reported
@@ -45,6 +45,7 @@ class Measurement:
     thermal_resistance: np.ndarray
     temperature: np.ndarray
     load: np.ndarray
+    by_file: bool = False  # time is the date of the file
 
     @property
     def conditions(self) -> np.ndarray:
@@ -69,15 +70,16 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
     coulomb, std, residual = (np.array(column) for column in zip(*rows, strict=True))
     if not np.isfinite(residual).any():
         raise DataError(f"{bag}: no joint moves freely for {MIN_SAMPLES} samples; record motion without contact")
-    began = 1e-9 * float(log.stamp_ns[0])
-    time = began if began > PLAUSIBLE else Path(bag).stat().st_mtime
+    stamp = int(log.stamp_ns[0])
+    began = dated(stamp, bag)
     heat = log.temperature if log.has("temperature") else log.temperature_estimate
     thermal = [warming(log.time, log.temperature[:, j], friction[:, j] * log.qd[:, j]) for j in range(n)]
     time_constant, resistance = (np.array(column) for column in zip(*thermal, strict=True))
     stiffness = _medians(log.stiffness)
     viscous = run.pipeline.stage("force").viscosity()
     warmth = time_constant, resistance, _medians(heat)
-    return Measurement(str(bag), time, coulomb, std, residual, viscous, stiffness, *warmth, _load(log))
+    values = coulomb, std, residual, viscous, stiffness, *warmth, _load(log)
+    return Measurement(str(bag), 1e-9 * began, *values, by_file=began != stamp)
 
 
 def _load(log: Log) -> np.ndarray:

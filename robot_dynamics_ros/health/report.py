@@ -14,6 +14,7 @@ from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend_of
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import GREY, MODEL, ORANGE, RED, concise_dates, grid
+from robot_dynamics_ros.signals.table import shown
 from robot_dynamics_ros.verdict import change, matrix, verdict, worst
 
 QUANTITIES = {
@@ -90,6 +91,8 @@ def as_dict(
         for quantity, per_joint in found.items()
     }
     lines = [short] if span < LEAST_SPAN else sentences(rows)
+    if by_file := [Path(m.bag).name for m in measured if m.by_file]:
+        lines.append(f"stamps that are no dates, those of the files are taken: {', '.join(shown(by_file))}")
     return {
         "robot": robot,
         "bags": [m.bag for m in measured],

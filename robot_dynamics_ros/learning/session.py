@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bags.rows import dated
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
@@ -53,6 +54,9 @@ class Session:
                     self._say("left out", f"{bag}: is {'learned' if where == 'recordings' else 'held back'} already")
                     continue
                 rec = read(self.store.columns.robot, bag, self.options, self.options.exclude)
+                if (began := dated(rec.start_ns, bag)) != rec.start_ns:
+                    rec.start_ns = began
+                    self._say("dated", f"{bag}: its stamps are no dates, that of the file is taken")
                 self.add(rec, sha256)
             except (DataError, OSError) as error:
                 text = str(error)

@@ -1,6 +1,7 @@
 """Health over recordings: levels recovered, drift and steps found where they are and nowhere else, one page."""
 
 import json
+import os
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -50,6 +51,19 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
     assert "elbow_joint" in page and page.count("<svg") >= 2 and "http" not in page
 
 
+def test_tables_whose_clock_is_no_date_have_that_of_their_file(tmp_path):
+    files = []
+    for day in (0, 40):
+        log, path = recording(0, 0.0, day), tmp_path / f"{day}.npz"
+        np.savez(path, time=log.time, q=log.q, qd=log.qd, effort=log.effort)
+        os.utime(path, (START + day * 86400,) * 2)
+        files.append(str(path))
+    done = CliRunner().invoke(command, [*files, "-r", "ur5e", "--out", str(tmp_path / "out")], catch_exceptions=False)
+    result = json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]
+    assert result["dates"] == ["2025-06-15", "2025-07-25"] and result["level"] == "good"
+    assert "stamps that are no dates, those of the files are taken: 0.npz, 40.npz" in done.output
+
+
 def test_a_recording_at_rest_is_left_out_by_name(tmp_path):
     log = recording(0, 0.0, 0)
     log.qd[:], log.q[:] = 0.0, log.q[:1]
@@ -94,7 +108,7 @@ def test_levels_follow_the_live_thresholds(quantity, factor, level):
 def told(time, *levels):
     """What is said about the Coulomb level of joints over recordings at times (N,) [s], and its trends."""
     found = [trend_of(np.asarray(values), time, "coulomb") for values in levels]
-    measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
+    measured = [SimpleNamespace(time=t, bag=str(k), by_file=False) for k, t in enumerate(time)]
     return as_dict("arm", measured, {"coulomb": found}, ["lift", "elbow"][-len(levels) :]), found
 
 

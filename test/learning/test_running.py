@@ -1,5 +1,7 @@
 """A posterior that is kept between runs is that of all recordings, and old recordings are not read again for it."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,17 @@ def test_a_session_reads_no_old_recording_for_a_new_one(worker, store, monkeypat
     session.add(recording(worker.logs[3], "day3"), "3" * 64)
     assert len(session.known().recordings) == 4
     assert Running.of(worker.prior).kept(store.directory / "posterior.npz").recordings == session.known().recordings
+
+
+def test_a_table_whose_clock_is_no_date_is_learned_at_that_of_its_file(worker, store, tmp_path):
+    log, path = worker.logs[3], tmp_path / "day3.npz"
+    np.savez(path, time=log.time, q=log.q, qd=log.qd, effort=log.effort)
+    os.utime(path, ns=(int(log.stamp_ns[0]),) * 2)
+    session = Session.of(store, worker.prior, Options(effort="torque"))
+    session.learn([path])
+    assert session.lines[0] == f"dated: {path}: its stamps are no dates, that of the file is taken"
+    assert session.known().time == pytest.approx(1e-9 * log.stamp_ns[0])
+    assert list(session.known().recordings.values())[-1] == "day3.npz"
 
 
 def test_forgetting_a_bad_day_is_exact(worker, store):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bags.rows import FIRST_DATE_NS
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, JointFriction
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
@@ -28,7 +29,6 @@ from robot_dynamics_ros.identification.reports.verdict import judged
 from robot_dynamics_ros.models.sliding_friction import typical_load
 from robot_dynamics_ros.robot_file import RobotFile
 
-FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
 
 

@@ -75,9 +75,10 @@ class Decision:
         """Why nothing may be computed from this effort, with the option that overrules it; "" where it may."""
         if self.unit_error or len(self.doubtful) < SEVERAL:
             return self.unit_error
+        turned = f"{', '.join(self.flipped)} is reversed, that of " if self.flipped else ""
         return (
-            f"the sign of the effort of {', '.join(self.doubtful)} is doubtful: gravity and dissipation of friction "
-            "contradict each other or the robot file; check drives.effort.sign, wiring, mounting and contact; "
+            f"the sign of the effort of {turned}{', '.join(self.doubtful)} is doubtful: gravity and dissipation of "
+            "friction contradict each other or the robot file; check drives.effort.sign, wiring, mounting and contact; "
             f"{OVERRULE}"
         )
 

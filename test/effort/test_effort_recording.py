@@ -1,5 +1,7 @@
 """What effort means is read from the data; what contradicts the robot file is reported (faults 13-15)."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from force_bench import POSE, UR5E, measured, model, moving, still, through
@@ -75,6 +77,12 @@ def test_what_was_found_is_declared_and_a_reversed_joint_gets_a_factor():
 def test_several_doubtful_signs_are_refused_with_the_option_that_overrules():
     with pytest.raises(DataError, match="--effort torque"):
         adopted(effort_decision(altered(MOTIONS["still"], "negative"), UR5E), UR5E)
+
+
+def test_the_refusal_names_reversed_joints_apart_from_doubtful_ones():
+    found = effort_decision(altered(MOTIONS["through"], "flipped"), UR5E)
+    found = replace(found, doubtful=("wrist_1_joint", "wrist_2_joint"))
+    assert "the sign of the effort of elbow_joint is reversed, that of wrist_1_joint, wrist_2_joint" in found.refused
 
 
 def test_nothing_is_invented_where_nothing_loads_the_joints():

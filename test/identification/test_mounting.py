@@ -52,6 +52,13 @@ def test_an_effort_of_the_other_sign_is_no_ceiling():
     assert mounted(UR5E, one)[1] == ""
 
 
+def test_single_joints_of_the_other_sign_turn_no_arm_over():
+    """Shoulder and elbow have most of gravity, the other joints most of the signs."""
+    one = motion(UR5E, TRUTH, [0.0, 0.0, -STANDARD])
+    one.effort[:, 1:3] *= -1.0
+    assert mounted(UR5E, one)[1] == ""
+
+
 def test_a_sign_that_friction_does_not_show_turns_no_upright_arm_over():
     """Friction that seems to create energy, as it does in short recordings."""
     one = motion(UR5E, replace(TRUTH, fc=-0.3 * TRUTH.fc, fv=-0.3 * TRUTH.fv), [0.0, 0.0, -STANDARD])

@@ -178,17 +178,17 @@ def _by_friction(robot: RobotFile, motion: Motion, given: str) -> EffortMeaning:
         text += "; torque constants are unknown, so all torques of the result are in amperes"
     nothing, inf = np.full(n, np.nan), np.full(n, np.inf)
     found = EffortMeaning(kind, scale, std, kind != "gravity-free", nothing, inf, (text,))
-    if robot.drives.torque_side != "motor" or sign * dissipation_signs(robot, motion).sum() >= 0:
+    rigid = RigidModel(robot).base_regressor(motion.q, motion.qd, motion.qdd)
+    if robot.drives.torque_side != "motor" or sign * dissipation_signs(robot, motion, rigid).sum() >= 0:
         return found
     text = "friction would drive the joints: effort of all joints has the opposite sign of the torque: corrected"
     return replace(found, scale=-found.scale, statements=(*found.statements, text), warnings=(text,))
 
 
-def dissipation_signs(robot: RobotFile, motion: Motion) -> np.ndarray:
+def dissipation_signs(robot: RobotFile, motion: Motion, W: np.ndarray) -> np.ndarray:
     """Sign (n,) of the dissipation of sliding friction in the effort, 0 below SIGNIFICANCE standard deviations; the
-    rigid-body torque is fitted on the joint's own base columns first.
+    rigid-body torque is fitted on the joint's columns of W (n, N, k) first.
     """
-    W = RigidModel(robot).base_regressor(motion.q, motion.qd, motion.qdd)
     effort = np.empty_like(motion.effort)
     for j in range(motion.n):
         v = motion.qd[:, j]

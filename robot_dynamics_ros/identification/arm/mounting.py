@@ -25,26 +25,26 @@ def mounted(robot: RobotFile, motion: Motion) -> tuple[RobotFile, str]:
 
     The direction is the least-squares one of all joints with the masses of the robot file, its deviation the jackknife
     over the joints (Efron & Stein 1981): their masses are wrong independently. Another direction than the file's must
-    be SURE deviations from it; an axis of the base frame within them is taken instead. An effort of the other sign
-    turns it round: dissipation tells where the file's sign does not fit.
+    be SURE deviations from it; an axis of the base frame within them is taken instead. Effort of the other sign turns
+    it round: another direction is only taken with the sign that each joint's dissipation shows.
     """
     declared = robot.gravity
     size = float(np.linalg.norm(declared))
     if size < 1e-6 or robot.links is None or not has_masses(robot):
         return robot, ""
-    joints = _normal_equations(robot, motion)
-    if len(joints) < JOINTS:
-        return robot, ""
-    found = _gravity(joints)
-    strength = float(np.linalg.norm(found))
-    if not PLAUSIBLE[0] * STANDARD < strength < PLAUSIBLE[1] * STANDARD:
-        return robot, ""
-    same = np.cos(min(SURE * np.hypot(TILT, _deviation(joints)), np.pi))  # cosine between directions that may be one
-    direction = robot.drives.effort.sign * found / strength
-    if direction @ declared / size < same and _reversed(robot, motion):
-        direction = -direction
-    if direction @ declared / size >= same:
-        return robot, ""
+    columns = _columns(robot, motion)
+    for signs in (np.full(motion.n, float(robot.drives.effort.sign)), _signs(robot, motion, columns)):
+        joints = _normal_equations(motion, columns, signs)
+        if len(joints) < JOINTS:
+            return robot, ""
+        found = _gravity(joints)
+        strength = float(np.linalg.norm(found))
+        if not PLAUSIBLE[0] * STANDARD < strength < PLAUSIBLE[1] * STANDARD:
+            return robot, ""
+        direction, spread = found / strength, np.hypot(TILT, _deviation(joints))
+        same = np.cos(min(SURE * spread, np.pi))  # cosine between directions that may be one
+        if direction @ declared / size >= same:
+            return robot, ""
     axis = np.eye(3)[np.argmax(np.abs(direction))] * np.sign(direction[np.argmax(np.abs(direction))])
     direction = axis if direction @ axis >= same else direction
     gravity = np.round(STANDARD * direction, 6)
@@ -53,10 +53,19 @@ def mounted(robot: RobotFile, motion: Motion) -> tuple[RobotFile, str]:
     return robot.with_updates({"kinematics.gravity": gravity}), text
 
 
-def _reversed(robot: RobotFile, motion: Motion) -> bool:
-    """Whether friction says that the effort has the other sign than the file's; behind a gear it does not show."""
-    side, sign = robot.drives.torque_side, robot.drives.effort.sign
-    return side == "motor" and sign * float(dissipation_signs(robot, motion).sum()) < 0
+def _columns(robot: RobotFile, motion: Motion) -> np.ndarray:
+    """Torque of each joint (n, N, 4) without gravity, and of 1 m/s2 along each axis of the base."""
+    model = RobotModel(robot.chain(), robot.joint_names)
+    q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
+    parts = [model.rnea(q, qd, qdd) - model.gravity(q), *(model.gravity(q, gravity=axis) for axis in np.eye(3))]
+    return np.stack(parts, axis=2).swapaxes(0, 1)
+
+
+def _signs(robot: RobotFile, motion: Motion, columns: np.ndarray) -> np.ndarray:
+    """Sign of each joint's effort (n,) by its friction; where that does not show, of most, or the robot file's."""
+    motor = robot.drives.torque_side == "motor"
+    found = dissipation_signs(robot, motion, columns) if motor else np.zeros(motion.n)
+    return np.where(found == 0, np.sign(found.sum()) or float(robot.drives.effort.sign), found)
 
 
 def _gravity(joints: list[Normal]) -> np.ndarray:
@@ -72,22 +81,21 @@ def _deviation(joints: list[Normal]) -> float:
     return float(np.sqrt((len(joints) - 1) * np.linalg.eigvalsh(np.cov(others.T, ddof=0))[-1]))
 
 
-def _normal_equations(robot: RobotFile, motion: Motion) -> list[Normal]:
-    """Of every joint that slides, where it does: at rest friction may hold it with either sign. Each has weight 1."""
-    model = RobotModel(robot.chain(), robot.joint_names)
-    q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
-    columns = [model.gravity(q, gravity=axis) for axis in np.eye(3)]
-    dynamic = model.rnea(q, qd, qdd) - model.gravity(q)
+def _normal_equations(motion: Motion, columns: np.ndarray, signs: np.ndarray) -> list[Normal]:
+    """Of every joint that slides, where it does: at rest friction may hold it with either sign. Each has weight 1.
+
+    signs (n,): of the torque that each joint's effort is.
+    """
     found = []
     for j in range(motion.n):
-        rows = np.abs(qd[:, j]) > MOVING
+        rows = np.abs(motion.qd[:, j]) > MOVING
         if rows.sum() < SAMPLES:
             continue
-        y = motion.effort[rows, j]
+        y, rigid = signs[j] * motion.effort[rows, j], columns[j][rows]
         weight = 1 / max(float(((y - y.mean()) ** 2).sum()), 1e-12)
-        own = np.column_stack([dynamic[rows, j], qdd[rows, j], simple_friction(qd[rows, j])])
+        own = np.column_stack([rigid[:, 0], motion.qdd[rows, j], simple_friction(motion.qd[rows, j])])
         Q = np.linalg.qr(own + 1e-12)[0]
-        G = np.column_stack([c[rows, j] for c in columns])
-        G, y = G - Q @ (Q.T @ G), y - Q @ (Q.T @ y)
+        G = rigid[:, 1:] - Q @ (Q.T @ rigid[:, 1:])
+        y = y - Q @ (Q.T @ y)
         found.append((weight * G.T @ G, weight * G.T @ y))
     return found

@@ -26,7 +26,10 @@ def dropped_rows(name: str, counts: Mapping[str, int]) -> list[str]:
 
 @dataclass
 class BagReport:
-    """Facts about a loaded bag; `dropped` counts rows by reason, `notes` are sentences for the user."""
+    """Facts about a loaded bag; `dropped` counts rows by reason, `notes` are sentences for the user.
+
+    effort_unit: A where a table says so; a bag does not say it.
+    """
 
     files: list[str]
     topic: str = ""
@@ -36,6 +39,7 @@ class BagReport:
     stamps: str = ""
     joint_names: tuple[str, ...] = ()
     signals: list[str] = field(default_factory=list)
+    effort_unit: str = ""
     duration: float = 0.0
     rate: float = 0.0
     dropped: dict[str, int] = field(default_factory=dict)

@@ -45,6 +45,7 @@ class Replay:
     pipeline: Pipeline
     seconds: float
     notes: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)  # of the notes, why the effort may not be what it is taken as
     recorded: dict[str, float] = field(default_factory=dict)  # signal -> largest difference from a recorded estimate
 
     def summary(self) -> dict[str, Any]:
@@ -115,13 +116,13 @@ def replay(
         raise DataError(f"effort = {effort!r} is none of auto, {', '.join(WORDS)}")
     log, report = load_bag(bags, robot, topic=topic, progress=progress)
     refuse(log, robot, report.source)
-    robot, notes = with_recorded_effort(log, robot, effort)
+    robot, notes, doubts = with_recorded_effort(log, robot, effort, report.effort_unit)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
     pipeline = Pipeline(robot, parameters)
     began = time.perf_counter()
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began
-    result = Replay(robot, log, status, report, pipeline, seconds, [*notes, *pipeline.notes])
+    result = Replay(robot, log, status, report, pipeline, seconds, [*notes, *pipeline.notes], doubts)
     late = log.time >= (SETTLED if report.duration > 2 * SETTLED else 0.0)
     result.recorded = {name: _difference(values[late], getattr(log, name)[late]) for name, values in recorded.items()}
     return result
@@ -132,26 +133,49 @@ def _difference(recorded: np.ndarray, ours: np.ndarray) -> float:
     return float(np.abs(recorded[both] - ours[both]).max()) if both.any() else float("nan")
 
 
-def with_recorded_effort(log: Log, robot: RobotFile, effort: str) -> tuple[RobotFile, list[str]]:
-    """The robot with effort as the data mean it, and what was changed or remains doubtful, as sentences.
+def with_recorded_effort(
+    log: Log, robot: RobotFile, effort: str, stated: str = ""
+) -> tuple[RobotFile, list[str], list[str]]:
+    """The robot with effort as the data mean it; what was changed or remains doubtful, as sentences; the ambiguous of
+    them.
 
-    Effort of single joints with a reversed sign is corrected in the log. Raises DataError where the signs of several
-    joints are doubtful or the unit is off by 1000.
+    stated: unit A where a table says it, which counts where the data decide nothing. Effort of single joints with a
+    reversed sign is corrected in the log. Raises DataError where the signs of several joints are doubtful, the unit is
+    off by 1000, or a stated current has no torque constants.
     """
     if effort != "auto":
-        return robot.with_updates(WORDS[effort].updates), []
+        return robot.with_updates(WORDS[effort].updates), [], []
     try:
         decision = effort_decision(log, robot)
     except CapabilityError as error:
-        return robot, [f"effort could not be checked: {error}"]
+        return robot, [f"effort could not be checked: {error}"], []
+    if decision.meaning is None:
+        robot, taken = _undecided(decision, robot, stated)
+    else:
+        taken = ", as declared"
     found = contradictions(decision, robot)
     if not found:
-        return robot, [describe(decision) + (", as declared" if decision.meaning is not None else "")]
+        return robot, [describe(decision) + taken], []
     robot, factors = adopted(decision, robot)
     if (factors < 0).any():
         log.effort = log.effort * factors
-    doubts = (decision.warning, decision.ambiguity(robot))
-    return robot, [text if text in doubts else f"{text}: taken as the data say" for text in found]
+    ambiguous = decision.ambiguity(robot)
+    doubts = [ambiguous + taken] if decision.ambiguous else []
+    kept = {decision.warning: decision.warning, ambiguous: ambiguous + taken}
+    return robot, [kept.get(text, f"{text}: taken as the data say") for text in found], doubts
+
+
+def _undecided(decision: Decision, robot: RobotFile, stated: str) -> tuple[RobotFile, str]:
+    """The robot with the unit that is taken where the data do not decide it, and what that is."""
+    if not stated:
+        return robot, f": taken as {robot.drives.effort.unit}, as the robot file declares"
+    if not robot.has("drives.torque_constant"):
+        why = decision.ambiguity(robot) if decision.ambiguous else describe(decision)
+        raise DataError(
+            f"{why}; its columns say {stated}: fill in drives.torque_constant of {robot.name}, or pass --effort torque "
+            "where they are Nm"
+        )
+    return robot.with_updates({"drives.effort.unit": stated}), f": taken as {stated}, as its columns say"
 
 
 def effort_decision(log: Log, robot: RobotFile) -> Decision:

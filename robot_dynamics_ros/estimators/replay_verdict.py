@@ -20,7 +20,7 @@ STATES = ("moving", "rest", "contact")
 def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, robot: str) -> dict[str, Any]:
     """The verdict; robot: as the user has named it."""
     share = summary["estimated_samples"] / summary["samples"]
-    doubts = _doubts(summary) if against is None else []
+    doubts = [*result.doubts, *_doubts(summary)] if against is None else []
     levels = [level_of(share, *ESTIMATED), "fair" if doubts else "good"]
     if against is not None:
         covered = np.nanmin([against.figures[f"within_2_{state}"] for state in STATES])

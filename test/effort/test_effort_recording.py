@@ -7,10 +7,11 @@ import pytest
 from force_bench import POSE, UR5E, measured, model, moving, still, through
 from public_data import DATA, needs_data
 
-from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.effort.recording import adopted, contradictions
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.replay import effort_decision
+from robot_dynamics_ros.estimators.replay import effort_decision, replay
+from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.robot_file import load_robot
 
 MOTIONS = {"still": still(), "moving": moving(), "through": through([POSE, POSE + 0.6])}
@@ -120,3 +121,21 @@ def test_real_recordings_are_understood(file, robot, sign):
     found = effort_decision(load_bag(DATA / file, robot)[0], robot)
     assert (str(found.meaning), found.sign, found.flipped) == ("Nm, gravity included", sign, ())
     assert not found.doubtful
+
+
+def test_an_effort_that_fits_no_meaning_is_taken_as_the_columns_say_or_the_robot_file(tmp_path):
+    """A third of the torque is neither Nm nor A; a table may say which it is, a bag does not."""
+    log = measured(through([POSE, POSE + 0.6]))
+    log.effort = 0.3 * log.effort
+    floating = UR5E.with_updates({"drives.torque_constant": None, "kinematics.gravity": [0.0, 0.0, 0.0]})
+    values = np.column_stack([log.time, log.q, log.qd, log.effort])
+    names = [f"{signal}_{k}" for signal in ("q", "qd", "current") for k in range(1, 7)]
+    table = tmp_path / "t.csv"
+    np.savetxt(table, values, delimiter=",", comments="", header=",".join(["time", *names]))
+    stated = replay([table], UR5E)
+    assert stated.robot.drives.effort.unit == "A" and "taken as A, as its columns say" in " ".join(stated.notes)
+    with pytest.raises(DataError, match=r"columns say A: fill in drives\.torque_constant"):
+        replay([table], floating)
+    found = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E)
+    assert "taken as Nm, as the robot file declares" in " ".join(found.notes) and found.doubts
+    assert judged(found, found.summary(), None, "ur5e")["level"] == "fair"

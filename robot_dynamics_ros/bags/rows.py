@@ -24,6 +24,9 @@ def dropped_rows(name: str, counts: Mapping[str, int]) -> list[str]:
     return [f"{name}: dropped {', '.join(f'{n} {what}' for what, n in counts.items())}"] if counts else []
 
 
+HARMLESS = ("message of other joints", "stamp equal to the one before")  # reasons of rows that are no loss
+
+
 @dataclass
 class BagReport:
     """Facts about a loaded bag; `dropped` counts rows by reason, `notes` are sentences for the user.
@@ -54,6 +57,11 @@ class BagReport:
     def source(self) -> str:
         """Files and topic, or columns with the units in which they were read."""
         return f"{', '.join(self.files)}: {self.topic}"
+
+    @property
+    def lost(self) -> int:
+        """Messages that were dropped and should have been samples."""
+        return sum(count for reason, count in self.dropped.items() if reason not in HARMLESS)
 
     def lines(self) -> list[str]:
         """The report as text, one fact per line."""
@@ -119,7 +127,7 @@ def repair_rows(log: Log, report: BagReport) -> Log:
         keep &= ~huge
     log = log if keep.all() else log[keep]
     same = np.concatenate([[False], np.diff(log.stamp_ns) == 0])
-    report.drop("stamp equal to the one before", same.sum())
+    report.drop(HARMLESS[1], same.sum())
     return log[~same] if same.any() else log
 
 

@@ -20,7 +20,7 @@ from robot_dynamics_ros.cli.options import (
     topic_option,
     view_file_option,
 )
-from robot_dynamics_ros.cli.printed import console, joint_table, progress, show_verdict, write_json
+from robot_dynamics_ros.cli.printed import console, end_with, joint_table, progress, show_verdict, write_json
 from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import calibration
@@ -78,6 +78,7 @@ def command(
 
     Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary. The file of
     --calibrate is read by `up --params` and `replay --params`; record rests, motion and contact, a minute or more.
+    A verdict "not usable" has exit status 3.
     Of a LeRobot data set it writes OUT/dataset, a copy with columns observation.external_wrench, ..._std and contact.
 
     Example: robot-dynamics replay run1 --robot ur5e --out result
@@ -102,7 +103,7 @@ def command(
     summary = result.summary()
     summary |= judged(result, summary, against, robot)
     show_verdict(summary)
-    show(result)
+    show(result, summary["verdict"])
     if detector is not None and collisions is not None:
         summary["collisions"] = detector.collisions(result.log)
         begins = ", ".join(f"{c['begin']:.2f} s" for c in summary["collisions"][:SHOWN]) or "none"
@@ -125,7 +126,7 @@ def command(
     for path in written:
         console.print(f"wrote {path}")
     write_json(out / "replay.json", summary)
-    console.print(f"next: {summary['next']}")
+    end_with(summary)
 
 
 def with_file(path: Path | None, settings: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
@@ -169,10 +170,10 @@ def _value(text: str) -> object:
     return text
 
 
-def show(result: Replay) -> None:
-    """Print the summary for people."""
+def show(result: Replay, said: list[str]) -> None:
+    """Print the summary for people, without the notes that the verdict has said."""
     s = result.summary()
-    for line in (*result.report.lines(), *result.notes):
+    for line in (*result.report.lines(), *(note for note in result.notes if note not in said)):
         console.print(line)
     rows = {"median of |wrench|": s["wrench_median"], "median std": s["wrench_std_median"]}
     if s["contact_share"]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
+UNTRUSTED = "late, or a joint's effort cannot be trusted"  # reason of estimates that say nothing
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
 
 
@@ -84,7 +85,7 @@ class Replay:
         degraded = self.status == int(Status.degraded)
         singular = degraded & (self.log.singular_value.ravel() < LEAST_SINGULAR_VALUE)
         unknown = self.robot.friction is None and self.robot.drives.torque_side == "motor"
-        other = "without friction in the robot file" if unknown else "late, or a joint's effort cannot be trusted"
+        other = "without friction in the robot file" if unknown else UNTRUSTED
         found = {"near singular poses": int(singular.sum()), other: int((degraded & ~singular).sum())}
         return {why: count for why, count in found.items() if count}
 

@@ -7,44 +7,52 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.estimators.reference import Comparison
-from robot_dynamics_ros.estimators.replay import Replay
+from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.verdict import level_of, verdict, worst
 
-ESTIMATED = (0.8, 0.5)  # share of the samples with a force, of a good and of a fair replay
+ESTIMATED = (0.8, 0.5)  # share of the recorded samples with a force, of a good and of a fair replay
 WITHIN = (0.85, 0.6)  # share of the samples within two deviations of a force sensor; 0.95 is expected
-TOUCHING = 0.9  # share of the time in contact from which on the robot file or its payload is doubted
+TOUCHING = 0.3  # share of the time in contact from which on the robot file is doubted: another robot's gives 0.5
 STATES = ("moving", "rest", "contact")
 
 
 def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, robot: str) -> dict[str, Any]:
     """The verdict; robot: as the user has named it."""
-    share = summary["estimated_samples"] / summary["samples"]
-    doubts = [*result.doubts, *_doubts(summary)] if against is None else []
-    levels = [level_of(share, *ESTIMATED), "fair" if doubts else "good"]
-    if against is not None:
+    recorded = summary["samples"] + result.report.lost
+    share = (summary["estimated_samples"] - summary["degraded"].get(UNTRUSTED, 0)) / recorded
+    doubts, reasons = [], []
+    levels = [level_of(share, *ESTIMATED)]
+    if against is None:
+        doubts = _doubts(result, summary)
+        reasons = [text for text in (summary["payload_or_bias"], *doubts) if text]
+        levels.append("fair" if reasons else "good")
+    else:
         covered = np.nanmin([against.figures[f"within_2_{state}"] for state in STATES])
         levels.append(level_of(covered, *WITHIN))
-        doubts = [f"Within two deviations of the force sensor: {100 * covered:.0f} % in the worst state, 95 expected."]
+        reasons = [f"Within two deviations of the force sensor: {100 * covered:.0f} % in the worst state, 95 expected."]
     std = np.linalg.norm(list(summary["wrench_std_median"].values())[:3])
-    files = " ".join(result.report.files)
+    level, files = worst(levels), " ".join(result.report.files)
     known = identified(result.robot.friction) or result.robot.drives.torque_side == "link"
     return verdict(
-        worst(levels),
-        f"contact force for {100 * share:.0f} % of {summary['samples']} samples, standard deviation {std:.1f} N, "
+        level,
+        f"contact force for {100 * share:.0f} % of {recorded} samples, standard deviation {std:.1f} N, "
         f"contact at the TCP {100 * summary['contact_share']:.1f} % of the time.",
-        *doubts,
+        *reasons,
         then=f"robot-dynamics up --robot {robot} --driver none"
-        if known
+        if known and level != "bad" and not doubts
         else f"robot-dynamics identify {files} --robot {robot} --out identified",
     )
 
 
-def _doubts(summary: dict[str, Any]) -> list[str]:
+def _doubts(result: Replay, summary: dict[str, Any]) -> list[str]:
     """Why the force may be none of contact."""
-    found = [summary["payload_or_bias"]] if summary["payload_or_bias"] else []
+    found, mass, most = list(result.doubts), result.robot.payload.mass, result.robot.limits.payload
+    if most is not None and mass > most:
+        found.append(f"The payload of {mass:g} kg is beyond limits.payload, {most:g} kg: check --payload.")
     if summary["contact_share"] > TOUCHING:
         found.append(
-            "Contact nearly all the time: if it was not so, --robot or --payload is not that of the recording."
+            "Contact much of the time: if it was not so, --robot, --payload or the order of joints is not that of the "
+            "recording; identify says more."
         )
     return found

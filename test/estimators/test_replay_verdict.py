@@ -1,0 +1,70 @@
+"""Verdict of a replay: forces that may not be of contact are not good, and nothing recommends going live with them."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+from force_bench import UR5E, measured, moving
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.replay import command
+from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
+from robot_dynamics_ros.estimators.replay_verdict import STATES, judged
+
+LIVE, AGAIN = "robot-dynamics up", "robot-dynamics identify"
+
+
+@pytest.fixture
+def free(tmp_path, monkeypatch):
+    """Replay of a free motion; the friction of the robot file counts as identified."""
+    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
+    return replay([write_bag(measured(moving(), noise=0.1), tmp_path / "bag", topics=["joint_states"])], UR5E)
+
+
+def verdict_of(result, **changes):
+    return judged(result, result.summary() | changes, None, "ur5e")
+
+
+def test_a_free_motion_is_good_and_may_go_live(free):
+    said = verdict_of(free)
+    assert said["level"] == "good" and said["next"].startswith(LIVE)
+
+
+@pytest.mark.parametrize(("share", "level", "then"), [(0.25, "good", LIVE), (0.5, "fair", AGAIN)])
+def test_contact_much_of_the_time_is_a_doubt(free, share, level, then):
+    said = verdict_of(free, contact_share=share)
+    assert said["level"] == level and said["next"].startswith(then)
+
+
+def test_messages_that_were_lost_have_no_force_and_those_of_a_gripper_are_no_loss(free):
+    free.report.drop("message of other joints", 4000)
+    assert verdict_of(free)["level"] == "good"
+    free.report.drop("q NaN, infinite or absent", 1000)
+    said = verdict_of(free)
+    assert said["level"] == "fair" and "of 3000 samples" in said["verdict"][0]
+
+
+def test_estimates_that_cannot_be_trusted_are_no_force(free):
+    assert verdict_of(free, degraded={"near singular poses": 1500})["level"] == "good"
+    said = verdict_of(free, degraded={UNTRUSTED: 1500, "near singular poses": 300})
+    assert said["level"] == "bad" and said["next"].startswith(AGAIN)
+
+
+def test_a_payload_beyond_the_robots_is_a_doubt(free):
+    free.robot = UR5E.with_updates({"payload.mass": 50.0})
+    said = verdict_of(free)
+    assert "The payload of 50 kg is beyond limits.payload, 5 kg: check --payload." in said["verdict"]
+    assert said["level"] == "fair" and said["next"].startswith(AGAIN)
+
+
+def test_what_a_force_sensor_contradicts_is_not_usable(free):
+    said = judged(free, free.summary(), SimpleNamespace(figures={f"within_2_{s}": 0.3 for s in STATES}), "ur5e")
+    assert said["level"] == "bad" and said["next"].startswith(AGAIN)
+
+
+def test_a_replay_that_is_not_usable_has_exit_status_3(free, tmp_path, no_pictures, monkeypatch):
+    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.ESTIMATED", (1.1, 1.1))
+    arguments = [str(tmp_path / "bag"), "-r", "ur5e", "--out", str(tmp_path / "o")]
+    assert CliRunner().invoke(command, arguments).exit_code == 3
+    assert json.loads((tmp_path / "o" / "replay.json").read_text())["level"] == "bad"

@@ -25,7 +25,7 @@ from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import calibration
 from robot_dynamics_ros.estimators.collision import CollisionDetector
-from robot_dynamics_ros.estimators.contact_limits import ContactPeak
+from robot_dynamics_ros.estimators.contact_limits import ContactPeak, largest
 from robot_dynamics_ros.estimators.reference import compare
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
 from robot_dynamics_ros.estimators.replay_verdict import judged
@@ -190,7 +190,8 @@ def show(result: Replay, said: list[str]) -> None:
         reasons = ", ".join(f"{share:{'.0f' if share >= 9.95 else '.2g'}} % {why}" for why, share in shares.items())
         console.print(f"degraded: {reasons} (of all samples)")
     if s["contacts"]:
-        console.print(max((ContactPeak(**peak) for peak in s["contacts"]), key=lambda peak: peak.force).text())
+        for line in largest([ContactPeak(**peak) for peak in s["contacts"]]):
+            console.print(line)
     if s["recorded_difference"]:
         worst = max(s["recorded_difference"].values())
         console.print(f"largest difference from the recorded estimates: {worst:g}")

@@ -19,8 +19,13 @@ SHARE = 0.1  # of the size of a quantity, the least difference that is reported
 
 
 def verdict(level: str, headline: str, *reasons: str, exceptions: str = "", then: str = "") -> dict[str, Any]:
-    """grade and level, verdict: the headline "Grade, except ...: headline." and the reasons, next: a command."""
+    """grade and level, verdict: the headline "Grade, except ...: headline." and the reasons, next: a command.
+
+    Exceptions of what is not usable are a reason: "except" would call them usable.
+    """
     grade = GRADES[level].capitalize()
+    if exceptions and level == "bad":
+        reasons, exceptions = (f"Besides: {exceptions}.", *reasons), ""
     first = f"{grade}, except {exceptions}: {headline}" if exceptions else f"{grade}: {headline}"
     return {"grade": GRADES[level], "level": level, "verdict": [first, *reasons], "next": then}
 

@@ -13,6 +13,11 @@ def test_the_headline_begins_with_grade_and_exceptions():
     assert verdict("bad", "x.")["verdict"] == ["Not usable: x."]
 
 
+def test_an_exception_of_what_is_not_usable_is_not_called_usable():
+    said = verdict("bad", "x.", "why", exceptions="elbow 35 % worse than with another model")
+    assert said["verdict"] == ["Not usable: x.", "Besides: elbow 35 % worse than with another model.", "why"]
+
+
 @pytest.mark.parametrize(
     ("value", "bounds", "level"),
     [(5, (10, 30), "good"), (20, (10, 30), "fair"), (40, (10, 30), "bad"), (0.99, (0.9, 0.5), "good")]

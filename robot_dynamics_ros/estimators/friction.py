@@ -107,7 +107,7 @@ class FrictionStage:
             memory = hysteresis_from_robot(robot, friction)
         if robot.residuals is not None:
             p |= {name: robot.array(f"residuals.{name}") for name in ("moving", "rest")}
-            p["speed"] = robot.array_or("residuals.speed", 0.0)
+            p |= {name: robot.array_or(f"residuals.{name}", 0.0) for name in ("speed", "slow")}
         core = _core.FrictionStage(friction.core, memory, **presliding_motors(robot), **p)
         self.observer, self.core, self.hysteresis = None, core, memory
         self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * (not known)

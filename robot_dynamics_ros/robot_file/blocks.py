@@ -240,6 +240,9 @@ class Residuals(SourcedBlock):
     speed: n.Velocities = Field(
         default=None, description="largest speed of the recordings: the deviation grows beyond it; null: unknown"
     )
+    slow: n.GainStds = Field(
+        default=None, description="relative error of friction at small speeds, which the recordings may not show"
+    )
     onset: n.Bandwidth = Field(
         default=150.0, description="bandwidth for changes beyond a standard deviation; 0: that of all changes"
     )

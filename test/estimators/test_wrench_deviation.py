@@ -111,17 +111,23 @@ def test_robots_without_residuals_have_the_deviations_of_before():
         Pipeline(UR5E, {"force": {"recent_error": 3.0}})
 
 
-def test_friction_beyond_the_recorded_speeds_is_known_less_well():
-    """By a tenth of it at twice the largest speed of the recordings."""
-    v = np.linspace(-2.0, 2.0, 81)[:, None] * np.ones(6)
+@pytest.mark.parametrize(
+    ("name", "value", "share"),
+    [
+        ("speed", 0.5, lambda v: 0.1 * np.maximum(np.abs(v) / 0.5 - 1.0, 0.0)),
+        ("slow", 0.15, lambda v: 0.15 * np.maximum(1.0 - np.abs(v) / 0.1, 0.0)),
+    ],
+)
+def test_friction_beyond_the_recorded_speeds_is_known_less_well(name, value, share):
+    """By a tenth of it at twice the largest speed of the recordings, and where these show no slow sliding."""
+    v = np.linspace(-2.0, 2.0, 161)[:, None] * np.ones(6)
     found = {}
-    for speed in (None, [0.5] * 6):
-        robot = ROBOT.with_updates({"residuals.speed": speed})
-        log = Log(robot.joint_names, np.arange(81) * 2_000_000, {"qd": v, "model_torque": np.zeros_like(v)})
+    for given in (None, [value] * 6):
+        robot = ROBOT.with_updates({f"residuals.{name}": given})
+        log = Log(robot.joint_names, np.arange(161) * 2_000_000, {"qd": v, "model_torque": np.zeros_like(v)})
         stage = FrictionStage()
         stage.configure(robot, {"model": "static"})
         stage.run(log)
-        found[speed is None] = log
+        found[given is None] = log
     more = found[False].friction_std ** 2 - found[True].friction_std ** 2
-    beyond = 0.1 * found[True].friction_torque * np.maximum(np.abs(v) / 0.5 - 1.0, 0.0)
-    np.testing.assert_allclose(more, beyond**2, atol=1e-9)
+    np.testing.assert_allclose(more, (share(v) * found[True].friction_torque) ** 2, atol=1e-9)

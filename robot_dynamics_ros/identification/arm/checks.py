@@ -48,9 +48,6 @@ def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
                 f"{name} is not excited (travel {span[j]:.2g} rad, speed {speed[j]:.2g} rad/s): its parameters are "
                 f"not identified"
             )
-        slow = (np.abs(motion.qd[:, j]) < 0.1) & (np.abs(motion.qd[:, j]) > MOVING)
-        if slow.mean() < 0.01 and speed[j] >= 0.05:
-            found.append(f"{name} hardly moves slowly: add slow reversals to see its friction near zero velocity")
     loose = unsupported(model)
     if loose:
         some = ", ".join(loose[:4]) + (" and others" if len(loose) > 4 else "")

@@ -26,7 +26,14 @@ from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together, other_masses
 from robot_dynamics_ros.identification.arm.read import read, read_moving
-from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravity_deviation, residuals
+from robot_dynamics_ros.identification.arm.residuals import (
+    LEAST,
+    SHOWN,
+    UNSEEN,
+    for_repaired,
+    gravity_deviation,
+    residuals,
+)
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
 from robot_dynamics_ros.identification.arm.tuning import Tuner
@@ -240,6 +247,13 @@ def measure_residuals(state: Identification) -> None:
         )
     except CapabilityError as error:
         note(state.statements, f"no residuals in the robot file: {error}")
+        return
+    unknown = [n for n, x in zip(state.robot.joint_names, state.residuals["slow"], strict=True) if x > 0.5 * UNSEEN]
+    if unknown:
+        state.warnings.append(
+            f"{', '.join(unknown)}: slower than {SHOWN} rad/s for less than {LEAST:.0f} s, so that friction at small "
+            f"speeds is known to {100 * UNSEEN:.0f} % only: add slow reversals"
+        )
 
 
 def check_data(state: Identification) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT
@@ -37,15 +38,17 @@ FALSE_SHARE = 1e-3  # of the time of the recordings
 # because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.
 WIDER = 1.3, 1.0, 0.9
 FLOORS = {"moving": 0.008, "rest": KEPT}  # of the breakaway level: what no recording shows of other days and places
-UNSEEN = 0.15  # of it: deviation at rest of a joint whose presliding the recordings do not show
+UNSEEN = 0.15  # of it: deviation of what the recordings do not show, presliding at rest or friction at small speeds
 FASTEST = 0.999  # share of the samples below what counts as the largest speed: single samples may be wrong
+SHOWN, LEAST = 0.05, 3.0  # rad/s, s: slower sliding than this for so long shows Stribeck friction
+STEADY = 0.2  # s, ten times what effort behind the lowest cut-off of identification, 8 Hz, is late
 POSES = 300
 ONSETS = 150.0, 60.0, 40.0  # rad/s, bandwidths for fast changes
 
 
 def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray | float = 0.0) -> dict[str, Any]:
     """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state;
-    speed (n,) [rad/s]: largest of the recordings.
+    speed (n,) [rad/s]: largest of the recordings; slow (n,): relative error of friction at small speeds (`slow_error`).
 
     significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time; onset
     [rad/s]: the largest of ONSETS that does not raise the threshold of contact, else that of the least significance.
@@ -53,6 +56,7 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.n
     (`gravity_deviation`). A joint that never moved takes the value at rest.
     """
     robot = robot.with_updates({"residuals": None})  # with them the force stage absorbs errors at rest
+    slow = slow_error([piece for rec in recordings for piece in rec.pieces])
     recordings = sampled(recordings, ROWS, SETTLING)
     seen = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
     torque, speed, load = (_joined([signals[k] for signals in seen], robot) for k in range(len(NAMES)))
@@ -63,7 +67,7 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.n
     rest, moving = np.hypot(rest, elsewhere), np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
     moving = np.where(np.isfinite(moving), moving, rest)
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
-    found = {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest}
+    found = {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest, "slow": slow}
     tried = []
     for onset in ONSETS:
         with_onset = found | {"onset": onset}
@@ -71,6 +75,22 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.n
         if tried[-1]["significance"] <= CONTACT:
             break
     return min(tried, key=lambda x: x["significance"])
+
+
+def slow_error(pieces: Sequence[Piece]) -> np.ndarray:
+    """Relative error (n,) of friction at small speeds: UNSEEN where a joint slides faster than twice SHOWN in all but
+    LEAST, falling to 0 at SHOWN. Sliding is steady: within a factor of two for STEADY, SLOW or faster. A fast reversal
+    passes the speeds of Stribeck friction in less time than the filters of identification need.
+    """
+    found = []
+    for piece in pieces:
+        qd = np.gradient(piece.q, piece.period, axis=0) if piece.qd is None else piece.qd
+        speed, size = np.abs(qd), max(round(STEADY / piece.period), 1)
+        least, most = (take(speed, size, axis=0) for take in (minimum_filter1d, maximum_filter1d))
+        found.append(np.where((least >= SLOW) & (most <= 2.0 * least), least, np.inf))
+    steady = np.sort(np.concatenate(found), axis=0)
+    slowest = steady[min(round(LEAST / pieces[0].period), len(steady) - 1)]
+    return np.asarray(UNSEEN * np.clip(slowest / SHOWN - 1.0, 0.0, 1.0))
 
 
 def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:

@@ -7,12 +7,13 @@
 // the level of elements that have not slipped yet, adds unknown^2/3. The third is the effect of an uncertain
 // temperature. Where the robot file holds residuals (moving, rest), they take the place of the stiction term:
 //   var f = moving^2 (1 - w) + max(rest^2 w, (f - f')^2) + (share f)^2 + unknown^2/3
-//         + (beyond f max(|v| / speed - 1, 0))^2 + the third above
+//         + (beyond f max(|v| / speed - 1, 0))^2 + (slow f max(1 - |v| / 0.1, 0))^2 + the third above
 // f' is the law with spans over `meshing`: how tightly the teeth mesh where the joint stands is known from the places
 // of the recordings only. It is zero once the elements have slipped. While contact or payload add load, `kept` counts.
 // w = exp(-d/6 mrad), d from where the joint was last slower than vs (exp(-(v/vs)^2) without a position), and
-// `speed` the largest one that the recordings show: beyond it the law is extrapolated. They
-// belong to the joint's own law: where a joint with a memory lacks its position, its stiction replaces `rest`.
+// `speed` the largest one that the recordings show: beyond it the law is extrapolated; `slow` is the relative error
+// where they show no slow sliding. They belong to the joint's own law: where a joint with a memory lacks its position,
+// its stiction replaces `rest`.
 //
 // A motor that turns with two joints (coupled wrists) has the same law, f(q_m, v_m) of its angle q_m = q_j + s q_k,
 // where positions are known. By the transpose of the coupling it loads both joints:
@@ -33,6 +34,7 @@ struct FrictionStageParameters {
   // residuals of the robot file [Nm]; 0: unknown, the rest above holds
   std::array<double, max_joints> moving{}, rest{};
   std::array<double, max_joints> speed{};  // largest of the recordings [rad/s]; 0: unknown
+  std::array<double, max_joints> slow{};   // relative error at small speeds
 };
 
 struct MotorTurn {
@@ -42,7 +44,8 @@ struct MotorTurn {
 
 class FrictionStage {
  public:
-  static constexpr double beyond = 0.1;  // relative error of friction at twice the largest speed of the recordings
+  static constexpr double beyond = 0.1;      // relative error of friction at twice the largest speed of the recordings
+  static constexpr double slow_speed = 0.1;  // rad/s over which Stribeck friction ends
   static constexpr double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
   static constexpr double rest_span = 6e-3;       // rad over which presliding and its error end
   static constexpr double meshing = 1.3;          // root mean square of spans that widen by up to 40 % along a turn
@@ -56,6 +59,7 @@ class FrictionStage {
     require_each("moving", p.moving.data(), joints(), 0.0, 1e5);
     require_each("rest", p.rest.data(), joints(), 0.0, 1e5);
     require_each("speed", p.speed.data(), joints(), 0.0, 1e3);
+    require_each("slow", p.slow.data(), joints(), 0.0, 10.0);
     stood_.fill(std::nan(""));
     if (p_.rest[0] > 0.0) tighter_ = law_.with_spans(1.0 / meshing);
   }
@@ -155,6 +159,7 @@ class FrictionStage {
     const double w = std::isfinite(way) ? std::exp(-std::abs(way)) : std::exp(-square(v / p_.stiction_speed));
     double sum = square(p_.relative_error * f) + square(known ? law_.unknown_level(i, tau) : 0.0) / 3.0;
     if (measured) sum += square(p_.moving[i]) * (1.0 - w) + square(beyond * f * excess(i, v));
+    if (measured) sum += square(p_.slow[i] * f * std::max(1.0 - std::abs(v) / slow_speed, 0.0));
     const double stiction = (known ? p_.known_stiction : 1.0) * law_.map().coulomb(i, v, used_[i]) * w;
     const double rest = std::max(square(p_.rest[i]) * w, square(between_[i]));
     sum += measured && known == remembers ? rest : square(stiction) / 3.0;

@@ -35,6 +35,7 @@ void for_each_parameter(FrictionStageParameters& p, int n, Each&& each) {
   each("moving", p.moving, n);
   each("rest", p.rest, n);
   each("speed", p.speed, n);
+  each("slow", p.slow, n);
 }
 
 template <class Each>

@@ -38,7 +38,7 @@ def check_moves(log: Log, name: str) -> None:
 
 
 def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
-    """Warnings about joints that hardly move, unsupported parameters and a bad condition number."""
+    """Warnings about joints that hardly move and a bad condition number."""
     names, s = model.rigid.robot.joint_names, model.solution
     found = []
     speed, span = np.abs(motion.qd).max(0), np.ptp(motion.q, axis=0)
@@ -48,13 +48,6 @@ def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
                 f"{name} is not excited (travel {span[j]:.2g} rad, speed {speed[j]:.2g} rad/s): its parameters are "
                 f"not identified"
             )
-    loose = unsupported(model)
-    if loose:
-        some = ", ".join(loose[:4]) + (" and others" if len(loose) > 4 else "")
-        found.append(
-            f"the excitation does not support {len(loose)} base parameters ({some}): "
-            "the model holds for motions like it, not for others"
-        )
     if not s.condition < CONDITION:
         strength = "will not extrapolate" if not s.condition < POOR else "extrapolate with care"
         found.append(f"weak excitation: condition number {s.condition:.0f} (good below 100): the result {strength}")
@@ -86,6 +79,13 @@ def unsupported(model: IdentifiedModel) -> list[str]:
         for k, std, size, sole in zip(base.independent, s.std, scale, s.separable, strict=False)
         if sole and std > LOOSE * size
     ]
+
+
+def of_initial_model(model: IdentifiedModel) -> str:
+    """The base parameters that the motion hardly shows, in a sentence; empty without any."""
+    loose = unsupported(model)
+    some = ", ".join(loose[:4]) + (" and others" if len(loose) > 4 else "")
+    return f"{len(loose)} base parameters ({some}) hardly show and are near those of the initial model" if loose else ""
 
 
 def check_rate(found: Identification) -> list[str]:

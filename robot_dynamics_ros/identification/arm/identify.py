@@ -9,7 +9,13 @@ import numpy as np
 
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit, check_rate
+from robot_dynamics_ros.identification.arm.checks import (
+    check_excitation,
+    check_extrapolation,
+    check_fit,
+    check_rate,
+    of_initial_model,
+)
 from robot_dynamics_ros.identification.arm.contact import (
     MAX_CONTACT_SHARE,
     Stretch,
@@ -27,12 +33,10 @@ from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together, other_masses
 from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import (
-    LEAST,
-    SHOWN,
-    UNSEEN,
     for_repaired,
     gravity_deviation,
     residuals,
+    unknown_at_small_speeds,
 )
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
@@ -248,12 +252,7 @@ def measure_residuals(state: Identification) -> None:
     except CapabilityError as error:
         note(state.statements, f"no residuals in the robot file: {error}")
         return
-    unknown = [n for n, x in zip(state.robot.joint_names, state.residuals["slow"], strict=True) if x > 0.5 * UNSEEN]
-    if unknown:
-        state.warnings.append(
-            f"{', '.join(unknown)}: slower than {SHOWN} rad/s for less than {LEAST:.0f} s, so that friction at small "
-            f"speeds is known to {100 * UNSEEN:.0f} % only: add slow reversals"
-        )
+    note(state.warnings, unknown_at_small_speeds(state.robot.joint_names, state.residuals["slow"]))
 
 
 def check_data(state: Identification) -> None:
@@ -263,6 +262,7 @@ def check_data(state: Identification) -> None:
     note(state.statements, *notes)
     note(state.warnings, *(n for n in notes if "please check" in n))
     state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
+    note(state.statements, of_initial_model(state.fit))
     state.warnings += check_rate(state) + check_extrapolation(state)
     note(state.warnings, "" if state.other_robot else other_masses(state.robot, state.effort))
 

@@ -93,6 +93,15 @@ def slow_error(pieces: Sequence[Piece]) -> np.ndarray:
     return np.asarray(UNSEEN * np.clip(slowest / SHOWN - 1.0, 0.0, 1.0))
 
 
+def unknown_at_small_speeds(names: Sequence[str], slow: np.ndarray) -> str:
+    """A warning about the joints for which slow (n,) is more than half of UNSEEN; empty without any."""
+    joints = ", ".join(name for name, error in zip(names, slow, strict=True) if error > 0.5 * UNSEEN)
+    return joints and (
+        f"{joints}: slower than {SHOWN} rad/s for less than {LEAST:.0f} s, so that friction at small speeds is known "
+        f"to {100 * UNSEEN:.0f} % only: add slow reversals"
+    )
+
+
 def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
     """Deviation (n,) [Nm] of gravity that its identified parameters leave over all poses: sqrt(mean a' cov a).
 

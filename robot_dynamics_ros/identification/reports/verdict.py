@@ -76,7 +76,7 @@ def _next_recording(result: dict[str, Any]) -> list[str]:
     words = []
     if rate < SLOW:
         words.append(f"It was recorded at {rate:.0f} Hz: record at 100 Hz or more, or reversals lie between samples.")
-    if weak and any("weak excitation" in w or "does not support" in w for w in result["warnings"]):
+    if weak and any("weak excitation" in w for w in result["warnings"]):
         words.append(
             f"The recording does not determine some parameters well: record a faster, larger excitation of "
             f"{', '.join(weak)} (20 s or more, five harmonics) before you use the model for other motions."

@@ -46,6 +46,17 @@ def test_a_stuck_dry_joint_may_hold_any_torque_within_breakaway():
     assert (sliding < 0.1 * LEVEL).all()
 
 
+@pytest.mark.parametrize(("span", "least"), [(3e-5, 0.99), (2e-3, 0.0)], ids=["dry", "presliding"])
+def test_small_torques_of_a_stuck_dry_joint_do_not_narrow_the_deviation_of_the_force(span, least):
+    """They say nothing about a force, which its friction balances."""
+    logs = [measured(through([POSE, POSE + 0.5], rest=3.0, travel=2.0), friction=False, noise=0.01) for _ in range(2)]
+    for log, recent in zip(logs, (0.25, 0.0), strict=True):
+        log.effort = log.effort + (log.time > 3.0)[:, None] * LEVEL
+        Pipeline(arm(span), {"force": {"recent_error": recent, "rest_bias": 0.0}}).run(log)
+    ratio = logs[0].external_wrench_std[-1] / logs[1].external_wrench_std[-1]
+    assert (ratio >= least).all() and (least > 0 or (ratio < 0.9).all())
+
+
 def moved_twice(last=0.0, payload=None):
     """Two moves under friction, whose sign the stand between them keeps; `last`: more of it as share of the level, that
     no law knows, in the last 0.3 s of the first move. The log, and when the first move ends and the second begins [s].

@@ -2,8 +2,8 @@
 //
 // Errors last for tenths of a second: while no contact is flagged, the recent mean of (torque / deviation)^2 over all
 // joints scales the covariance of the wrench, within 0.1..9: by 0.65 of it where the covariance contains a moment,
-// which a free robot does not have, and by 0.65 of that at rest, where errors are absorbed (source: own). The contact
-// decision does not use it.
+// which a free robot does not have, and by 0.65 of that at rest, where errors are absorbed (source: own). It is 1 at
+// least while a dry joint is stuck, whose torque says nothing. The contact decision does not use it.
 //
 // In contact two errors of a joint's torque tau are added to what is published. Neither decision nor estimate uses
 // them: the flag would drop out under the push that raises it, and a moment would explain what is a force (source:
@@ -233,7 +233,7 @@ class ExternalForce {
     for (int i = 0; i < chain_.n; ++i) sum += out.torque[i] / out.torque_std[i] * (out.torque[i] / out.torque_std[i]);
     const double mean = recent_.step(stamp_ns, sum / chain_.n, free && settled());
     const double share = (p_.wrench.expected_moment > 0.0 ? surer : 1.0) * (rest_.settled() ? surer : 1.0);
-    for (double& c : estimate_.covariance) c *= free ? std::clamp(share * mean, 0.1, 9.0) : 1.0;
+    for (double& c : estimate_.covariance) c *= free ? std::clamp(share * mean, torque_.stuck() ? 1.0 : 0.1, 9.0) : 1.0;
   }
 
   // Deviation that a load adds, as share of it: the relative errors of friction and of the torque constant.

@@ -75,7 +75,12 @@ class ExternalTorque {
   double r(int i) const noexcept { return r_[i]; }                // Nm, robot on environment
   double variance(int i) const noexcept { return variance_[i]; }  // Nm^2
   double lag(int i) const noexcept { return lag_[i]; }            // Nm
-  bool slides(int i) const noexcept { return dry_.slides(i); }    // a joint of dry friction began to
+  bool stuck() const noexcept {
+    bool any = false;
+    for (int i = 0; i < n_; ++i) any = any || dry_.stuck(i);
+    return any;
+  }
+  bool slides(int i) const noexcept { return dry_.slides(i); }  // a joint of dry friction began to
   const TorqueHealth& health() const noexcept { return health_; }
   double slowest() const noexcept {  // rad/s
     double k = bandwidth(0);

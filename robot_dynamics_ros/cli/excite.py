@@ -15,8 +15,8 @@ from robot_dynamics_ros.cli.options import (
     NewPath,
     joint_index,
     numbers,
+    refuse_existing,
     refuse_options,
-    refuse_other,
     robot_option,
     view_file_option,
 )
@@ -41,7 +41,7 @@ OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
 @click.command("excite")
 @click.argument("kind", type=click.Choice(list(SIZES)), default="arm", metavar="[" + "|".join(SIZES) + "]")
 @robot_option
-@click.option("--out", type=NewPath(suffix=".csv"), required=True, help="Trajectory CSV to write.")
+@click.option("--out", type=NewPath(fresh=True, suffix=".csv"), required=True, help="Trajectory CSV to write.")
 @click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s]: 100; stiffness 35; a duty cycle 1800.")
 @click.option("--count", type=click.IntRange(1, 1000), help="Number of points (6), speeds (14) or reversals (120).")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
@@ -81,7 +81,7 @@ def command(kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) 
     with small reversals. points: trapezoidal moves through random points. velocity-steps, reversals, duty-cycles,
     stiffness: the motion of one joint that shows its friction, hysteresis, heat balance or stiffness.
 
-    Beside it a picture: the motion with its limits, the path of the TCP and the arm.
+    Beside it a picture: the motion with its limits, the path of the TCP and the arm. Neither replaces a file.
 
     Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
     """
@@ -94,14 +94,15 @@ def command(kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) 
     arm = any_robot(robot)
     if rounded := rounded_angles(robot):
         stderr.print(f"warning: {rounded}", style="yellow")
-    refuse_other(out, f"time,{','.join(arm.joint_names)}")
+    picture = out.with_suffix(".png")
+    refuse_existing("--out", picture)
     limits = _limits(arm, o)
     if kind in OF_A_JOINT:
         motion, limits, points = _of_joints(kind, arm, limits, o)
     else:
         motion, points = _of_the_arm(kind, arm, limits, o)
     write_trajectory(out, arm.joint_names, points)
-    files = {"trajectory": str(out)} | write_preview(motion, arm, limits, out.with_suffix(".png"))
+    files = {"trajectory": str(out)} | write_preview(motion, arm, limits, picture)
     if view_file is not None:
         from robot_dynamics_ros.viewer.files import write_motion_rrd
 

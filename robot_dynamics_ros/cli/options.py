@@ -41,10 +41,10 @@ class NewPath(click.Path):
             raise ConfigError(name, str(path), "is a directory, expected a file")
         if path.is_file() and not self.file_okay:
             raise ConfigError(name, str(path), "is a file, expected a directory")
-        if self._fresh and path.exists():
-            raise ConfigError(name, str(path), "exists already; choose another name")
         if path.suffix.lower() != self._suffix and self._suffix:
             raise ConfigError(name, str(path), f"must end in {self._suffix}")
+        if self._fresh:
+            refuse_existing(name, path)
         above = path.parent if path.is_file() else path
         while not above.exists() and above != above.parent:
             above = above.parent
@@ -53,6 +53,12 @@ class NewPath(click.Path):
         if not os.access(path if path.exists() else above, os.W_OK):
             raise ConfigError(name, str(path), "cannot be written: permission denied")
         return path
+
+
+def refuse_existing(option: str, path: Path) -> None:
+    """Raises ConfigError for a path where something stands already."""
+    if path.exists():
+        raise ConfigError(option, str(path), "exists already; choose another name, or remove it")
 
 
 def numbers(option: str, text: str, *counts: int) -> list[float]:

@@ -39,6 +39,7 @@ def place(tmp_path):
     raw["drives"]["rotor_inertia"] = None
     (tmp_path / "unidentified.yaml").write_text(yaml.safe_dump(raw))
     (tmp_path / "directory").mkdir()
+    (tmp_path / "drawn.png").touch()
     return tmp_path
 
 
@@ -65,7 +66,8 @@ def place(tmp_path):
         ("excite --robot nosuch --out a.csv", "no such robot"),
         ("excite --robot ur5e --out directory", "is a directory"),
         ("excite --robot ur5e --out file", "must end in .csv"),
-        ("excite --robot ur5e --out mine.csv", "mine.csv: exists already"),
+        ("excite --robot ur5e --out mine.csv", "--out: mine.csv: exists already; choose another name, or remove it"),
+        ("excite --robot ur5e --out drawn.csv", "--out: drawn.png: exists already; choose another name, or remove it"),
         ("replay empty.bag --robot ur5e --out out --reference /w --calibrate file", "file: exists already"),
         ("replay empty.bag --robot ur5e --out out --view-file file", "must end in .rrd"),
         ("export fr3 --format ur-friction-scales --out scales.json", "only UR has friction scales"),
@@ -173,6 +175,16 @@ def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(inte
     code, _, err = interrupted("excite --robot ur5e --out motion.csv", FourierSearch, "lagrangian", 5)
     assert code == 1 and "Aborted" in err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_motion_that_was_designed_before_is_not_replaced(place):
+    arm = load_robot("ur5e")
+    plan = joint_motions.stiffness(arm, 0, working_pose(arm))
+    write_trajectory(place / "motion.csv", arm.joint_names, few_points(plan.motion, plan.rate))
+    before = (place / "motion.csv").read_bytes()
+    code, _, error = run(*"excite stiffness --robot ur5e --travel 0.1 --out motion.csv".split(), cwd=place)
+    assert code == 1 and error == "error: --out: motion.csv: exists already; choose another name, or remove it\n"
+    assert (place / "motion.csv").read_bytes() == before and not (place / "motion.png").exists()
 
 
 def test_ctrl_c_keeps_the_part_of_a_rehearsal_that_was_run(interrupted, tmp_path):

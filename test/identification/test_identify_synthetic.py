@@ -125,6 +125,15 @@ def test_meaning_of_the_effort_is_recognised_and_stated(log, scale, kind, word):
     np.testing.assert_allclose(found.training[0].stacked("effort"), log.effort, rtol=0.02)
 
 
+@pytest.mark.parametrize(("unit", "said"), [("Nm", "looks like a current in A"), ("A", "is a current in A")])
+def test_a_current_is_a_warning_only_where_the_robot_file_does_not_declare_it(log, unit, said):
+    robot = ROBOT.with_updates({"drives.effort.unit": unit})
+    found = steps([recording(changed(log, effort=log.effort / CONSTANTS), "a")], robot=robot, until="recognise_effort")
+    assert found.effort.kind == "current"
+    assert any(said in text for text in found.statements)
+    assert any("current" in text for text in found.warnings) == (unit == "Nm")
+
+
 def test_effort_without_gravity():
     found = steps([run(1, gravity=np.zeros(3))], until="recognise_effort")
     assert found.effort.kind == "gravity-free" and not found.effort.includes_gravity

@@ -113,8 +113,10 @@ def _found(robot: RobotFile, decision: Decision) -> EffortMeaning:
         return _semantics(robot, decision, meaning, (text,))
     source = "the robot file" if robot.has("drives.torque_constant") else "gravity (the masses of the robot file)"
     shown = ", ".join(f"{1 / g:.3g} +- {s / g**2:.2g}" for g, s in zip(decision.gain, decision.gain_std, strict=True))
-    text = f"effort looks like a current in A (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/A"
-    return _semantics(robot, decision, meaning, (text,), (text,))
+    known = declared(robot).same_as(meaning)
+    is_a = "is a current in A, as the robot file declares" if known else "looks like a current in A"
+    text = f"effort {is_a} (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/A"
+    return _semantics(robot, decision, meaning, (text,), () if known else (text,))
 
 
 def _semantics(

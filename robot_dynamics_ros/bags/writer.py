@@ -15,6 +15,7 @@ from robot_dynamics_ros.outputs import BAG_MARK, new_bag
 from robot_dynamics_ros.signals import Log, entries
 from robot_dynamics_ros.topics import (
     ARRAY,
+    BOOL,
     FRAMED,
     JOINT_STATE,
     PREFIX,
@@ -27,7 +28,7 @@ from robot_dynamics_ros.topics import (
     of_joint,
 )
 
-TEMPERATURE_PERIOD = 0.1  # s; temperatures are published at about 10 Hz
+SLOW_PERIOD = 0.1  # s; temperatures, and contact without a change, are published at about 10 Hz
 
 
 def write_bag(
@@ -45,10 +46,10 @@ def write_bag(
 ) -> Path:
     """Write the topics of `topics.TOPICS` (default: all whose signals the log holds) as one mcap bag directory.
 
-    Stamps are those of the log; rows where a signal is absent are not written. What stands at `path` stays, except for
-    a bag of this package with `overwrite`, which a complete one replaces; `inputs` are never replaced. Headers name
-    wrench_frame_id on external_wrench and external_wrench_std, frame_id on all others. Raises DataError naming the
-    path, for example when the disk is full.
+    By default with the Bool `contact`, as live. Stamps are those of the log; rows where a signal is absent are not
+    written. What stands at `path` stays, except for a bag of this package with `overwrite`, which a complete one
+    replaces; `inputs` are never replaced. Headers name wrench_frame_id on external_wrench and external_wrench_std,
+    frame_id on all others. Raises DataError naming the path, for example when the disk is full.
     """
     with new_bag(path, overwrite, inputs) as place:
         _write(log, place, list(_streams(log, topics, frame_id, wrench_frame_id)), namespace, about or {}, progress)
@@ -76,10 +77,24 @@ def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str, wrench_frame
             yield from _per_joint(log, topic, _thinned(log, present), frame_id)
         else:
             yield _stream(log, topic, np.flatnonzero(present), wrench_frame_id if name in FRAMED else frame_id)
+    if wanted is None and log.has("contact") and not np.isnan(log.contact).all():
+        yield _any_contact(log)
+
+
+def _any_contact(log: Log) -> _Stream:
+    """Contact at any joint or at the TCP, at every change and at 10 Hz."""
+    known = ~np.isnan(log.contact).all(axis=1)
+    touched = np.any(log.contact > 0.0, axis=1)
+    changed = known & np.concatenate([[False], touched[1:] != touched[:-1]])
+    rows = np.union1d(_thinned(log, known), np.flatnonzero(changed))
+    raw = bytes(_store().serialize_cdr(_store().types[BOOL](False), BOOL))
+    block = np.tile(np.frombuffer(raw, dtype=np.uint8), (len(rows), 1))
+    block[:, 4] = touched[rows]  # behind the header of CDR
+    return _Stream(below(PREFIX, "contact"), BOOL, rows, block)
 
 
 def _thinned(log: Log, present: np.ndarray) -> np.ndarray:
-    tick = np.floor(log.stamp_ns / (TEMPERATURE_PERIOD * 1e9))
+    tick = np.floor(log.stamp_ns / (SLOW_PERIOD * 1e9))
     return np.flatnonzero(present & np.concatenate([[True], np.diff(tick) != 0]))
 
 

@@ -9,7 +9,7 @@ from rosbags.highlevel import AnyReader
 from robot_dynamics_ros.bags import load_bag, write_bag, writer
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, width
-from robot_dynamics_ros.topics import ARRAY, INPUT_TOPICS, TOPICS
+from robot_dynamics_ros.topics import ARRAY, BOOL, INPUT_TOPICS, TOPICS
 
 NAMES = ("a", "b")
 BAGGED = [s for t in TOPICS.values() if not t.per_joint for s in t.fields.values()]
@@ -49,6 +49,22 @@ def test_absent_rows_are_not_written_and_other_readers_agree(tmp_path):
     np.testing.assert_array_equal(forces, np.delete(log.external_wrench[:, 0], 3))
 
 
+def test_contact_of_the_whole_robot_is_there_as_live(tmp_path):
+    """At every change and at 10 Hz; at any joint or the TCP; not where it is not known."""
+    log = Log(NAMES, 10**18 + np.arange(200) * 10**7, {"q": np.zeros((200, 2)), "contact": np.zeros((200, 3))})
+    log.contact[:10] = np.nan
+    log.contact[33:55, 0] = 1.0
+    log.contact[104:108, -1] = 1.0
+    with AnyReader([write_bag(log, tmp_path / "x", namespace="arm")]) as reader:
+        found = [
+            ((stamp - log.stamp_ns[0]) // 10**7, reader.deserialize(raw, c.msgtype).data)
+            for c, stamp, raw in reader.messages()
+            if c.topic == "/arm/robot_dynamics/contact"
+        ]
+    rows = sorted({*range(10, 200, 10), 33, 55, 104, 108})
+    assert found == [(k, 33 <= k < 55 or 104 <= k < 108) for k in rows]
+
+
 def test_headers_name_the_frame_of_the_numbers(tmp_path):
     path = write_bag(full_log(3), tmp_path / "x", frame_id="root", wrench_frame_id="gripper")
     with AnyReader([path]) as reader:
@@ -58,7 +74,7 @@ def test_headers_name_the_frame_of_the_numbers(tmp_path):
                 reader.deserialize(raw, c.msgtype).header.frame_id,
             )
             for c, _, raw in reader.messages()
-            if c.msgtype != ARRAY
+            if c.msgtype not in (ARRAY, BOOL)
         }
     framed = {"external_wrench", "external_wrench_std"}
     assert {name for name, frame in frames if frame == "gripper"} == framed

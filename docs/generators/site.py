@@ -63,9 +63,14 @@ FIRST = {
 }  # what most users look for
 
 
+def for_site(markdown: str) -> str:
+    """The text with its links between docs and bench/results as on the site, where results/ is a folder of docs."""
+    return markdown.replace("../bench/results/", "results/").replace("../../docs/", "../")
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Order of the site's search: pages that most users look for, other pages, tables and results."""
+    """Links as on the site. Order of its search: pages that most users look for, other pages, tables and results."""
     uri = page.file.src_uri
     boost = 4.0 if uri in FIRST else 0.5 if uri.startswith(("reference/", "results/")) else 1.0
     page.meta.setdefault("search", {"boost": boost})
-    return markdown
+    return for_site(markdown)

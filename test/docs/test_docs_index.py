@@ -25,7 +25,7 @@ PAGES = [*WRITTEN, *RESULTS, *(name for name in site.PAGES if name.endswith(".md
 def source(page):
     """A page of the site; those from the code are made."""
     path = WRITTEN.get(page) or RESULTS.get(page)
-    return path.read_text(encoding="utf-8") if path else site.PAGES[page]()
+    return site.for_site(path.read_text(encoding="utf-8")) if path else site.PAGES[page]()
 
 
 def text_of(page):
@@ -89,6 +89,16 @@ def test_links_lead_somewhere():
             else:
                 known = inside and (there in site.PAGES or there in site.result_pages())
                 assert known or (DOCS / there).exists(), f"{page}: {target}"
+
+
+def test_links_lead_somewhere_in_the_repository_too():
+    """What a build makes from the code is not there; a page of docs or bench/results is linked at its place."""
+    for path in (*WRITTEN.values(), *RESULTS.values()):
+        for target, _ in LINK.findall(re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)):
+            if target and not target.startswith(("http://", "https://", "mailto:")):
+                there = Path(os.path.normpath(path.parent / target))
+                generated = there.is_relative_to(DOCS) and there.relative_to(DOCS).as_posix() in site.PAGES
+                assert generated or there.exists(), f"{path}: {target}"
 
 
 def test_the_picture_of_the_architecture_names_what_is_there():

@@ -156,14 +156,21 @@ def with_recorded_effort(
         taken = ", as declared"
     found = contradictions(decision, robot)
     if not found:
-        return robot, [describe(decision) + taken], []
+        return robot, [describe(decision) + taken, *_against(robot, stated)], []
     robot, factors = adopted(decision, robot)
     if (factors < 0).any():
         log.effort = log.effort * factors
     ambiguous = decision.ambiguity(robot)
     doubts = [ambiguous + taken] if decision.ambiguous else []
     kept = {decision.warning: decision.warning, ambiguous: ambiguous + taken}
-    return robot, [kept.get(text, f"{text}: taken as the data say") for text in found], doubts
+    said = [kept.get(text, f"{text}: taken as the data say") for text in found]
+    return robot, [*said, *_against(robot, stated)], doubts
+
+
+def _against(robot: RobotFile, stated: str) -> list[str]:
+    """A sentence where the columns of a table state another unit than the data show."""
+    unit = robot.drives.effort.unit
+    return [f"its columns say {stated}, but it is taken as {unit}"] if stated not in ("", unit) else []
 
 
 def _undecided(decision: Decision, robot: RobotFile, stated: str) -> tuple[RobotFile, str]:

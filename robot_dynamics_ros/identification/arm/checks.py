@@ -6,10 +6,12 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_rows
+from robot_dynamics_ros.identification.arm.parameters import other_masses
 from robot_dynamics_ros.identification.arm.rigid import standard_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_links, link_scales
-from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.recording import folded
 from robot_dynamics_ros.identification.dataset.stretches import thinned
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.robot_file.capabilities import missing_samples
@@ -35,6 +37,18 @@ def check_moves(log: Log, name: str) -> None:
         raise AtRest(
             f"{name}: the robot does not move (largest travel {1e3 * span:.2g} mrad); record motion of every joint"
         )
+
+
+def check_data(state: Identification) -> None:
+    """Add the notes of the recordings, and warnings about what the data do not support."""
+    pairs = [(r.name, note) for r in (*state.training, *state.validation) for note in r.notes]
+    notes = folded([note for _, note in pairs], [name for name, _ in pairs])
+    note(state.statements, *notes)
+    note(state.warnings, *(n for n in notes if "please check" in n))
+    state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
+    note(state.statements, of_initial_model(state.fit))
+    state.warnings += check_rate(state) + check_extrapolation(state)
+    note(state.warnings, "" if state.other_robot else other_masses(state.robot, state.effort))
 
 
 def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:

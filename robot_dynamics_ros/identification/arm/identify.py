@@ -9,13 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.arm.checks import (
-    check_excitation,
-    check_extrapolation,
-    check_fit,
-    check_rate,
-    of_initial_model,
-)
+from robot_dynamics_ros.identification.arm.checks import check_data
 from robot_dynamics_ros.identification.arm.contact import (
     MAX_CONTACT_SHARE,
     Stretch,
@@ -30,7 +24,7 @@ from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
 from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.mounting import mounted
-from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together, other_masses
+from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
 from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import (
     for_repaired,
@@ -45,7 +39,7 @@ from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
 from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
-from robot_dynamics_ros.identification.dataset.recording import Recording, folded, set_apart
+from robot_dynamics_ros.identification.dataset.recording import Recording, set_apart
 from robot_dynamics_ros.identification.dataset.repeats import judged_on_a_repeat
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.models import RobotModel
@@ -253,18 +247,6 @@ def measure_residuals(state: Identification) -> None:
         note(state.statements, f"no residuals in the robot file: {error}")
         return
     note(state.warnings, unknown_at_small_speeds(state.robot.joint_names, state.residuals["slow"]))
-
-
-def check_data(state: Identification) -> None:
-    """Add the notes of the recordings, and warnings about what the data do not support."""
-    pairs = [(r.name, note) for r in (*state.training, *state.validation) for note in r.notes]
-    notes = folded([note for _, note in pairs], [name for name, _ in pairs])
-    note(state.statements, *notes)
-    note(state.warnings, *(n for n in notes if "please check" in n))
-    state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
-    note(state.statements, of_initial_model(state.fit))
-    state.warnings += check_rate(state) + check_extrapolation(state)
-    note(state.warnings, "" if state.other_robot else other_masses(state.robot, state.effort))
 
 
 def slow_motion(recordings: list[Recording]) -> Motion:

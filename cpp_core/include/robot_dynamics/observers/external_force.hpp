@@ -1,10 +1,5 @@
 // The force stage: from motion, drive torque and friction to external joint torque, wrench, contact, with uncertainty.
 //
-// Errors last for tenths of a second: while no contact is flagged, the recent mean of (torque / deviation)^2 over all
-// joints scales the covariance of the wrench, within 0.1..9: by 0.65 of it where the covariance contains a moment,
-// which a free robot does not have, and by 0.65 of that at rest, where errors are absorbed (source: own). It is 1 at
-// least while a dry joint is stuck, whose torque says nothing. The contact decision does not use it.
-//
 // In contact two errors of a joint's torque tau are added to what is published. Neither decision nor estimate uses
 // them: the flag would drop out under the push that raises it, and a moment would explain what is a force (source:
 // own).
@@ -18,16 +13,15 @@
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/observers/carried_load.hpp"
 #include "robot_dynamics/observers/contact_decision.hpp"
+#include "robot_dynamics/observers/covariance_scale.hpp"
 #include "robot_dynamics/observers/external_torque.hpp"
 #include "robot_dynamics/observers/tare.hpp"
-#include "robot_dynamics/signals/recent_mean.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
 
 class ExternalForce {
  public:
-  static constexpr double surer = 0.65;      // of the scale of the covariance, for each of the two
   static constexpr double unchanged = 0.1;   // s without samples after which contact is judged anew
   static constexpr double first_look = 0.4;  // s from the start until lasting torque can be a contact
 
@@ -42,7 +36,7 @@ class ExternalForce {
         tare_(chain.n),
         rest_(chain.n, p.rest),
         drift_(chain.n, p.drift),
-        recent_(p.recent_error, 0.5),
+        scale_(p.recent_error, p.wrench.expected_moment > 0.0),
         smooth_(6, p.force_cutoff) {
     require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
     require_range("tare_payload", p.tare_payload, 0.0, std::numeric_limits<double>::infinity());
@@ -152,7 +146,7 @@ class ExternalForce {
 
   void judge_anew() noexcept {
     contact_.reset();
-    recent_.reset();
+    scale_.reset();
   }
 
   // Link-side torque does not contain friction; without a friction stage none is subtracted and the std grows.
@@ -203,7 +197,7 @@ class ExternalForce {
     jacobian(chain_, frames, J);
     if (!all_finite(out.torque, n) || !inverse_.solve(J, out.torque, free_std.data(), estimate_)) return false;
     if (contact_.any()) inverse_.widen(J, free_std.data(), friction.data(), behind.data(), estimate_);
-    if (recent_.used()) scale_covariance(stamp_ns, out);
+    scale_covariance(stamp_ns, out);
     if (settled()) tare_.step(dt, raw.data(), std.data());
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
@@ -228,12 +222,11 @@ class ExternalForce {
   }
 
   void scale_covariance(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
-    const bool free = !contact_.any();
-    double sum = 0.0;
-    for (int i = 0; i < chain_.n; ++i) sum += out.torque[i] / out.torque_std[i] * (out.torque[i] / out.torque_std[i]);
-    const double mean = recent_.step(stamp_ns, sum / chain_.n, free && settled());
-    const double share = (p_.wrench.expected_moment > 0.0 ? surer : 1.0) * (rest_.settled() ? surer : 1.0);
-    for (double& c : estimate_.covariance) c *= free ? std::clamp(share * mean, torque_.stuck() ? 1.0 : 0.1, 9.0) : 1.0;
+    const bool free = !contact_.any(), counts = free && settled();
+    const double scale =
+        scale_.step(stamp_ns, chain_.n, out.torque, out.torque_std, counts, rest_.settled(), torque_.stuck());
+    if (!free) return;
+    for (double& c : estimate_.covariance) c *= scale;
   }
 
   // Deviation that a load adds, as share of it: the relative errors of friction and of the torque constant.
@@ -308,7 +301,7 @@ class ExternalForce {
   Tare tare_;
   RestBias rest_;
   ViscousDrift drift_;
-  RecentMean recent_;
+  CovarianceScale scale_;
   LowPass smooth_;
   WrenchEstimate estimate_;
   ContactLoad push_;

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.bags.rows import FIRST_DATE_NS
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.viewer.meshes import meshes_of
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 ARROW = 0.01  # m/N
 THICKNESS = 0.045  # m, radius of the first link; later ones are thinner
 GREY, RED, BLUE, HAZE = [170, 176, 184], [225, 60, 40], [70, 130, 230], [230, 160, 60, 60]
-FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: earlier stamps are seconds of a motion, not dates
 GAP_NS = 500_000_000  # without a sample, after which curves are interrupted
 JOINT_PLOTS = {  # plot -> signal, unit; one curve per joint
     "friction": ("friction_torque", "Nm"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
-from robot_dynamics_ros.bags.rows import BagReport, order_rows, repair_rows
+from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, order_rows, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
 from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, table_log
@@ -182,7 +182,7 @@ def _select(
     wanted, alias = set(joint_names), aliases or {}
     keep = [g for g in groups if wanted & {n if n in wanted else alias.get(n, n) for n in g.names}]
     other = sum(len(g.rows) for g in groups) - sum(len(g.rows) for g in keep)
-    report.drop("message of other joints", other)
+    report.drop(OTHER_JOINTS, other)
     for g in keep or groups:
         try:
             joint_columns(g.names, joint_names, aliases)

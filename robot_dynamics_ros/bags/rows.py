@@ -24,7 +24,7 @@ def dropped_rows(name: str, counts: Mapping[str, int]) -> list[str]:
     return [f"{name}: dropped {', '.join(f'{n} {what}' for what, n in counts.items())}"] if counts else []
 
 
-HARMLESS = ("message of other joints", "stamp equal to the one before")  # reasons of rows that are no loss
+OTHER_JOINTS, REPEATED = "message of other joints", "stamp equal to the one before"  # reasons of rows that are no loss
 
 
 @dataclass
@@ -61,7 +61,7 @@ class BagReport:
     @property
     def lost(self) -> int:
         """Messages that were dropped and should have been samples."""
-        return sum(count for reason, count in self.dropped.items() if reason not in HARMLESS)
+        return sum(count for reason, count in self.dropped.items() if reason not in (OTHER_JOINTS, REPEATED))
 
     def lines(self) -> list[str]:
         """The report as text, one fact per line."""
@@ -127,7 +127,7 @@ def repair_rows(log: Log, report: BagReport) -> Log:
         keep &= ~huge
     log = log if keep.all() else log[keep]
     same = np.concatenate([[False], np.diff(log.stamp_ns) == 0])
-    report.drop(HARMLESS[1], same.sum())
+    report.drop(REPEATED, same.sum())
     return log[~same] if same.any() else log
 
 

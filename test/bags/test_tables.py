@@ -1,4 +1,4 @@
-"""Files of numbers as recordings: columns, units and clock found by name, or as the user maps them."""
+"""Files of numbers as recordings: columns found by name, or as the user maps them."""
 
 import json
 import sys
@@ -6,35 +6,13 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from table_files import RATE, N, each, motion, write_csv
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bags.table_log import TableOptions
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.robot_file import load_robot
-
-RATE = 100.0
-N = 300
-
-
-def motion(n):
-    """t (N,), q, qd, effort (N, n): every joint with a speed and an effort of its own."""
-    t = np.arange(N) / RATE
-    w = 1.0 + 0.3 * np.arange(n)
-    return t, np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), 10.0 * np.cos(np.outer(t, w)) + np.arange(n)
-
-
-def write_csv(path, names, columns, delimiter=",", header=True):
-    rows = [delimiter.join(names)] if header else []
-    rows += [delimiter.join(f"{x:.12g}" for x in row) for row in np.column_stack(columns)]
-    path.write_text("\n".join(rows) + "\n")
-    return path
-
-
-def each(pattern, n, first=0):
-    return [pattern.format(k + first) for k in range(n)]
-
 
 NAMINGS = {
     "ur_rtde": ("timestamp", "actual_q_{}", "actual_qd_{}", "actual_current_{}", 0, " "),
@@ -102,56 +80,6 @@ def test_named_joints_in_another_order_are_matched_by_name(tmp_path):
     assert log.joint_names == tuple(robot.joint_names)
     np.testing.assert_allclose(log.q, q, atol=1e-9)
     np.testing.assert_allclose(log.effort, tau, atol=1e-9)
-
-
-@pytest.mark.parametrize("scale, unit", [(1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")])
-@pytest.mark.parametrize("velocity", ["rad", "deg"])
-def test_units_that_no_name_states_come_from_the_numbers(tmp_path, scale, unit, velocity):
-    t, q, qd, tau = motion(2)
-    k = 180 / np.pi
-    names = ["time", *each("q{}", 2), *each("qd{}", 2), *each("tau{}", 2)]
-    columns = [scale * t, k * q, k * qd if velocity == "deg" else qd, tau]
-    log, report = load_bag(write_csv(tmp_path / "deg.csv", names, columns))
-    np.testing.assert_allclose(log.q, q, atol=1e-9)
-    np.testing.assert_allclose(log.qd, qd, atol=1e-9)
-    np.testing.assert_allclose(log.time, t, atol=1e-6)
-    assert f"time: time [{unit}]" in report.notes and any(note.endswith("[deg]") for note in report.notes)
-
-
-@pytest.mark.parametrize("rows", [N, 20])
-def test_a_bad_row_does_not_decide_the_unit(tmp_path, rows):
-    t, q, qd, tau = (x[:rows].copy() for x in motion(2))
-    q[rows // 2, 1] = 50.0
-    names = ["time", *each("q{}", 2), *each("qd{}", 2), *each("tau{}", 2)]
-    log, report = load_bag(write_csv(tmp_path / "bad.csv", names, [t, q, qd, tau]))
-    np.testing.assert_allclose(log.q, q, atol=1e-9)
-    np.testing.assert_allclose(log.qd, qd, atol=1e-9)
-
-
-FAULTS = {
-    "every stamp twice": lambda t, qd: (np.repeat(t[::2], 2), qd),
-    "a late stamp": lambda t, qd: (np.where(np.arange(N) == N // 2, 1e5, t), qd),
-    "a stamp of zero": lambda t, qd: (np.where(np.arange(N) == N // 2, 0.0, t), qd),
-    "a velocity of 500": lambda t, qd: (t, np.where(np.arange(N)[:, None] == N // 2, 500.0, qd)),
-    "the other sign": lambda t, qd: (t, -qd),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("unit, k", [("rad", 1.0), ("deg", np.pi / 180)])
-def test_a_fault_does_not_change_the_unit_of_the_velocity(tmp_path, fault, unit, k):
-    t, q, qd, tau = motion(2)
-    names = ["time", *each("q{}[rad]", 2), *each("qd{}", 2), *each("tau{}", 2)]
-    t, qd = FAULTS[fault](t, qd / k)
-    _, report = load_bag(write_csv(tmp_path / "run.csv", names, [t, q, qd, tau]))
-    assert f"qd: 2 columns qd0, qd1 [{unit}/s]" in report.notes
-
-
-def test_a_refusal_names_the_unit_that_was_taken(tmp_path):
-    t, q, qd, tau = motion(6)
-    names = ["time", *each("q{}", 6), *each("qd{} [deg/s]", 6), *each("tau{}", 6)]
-    with pytest.raises(DataError, match=r"columns q \[rad\], qd \[deg/s\], effort \[Nm\]: .* times the travel"):
-        replay([write_csv(tmp_path / "run.csv", names, [t, q, qd, tau])], load_robot("ur5e"))
 
 
 def test_a_file_without_names_is_mapped_by_numbers_and_a_rate(tmp_path):
@@ -272,34 +200,6 @@ def test_what_is_missing_is_named_in_one_line(tmp_path, names, options, text):
     with pytest.raises(DataError) as error:
         load_bag(path, table=TableOptions(**options))
     assert text in str(error.value) and str(path) in str(error.value) + str(path) and "\n" not in str(error.value)
-
-
-def test_a_clock_that_runs_backwards_is_named(tmp_path):
-    t, q, _, tau = motion(2)
-    path = write_csv(tmp_path / "run.csv", ["time", "q1", "q2", "tau1", "tau2"], [t[::-1], q, tau])
-    with pytest.raises(DataError, match="'time' is no clock, it never rises"):
-        load_bag(path)
-
-
-def test_a_clock_that_no_robot_has_is_refused_with_its_rate(tmp_path):
-    t, q, _, tau = motion(2)
-    names = ["Time [sec]", "q1", "q2", "tau1", "tau2"]
-    path = write_csv(tmp_path / "ms.csv", names, [1e3 * t, q, tau])
-    with pytest.raises(DataError, match=r"column 'Time \[sec\]' \[s\] gives 0.1 Hz, .* \(wrong unit\?\): .*--time HZ"):
-        load_bag(path)
-    beside = write_csv(tmp_path / "beside.csv", [*names, "time_ms"], [1e3 * t, q, tau, 1e3 * t])
-    np.testing.assert_allclose(load_bag(beside)[0].time, t, atol=1e-6)
-
-
-def test_a_number_is_a_rate_and_a_column_by_its_number_is_a_range(tmp_path):
-    t, q, _, tau = motion(2)
-    path = write_csv(tmp_path / "plain.csv", [], [t, q, tau], header=False)
-    words = ["import", str(path), "--map", "q=2-3,effort=4-5", "--out", str(tmp_path / "bag"), "--time"]
-    refused = CliRunner().invoke(cli, [*words, "1"])
-    assert isinstance(refused.exception, DataError)
-    assert str(refused.exception) == "--time 1: samples per second must be 5 to 10000; column 1 is --time 1-1"
-    assert CliRunner().invoke(cli, [*words, "1-1"]).exit_code == 0
-    np.testing.assert_allclose(load_bag(tmp_path / "bag")[0].time, t, atol=1e-6)
 
 
 def test_another_number_of_joints_than_the_robot_is_refused(tmp_path):

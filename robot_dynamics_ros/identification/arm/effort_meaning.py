@@ -180,8 +180,10 @@ def _by_friction(robot: RobotFile, motion: Motion, given: str) -> EffortMeaning:
         text += "; torque constants are unknown, so all torques of the result are in amperes"
     nothing, inf = np.full(n, np.nan), np.full(n, np.inf)
     found = EffortMeaning(kind, scale, std, kind != "gravity-free", nothing, inf, (text,))
+    if robot.drives.torque_side != "motor":
+        return found
     rigid = RigidModel(robot).base_regressor(motion.q, motion.qd, motion.qdd)
-    if robot.drives.torque_side != "motor" or sign * dissipation_signs(robot, motion, rigid).sum() >= 0:
+    if sign * dissipation_signs(robot, motion, rigid).sum() >= 0:
         return found
     text = "friction would drive the joints: effort of all joints has the opposite sign of the torque: corrected"
     return replace(found, scale=-found.scale, statements=(*found.statements, text), warnings=(text,))

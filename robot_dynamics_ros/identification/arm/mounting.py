@@ -32,25 +32,35 @@ def mounted(robot: RobotFile, motion: Motion) -> tuple[RobotFile, str]:
     size = float(np.linalg.norm(declared))
     if size < 1e-6 or robot.links is None or not has_masses(robot):
         return robot, ""
-    columns = _columns(robot, motion)
-    for signs in (np.full(motion.n, float(robot.drives.effort.sign)), _signs(robot, motion, columns)):
-        joints = _normal_equations(motion, columns, signs)
-        if len(joints) < JOINTS:
-            return robot, ""
-        found = _gravity(joints)
-        strength = float(np.linalg.norm(found))
-        if not PLAUSIBLE[0] * STANDARD < strength < PLAUSIBLE[1] * STANDARD:
-            return robot, ""
-        direction, spread = found / strength, np.hypot(TILT, _deviation(joints))
-        same = np.cos(min(SURE * spread, np.pi))  # cosine between directions that may be one
-        if direction @ declared / size >= same:
-            return robot, ""
+    columns, signs = _columns(robot, motion), np.full(motion.n, float(robot.drives.effort.sign))
+    found = _another(motion, columns, signs, declared / size)
+    found = found and _another(motion, columns, _signs(robot, motion, columns), declared / size)
+    if found is None:
+        return robot, ""
+    direction, same = found
     axis = np.eye(3)[np.argmax(np.abs(direction))] * np.sign(direction[np.argmax(np.abs(direction))])
     direction = axis if direction @ axis >= same else direction
     gravity = np.round(STANDARD * direction, 6)
     shown = ", ".join(f"{x:.2f}" for x in gravity)
     text = f"gravity acts along [{shown}] m/s2 in the base frame, not as the robot file says: used"
     return robot.with_updates({"kinematics.gravity": gravity}), text
+
+
+def _another(
+    motion: Motion, columns: np.ndarray, signs: np.ndarray, declared: np.ndarray
+) -> tuple[np.ndarray, float] | None:
+    """Direction (3,) of gravity with signs (n,) of the effort, and the cosine between directions that may be one; None
+    where it may be the declared one (3,), or does not show.
+    """
+    joints = _normal_equations(motion, columns, signs)
+    if len(joints) < JOINTS:
+        return None
+    found = _gravity(joints)
+    strength = float(np.linalg.norm(found))
+    if not PLAUSIBLE[0] * STANDARD < strength < PLAUSIBLE[1] * STANDARD:
+        return None
+    same = float(np.cos(min(SURE * np.hypot(TILT, _deviation(joints)), np.pi)))
+    return None if found @ declared / strength >= same else (found / strength, same)
 
 
 def _columns(robot: RobotFile, motion: Motion) -> np.ndarray:

@@ -76,9 +76,9 @@ class ExternalTorque {
   double variance(int i) const noexcept { return variance_[i]; }  // Nm^2
   double lag(int i) const noexcept { return lag_[i]; }            // Nm
   bool stuck() const noexcept {
-    bool any = false;
-    for (int i = 0; i < n_; ++i) any = any || dry_.stuck(i);
-    return any;
+    for (int i = 0; i < n_; ++i)
+      if (dry_.stuck(i)) return true;
+    return false;
   }
   bool slides(int i) const noexcept { return dry_.slides(i); }  // a joint of dry friction began to
   const TorqueHealth& health() const noexcept { return health_; }

@@ -225,8 +225,8 @@ class PayloadCheck {
     }
   }
 
-  // Pieces without a significant torque in which this payload would have shown: it is a push that began later, until
-  // each is outnumbered by pieces that it explains.
+  // Pieces without a significant torque in which this payload would have shown: it is a push that began later, unless
+  // it explains, for each of them, twice as many pieces as hold a payload.
   bool was_free(const PayloadLoad& load) const noexcept {
     int free = 0, carried = 0;
     for (int k = 0; k < count_; ++k)

@@ -1,0 +1,90 @@
+"""Units and clock of files of numbers: by name, by the numbers, or as the user says."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from table_files import N, each, motion, write_csv
+
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.replay import replay
+from robot_dynamics_ros.robot_file import load_robot
+
+
+@pytest.mark.parametrize("scale, unit", [(1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")])
+@pytest.mark.parametrize("velocity", ["rad", "deg"])
+def test_units_that_no_name_states_come_from_the_numbers(tmp_path, scale, unit, velocity):
+    t, q, qd, tau = motion(2)
+    k = 180 / np.pi
+    names = ["time", *each("q{}", 2), *each("qd{}", 2), *each("tau{}", 2)]
+    columns = [scale * t, k * q, k * qd if velocity == "deg" else qd, tau]
+    log, report = load_bag(write_csv(tmp_path / "deg.csv", names, columns))
+    np.testing.assert_allclose(log.q, q, atol=1e-9)
+    np.testing.assert_allclose(log.qd, qd, atol=1e-9)
+    np.testing.assert_allclose(log.time, t, atol=1e-6)
+    assert f"time: time [{unit}]" in report.notes and any(note.endswith("[deg]") for note in report.notes)
+
+
+@pytest.mark.parametrize("rows", [N, 20])
+def test_a_bad_row_does_not_decide_the_unit(tmp_path, rows):
+    t, q, qd, tau = (x[:rows].copy() for x in motion(2))
+    q[rows // 2, 1] = 50.0
+    names = ["time", *each("q{}", 2), *each("qd{}", 2), *each("tau{}", 2)]
+    log, report = load_bag(write_csv(tmp_path / "bad.csv", names, [t, q, qd, tau]))
+    np.testing.assert_allclose(log.q, q, atol=1e-9)
+    np.testing.assert_allclose(log.qd, qd, atol=1e-9)
+
+
+FAULTS = {
+    "every stamp twice": lambda t, qd: (np.repeat(t[::2], 2), qd),
+    "a late stamp": lambda t, qd: (np.where(np.arange(N) == N // 2, 1e5, t), qd),
+    "a stamp of zero": lambda t, qd: (np.where(np.arange(N) == N // 2, 0.0, t), qd),
+    "a velocity of 500": lambda t, qd: (t, np.where(np.arange(N)[:, None] == N // 2, 500.0, qd)),
+    "the other sign": lambda t, qd: (t, -qd),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("unit, k", [("rad", 1.0), ("deg", np.pi / 180)])
+def test_a_fault_does_not_change_the_unit_of_the_velocity(tmp_path, fault, unit, k):
+    t, q, qd, tau = motion(2)
+    names = ["time", *each("q{}[rad]", 2), *each("qd{}", 2), *each("tau{}", 2)]
+    t, qd = FAULTS[fault](t, qd / k)
+    _, report = load_bag(write_csv(tmp_path / "run.csv", names, [t, q, qd, tau]))
+    assert f"qd: 2 columns qd0, qd1 [{unit}/s]" in report.notes
+
+
+def test_a_refusal_names_the_unit_that_was_taken(tmp_path):
+    t, q, qd, tau = motion(6)
+    names = ["time", *each("q{}", 6), *each("qd{} [deg/s]", 6), *each("tau{}", 6)]
+    with pytest.raises(DataError, match=r"columns q \[rad\], qd \[deg/s\], effort \[Nm\]: .* times the travel"):
+        replay([write_csv(tmp_path / "run.csv", names, [t, q, qd, tau])], load_robot("ur5e"))
+
+
+def test_a_clock_that_runs_backwards_is_named(tmp_path):
+    t, q, _, tau = motion(2)
+    path = write_csv(tmp_path / "run.csv", ["time", "q1", "q2", "tau1", "tau2"], [t[::-1], q, tau])
+    with pytest.raises(DataError, match="'time' is no clock, it never rises"):
+        load_bag(path)
+
+
+def test_a_clock_that_no_robot_has_is_refused_with_its_rate(tmp_path):
+    t, q, _, tau = motion(2)
+    names = ["Time [sec]", "q1", "q2", "tau1", "tau2"]
+    path = write_csv(tmp_path / "ms.csv", names, [1e3 * t, q, tau])
+    with pytest.raises(DataError, match=r"column 'Time \[sec\]' \[s\] gives 0.1 Hz, .* \(wrong unit\?\): .*--time HZ"):
+        load_bag(path)
+    beside = write_csv(tmp_path / "beside.csv", [*names, "time_ms"], [1e3 * t, q, tau, 1e3 * t])
+    np.testing.assert_allclose(load_bag(beside)[0].time, t, atol=1e-6)
+
+
+def test_a_number_is_a_rate_and_a_column_by_its_number_is_a_range(tmp_path):
+    t, q, _, tau = motion(2)
+    path = write_csv(tmp_path / "plain.csv", [], [t, q, tau], header=False)
+    words = ["import", str(path), "--map", "q=2-3,effort=4-5", "--out", str(tmp_path / "bag"), "--time"]
+    refused = CliRunner().invoke(cli, [*words, "1"])
+    assert isinstance(refused.exception, DataError)
+    assert str(refused.exception) == "--time 1: samples per second must be 5 to 10000; column 1 is --time 1-1"
+    assert CliRunner().invoke(cli, [*words, "1-1"]).exit_code == 0
+    np.testing.assert_allclose(load_bag(tmp_path / "bag")[0].time, t, atol=1e-6)

@@ -105,6 +105,16 @@ def test_a_joint_that_hardly_shows_its_load_takes_the_power_from_the_others():
     assert [fit_presliding(problem).parameters["load_power"] for problem in arm] == [1.0, 1.0]
 
 
+def test_a_share_of_the_load_is_taken_over_where_new_samples_hardly_show_a_load():
+    """Bodies that are solved again leave less load, or contact that is left out had most of it."""
+    data = samples()
+    shape = replace(fit_presliding(PreslidingProblem(data)).shape, share=0.02)
+    again = fit_presliding(PreslidingProblem(replace(data, load=0.01 * data.load)), shape)
+    assert again.shape.share == 0.02 and again.parameters["load"] == pytest.approx(
+        [0.02 * level for level in again.parameters["level"]]
+    )
+
+
 def test_damping_of_the_bristles_in_fast_reversals_is_no_slip():
     """LuGre's sigma_1 dz/dt beside friction that gives way gradually; slow strokes follow fast ones."""
     t, noise = np.arange(N) / RATE, np.random.default_rng(0).normal(0, 0.05, N)

@@ -122,7 +122,7 @@ class PreslidingProblem:
         d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
         H = self._elements(widening) if any(widening) else self.H
         fall, relative = stribeck_fall(v, velocity), np.abs(load) / self.scale
-        loads = [np.ones_like(v), *(relative**power for power in self.powers if self.loaded)]
+        loads = [np.ones_like(v), *(relative**power for power in self.powers)]
         factors = np.stack([x for w in loads for x in (w, w * fall)], axis=1)
         fixed = 6 + self.bearings.shape[1]
         A = np.zeros((len(v), factors.shape[1] * len(SPANS) + fixed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -27,6 +28,7 @@ from robot_dynamics_ros.cli.printed import console, progress, write_json
     help="tuning, held-out, all, or families of friction by commas (bench/force/zoo.py).",
 )
 @click.option("--recorded", help=f"Recordings to identify from: {', '.join((*DRAWN, EXCITE))}; default: 1 to 3.")
+@click.option("--pushed", is_flag=True, help="The robot is pushed in these recordings, a quarter of the time.")
 @click.option("--plant", type=click.Choice(list(PLANTS)), default=ELASTIC, show_default=True, help="What is simulated.")
 @click.option("--noise", type=click.FloatRange(0, 0.1), default=0.0, help="rad/s of white noise in velocities.")
 @click.option("--tilt", type=click.FloatRange(-180, 180), default=0.0, help="deg of the base, which no file names.")
@@ -56,6 +58,7 @@ def command(
     seed: int,
     families: str,
     recorded: str | None,
+    pushed: bool,
     plant: str,
     noise: float,
     tilt: float,
@@ -83,7 +86,7 @@ def command(
         raise click.UsageError(f"--hour: only the {ELASTIC} plant warms up")
     since = Since(warmer, payload, finger)
     drawn = zoo.individuals(since.robot(robot), count, seed, zoo.families(families))
-    people = zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))
+    people = [replace(who, pushed=pushed) for who in zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))]
     words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"
     words += f" {recorded or '1, 2 or 3 recordings of 60 s'}."
     if hour:

@@ -27,6 +27,7 @@ REST = (1.0, 3.0)  # s
 LEVELS = (10.0, 20.0, 40.0)  # N, of the pushes
 PAYLOAD_COM = (0.02, 0.0, 0.06)  # m, of an undeclared payload, from the flange
 MOMENT = 4.0  # Nm, largest at the tool beside the force
+RARE = (3.0, 5.0)  # s between pushes in recordings to identify from
 QUIET = 4.0  # s without a push at the beginning
 AFTERGLOW = 0.2  # s after a push that still count as contact
 SINGULAR = (0.01, 0.06)  # smallest singular value of the Jacobian, moments over a quarter of the arm
@@ -82,7 +83,7 @@ def simulated(robot: RobotFile, who: Individual, seed: int) -> SimulatedRobot:
 
 
 def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
-    """Recording `number` (0, 1, ..) of 60 s without contact, and its kind: of DRAWN, or EXCITE of 100 s."""
+    """Recording `number` (0, 1, ..) of 60 s, free or `pushed`, and its kind: of DRAWN, or EXCITE of 100 s."""
     kind, draw = who.kinds[number], who.draw(10 + number)
     centre = home(robot, draw)
     if kind == "moves":
@@ -95,7 +96,10 @@ def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
         motion = motions.fourier(centre, DURATION, RATE, amplitude=REACH, velocity=speed, seed=noise)
     machine = simulated(robot, who, 10 + number)
     machine.reset(motion[0][0])
-    return noisy(reported(machine.run(*motion)[0]), who, 10 + number), kind
+    wrench = np.zeros((len(motion[0]), 6))
+    if who.pushed:
+        wrench[: round(DURATION * RATE)] = pushes(who.draw(30 + number), pause=RARE)
+    return noisy(reported(machine.run(*motion, wrench=wrench)[0]), who, 10 + number), kind
 
 
 def excited(robot: RobotFile, seed: int) -> motions.JointMotion:
@@ -175,8 +179,8 @@ def moves(
     return q[rows], qd[rows], qdd[rows]
 
 
-def pushes(draw: np.random.Generator, moment: float = MOMENT) -> np.ndarray:
-    """Wrenches (N, 6) over 60 s: every few seconds a force of LEVELS in any direction, beside it 0 to `moment` [Nm]."""
+def pushes(draw: np.random.Generator, moment: float = MOMENT, pause: tuple[float, float] = (1.0, 2.5)) -> np.ndarray:
+    """Wrenches (N, 6) over 60 s: a force of LEVELS in any direction, beside it 0 to `moment` [Nm]; then a pause [s]."""
     wrench, t = np.zeros((round(DURATION * RATE), 6)), QUIET
     levels: list[float] = []
     while t < DURATION - 3.0:
@@ -186,7 +190,7 @@ def pushes(draw: np.random.Generator, moment: float = MOMENT) -> np.ndarray:
         wrench += _pulse(begin, end, draw.uniform(0.05, 0.2))[:, None] * np.concatenate(
             [levels.pop() * force, draw.uniform(0, 1) * moment * axis]
         )
-        t = end + draw.uniform(1.0, 2.5)
+        t = end + draw.uniform(*pause)
     return wrench
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
-from robot_dynamics_ros.identification.arm.contact import Stretch, after_motion, touched, without
+from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, Stretch, touched, without
 from robot_dynamics_ros.identification.arm.export import bag_files
-from robot_dynamics_ros.identification.arm.identify import leave_out_contact, recognise_effort
+from robot_dynamics_ros.identification.arm.identify import recognise_effort
 from robot_dynamics_ros.identification.arm.parameters import OTHER_ROBOT, gravity_factor, other_masses
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.state import Identification, Options
@@ -26,12 +26,14 @@ from robot_dynamics_ros.learning.columns import WARM
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
 from robot_dynamics_ros.learning.update import Information, Prior, rows_of
 from robot_dynamics_ros.robot_file.store import file_sha256
+from robot_dynamics_ros.signals.speeds import SLOW
 
 CUTOFFS = (5.0, 25.0)  # Hz, of the state; 5 times the frequency of the motion between them [Madsen2020 ch5 4.1]
 CHUNK = 16_384  # rows whose columns exist at a time
 TRAVEL = 2.0  # largest spans that a joint must have covered before its presliding state is known
 BLOCK = 1.0  # s over which residuals are averaged to see how long they stay alike
 MIN_ROWS = 500  # of a joint
+STAND = 1.0  # s of a stand that are learned from
 ALIKE = 50.0  # rows per independent row of a first look
 
 
@@ -46,8 +48,8 @@ def learn_recording(
 ) -> tuple[Triangle, Recording]:
     """A loaded recording as a triangle, and what is left of it in Nm.
 
-    state: what is known from other recordings, which separates contact from friction; without it contact is searched
-    as `identify` does. Raises DataError where nothing is usable.
+    state: what is known from other recordings, which separates contact from friction. Raises DataError where nothing
+    is usable.
     """
     robot = prior.columns.robot
     found = Identification(robot, options, [rec], [], "")
@@ -60,15 +62,13 @@ def learn_recording(
         raise DataError(f"{rec.name}: effort is {found.effort.kind}, which the robot file does not say")
     if gravity_factor(found.effort) < 1 / OTHER_ROBOT:  # a payload raises it
         raise DataError(f"{rec.name}: {other_masses(robot, found.effort)}")
-    if state is None:
-        leave_out_contact(found)
-    if found.friction_invalid_reason:
-        raise DataError(f"{rec.name}: {found.friction_invalid_reason}")
     (free,) = found.training
     motion = working_motion(free, robot.drives.effort.delay)
     work = Work(motion, warmer_than(free, motion))
     use, x = _rows(prior, work, rec.name, state)
     triangle, touched = _folded(prior, work, use, x)
+    if touched.mean() > MAX_CONTACT_SHARE:
+        raise DataError(f"{rec.name}: contact for {touched.mean():.0%} of the time: record without contact")
     free = _without(free, motion, touched)
     return replace(triangle, about=_about(prior, rec, free, found.effort.kind, sha256)), free
 
@@ -158,7 +158,7 @@ def _folded(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> tuple[T
 def _without(rec: Recording, motion: Motion, touched: np.ndarray) -> Recording:
     """The recording without the time of touched rows."""
     step = 1 / motion.rate
-    found = [Stretch(rec.name, float(motion.t[a]) - step, float(motion.t[b - 1]) + step, 0.0) for a, b in runs(touched)]
+    found = [Stretch(rec.name, float(motion.t[a]) - step, float(motion.t[b - 1]) + step) for a, b in runs(touched)]
     pieces = rec.pieces
     if not found or len(pieces) > 1:  # times of a motion count from the beginning of each piece
         return rec
@@ -181,9 +181,16 @@ def triangles_of(prior: Prior, work: Work, weight: np.ndarray) -> list[np.ndarra
     return [qr.triangle(j) for j in range(columns.n)]
 
 
+def _after_motion(motion: Motion) -> np.ndarray:
+    """(N,) bool: some joint has moved within STAND seconds."""
+    moves = (np.abs(motion.qd) > SLOW).any(axis=1)
+    last = np.maximum.accumulate(np.where(moves, motion.t, -np.inf))
+    return motion.t - last < STAND
+
+
 def _usable(prior: Prior, motion: Motion) -> np.ndarray:
     """(N, n) of 0 and 1: the arm has just moved, and the joint far enough to know its presliding state."""
-    use = np.repeat(after_motion(motion)[:, None], motion.n, axis=1)
+    use = np.repeat(_after_motion(motion)[:, None], motion.n, axis=1)
     starts = np.maximum.accumulate(np.where(motion.start, np.arange(len(motion)), 0))
     for j, shape in enumerate(prior.columns.shapes if prior.columns.motor_side else ()):
         q = motion.position[:, j]

@@ -3,22 +3,12 @@
 import numpy as np
 import pytest
 from prepared import identified as free
-from prepared import steps
+from prepared import laws, steps, structure
 from synthetic import synthetic_log, truth_of
 
-from robot_dynamics_ros.identification.arm.contact import (
-    _stretches,
-    contact_stretches,
-    far_rotors,
-    lost_rotors,
-    touched,
-    without,
-)
+from robot_dynamics_ros.identification.arm.contact import far_rotors, lost_rotors, touched
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.identify import Options, leave_out_contact, recognise_effort
-from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.identification.dataset.recording import Piece, recording
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.gaps import identified as known
@@ -43,17 +33,9 @@ def pushed(log, spans, level=80.0):
     return log
 
 
-def prepared(log, **options):
-    state = Identification(UR5E, Options(**options), [recording(log, "run")], [], "")
-    recognise_effort(state)
-    return state
-
-
-def test_free_motion_is_left_alone():
-    state = prepared(synthetic_log(UR5E, TRUTH, 1, 30.0))
-    leave_out_contact(state)
-    assert state.training[0].duration == pytest.approx(30.0, abs=0.1)
-    assert not state.warnings and not state.friction_invalid_reason
+def left_of(found):
+    """Stamps of the samples that are left of the first recording [s]."""
+    return np.concatenate([piece.begin + piece.t for piece in found.training[0].pieces])
 
 
 @pytest.mark.parametrize("kind", ["stop and go", "fourier"])
@@ -70,40 +52,42 @@ def test_soft_transmissions_are_no_contact(kind):
         motion = motions.path([centre, *points, centre], velocity=1.0, acceleration=4.0, rate=250.0)
     machine.reset(motion[0][0])
     log = machine.run(*motion)[0]
-    state = Identification(robot, Options(), [recording(log, kind)], [], "")
-    recognise_effort(state)
-    leave_out_contact(state)
-    assert not state.warnings
+    found = steps([recording(log, kind)], robot=robot, chosen=structure(laws(n=7)), until="leave_out_contact")
+    assert not found.touched and not found.warnings
 
 
-def test_contact_is_found_left_out_and_reported():
-    state = prepared(pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), SPANS))
-    found = contact_stretches(state.rigid, state.training)
-    assert len(found) == len(SPANS)
-    for stretch, (begin, end) in zip(found, SPANS, strict=True):
-        assert stretch.begin < begin + 0.3 and stretch.end > end - 0.3 and stretch.duration < end - begin + 1.5
-    leave_out_contact(state)
-    assert 30.0 - 10.0 < state.training[0].duration < 30.0 - 4.0
-    assert any("contact" in text and "--exclude FROM:TO" in text for text in state.warnings)
-    assert all(
-        not (s.begin + 0.1 < p.begin + t < s.end - 0.1) for s in found for p in state.training[0].pieces for t in p.t
-    )
-    assert [r.samples for r in without(state.training, [])] == [r.samples for r in state.training]
-
-
-def test_smaller_contact_shows_beside_identified_friction():
+@pytest.mark.parametrize("level", [8.0, 80.0])
+def test_contact_is_found_left_out_and_reported(level):
     spans = [(a, a + 1.5) for a in np.arange(3.0, 27.0, 5.0)]
-    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), spans, 8.0)
-    first = prepared(log)
-    assert len(contact_stretches(first.rigid, first.training)) < 3
-    found = steps([recording(log, "run")], until="leave_out_more_contact")
-    t = np.concatenate([piece.begin + piece.t for piece in found.training[0].pieces])
+    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), spans, level)
+    found = steps([recording(log, "run")], until="leave_out_contact")
+    t = left_of(found)
     inside = [((t > begin + 0.3) & (t < end - 0.3)).any() for begin, end in spans]
     assert sum(inside) <= 1 and 30.0 - 14.0 < found.training[0].duration < 30.0 - 6.0
-    assert found.touched and any("contact" in text and "--exclude" in text for text in found.warnings)
+    assert found.touched and any("contact" in text and "--exclude FROM:TO" in text for text in found.warnings)
     assert len(set(found.statements)) == len(found.statements)
-    ignored = steps([recording(log, "run")], contact="ignore", until="choose_live_motion")
-    assert not free().touched and not ignored.touched
+    assert not free().touched
+
+
+def test_a_push_against_an_arm_that_stands_is_left_out():
+    draw, centre = np.random.default_rng(3), np.array([0.0, -1.2, 1.2, -1.5, -1.5, 0.0])
+    here, parts, spans, length = centre, [], [], 0.0
+    for k in range(10):
+        there = centre + draw.uniform(-0.6, 0.6, 6)
+        move, rest = motions.quintic(here, there, 500.0, 0.8, 3.0), motions.hold(there, 3.0, 500.0)
+        begin = length + len(move[0]) / 500.0 + 1.0
+        spans += [(begin, begin + 1.2)] if k in (3, 7) else []
+        parts, here, length = [*parts, move, rest], there, length + (len(move[0]) + len(rest[0])) / 500.0
+    motion = motions.join(*parts)
+    t = np.arange(len(motion[0])) / 500.0
+    wrench = np.zeros((len(t), 6))
+    wrench[:, 1] = 60.0 * sum(np.clip(np.minimum(t - a, b - t) / 0.1, 0.0, 1.0) for a, b in spans)
+    machine = SimulatedRobot(UR5E, seed=3)
+    machine.reset(motion[0][0])
+    found = steps([recording(machine.run(*motion, wrench=wrench)[0], "run")], until="leave_out_contact")
+    left = left_of(found)
+    assert not any(((left > a + 0.1) & (left < b - 0.1)).any() for a, b in spans)
+    assert found.training[0].duration > len(t) / 500.0 - 8.0
 
 
 @pytest.mark.parametrize(("joints", "found"), [((1,), False), ((1, 2), True), ((0,), True)])
@@ -122,7 +106,8 @@ def test_leaving_contact_out_gives_back_the_friction():
     for contact in ("auto", "ignore"):
         log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), SPANS, 120.0)
         judge = recording(synthetic_log(UR5E, TRUTH, 2, 15.0), "judge")
-        found = steps([recording(log, "run")], [judge], until="fit_parameters", contact=contact)
+        found = steps([recording(log, "run")], [judge], until="leave_out_contact", contact=contact)
+        assert found.touched == (contact == "auto")
         motion = found.filtered(found.validation[0])
         errors.append(
             np.sqrt(((motion.effort - found.consistent.predict(motion)) ** 2).mean(axis=0)) / motion.effort.std(0)
@@ -130,8 +115,9 @@ def test_leaving_contact_out_gives_back_the_friction():
     assert errors[0].mean() < 0.7 * errors[1].mean()
 
 
-def test_a_recording_full_of_contact_does_not_give_identified_friction():
-    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 100.0)
+@pytest.mark.parametrize("level", [30.0, 100.0])
+def test_a_recording_full_of_contact_does_not_give_identified_friction(level):
+    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], level)
     found = steps([recording(log, "run")], until="choose_live_motion")
     assert "contact" in found.friction_invalid_reason and any("not identified" in text for text in found.warnings)
     assert not known(identified_robot(found).friction)
@@ -153,14 +139,3 @@ def test_rotors_a_factor_of_three_off_the_initial_model_are_named():
     named = [name for name in UR5E.joint_names if name in text]
     assert named == [UR5E.joint_names[1], UR5E.joint_names[3]] and "3.5" in text and "0.2" in text
     assert far_rotors(UR5E, 2.0 * initial) == ""
-
-
-@pytest.mark.parametrize(("moves", "found"), [(True, True), (False, False)])
-def test_a_joint_that_stands_beside_moving_ones_may_be_held_by_friction(moves, found):
-    """Twice the level that friction has while it slides: at rest breakaway holds it with either sign."""
-    t = np.arange(0.0, 6.0, 0.02)
-    speed = np.column_stack([np.full(len(t), 0.3), np.full(len(t), 0.3 if moves else 0.0)])
-    zero, start = np.zeros_like(speed), np.arange(len(t)) == 0
-    motion = Motion(t, np.cumsum(0.02 * speed, axis=0), speed, zero, zero, start, 50.0)
-    residual = np.where((t > 2.0) & (t < 4.0), 2.2, 0.0)[:, None] * [0.0, 1.0]
-    assert bool(_stretches(Piece(t, motion.q, None, zero), motion, residual, np.ones(2))) == found

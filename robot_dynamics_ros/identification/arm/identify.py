@@ -13,7 +13,6 @@ from robot_dynamics_ros.identification.arm.checks import check_data
 from robot_dynamics_ros.identification.arm.contact import (
     MAX_CONTACT_SHARE,
     Stretch,
-    contact_beside,
     contact_stretches,
     described,
     without,
@@ -179,30 +178,26 @@ def use_wrench(state: Identification) -> None:
 
 
 def leave_out_contact(state: Identification) -> None:
-    """Contact is left out of the recordings to identify from; where most of them is contact it stays, and
-    `friction_invalid_reason` says so.
-    """
-    if state.options.contact != "auto":
-        return
-    _leave_out(state, contact_stretches(state.rigid, state.training))
-
-
-def leave_out_more_contact(state: Identification) -> None:
-    """Contact that only identified friction shows is left out and the rest identified again, in ROUNDS at most.
+    """Contact that the identified model shows is left out and the rest identified again, in ROUNDS at most; where most
+    of the data is contact it stays, and `friction_invalid_reason` says so.
 
     What is judged on keeps it: there a model may be wrong. The residuals of a recording with contact do without.
     """
     for _ in range(ROUNDS):
-        motor = state.robot.drives.torque_side == "motor"  # a sensor behind the gear shows contact without friction
-        if state.options.contact != "auto" or state.friction_invalid_reason or not motor:
+        if state.options.contact != "auto" or state.friction_invalid_reason:
             return
         before = state.training
-        _leave_out(state, contact_beside(state.live, state.training))
+        _leave_out(state, _contact(state, state.training))
         if state.training is before:
             return
         state.touched = True
         for step in (choose_structure, fit_parameters, fit_together):
             step(state)
+
+
+def _contact(state: Identification, recordings: list[Recording]) -> list[Stretch]:
+    robot = for_repaired(identified_robot(state))
+    return contact_stretches(state.live, robot, recordings, gravity_deviation(state.robot, state.fit))
 
 
 def _leave_out(state: Identification, found: list[Stretch]) -> None:
@@ -238,7 +233,7 @@ def measure_residuals(state: Identification) -> None:
     """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it."""
     free = state.validation
     if state.touched:
-        free = without(free, contact_beside(state.live, free))
+        free = without(free, _contact(state, free))
     try:
         state.residuals = residuals(
             for_repaired(identified_robot(state)), [*state.training, *free], gravity_deviation(state.robot, state.fit)
@@ -271,11 +266,10 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("comparing velocity and position", align_velocity),
     ("recognising the effort", recognise_effort),
     ("using the measured wrench", use_wrench),
-    ("looking for contact", leave_out_contact),
     ("choosing filters and friction laws", choose_structure),
     ("solving", fit_parameters),
     ("friction laws of the robot file", fit_together),
-    ("looking for contact beside friction", leave_out_more_contact),
+    ("looking for contact", leave_out_contact),
     ("temperatures of the recordings", compare_viscosity),
     ("checking rotor inertias", check_rotors),
     ("velocity and acceleration of the live nodes", choose_live_motion),

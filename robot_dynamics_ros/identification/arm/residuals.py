@@ -7,7 +7,7 @@ How far all joints together go beyond these deviations sets the threshold of con
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,27 +47,15 @@ ONSETS = 150.0, 60.0, 40.0  # rad/s, bandwidths for fast changes
 
 
 def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray | float = 0.0) -> dict[str, Any]:
-    """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state;
-    speed (n,) [rad/s]: largest of the recordings; slow (n,): relative error of friction at small speeds (`slow_error`).
+    """`deviations` of a free robot, and what follows from them.
 
     significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time; onset
     [rad/s]: the largest of ONSETS that does not raise the threshold of contact, else that of the least significance.
     The effort of the recordings is in Nm. elsewhere (n,): deviation of gravity in other poses [Nm]
-    (`gravity_deviation`). A joint that never moved takes the value at rest.
+    (`gravity_deviation`).
     """
-    robot = robot.with_updates({"residuals": None})  # with them the force stage absorbs errors at rest
-    slow = slow_error([piece for rec in recordings for piece in rec.pieces])
+    found = deviations(robot, recordings, elsewhere, _rms)
     recordings = sampled(recordings, ROWS, SETTLING)
-    seen = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
-    torque, speed, load = (_joined([signals[k] for signals in seen], robot) for k in range(len(NAMES)))
-    breakaway = friction_level(robot, np.abs(load).mean(axis=0))
-    wider = WIDER[min(len({rec.name for rec in recordings}), len(WIDER)) - 1]
-    moving, rest = (wider * _rms(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
-    rest = np.where(np.isfinite(rest), np.hypot(rest, FLOORS["rest"] * breakaway), UNSEEN * breakaway)
-    rest, moving = np.hypot(rest, elsewhere), np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
-    moving = np.where(np.isfinite(moving), moving, rest)
-    fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
-    found = {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest, "slow": slow}
     tried = []
     for onset in ONSETS:
         with_onset = found | {"onset": onset}
@@ -75,6 +63,33 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.n
         if tried[-1]["significance"] <= CONTACT:
             break
     return min(tried, key=lambda x: x["significance"])
+
+
+def deviations(
+    robot: RobotFile,
+    recordings: Sequence[Recording],
+    elsewhere: np.ndarray | float,
+    spread: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> dict[str, Any]:
+    """moving, rest (n,) [Nm]: standard deviation of the external joint torque, by the joint's state; speed (n,)
+    [rad/s]: largest of the recordings; slow (n,): relative error of friction at small speeds (`slow_error`).
+
+    spread: of torques (N, n) where a mask (N, n) holds. A joint that never moved
+    takes the value at rest.
+    """
+    robot = robot.with_updates({"residuals": None})  # with them the force stage absorbs errors at rest
+    slow = slow_error([piece for rec in recordings for piece in rec.pieces])
+    wider = WIDER[min(len({rec.name for rec in recordings}), len(WIDER)) - 1]
+    recordings = sampled(recordings, ROWS, SETTLING)
+    seen = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
+    torque, speed, load = (_joined([signals[k] for signals in seen], robot) for k in range(len(NAMES)))
+    breakaway = friction_level(robot, np.abs(load).mean(axis=0))
+    moving, rest = (wider * spread(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
+    rest = np.where(np.isfinite(rest), np.hypot(rest, FLOORS["rest"] * breakaway), UNSEEN * breakaway)
+    rest, moving = np.hypot(rest, elsewhere), np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
+    moving = np.where(np.isfinite(moving), moving, rest)
+    fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
+    return {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest, "slow": slow}
 
 
 def slow_error(pieces: Sequence[Piece]) -> np.ndarray:
@@ -164,12 +179,31 @@ def _significance(robot: RobotFile, recordings: Sequence[Recording], found: dict
     return float(np.quantile(known, 1.0 - FALSE_SHARE))
 
 
+def rare(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray) -> list[np.ndarray]:
+    """How rare the torques of every piece are without contact (N,), as `significance`, where less than half of the
+    samples are in contact; 0 while the observer settles.
+    """
+    found = deviations(robot, recordings, elsewhere, _robust)
+    robot = robot.with_updates({"residuals": {"source": "found"} | found}, {"found": "the recordings"})
+    values = []
+    for piece in (piece for rec in recordings for piece in rec.pieces):
+        own = np.concatenate([significance(robot, log) for log in replayed(robot, piece, STAGES)])
+        values.append(np.where(piece.t - piece.t[0] > SETTLING, np.nan_to_num(own), 0.0))
+    return values
+
+
 def _rms(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Root mean square (n,) of x (N, n) where the mask holds; NaN below MIN_SAMPLES."""
     mask = mask & np.isfinite(x)
     count = mask.sum(axis=0)
     square = np.where(mask, x, 0.0) ** 2
     return np.where(count >= MIN_SAMPLES, np.sqrt(square.sum(axis=0) / np.maximum(count, 1)), np.nan)
+
+
+def _robust(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """`_rms` of normal torques, from the median of their magnitudes."""
+    own = [column[rows & np.isfinite(column)] for column, rows in zip(np.abs(x).T, mask.T, strict=True)]
+    return np.array([1.4826 * np.median(v) if len(v) >= MIN_SAMPLES else np.nan for v in own])
 
 
 def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> Iterator[Log]:

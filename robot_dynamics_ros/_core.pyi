@@ -6,12 +6,14 @@ import enum
 import numpy
 import numpy.typing
 import typing
+from typing import Any
 
 Real: typing.TypeAlias = typing.SupportsFloat | typing.SupportsIndex
 Integer: typing.TypeAlias = typing.SupportsInt | typing.SupportsIndex
 Reals: typing.TypeAlias = typing.Annotated[numpy.typing.ArrayLike, numpy.float64]
 Integers: typing.TypeAlias = typing.Annotated[numpy.typing.ArrayLike, numpy.int64]
 RealArray: typing.TypeAlias = numpy.typing.NDArray[numpy.float64]
+Codes: typing.TypeAlias = numpy.typing.NDArray[numpy.int32]
 
 class Status(enum.IntEnum):
     """Result of one step of a stage."""
@@ -83,67 +85,49 @@ class FrictionMap:
 class RigidBody:
     """Rigid-body functions of a Chain for one sample (n,) or a batch (N, n)."""
     def __init__(self, chain: Chain) -> None: ...
-    def coriolis(
-        self, q: typing.Any, qd: typing.Any, out: typing.Any | None = None, threads: Integer = 1
-    ) -> typing.Any:
+    def coriolis(self, q: Any, qd: Any, out: Any | None = None, threads: Integer = 1) -> Any:
         """C(q, qd) qd [Nm], (n,) or (N, n)."""
-    def fk(self, q: typing.Any, out: typing.Any | None = None, threads: Integer = 1) -> typing.Any:
+    def fk(self, q: Any, out: Any | None = None, threads: Integer = 1) -> Any:
         """Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m]."""
-    def gravity(
-        self, q: typing.Any, out: typing.Any | None = None, gravity: typing.Any | None = None, threads: Integer = 1
-    ) -> typing.Any:
+    def gravity(self, q: Any, out: Any | None = None, gravity: Any | None = None, threads: Integer = 1) -> Any:
         """Gravity torque g(q) [Nm], (n,) or (N, n)."""
-    def jacobian(self, q: typing.Any, out: typing.Any | None = None, threads: Integer = 1) -> typing.Any:
+    def jacobian(self, q: Any, out: Any | None = None, threads: Integer = 1) -> Any:
         """Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity."""
-    def mass_matrix(self, q: typing.Any, out: typing.Any | None = None, threads: Integer = 1) -> typing.Any:
+    def mass_matrix(self, q: Any, out: Any | None = None, threads: Integer = 1) -> Any:
         """M(q) [kg m2], (n, n) or (N, n, n)."""
     def regressor(
-        self,
-        q: typing.Any,
-        qd: typing.Any,
-        qdd: typing.Any,
-        out: typing.Any | None = None,
-        gravity: typing.Any | None = None,
-        threads: Integer = 1,
-    ) -> typing.Any:
+        self, q: Any, qd: Any, qdd: Any, out: Any | None = None, gravity: Any | None = None, threads: Integer = 1
+    ) -> Any:
         """Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8]."""
     def regressor_gradient(
         self,
-        q: typing.Any,
-        qd: typing.Any,
-        qdd: typing.Any,
-        weights: typing.Any,
+        q: Any,
+        qd: Any,
+        qdd: Any,
+        weights: Any,
         columns: collections.abc.Sequence[Integer] | None = None,
-        gravity: typing.Any | None = None,
+        gravity: Any | None = None,
     ) -> tuple:
         """Gradients (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W."""
     def rnea(
-        self,
-        q: typing.Any,
-        qd: typing.Any,
-        qdd: typing.Any,
-        out: typing.Any | None = None,
-        gravity: typing.Any | None = None,
-        threads: Integer = 1,
-    ) -> typing.Any:
+        self, q: Any, qd: Any, qdd: Any, out: Any | None = None, gravity: Any | None = None, threads: Integer = 1
+    ) -> Any:
         """Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's."""
     def stacked_regressor(
         self,
-        q: typing.Any,
-        qd: typing.Any,
-        qdd: typing.Any,
+        q: Any,
+        qd: Any,
+        qdd: Any,
         columns: collections.abc.Sequence[Integer] | None = None,
-        out: typing.Any | None = None,
-        gravity: typing.Any | None = None,
+        out: Any | None = None,
+        gravity: Any | None = None,
         keep_zeros: bool = False,
-    ) -> typing.Any:
+    ) -> Any:
         """
         W (n N, p), column-major, the rows of joint 0 first, of the chosen columns of the regressor. keep_zeros: `out` holds
         zeros already where W is zero by structure.
         """
-    def torque_gradient(
-        self, q: typing.Any, qd: typing.Any, qdd: typing.Any, weights: typing.Any, gravity: typing.Any | None = None
-    ) -> tuple:
+    def torque_gradient(self, q: Any, qd: Any, qdd: Any, weights: Any, gravity: Any | None = None) -> tuple:
         """Gradients (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n)."""
     @property
     def chain(self) -> Chain:
@@ -163,26 +147,26 @@ class FusedQR:
         chain: Chain,
         columns: collections.abc.Sequence[Integer] | None = None,
         extra_columns: Integer | collections.abc.Sequence[Integer] = 0,
-        gravity: typing.Any | None = None,
+        gravity: Any | None = None,
     ) -> None: ...
-    def absorb(self, joint: Integer, rows: Reals, weights: typing.Any | None = None) -> None:
+    def absorb(self, joint: Integer, rows: Reals, weights: Any | None = None) -> None:
         """Take in ready rows (N, width of the joint's triangle) of one joint, target last, times weights (N,)."""
-    def fold(self, weights: typing.Any | None = None) -> RealArray:
+    def fold(self, weights: Any | None = None) -> RealArray:
         """One triangle (P + 1, P + 1) of all joints, joint j's rows times weights[j]."""
     def parameters_of(self, joint: Integer) -> list[int]:
         """Parameter of each column of the joint's triangle, without the target."""
-    def residual_squares(self, x: typing.Any) -> RealArray:
+    def residual_squares(self, x: Any) -> RealArray:
         """Sum of squared residuals of every joint at parameters x, unweighted, without another pass over data."""
     def triangle(self, joint: Integer) -> RealArray:
         """Upper triangle [R z; 0 rho] of one joint; the target is last."""
     def update(
         self,
-        q: typing.Any,
-        qd: typing.Any,
-        qdd: typing.Any,
-        tau: typing.Any | None = None,
-        extra: typing.Any | None = None,
-        weights: typing.Any | None = None,
+        q: Any,
+        qd: Any,
+        qdd: Any,
+        tau: Any | None = None,
+        extra: Any | None = None,
+        weights: Any | None = None,
         joints: collections.abc.Sequence[Integer] | None = None,
     ) -> None:
         """
@@ -260,7 +244,7 @@ class Plant:
         wrench: Reals | None = None,
         ambient: Reals | None = None,
         keep: Integer = 1,
-    ) -> numpy.typing.NDArray[numpy.int32]:
+    ) -> Codes:
         """
         A batch of position-controlled cycles of dt [s]: q_d, qd_d, qdd_d (N, n) [rad, rad/s, rad/s2];
         `out` names the signals to write, every `keep`-th cycle; wrench (N, 6) [N, Nm], ambient (N,) [deg C]. Status codes (N,).
@@ -453,9 +437,7 @@ class Gms:
         """
     def reset(self) -> None:
         """Elements return to rest."""
-    def run(
-        self, stamp_ns: Integers, theta: Reals, out: Reals | None = None
-    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
+    def run(self, stamp_ns: Integers, theta: Reals, out: Reals | None = None) -> tuple[RealArray, Codes]:
         """(H (N, n), status codes (N,)) of stamps (N,) [ns] and theta (N, n) [rad]."""
     def step(self, stamp_ns: Integer, theta: Reals, H: Reals) -> Status:
         """One sample: theta (n,) [rad]; writes H (n,). Returns a Status."""
@@ -492,7 +474,7 @@ class Friction:
         temperature: Reals | None = None,
         out: Reals | None = None,
         rotor: Reals | None = None,
-    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
+    ) -> tuple[RealArray, Codes]:
         """The same over (N, n): (friction, status codes (N,))."""
     def step(
         self, stamp_ns: Integer, theta: Reals, v: Reals, load: Reals | None, temperature: Reals | None, friction: Reals
@@ -513,28 +495,20 @@ class TemperatureObserver:
     def reset(self) -> None:
         """Return to the initial state."""
     def rows(
-        self,
-        N: Integer,
-        v: typing.Any,
-        load: typing.Any,
-        friction: typing.Any,
-        housing: typing.Any,
-        contact: typing.Any,
-        temperature: typing.Any,
-        variance: typing.Any,
+        self, N: Integer, v: Any, load: Any, friction: Any, housing: Any, contact: Any, temperature: Any, variance: Any
     ) -> RowStep:
         """RowStep over N records; arguments as in run()."""
     def run(
         self,
         stamp_ns: Integers,
-        v: typing.Any,
-        load: typing.Any,
-        friction: typing.Any,
-        housing: typing.Any,
-        contact: typing.Any,
-        temperature: typing.Any,
-        variance: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]:
+        v: Any,
+        load: Any,
+        friction: Any,
+        housing: Any,
+        contact: Any,
+        temperature: Any,
+        variance: Any,
+    ) -> Codes:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
     def set_ambient(self, ambient: Real) -> bool:
         """Ambient temperature [deg C]."""
@@ -543,13 +517,13 @@ class TemperatureObserver:
     def step(
         self,
         stamp_ns: Integer,
-        v: typing.Any,
-        load: typing.Any,
-        friction: typing.Any,
-        housing: typing.Any,
-        contact: typing.Any,
-        temperature: typing.Any,
-        variance: typing.Any,
+        v: Any,
+        load: Any,
+        friction: Any,
+        housing: Any,
+        contact: Any,
+        temperature: Any,
+        variance: Any,
     ) -> Status:
         """
         One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None but for v; writes temperature [deg C]
@@ -621,17 +595,17 @@ class StiffnessEstimator:
     def run(
         self,
         stamp_ns: Integers,
-        theta: typing.Any,
-        q: typing.Any,
-        omega: typing.Any,
-        motor_torque: typing.Any,
-        friction: typing.Any,
-        link_torque: typing.Any,
-        sensor_torque: typing.Any,
-        temperature: typing.Any,
-        stiffness: typing.Any,
-        stiffness_std: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]:
+        theta: Any,
+        q: Any,
+        omega: Any,
+        motor_torque: Any,
+        friction: Any,
+        link_torque: Any,
+        sensor_torque: Any,
+        temperature: Any,
+        stiffness: Any,
+        stiffness_std: Any,
+    ) -> Codes:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
     def set_baseline(self, a: Reals, temperature: Real, warn: Real, error: Real, hold: Real) -> None:
         """
@@ -640,16 +614,16 @@ class StiffnessEstimator:
     def step(
         self,
         stamp_ns: Integer,
-        theta: typing.Any,
-        q: typing.Any,
-        omega: typing.Any,
-        motor_torque: typing.Any,
-        friction: typing.Any,
-        link_torque: typing.Any,
-        sensor_torque: typing.Any,
-        temperature: typing.Any,
-        stiffness: typing.Any,
-        stiffness_std: typing.Any,
+        theta: Any,
+        q: Any,
+        omega: Any,
+        motor_torque: Any,
+        friction: Any,
+        link_torque: Any,
+        sensor_torque: Any,
+        temperature: Any,
+        stiffness: Any,
+        stiffness_std: Any,
     ) -> Status:
         """
         One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent ones are None;
@@ -676,13 +650,9 @@ class RotorFrictionObserver:
     def __init__(self, B: Reals, L: Reals, max_gap: Real = 0.1) -> None: ...
     def reset(self) -> None:
         """Start again at the next sample."""
-    def run(
-        self, stamp_ns: Integers, omega: typing.Any, tau_m: typing.Any, tau_J: typing.Any, friction: typing.Any
-    ) -> numpy.typing.NDArray[numpy.int32]:
+    def run(self, stamp_ns: Integers, omega: Any, tau_m: Any, tau_J: Any, friction: Any) -> Codes:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def step(
-        self, stamp_ns: Integer, omega: typing.Any, tau_m: typing.Any, tau_J: typing.Any, friction: typing.Any
-    ) -> Status:
+    def step(self, stamp_ns: Integer, omega: Any, tau_m: Any, tau_J: Any, friction: Any) -> Status:
         """
         One sample: rotor velocity (n,) [rad/s], motor and joint torque (n,) [Nm]; writes friction (n,) [Nm]. Returns a Status.
         """
@@ -697,8 +667,8 @@ class FrictionStage:
     def __init__(
         self,
         map: FrictionMap,
-        memory: typing.Any | None = None,
-        motors: typing.Any | None = None,
+        memory: Any | None = None,
+        motors: Any | None = None,
         turns: Reals | None = None,
         **kwargs,
     ) -> None: ...
@@ -711,29 +681,29 @@ class FrictionStage:
     def run(
         self,
         stamp_ns: Integers,
-        position: typing.Any,
-        v: typing.Any,
-        load: typing.Any,
-        contact_load: typing.Any,
-        temperature: typing.Any,
-        temperature_variance: typing.Any,
-        rotor: typing.Any,
-        friction: typing.Any,
-        friction_std: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]:
+        position: Any,
+        v: Any,
+        load: Any,
+        contact_load: Any,
+        temperature: Any,
+        temperature_variance: Any,
+        rotor: Any,
+        friction: Any,
+        friction_std: Any,
+    ) -> Codes:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
     def step(
         self,
         stamp_ns: Integer,
-        position: typing.Any,
-        v: typing.Any,
-        load: typing.Any,
-        contact_load: typing.Any,
-        temperature: typing.Any,
-        temperature_variance: typing.Any,
-        rotor: typing.Any,
-        friction: typing.Any,
-        friction_std: typing.Any,
+        position: Any,
+        v: Any,
+        load: Any,
+        contact_load: Any,
+        temperature: Any,
+        temperature_variance: Any,
+        rotor: Any,
+        friction: Any,
+        friction_std: Any,
     ) -> Status:
         """
         One sample: position, v, load, contact load, temperature and its variance, rotor (n,) [rad, rad/s, Nm, Nm, deg C, K2, rad] or None;
@@ -748,25 +718,25 @@ class MotionState:
     def run(
         self,
         stamp_ns: Integers,
-        q: typing.Any,
-        qd: typing.Any,
-        effort: typing.Any,
-        qd_out: typing.Any,
-        qdd: typing.Any,
-        model_torque: typing.Any,
-        drive_torque: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]:
+        q: Any,
+        qd: Any,
+        effort: Any,
+        qd_out: Any,
+        qdd: Any,
+        model_torque: Any,
+        drive_torque: Any,
+    ) -> Codes:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
     def step(
         self,
         stamp_ns: Integer,
-        q: typing.Any,
-        qd: typing.Any,
-        effort: typing.Any,
-        qd_out: typing.Any,
-        qdd: typing.Any,
-        model_torque: typing.Any,
-        drive_torque: typing.Any,
+        q: Any,
+        qd: Any,
+        effort: Any,
+        qd_out: Any,
+        qdd: Any,
+        model_torque: Any,
+        drive_torque: Any,
     ) -> Status:
         """
         One sample: q, qd, effort (n,) or None; writes velocity, acceleration [rad/s, rad/s2], model torque and drive torque [Nm]
@@ -787,25 +757,9 @@ class SignalAlignment:
     def __init__(self, joints: Integer, **kwargs) -> None: ...
     def reset(self) -> None:
         """Forget all samples; parameters stay."""
-    def run(
-        self,
-        stamp_ns: Integers,
-        q: typing.Any,
-        theta: typing.Any,
-        qd: typing.Any,
-        effort: typing.Any,
-        current: typing.Any,
-    ) -> None:
+    def run(self, stamp_ns: Integers, q: Any, theta: Any, qd: Any, effort: Any, current: Any) -> None:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def step(
-        self,
-        stamp_ns: Integer,
-        q: typing.Any,
-        theta: typing.Any,
-        qd: typing.Any,
-        effort: typing.Any,
-        current: typing.Any,
-    ) -> None:
+    def step(self, stamp_ns: Integer, q: Any, theta: Any, qd: Any, effort: Any, current: Any) -> None:
         """One sample, in place: arrays (n,) or None."""
     @property
     def latency(self) -> float:
@@ -844,67 +798,67 @@ class ExternalForce:
     def rows(
         self,
         N: Integer,
-        q: typing.Any,
-        qd: typing.Any,
-        model_torque: typing.Any,
-        drive_torque: typing.Any,
-        qdd: typing.Any,
-        friction: typing.Any,
-        friction_std: typing.Any,
-        torque: typing.Any,
-        torque_std: typing.Any,
-        wrench: typing.Any,
-        wrench_std: typing.Any,
-        singular_value: typing.Any,
-        contact: typing.Any,
-        payload_or_bias: typing.Any,
-        contact_load: typing.Any,
-        framed_wrench: typing.Any,
-        framed_wrench_std: typing.Any,
+        q: Any,
+        qd: Any,
+        model_torque: Any,
+        drive_torque: Any,
+        qdd: Any,
+        friction: Any,
+        friction_std: Any,
+        torque: Any,
+        torque_std: Any,
+        wrench: Any,
+        wrench_std: Any,
+        singular_value: Any,
+        contact: Any,
+        payload_or_bias: Any,
+        contact_load: Any,
+        framed_wrench: Any,
+        framed_wrench_std: Any,
     ) -> RowStep:
         """RowStep over N records; arguments as in run()."""
     def run(
         self,
         stamp_ns: Integers,
-        q: typing.Any,
-        qd: typing.Any,
-        model_torque: typing.Any,
-        drive_torque: typing.Any,
-        qdd: typing.Any,
-        friction: typing.Any,
-        friction_std: typing.Any,
-        torque: typing.Any,
-        torque_std: typing.Any,
-        wrench: typing.Any,
-        wrench_std: typing.Any,
-        singular_value: typing.Any,
-        contact: typing.Any,
-        payload_or_bias: typing.Any,
-        contact_load: typing.Any,
-        framed_wrench: typing.Any,
-        framed_wrench_std: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]:
+        q: Any,
+        qd: Any,
+        model_torque: Any,
+        drive_torque: Any,
+        qdd: Any,
+        friction: Any,
+        friction_std: Any,
+        torque: Any,
+        torque_std: Any,
+        wrench: Any,
+        wrench_std: Any,
+        singular_value: Any,
+        contact: Any,
+        payload_or_bias: Any,
+        contact_load: Any,
+        framed_wrench: Any,
+        framed_wrench_std: Any,
+    ) -> Codes:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
     def step(
         self,
         stamp_ns: Integer,
-        q: typing.Any,
-        qd: typing.Any,
-        model_torque: typing.Any,
-        drive_torque: typing.Any,
-        qdd: typing.Any,
-        friction: typing.Any,
-        friction_std: typing.Any,
-        torque: typing.Any,
-        torque_std: typing.Any,
-        wrench: typing.Any,
-        wrench_std: typing.Any,
-        singular_value: typing.Any,
-        contact: typing.Any,
-        payload_or_bias: typing.Any,
-        contact_load: typing.Any,
-        framed_wrench: typing.Any,
-        framed_wrench_std: typing.Any,
+        q: Any,
+        qd: Any,
+        model_torque: Any,
+        drive_torque: Any,
+        qdd: Any,
+        friction: Any,
+        friction_std: Any,
+        torque: Any,
+        torque_std: Any,
+        wrench: Any,
+        wrench_std: Any,
+        singular_value: Any,
+        contact: Any,
+        payload_or_bias: Any,
+        contact_load: Any,
+        framed_wrench: Any,
+        framed_wrench_std: Any,
     ) -> Status:
         """One sample: seven inputs (n,) or None, ten outputs written in place. Returns a Status."""
     def tare(self) -> TareResult:
@@ -913,7 +867,7 @@ class ExternalForce:
     def bias(self) -> RealArray:
         """Bias of the external torque (n,) [Nm]."""
     @bias.setter
-    def bias(self, arg1: typing.Any) -> None: ...
+    def bias(self, arg1: Any) -> None: ...
     @property
     def isolated(self) -> list[bool]:
         """True for each joint (n,) whose sensor is not trusted."""
@@ -944,27 +898,27 @@ class PowerMeter:
     def run(
         self,
         stamp_ns: Integers,
-        torque: typing.Any,
-        velocity: typing.Any,
-        electrical_power: typing.Any,
-        mechanical_power: typing.Any,
-        electrical_energy: typing.Any,
-        electrical_energy_clamped: typing.Any,
-        mechanical_energy: typing.Any,
-        efficiency: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]:
+        torque: Any,
+        velocity: Any,
+        electrical_power: Any,
+        mechanical_power: Any,
+        electrical_energy: Any,
+        electrical_energy_clamped: Any,
+        mechanical_energy: Any,
+        efficiency: Any,
+    ) -> Codes:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
     def step(
         self,
         stamp_ns: Integer,
-        torque: typing.Any,
-        velocity: typing.Any,
-        electrical_power: typing.Any,
-        mechanical_power: typing.Any,
-        electrical_energy: typing.Any,
-        electrical_energy_clamped: typing.Any,
-        mechanical_energy: typing.Any,
-        efficiency: typing.Any,
+        torque: Any,
+        velocity: Any,
+        electrical_power: Any,
+        mechanical_power: Any,
+        electrical_energy: Any,
+        electrical_energy_clamped: Any,
+        mechanical_energy: Any,
+        efficiency: Any,
     ) -> Status:
         """
         One sample: torque (n,) [Nm], velocity (n,) [rad/s]; writes powers [W], energies [J] and efficiency (n + 1,), the robot last.
@@ -1054,7 +1008,7 @@ class EnableResult(enum.IntEnum):
 
 class TorqueRecord:
     """One cycle of the torque loop; record[name] is the same as the attribute."""
-    def __getitem__(self, arg0: str) -> typing.Any: ...
+    def __getitem__(self, arg0: str) -> Any: ...
     @property
     def age(self) -> float:
         """Age of the command when it left [s]; negative: none."""
@@ -1288,11 +1242,11 @@ class StreamMonitor:
     """The rules that judge a state stream, with the clock as argument."""
     def __init__(self, **kwargs) -> None:
         """Options by name: rate [Hz], degraded_gap, safe_gap [s], frozen_repeats, bad_samples."""
-    def accept(self, values: Reals, now_ns: Integer) -> typing.Any:
+    def accept(self, values: Reals, now_ns: Integer) -> Any:
         """(flags, missed) of an RTDE sample (width,) received at now_ns, None: drop it."""
     def condition(self, now_ns: Integer) -> StreamState:
         """State of the stream at now_ns."""
-    def judge(self, time: Real, measured: RealArray, moving: bool, safety_mode: Integer, now_ns: Integer) -> typing.Any:
+    def judge(self, time: Real, measured: RealArray, moving: bool, safety_mode: Integer, now_ns: Integer) -> Any:
         """(flags, missed) of a sample of any robot, None: drop it; time [s] by its own clock."""
     def latched(self, now_ns: Integer) -> StreamState:
         """True while a safe or fault state is latched at now_ns."""
@@ -1409,7 +1363,7 @@ def fill_signals(
 def friction_parameters(law: str) -> list[str]:
     """Names of the parameters of a static friction law, in the order of FrictionMap's columns."""
 
-def generalised_momentum(chain: Chain, q: typing.Any, qd: typing.Any) -> tuple[RealArray, RealArray]:
+def generalised_momentum(chain: Chain, q: Any, qd: Any) -> tuple[RealArray, RealArray]:
     """p = M qd and C' qd (n), (n)."""
 
 def gms_spacing(elements: Integer, r_D: Real = 4.0, r_k: Real = 2.0) -> tuple:
@@ -1420,7 +1374,7 @@ def heat_balance(
 ) -> RealArray:
     """Temperatures (N, 2) of lubricant and housing [deg C] from base and Stribeck power (N,) [W] [Simoni2017 6, 8]."""
 
-def invert_wrench(chain: Chain, q: typing.Any, tau: typing.Any, std: typing.Any, **kwargs) -> tuple:
+def invert_wrench(chain: Chain, q: Any, tau: Any, std: Any, **kwargs) -> tuple:
     """Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std."""
 
 def isa() -> str:
@@ -1455,9 +1409,7 @@ def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:
     Positions (N, n) [rad] of the rotors that drive `Friction` with rotor_time = time [s], from the link's theta [rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].
     """
 
-def run_in_turn(
-    stamp_ns: Integers, stages: collections.abc.Sequence[RowStep], fed_back: list
-) -> numpy.typing.NDArray[numpy.int32]:
+def run_in_turn(stamp_ns: Integers, stages: collections.abc.Sequence[RowStep], fed_back: list) -> Codes:
     """
     Status codes (S, N) of S stages, run record by record: stamps (N,) [ns], a RowStep each; fed_back: pairs of a signal (N, w) and its last value (w,), with which the next record begins. Writes both.
     """

@@ -19,6 +19,7 @@ ALIASES = {  # names at the top of the file for what pybind11 accepts
     "Reals": "typing.Annotated[numpy.typing.ArrayLike, numpy.float64]",
     "Integers": "typing.Annotated[numpy.typing.ArrayLike, numpy.int64]",
     "RealArray": "numpy.typing.NDArray[numpy.float64]",
+    "Codes": "numpy.typing.NDArray[numpy.int32]",
 }
 ALL = re.compile(r"^__all__: .*$", re.MULTILINE)  # a stub offers what it defines
 DOCSTRING = re.compile(r'^( *)"""\n(.*?)\n *"""', re.MULTILINE | re.DOTALL)
@@ -50,7 +51,8 @@ def shorten(text: str) -> str:
     text = DOCSTRING.sub(docstring, text)
     text = NUMBER.sub(lambda m: f"    {m[1]}: {m[2]}\n" + re.sub(r"^    ( *\.\.\.\n)?", "", m[3]), text)
     head = "".join(f"{name}: typing.TypeAlias = {value}\n" for name, value in ALIASES.items())
-    return ALL.sub(head, text, count=1)
+    text = ALL.sub(head, text, count=1).replace("typing.Any", "Any")
+    return text.replace("import typing\n", "import typing\nfrom typing import Any\n", 1)
 
 
 def write(out: str) -> None:

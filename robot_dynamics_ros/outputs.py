@@ -15,6 +15,15 @@ BAG_MARK = "robot_dynamics"  # key of the custom data in the metadata of every b
 
 
 @contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """A block that writes `path`. Raises DataError naming it where the system refuses."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+@contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """A new file beside `path` to write into; it replaces `path` when the block ends without an error.
 
@@ -95,20 +104,19 @@ def new_bag(path: str | Path, overwrite: bool = False, inputs: Iterable[str | Pa
     refuse_bag(path, overwrite, inputs)
     beside: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{path.name}."[:64], dir=path.parent))
-        yield beside / path.name
-        refuse_bag(path, overwrite, inputs)
-        if path.exists():
-            path.rename(beside / "old")
-        try:
-            (beside / path.name).rename(path)
-        except OSError:
-            if (beside / "old").exists():
-                (beside / "old").rename(path)
-            raise
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside = Path(tempfile.mkdtemp(prefix=f".{path.name}."[:64], dir=path.parent))
+            yield beside / path.name
+            refuse_bag(path, overwrite, inputs)
+            if path.exists():
+                path.rename(beside / "old")
+            try:
+                (beside / path.name).rename(path)
+            except OSError:
+                if (beside / "old").exists():
+                    (beside / "old").rename(path)
+                raise
     finally:
         if beside is not None:
             shutil.rmtree(beside, ignore_errors=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from robot_dynamics_ros import __version__
-from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.outputs import write_atomically
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.outputs import write_atomically, writing
 from robot_dynamics_ros.verdict import change
 
 TEMPLATES = Path(__file__).resolve().parent / "data"
@@ -34,10 +34,8 @@ def write_html(template: str, path: Path, **values: Any) -> Path:
     }
     environment.filters |= {"n": number, "change": change}
     text = environment.get_template(template).render(**values)
-    try:
+    with writing(path):
         write_atomically(path, text)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
     return path
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.outputs import replacing
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.outputs import replacing, writing
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 TOUCH = 1.0  # N of true force from which on the robot is in contact
@@ -251,9 +251,6 @@ def _save(drawing: Any, path: Path) -> Path:
 def save(drawing: Any, path: Path) -> Path:
     """Write a figure as PNG, atomically. Raises DataError when it cannot be written."""
     path = Path(path)
-    try:
-        with replacing(path) as temporary:
-            drawing.savefig(temporary, format="png")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
+    with writing(path), replacing(path) as temporary:
+        drawing.savefig(temporary, format="png")
     return path

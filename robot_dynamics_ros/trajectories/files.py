@@ -11,7 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, DataError
-from robot_dynamics_ros.outputs import write_atomically
+from robot_dynamics_ros.outputs import write_atomically, writing
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 from robot_dynamics_ros.signals import joint_columns
 from robot_dynamics_ros.trajectories.motions import JointMotion
@@ -101,10 +101,8 @@ def write_trajectory(path: Path, names: Sequence[str], points: Points) -> None:
     columns = [points.times, *points.q.T] + ([] if points.qd is None else [*points.qd.T])
     header = ["time", *names] + ([] if points.qd is None else [name + VELOCITY for name in names])
     lines = [",".join(f"{x:.9g}" for x in row) for row in zip(*columns, strict=True)]
-    try:
+    with writing(path):
         write_atomically(path, "\n".join([",".join(header), *lines, ""]))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
 
 
 def few_points(motion: JointMotion, rate: float) -> Points:

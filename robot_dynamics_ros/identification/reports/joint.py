@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.joint.fits import Curve
 from robot_dynamics_ros.identification.joint.identify import JointsFound
 from robot_dynamics_ros.identification.reports.joint_verdict import judged, parameters
+from robot_dynamics_ros.outputs import writing
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, POINTS, figure, svg
 from robot_dynamics_ros.robot_file import save_robot
@@ -79,12 +79,10 @@ def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out:
 
     Raises DataError, ConfigError.
     """
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         path, page = out / f"{found.robot.name}_{found.what}.yaml", out / f"{found.what}.html"
         save_robot(found.robot, path, inputs=[b for b in bags if b.is_file()], changed=[found.block])
         said = judged(found, str(path), robot)
         write_report(found, said, log, [b.name for b in bags], page)
-    except OSError as error:
-        raise DataError(f"{out}: cannot be written ({error.strerror or error})") from None
     return said | {"files": {"robot_file": str(path), "report": str(page)}}

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.outputs import writing
 from robot_dynamics_ros.plots import BLUE, GREEN, RED, canvas, png_bytes
 
 VIEWS = (("top", 0, 1), ("side", 0, 2))  # name, coordinate to the right, coordinate upwards
@@ -34,11 +35,10 @@ def motion_preview(motion: Any, robot: Any, limits: Limits) -> bytes:
 def write_preview(motion: Any, robot: Any, limits: Limits, path: Path) -> dict[str, str]:
     """The picture as a file: preview -> path; nothing without matplotlib. Raises DataError when it is not written."""
     try:
-        path.write_bytes(motion_preview(motion, robot, limits))
+        with writing(path):
+            path.write_bytes(motion_preview(motion, robot, limits))
     except CapabilityError:
         return {}
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
     return {"preview": str(path)}
 
 

@@ -87,17 +87,15 @@ def test_messages_of_a_gripper_alone_are_ignored_and_counted(tmp_path):
 
 @pytest.mark.parametrize(
     ("names", "text"),
-    [(("shoulder", "elbow", "other"), "'wrist' is missing"), (("wrist", "elbow", "wrist"), "shoulder")],
+    [
+        (("shoulder", "elbow", "other"), "'wrist' is missing"),
+        (("wrist", "elbow", "wrist"), "shoulder"),
+        ((*JOINTS, "Wrist 1"), "'wrist' is present 2 times"),
+    ],
 )
-def test_missing_joint_is_named(tmp_path, names, text):
-    path, _ = simple(tmp_path / "x", names=names)
+def test_missing_or_duplicate_joint_is_named(tmp_path, names, text):
+    path, _ = simple(tmp_path / "x", names=names, joints=len(names))
     with pytest.raises(DataError, match=text):
-        load_bag(path, ROBOT)
-
-
-def test_duplicate_joint_is_refused(tmp_path):
-    path, _ = simple(tmp_path / "x", names=(*JOINTS, "Wrist 1"), joints=4)
-    with pytest.raises(DataError, match="'wrist' is present 2 times"):
         load_bag(path, ROBOT)
 
 

@@ -75,8 +75,13 @@ def test_a_replay_is_checked_first_and_ends_with_its_player(monkeypatch, tmp_pat
     module = load(monkeypatch, "replay.launch.py", ("ros2bag",))
     running = context(module, bag=str(tmp_path))
     module.check(running)
-    kinds = [type(action).__name__ for action in module.generate_launch_description()[len(module.ARGUMENTS) :]]
-    assert kinds == ["OpaqueFunction", "IncludeLaunchDescription", "ExecuteProcess"]
+    actions = module.generate_launch_description()[len(module.ARGUMENTS) :]
+    assert str(actions[1].given[0].given[0]).endswith("robot.launch.py")
+    assert [type(action).__name__ for action in actions] == [
+        "OpaqueFunction",
+        "IncludeLaunchDescription",
+        "ExecuteProcess",
+    ]
     ended = module.generate_launch_description()[-1].named["on_exit"]
     assert [type(a).__name__ for a in ended(SimpleNamespace(returncode=0), running)] == ["Shutdown"]
     with pytest.raises(RuntimeError, match="bag play failed"):

@@ -68,6 +68,7 @@ def place(tmp_path):
         ("excite --robot ur5e --out file", "must end in .csv"),
         ("excite --robot ur5e --out mine.csv", "--out: mine.csv: exists already; choose another name, or remove it"),
         ("excite --robot ur5e --out drawn.csv", "--out: drawn.png: exists already; choose another name, or remove it"),
+        ("excite stiffness --robot ur5e --out mine.csv", "--out: mine.csv: exists already; choose another name"),
         ("replay empty.bag --robot ur5e --out out --reference /w --calibrate file", "file: exists already"),
         ("replay empty.bag --robot ur5e --out out --view-file file", "must end in .rrd"),
         ("export fr3 --format ur-friction-scales --out scales.json", "only UR has friction scales"),
@@ -126,12 +127,9 @@ def test_a_directory_that_may_not_be_written_is_refused_before_the_work(place):
     assert code == 1 and error == "error: --out: directory/x: cannot be written: permission denied\n"
 
 
-def test_a_pipe_gets_plain_text(tmp_path):
+def test_a_pipe_gets_plain_text_and_colours_can_be_had_through_it_and_refused(tmp_path):
     code, out, err = run("check", "ur5e", cwd=tmp_path)
     assert code == 0 and "ur5e" in out and "\x1b" not in out + err
-
-
-def test_colours_can_be_had_through_a_pipe_and_refused_on_a_terminal(tmp_path):
     assert "\x1b[" in run("check", "ur5e", cwd=tmp_path, FORCE_COLOR="1")[1]
     colour = run("check", "ur5e", cwd=tmp_path, FORCE_COLOR="1", NO_COLOR="1")[1]
     assert "\x1b[3" not in colour.replace("\x1b[3m", "")  # bold and italic are no colours
@@ -175,16 +173,6 @@ def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(inte
     code, _, err = interrupted("excite --robot ur5e --out motion.csv", FourierSearch, "lagrangian", 5)
     assert code == 1 and "Aborted" in err
     assert not list(tmp_path.iterdir())
-
-
-def test_a_motion_that_was_designed_before_is_not_replaced(place):
-    arm = load_robot("ur5e")
-    plan = joint_motions.stiffness(arm, 0, working_pose(arm))
-    write_trajectory(place / "motion.csv", arm.joint_names, few_points(plan.motion, plan.rate))
-    before = (place / "motion.csv").read_bytes()
-    code, _, error = run(*"excite stiffness --robot ur5e --travel 0.1 --out motion.csv".split(), cwd=place)
-    assert code == 1 and error == "error: --out: motion.csv: exists already; choose another name, or remove it\n"
-    assert (place / "motion.csv").read_bytes() == before and not (place / "motion.png").exists()
 
 
 def test_ctrl_c_keeps_the_part_of_a_rehearsal_that_was_run(interrupted, tmp_path):

@@ -76,9 +76,7 @@ def test_past_a_limit_a_late_call_in_a_ramp_cuts_no_more_than_in_a_degraded_gap(
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_a_command_that_is_not_finite_is_zero_at_once_and_latched(bad):
     rig = Rig().enabled(7.0)
-    rig.state()
-    rig.command(bad)
-    assert not rig.step().any()
+    assert not rig.run(bad, 1).out.any()
     assert (rig.guard.state, rig.guard.reason) == (GuardState.fault, GuardReason.command_not_finite)
     assert rig.ends_at_zero()
 
@@ -94,14 +92,10 @@ def test_a_command_of_another_meaning_is_refused(declared):
 
 def test_magnitude_and_rate_are_clamped_and_counted_then_safe_when_sustained():
     rig = Rig().enabled()
-    rig.state()
-    rig.command(50.0)
-    assert rig.step() == pytest.approx([4.0, 4.0])  # 2000 Nm/s for 2 ms
-    rig.run(50.0, 10)
-    assert rig.out == pytest.approx([20.0, 20.0])
+    assert rig.run(50.0, 1).out == pytest.approx([4.0, 4.0])  # 2000 Nm/s for 2 ms
+    assert rig.run(50.0, 10).out == pytest.approx([20.0, 20.0])
     assert rig.guard.count(GuardReason.magnitude) > 0 and rig.guard.count(GuardReason.rate) > 0
-    rig.run(50.0, 60)
-    assert rig.guard.state == GuardState.safe
+    assert rig.run(50.0, 60).guard.state == GuardState.safe
     assert rig.ends_at_zero()
 
 
@@ -114,9 +108,7 @@ def test_an_old_command_is_held_for_three_cycles_then_fades_and_is_latched_off_a
     assert held[:2] == [7.0, 7.0] and held[2] < 7.0  # one cycle was used in enabled()
     assert all(later <= earlier for earlier, later in itertools.pairwise(held))
     assert rig.guard.count(GuardReason.command_age) == 1 and rig.guard.state == GuardState.ok
-    rig.state()
-    rig.command(7.0)
-    assert rig.step()[0] > held[-1]  # a fresh one is taken again
+    assert rig.run(7.0, 1).out[0] > held[-1]  # a fresh one is taken again
     for _ in range(25):
         rig.state()
         rig.step()
@@ -206,8 +198,7 @@ def test_the_dead_man_switch_times_out():
         rig.guard.refresh(rig.now)
         rig.run(3.0, 1)
     assert rig.guard.state == GuardState.ok
-    rig.run(3.0, 30)
-    assert rig.guard.reason == GuardReason.enable_lost
+    assert rig.run(3.0, 30).guard.reason == GuardReason.enable_lost
     assert rig.ends_at_zero()
 
 

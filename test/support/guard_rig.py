@@ -57,8 +57,6 @@ class Rig:
         for _ in range(50):
             self.step()
         assert not self.out.any()
-        self.state()
-        self.command(5.0)
-        assert not self.step().any()
+        assert not self.run(5.0, 1).out.any()
         assert not self.guard.enable(self.now)
         return True

@@ -200,7 +200,7 @@ def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(bag, tmp_pat
 def test_a_motion_is_designed_rehearsed_and_identified(tmp_path):
     start = ",".join(map(str, START))
     lines = (
-        f"excite reversals -r ur5e --joint 6 --start={start} --count 8 --travel 0.2 --out {tmp_path}/m.csv",
+        f"excite reversals -r ur5e --joint 6 --start={start} --count 8 --travel 0.2 --floor=-1 --out {tmp_path}/m.csv",
         f"rehearse {tmp_path}/m.csv -r ur5e --out {tmp_path}/bag",
         f"identify {tmp_path}/bag -r ur5e --what hysteresis --joint wrist_3_joint --out {tmp_path}/o",
     )

@@ -200,16 +200,13 @@ def test_spoiled_logs_still_identify(log, tmp_path, spoil):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda log: changed(log, effort=1000 * log.effort), "wrong unit (mNm or mA?)"),
         (lambda log: changed(log, effort=log.effort / 1e5), "times too small"),
-        (lambda log: changed(log, q=np.degrees(log.q), qd=np.degrees(log.qd)), "not radians"),
         (lambda log: changed(log, qd=1000 * log.qd), "wrong unit of velocity"),
         (lambda log: changed(log, q=0 * log.q, qd=0 * log.qd), "does not move"),
         (lambda log: log.reordered(log.joint_names[:5]), "'wrist_3_joint' is missing"),
         (lambda log: Log(log.joint_names, log.stamp_ns, {"q": log.q, "qd": log.qd}), "no effort"),
         (lambda log: log[:100], "usable samples"),
         (lambda log: changed(log, effort=np.full_like(log.effort, np.nan)), ""),
-        (lambda log: changed(log, effort=np.full_like(log.effort, 3.3)), "the effort never changes"),
     ],
 )
 def test_unusable_logs_are_refused_in_one_line(log, tmp_path, spoil, words):

@@ -1,27 +1,21 @@
 """Planned motions keep every limit of the robot file, and their points give them again."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.cli.demo_robots import working_pose
-from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.excitation import Limits
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.excitation.joint_motions import (
     JOINT_MOTIONS,
-    check_space,
     checked,
     joined,
     reversals,
     stiffness,
     velocity_steps,
-    with_limits_of,
 )
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
-from robot_dynamics_ros.simulation.plant.build import FAST
-from robot_dynamics_ros.simulation.rehearsal import rehearse, through
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.rehearsal import through
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points, few_points
 from robot_dynamics_ros.trajectories.limits import joint_limits
@@ -114,20 +108,6 @@ def test_a_motion_of_too_many_points_is_refused():
     t = np.arange(0, 2000, 0.01)[:, None]
     with pytest.raises(CapabilityError, match="--duration"):
         few_points((np.sin(9 * t), 9 * np.cos(9 * t), -81 * np.sin(9 * t)), 100.0)
-
-
-def test_the_simulated_robot_follows_and_is_recorded():
-    plan = velocity_steps(UR5E, 0, START, count=2, slowest=0.4, fastest=0.8)
-    log = rehearse(SimulatedRobot(UR5E, overrides=FAST), plan.motion)
-    assert len(log) == len(plan.motion[0]) and np.abs(log.q - plan.motion[0]).max() < 0.02
-
-
-def test_a_floor_refuses_a_motion_below_it():
-    plan = velocity_steps(UR5E, 1, START, count=2)
-    limits = with_limits_of(UR5E, Limits.of(UR5E, floor=-1.0))
-    check_space(UR5E, limits, plan)
-    with pytest.raises(DataError, match="floor"):
-        check_space(UR5E, replace(limits, floor=0.6), plan)
 
 
 @pytest.mark.parametrize("name", shipped_robots())

@@ -48,16 +48,6 @@ def test_aliases_and_extra_joints():
     assert np.array_equal(sample.q, np.arange(6.0))
 
 
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [(NAMES[:5], "wrist_3_joint' is missing"), ([*NAMES[:5], NAMES[0]], "present 2 times")],
-    ids=["missing", "repeated"],
-)
-def test_missing_and_repeated_joints_are_refused_by_name(names, text):
-    with pytest.raises(DataError, match=text):
-        read(joint_state(names, position=np.zeros(len(names))))
-
-
 def test_empty_effort_stays_absent_and_wrong_lengths_are_refused():
     sample = read(joint_state(NAMES, position=np.zeros(6)))
     assert np.isnan(sample.effort).all() and np.isnan(sample.qd).all()

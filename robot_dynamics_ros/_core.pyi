@@ -1303,7 +1303,7 @@ class RtdeReader:
         """
     @property
     def available(self) -> list[str]:
-        """Number of waiting samples."""
+        """Names of the outputs that the controller offers, of those that were asked for."""
     @property
     def condition(self) -> StreamState:
         """State of the stream."""

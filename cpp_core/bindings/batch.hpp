@@ -30,12 +30,14 @@ inline std::vector<double> numbers(const Array& a, const char* name) {
   return std::vector<double>(a.data(), a.data() + a.size());
 }
 
-// A member for each joint.
-template <class R, class T, class F>
-std::vector<R> each(const T& t, F member) {
-  std::vector<R> x(t.joints());
-  for (int i = 0; i < t.joints(); ++i) x[i] = (t.*member)(i);
-  return x;
+// The property that holds what `member` gives for each joint.
+template <class T, class R>
+auto each(R (T::*member)(int) const) {
+  return [member](const T& t) {
+    std::vector<std::decay_t<R>> x(t.joints());
+    for (int i = 0; i < t.joints(); ++i) x[i] = (t.*member)(i);
+    return x;
+  };
 }
 
 // The k-th row of an optional (N, n) block.

@@ -24,18 +24,11 @@ py::tuple spacing(int elements, double r_D, double r_k) {
   return py::make_tuple(Array(elements, D.data()), Array(elements, k.data()));
 }
 
-template <class T>
-std::vector<bool> validity(const T& s) {
-  std::vector<bool> v(s.joints());
-  for (int i = 0; i < s.joints(); ++i) v[i] = s.valid(i);
-  return v;
-}
-
 void bind_gms(py::module_& m) {
   py::class_<Elements>(m, "Gms", "Discrete Maxwell-slip hysteresis H in [-1, 1] of n joints.")
       .def(py::init(&make_gms), py::arg("D"), py::arg("k"), py::arg("backlash"), py::arg("max_gap") = 0.1)
       .def("reset", &Elements::reset, "Elements return to rest.")
-      .def_property_readonly("valid", &validity<Elements>,
+      .def_property_readonly("valid", each(&Elements::valid),
                              "True for each joint (n,) whose state is known since the last reset or gap.")
       .def_property_readonly(
           "state",
@@ -188,7 +181,7 @@ void bind_friction(py::module_& m) {
                   py::arg("kinematic_error"),
                   "E-GMS: level fc0 + fc1 tau^2 (n,) times H, and all but the Coulomb level of the map.")
       .def("reset", &Friction::reset, "Elements return to rest.")
-      .def_property_readonly("valid", &validity<Friction>,
+      .def_property_readonly("valid", each(&Friction::valid),
                              "True for each joint (n,) whose state is known since the last reset or gap.")
       .def(
           "step",

@@ -240,7 +240,8 @@ void bind(py::module_& m) {
           "The scheduling of the thread in words.")
       .def_property_readonly("version", &version, "(major, minor, bugfix, build) of the controller.")
       .def_property_readonly("rate", &rd::Reader::rate, "Sampling rate [Hz].")
-      .def_property_readonly("available", &rd::Reader::available, "Number of waiting samples.")
+      .def_property_readonly("available", &rd::Reader::available,
+                             "Names of the outputs that the controller offers, of those that were asked for.")
       .def_property_readonly("last_error", &rd::Reader::last_error, "Text of the last error, empty when none.");
 }
 

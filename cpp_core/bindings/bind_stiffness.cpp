@@ -154,16 +154,11 @@ void bind(py::module_& m) {
           py::arg("a"), py::arg("temperature"), py::arg("warn"), py::arg("error"), py::arg("hold"),
           "Baseline of the wear status: coefficients (n, 2) at temperature [deg C]; relative drops warn and error, "
           "hold [s].")
-      .def_property_readonly(
-          "wear", [](const S& s) { return each<Wear>(s, &S::wear); }, "Wear status of each joint (n,).")
-      .def_property_readonly(
-          "wear_drop", [](const S& s) { return each<double>(s, &S::wear_drop); },
-          "Relative drop of stiffness against the baseline (n,).")
-      .def_property_readonly(
-          "confidence", [](const S& s) { return each<double>(s, &S::confidence); },
-          "Confidence of the stiffness (n,): 1 certain, 0 unknown.")
-      .def_property_readonly(
-          "deflection", [](const S& s) { return each<double>(s, &S::deflection); }, "Filtered deflection (n,) [rad].");
+      .def_property_readonly("wear", each(&S::wear), "Wear status of each joint (n,).")
+      .def_property_readonly("wear_drop", each(&S::wear_drop), "Relative drop of stiffness against the baseline (n,).")
+      .def_property_readonly("confidence", each(&S::confidence),
+                             "Confidence of the stiffness (n,): 1 certain, 0 unknown.")
+      .def_property_readonly("deflection", each(&S::deflection), "Filtered deflection (n,) [rad].");
   def_stage(c, columns,
             "One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent "
             "ones are None;\n"

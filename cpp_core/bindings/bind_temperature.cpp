@@ -87,17 +87,11 @@ void bind(py::module_& m) {
       .def("set_ambient", &T::set_ambient, py::arg("ambient"), "Ambient temperature [deg C].")
       .def("cool_down", &T::cool_down, py::arg("seconds"),
            "Advance the heat balance by `seconds` without friction power.")
-      .def_property_readonly(
-          "temperature", [](const T& t) { return each<double>(t, &T::temperature); },
-          "Lubricant temperature (n,) [deg C].")
-      .def_property_readonly(
-          "housing", [](const T& t) { return each<double>(t, &T::housing); }, "Housing temperature (n,) [deg C].")
-      .def_property_readonly(
-          "variance", [](const T& t) { return each<double>(t, &T::variance); },
-          "Variance of the lubricant temperature (n,) [K2].")
-      .def_property_readonly(
-          "armed", [](const T& t) { return each<bool>(t, &T::armed); },
-          "True for each joint (n,) whose friction may correct the temperature.");
+      .def_property_readonly("temperature", each(&T::temperature), "Lubricant temperature (n,) [deg C].")
+      .def_property_readonly("housing", each(&T::housing), "Housing temperature (n,) [deg C].")
+      .def_property_readonly("variance", each(&T::variance), "Variance of the lubricant temperature (n,) [K2].")
+      .def_property_readonly("armed", each(&T::armed),
+                             "True for each joint (n,) whose friction may correct the temperature.");
   def_stage(
       c, columns,
       "One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None but for v; "

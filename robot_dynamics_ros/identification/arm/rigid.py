@@ -86,8 +86,8 @@ class RigidModel:
         W = self.model.stacked_regressor(q, qd, qdd, columns=None if columns is None else columns.tolist())
         return W.T.reshape(W.shape[1], self.n, len(q)).transpose(1, 2, 0)
 
-    def _base(self, samples: int = 300, seed: int = 0) -> BaseParameters:
-        rng = np.random.default_rng(seed)
+    def _base(self) -> BaseParameters:
+        rng, samples = np.random.default_rng(0), 300
         q = rng.uniform(-np.pi, np.pi, (samples, self.n))
         qd, qdd = rng.uniform(-2, 2, (samples, self.n)), rng.uniform(-5, 5, (samples, self.n))
         return base_parameters(self._stacked(q, qd, qdd, None).reshape(samples * self.n, -1))

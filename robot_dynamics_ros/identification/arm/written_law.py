@@ -138,7 +138,7 @@ def choose_motors(
     motors: dict[Place, np.ndarray],
     problems: Sequence[PreslidingProblem],
     laws: Sequence[WrittenLaw],
-    known: Sequence[MotorLaw] = (),
+    known: Sequence[MotorLaw],
 ) -> tuple[list[MotorLaw], list[WrittenLaw]]:
     """Friction of motors at their angle where it predicts held-out motion of both joints clearly better than laws of
     the joints alone, and the laws of all joints beside it.

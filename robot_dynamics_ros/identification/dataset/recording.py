@@ -172,12 +172,12 @@ def _piece(part: Log, notes: list[str], begin: float) -> Piece:
     return Piece(t, part.q, part.get("qd"), part.effort, extra, begin)
 
 
-def regular(t: np.ndarray, notes: list[str], q: np.ndarray | None = None, qd: np.ndarray | None = None) -> np.ndarray:
+def regular(t: np.ndarray, notes: list[str], q: np.ndarray, qd: np.ndarray | None) -> np.ndarray:
     """Times without jitter (N,) [s].
 
     Clean stamps, with or without missing samples, stay; jittering stamps of a complete log become a straight line.
-    Receive stamps jitter by milliseconds while the controller samples evenly; acceleration needs the latter. Where q
-    and qd (N, n) are known the clock with which dq = qd dt holds better is taken: a controller may sample unevenly.
+    Receive stamps jitter by milliseconds while the controller samples evenly; acceleration needs the latter. Beside q
+    and known qd (N, n) the clock with which dq = qd dt holds better is taken: a controller may sample unevenly.
     """
     step = np.diff(t)
     period = float(np.median(step))
@@ -188,7 +188,7 @@ def regular(t: np.ndarray, notes: list[str], q: np.ndarray | None = None, qd: np
     line = np.polynomial.Polynomial.fit(np.arange(len(t)), t, 1)(np.arange(len(t)))
     mean = float(line[-1] - line[0]) / (len(t) - 1)
     if np.abs(line - t).max() < max(3.0 * period, 0.02):
-        if q is not None and qd is not None and (found := _kept(t, line, q, qd)):
+        if qd is not None and (found := _kept(t, line, q, qd)):
             notes.append(f"stamps are uneven ({1e3 * np.std(step):.2g} ms): {found}")
             return t
         if np.std(step) > 0.05 * mean:

@@ -204,7 +204,7 @@ def combined(
     size: int,
     prior: tuple[np.ndarray, np.ndarray] | None,
     non_negative: np.ndarray | None,
-    known: Mapping[int, float] | None = None,
+    known: Mapping[int, float] | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, float, np.ndarray]:
     """x (p,), R (p, p), rhs (p,), rank, condition, separable (p,) of the triangles stacked with weights 1 / sigma.
 

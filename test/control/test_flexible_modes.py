@@ -30,14 +30,14 @@ def both_sides(overrides=None, without=STRAIGHT, **more):
     return ROBOT.with_updates(has | more)
 
 
-def tracked(parameters, robot=None, cycles=1500, path=None, without=STRAIGHT, overrides=None):
+def tracked(parameters, robot=None, path=None, without=STRAIGHT, overrides=None):
     """Root mean square error of each joint [mrad] and the largest change of the correction in a cycle [Nm]."""
     robot = robot or both_sides()
     rig = Closed({"law": "fixed"} | parameters, robot=robot, without=without, overrides=overrides)
     rig.path = path or rig.path
     rig.enabled()
     error, correction = [], []
-    for _ in range(cycles):
+    for _ in range(1500):
         record = rig.cycle()
         error.append(record["q"] - record["q_d"])
         correction.append(record["correction"].copy())

@@ -42,12 +42,12 @@ def identified():
     return UR5E.with_updates({"friction": block, "hysteresis": None}, {"found": "the simulated machine"})
 
 
-def keeping_force(scales, joint, speed=0.1):
-    """Torque [Nm] with which a hand keeps one joint at `speed` (mean of the last second of three)."""
+def keeping_force(scales, joint):
+    """Torque [Nm] with which a hand keeps one joint at 0.1 rad/s (mean of the last second of three)."""
     simulated, torque, given = machine(), np.zeros(6), []
     integral = 0.0
     for k in range(1500):
-        error = speed - simulated.record().qd[joint]
+        error = 0.1 - simulated.record().qd[joint]
         integral += STIFF[joint] * error / 500.0
         torque[joint] = integral + 1.5 * STIFF[joint] * error
         simulated.step_torque(torque, scales.viscous, scales.coulomb)
@@ -61,12 +61,12 @@ def test_a_hand_needs_half_the_force_to_move_each_joint(identified):
         assert keeping_force(scales, joint) < 0.5 * keeping_force(NONE, joint)
 
 
-def breakaway(scales, joint, way=0.01):
-    """Torque [Nm] of a slowly stronger push from rest when the joint has gone `way` [rad]."""
+def breakaway(scales, joint):
+    """Torque [Nm] of a slowly stronger push from rest when the joint has gone 0.01 rad."""
     simulated, torque = machine(), np.zeros(6)
     for _ in range(10_000):
         torque[joint] += 0.1 * STIFF[joint] / 500.0
-        if simulated.step_torque(torque, scales.viscous, scales.coulomb).q[joint] - POSE[joint] > way:
+        if simulated.step_torque(torque, scales.viscous, scales.coulomb).q[joint] - POSE[joint] > 0.01:
             return torque[joint]
     raise AssertionError(f"joint {joint} stays at rest under {torque[joint]:.1f} Nm")
 

@@ -21,11 +21,11 @@ from robot_dynamics_ros.robot_file import load_robot
 class Pair:
     """A loop behind its link, and the client's end of the socket."""
 
-    def __init__(self, robot=ROBOT):
+    def __init__(self):
         self.ours, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.ours.setblocking(False)
         self.theirs.settimeout(60.0)
-        self.loop = make_loop(robot)
+        self.loop = make_loop(ROBOT)
         self.link = TorqueLink(self.loop, self.ours.fileno(), follow_host_clock=False)
         self.time = 0
         self.q = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])

@@ -7,11 +7,10 @@ from scripted_rtde import field
 from robot_dynamics_ros import _core
 
 
-def rtde_values(t, q=0.0, moving=0.0, safety=1.0):
+def rtde_values(t, q=0.0, safety=1.0):
     values = np.zeros(_core.RTDE_WIDTH)
     field(values, "timestamp")[:] = t
     field(values, "actual_q")[:] = q
-    field(values, "target_qd")[:] = moving
     field(values, "safety_mode")[:] = safety
     return values
 

@@ -9,13 +9,13 @@ from robot_dynamics_ros.drivers.stream import Stream, StreamOptions
 PERIOD = 1_000_000
 
 
-def feed(stream, count, start=0, moving=False, measured=None, mode=1, offset=10_000_000_000):
+def feed(stream, count, start=0, moving=False, measured=None):
     """Samples at 1 kHz; measured None: values that change. Returns the stamps."""
     stamps = []
     for k in range(start, start + count):
         values = np.full(3, float(k)) if measured is None else measured
         t = k * PERIOD
-        stamps.append(stream.take(t, values, moving, mode, t + offset, t + 1))
+        stamps.append(stream.take(t, values, moving, 1, t + 10**10, t + 1))
     return stamps
 
 

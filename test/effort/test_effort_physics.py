@@ -90,12 +90,12 @@ def test_a_contact_at_one_of_several_rests_does_not_make_signs_doubtful():
     assert "--effort" in effort_decision(log, ROBOT).refused  # as large as gravity at every rest
 
 
-def behind_the_gear(gravity, inertia):
-    """Decision about seven torque sensors behind the gear: gravity shows on joints 2 to 6, inertia on joint 7."""
+def behind_the_gear(gravity):
+    """Decision about seven torque sensors behind the gear: gravity shows on joints 2 to 6, an inertia of -0.02 on 7."""
     known = np.array([0, 1, 1, 1, 1, 1, 0], bool)
     nothing, never = np.full(7, np.nan), np.full(7, np.inf)
     slope, deviation = np.where(known, gravity, np.nan), np.where(known, 0.05, np.inf)
-    b, b_std = np.where(known, 0.0, inertia), np.where(known, 1.0, 0.001)
+    b, b_std = np.where(known, 0.0, -0.02), np.where(known, 1.0, 0.001)
     size = np.full(7, 5.0)
     pair = (nothing, never)
     evidence = Evidence(slope, deviation, *pair, *pair, b, b_std, np.zeros(7), size, size, np.full(7, 1000), 2)
@@ -106,9 +106,9 @@ def test_one_inertia_is_not_two_witnesses_where_torque_is_sensed_behind_the_gear
     """A contact gave the last axis of an FR3, where gravity does not show, an inertia of -0.02 +- 0.001: that turned
     the signs of all joints against their gravity.
     """
-    touched = behind_the_gear(1.0, -0.02)
+    touched = behind_the_gear(1.0)
     assert (touched.signs == 1).all() and not touched.doubtful
-    assert "--effort" in behind_the_gear(-1.0, -0.02).refused  # gravity of five joints says the opposite: refused
+    assert "--effort" in behind_the_gear(-1.0).refused  # gravity of five joints says the opposite: refused
 
 
 def test_noise_flips_nothing():

@@ -14,8 +14,8 @@ from robot_dynamics_ros.models.hysteresis import friction_level
 from robot_dynamics_ros.signals import Sample
 
 
-def force_size(log, seconds=1.0):
-    last = log.time > log.time[-1] - seconds
+def force_size(log):
+    last = log.time > log.time[-1] - 1.0
     return np.linalg.norm(log.external_wrench[last, :3], axis=1).mean()
 
 

@@ -31,14 +31,13 @@ def pushed(seconds, period=4.0, first=3.0):
     return (x * x * (3 - 2 * x))[:, None] * PUSH
 
 
-def sensor_bag(path, motion, wrench, frame="tool0", sign=1.0, late=0.0, noise=0.05, excess=0.0):
+def sensor_bag(path, motion, wrench, frame="tool0", sign=1.0, excess=0.0):
     """A bag of joint states and of a biased sensor in the axes of the tool; excess: of the friction, as a share."""
     log = measured(motion, wrench, noise=0.1)
     log.effort += excess * FrictionModel.from_robot(UR5E).torque(log.qd)
     R = RobotModel(UR5E.chain()).fk(log.q)[:, -1, :3, :3]
     tool = np.hstack([np.einsum("kji,kj->ki", R, wrench[:, part]) for part in (slice(0, 3), slice(3, 6))])
-    tool = np.roll(tool, round(late * RATE), axis=0)
-    values = sign * tool + BIAS + noise * np.random.default_rng(5).normal(size=tool.shape)
+    values = sign * tool + BIAS + 0.05 * np.random.default_rng(5).normal(size=tool.shape)
     log.vendor_external_wrench = values
     return write_bag(log, path, topics=["joint_states", "vendor_external_wrench"], frame_id=frame)
 

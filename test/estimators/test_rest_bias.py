@@ -31,8 +31,8 @@ def push(force, start, stop, seconds, rate=500):
     return np.where((t >= start) & (t < stop), 1.0, 0.0)[:, None] * np.array([0, 0, -force, 0, 0, 0])
 
 
-def ramp(force, begin, rise, seconds=12.0, rate=500):
-    t = np.arange(int(seconds * rate)) / rate
+def ramp(force, begin, rise, rate=500):
+    t = np.arange(int(12.0 * rate)) / rate
     return np.clip((t - begin) / rise, 0.0, 1.0)[:, None] * np.array([0, 0, -force, 0, 0, 0])
 
 

@@ -52,10 +52,10 @@ def log(seconds=10.0, a=A, skew=0.0, noise=0.0, seed=0, dt=1e-3):
     return record
 
 
-def is_right(s, a=A, tolerance=0.08):
+def is_right(s, tolerance=0.08):
     """The learned curve lies within `tolerance` of the truth over the deflections that occurred."""
     grid = np.linspace(2e-4, 1.2e-3, 20)
-    error = s.curve(grid)[0] / spring(grid, a)[:, None] - 1
+    error = s.curve(grid)[0] / spring(grid, A)[:, None] - 1
     return abs(error).max() < tolerance
 
 

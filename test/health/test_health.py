@@ -22,9 +22,9 @@ from robot_dynamics_ros.learning.changes import _gain
 START = 1_750_000_000
 
 
-def recording(day, more_friction, seed, rate=125, seconds=6.0):
+def recording(day, more_friction, seed, rate=125):
     """A UR5e in free motion whose elbow has `more_friction` Nm of Coulomb friction above the robot file's."""
-    log = measured(moving(seconds, 0.5, rate), noise=0.1, rate=rate, seed=seed)
+    log = measured(moving(6.0, 0.5, rate), noise=0.1, rate=rate, seed=seed)
     log.effort[:, 2] += more_friction * np.tanh(log.qd[:, 2] / 0.01)
     log.stamp_ns += (START + day * 86400) * 10**9 - log.stamp_ns[0]
     return log

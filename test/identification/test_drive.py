@@ -31,12 +31,12 @@ LAW = {
 }
 
 
-def made(seed, noise=0.02, seconds=30.0):
+def made(seed, seconds=30.0):
     """A log whose currents follow the source's own law exactly, but for noise."""
     q, qd, qdd = motions.fourier([0, -1.2, 1.2, -1.5, -1.5, 0], seconds, 250.0, amplitude=1.0, velocity=2.0, seed=seed)
     tau_d = RobotModel(UR5E.chain()).rnea(q, qd, qdd) + INERTIA * qdd
     current = (tau_d + FrictionModel("clochiatti", LAW, 6).torque(qd, tau_d)) / K
-    current = current + noise * np.random.default_rng(seed).standard_normal(current.shape)
+    current = current + 0.02 * np.random.default_rng(seed).standard_normal(current.shape)
     stamps = (1e9 + np.arange(len(q)) * 4e6).astype(np.int64)
     desired = {"q_d": q, "qd_d": qd, "qdd_d": qdd, "tau_d": tau_d}
     return Log(UR5E.joint_names, stamps, {"q": q, "qd": qd, "current": current, "effort": 10.61 * current} | desired)

@@ -33,11 +33,11 @@ COUPLED = {4: (5,)}
 FILTERS = (None, EffortFilter(9.0, True), EffortFilter(14.0, False), None, None, EffortFilter(5.0, False))
 
 
-def motion_of(samples, seed=1, pieces=(0,), noise=0.05):
+def motion_of(samples, seed=1, pieces=(0,)):
     t, q, qd, qdd = excitation(6, samples / RATE + 1, RATE, seed)
     t, q, qd, qdd = (x[:samples] for x in (t, q, qd, qdd))
     effort = torque(ROBOT, TRUTH, q, qd, qdd)
-    effort += noise * np.random.default_rng(seed).standard_normal(effort.shape)
+    effort += 0.05 * np.random.default_rng(seed).standard_normal(effort.shape)
     start = np.zeros(samples, bool)
     start[list(pieces)] = True
     return Motion(t, q, qd, qdd, effort, start, RATE)

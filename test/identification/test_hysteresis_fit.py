@@ -18,9 +18,9 @@ D_TRUE, K_TRUE = np.array([0.03, 0.15, 0.5, 1.0]), np.array([8.0, 1.6, 0.5, 0.27
 K_TRUE = K_TRUE / (K_TRUE @ D_TRUE)
 
 
-def reciprocating(cycles=40, net=0.052, peak=0.009, samples=250):
+def reciprocating(cycles=40, net=0.052, peak=0.009):
     """Slow strokes forward and somewhat less back, like the source's 240 reversals (fewer, thinner)."""
-    phase = np.linspace(0, 1, samples, endpoint=False)
+    phase = np.linspace(0, 1, 250, endpoint=False)
     up, down = peak * (1 - np.cos(np.pi * phase)) / 2, peak * (1 + np.cos(np.pi * phase)) / 2
     return np.concatenate([c * 0.1 * net + np.concatenate([up, down]) for c in range(cycles)])
 

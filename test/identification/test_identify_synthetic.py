@@ -31,8 +31,8 @@ def changed(log: Log, **signals) -> Log:
     return Log(log.joint_names, signals.pop("stamp", log.stamp_ns), {**log.signals, **signals}, log.receive_ns)
 
 
-def bag(log: Log, folder, name: str = "bag"):
-    return write_bag(log, folder / name, topics=["joint_states"])
+def bag(log: Log, folder):
+    return write_bag(log, folder / "bag", topics=["joint_states"])
 
 
 def test_a_word_that_no_effort_has_is_refused_whatever_the_robot_file_knows():

@@ -1,6 +1,5 @@
 """Planned motions keep every limit of the robot file, and their points give them again."""
 
-
 import numpy as np
 import pytest
 

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-import prepared
 import pytest
-from prepared import steps
+from prepared import steps, structure
 from synthetic import excitation, torque, truth_of
 
 from robot_dynamics_ros.errors import CapabilityError
@@ -22,14 +21,10 @@ ROBOT = load_robot("ur5e").with_updates({"drives.rotor_inertia": TRUTH.rotor.tol
 RIGID = RigidModel(ROBOT)
 
 
-def structure(cutoff):
-    return prepared.structure(cutoff=cutoff)
-
-
-def noisy_log(seed, noise, rate=200.0):
+def noisy_log(seed, noise):
     """Commanded motion followed exactly; measured positions with white noise [rad]."""
     rng = np.random.default_rng(seed)
-    t, q, qd, qdd = excitation(6, 15.0, rate, seed)
+    t, q, qd, qdd = excitation(6, 15.0, 200.0, seed)
     tau = torque(ROBOT, TRUTH, q, qd, qdd)
     tau += 0.02 * tau.std(0) * rng.standard_normal(tau.shape)
     stamp = 1_700_000_000_000_000_000 + np.round(t * 1e9).astype(np.int64)
@@ -37,18 +32,18 @@ def noisy_log(seed, noise, rate=200.0):
     return Log(ROBOT.joint_names, stamp, signals, stamp)
 
 
-def fitter(rec, cutoff, held=None):
-    s = structure(cutoff)
+def fitter(rec, held=None):
+    s = structure()
     return Fitter(RIGID, s, motion_of([rec], s), prior_of(ROBOT, RIGID, s, 1e-3, rec.pieces[0].effort), held)
 
 
 def test_known_rotors_make_the_links_separable():
     rec = recording(noisy_log(11, 0.0), "a")
-    free, bound = fitter(rec, 8.0), fitter(rec, 8.0, known_rotors(ROBOT, RIGID, structure(8.0)))
+    free, bound = fitter(rec), fitter(rec, known_rotors(ROBOT, RIGID, structure()))
     a, b = free.run(), bound.run()
     base = RIGID.base
     assert not a.solution.separable[: base.size].all() and b.solution.separable[: base.size].all()
-    for j, place in structure(8.0).places("ia", base.size).items():
+    for j, place in structure().places("ia", base.size).items():
         assert b.solution.x[place] == pytest.approx(TRUTH.rotor[j], abs=1e-5) and b.solution.std[place] < 1e-5
     away = np.abs(b.solution.x[: base.size] - base.from_standard(TRUTH.phi)) / b.solution.std[: base.size]
     assert np.mean(away < 3) > 0.95
@@ -73,11 +68,11 @@ def test_rotors_whose_torque_the_effort_leaves_out_are_held_at_zero():
 def test_rotors_that_are_not_known_are_named():
     unknown = ROBOT.with_updates({"drives.rotor_inertia": None})
     with pytest.raises(CapabilityError, match=r"drives.rotor_inertia of shoulder_pan_joint.* is not known"):
-        known_rotors(unknown, RIGID, structure(8.0))
+        known_rotors(unknown, RIGID, structure())
 
 
 def test_poses_that_hardly_differ_make_no_offset_of_gravity():
-    s, m = structure(8.0), motion_of([recording(noisy_log(11, 0.0), "a")], structure(8.0))
+    s, m = structure(), motion_of([recording(noisy_log(11, 0.0), "a")], structure())
     q, qd, qdd = m.q[:1] + 0.02 * (m.q - m.q[:1]), 0.02 * m.qd, 0.02 * m.qdd
     effort = torque(ROBOT, TRUTH, q, qd, qdd) + np.random.default_rng(3).standard_normal(q.shape)
     near = replace(m, q=q, qd=qd, qdd=qdd, effort=effort, measured=q)

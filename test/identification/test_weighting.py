@@ -9,12 +9,12 @@ from robot_dynamics_ros.identification.arm.solvers.consistency import eliminate
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, bounded, solve
 
 
-def three_joints(seed=0, size=6, noise=(0.01, 0.5, 2.0)):
+def three_joints():
     """Rows of joints that share parameters, each with noise of its own size; returns rows and the true parameters."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=size)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=6)
     rows = []
-    for first, sigma in enumerate(noise):
+    for first, sigma in enumerate((0.01, 0.5, 2.0)):
         index = np.arange(first, first + 4)
         A = rng.normal(size=(400, 4)) * 10.0**first
         rows.append(JointRows(A, index, A @ x[index] + sigma * rng.standard_normal(400)))

@@ -56,8 +56,8 @@ def robots(draw):
     return validated(RobotFile, raw, "drawn")
 
 
-def states(n, count=5):
-    return np.random.default_rng(3).uniform(-2, 2, (3, count, n))
+def states(n):
+    return np.random.default_rng(3).uniform(-2, 2, (3, 5, n))
 
 
 def expected_torque(robot, q, qd, qdd):

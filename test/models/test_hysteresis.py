@@ -8,9 +8,8 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.models.hysteresis import maxwell_slip, spacing
 
 
-def H_of(theta, gms=None):
+def H_of(theta, gms):
     """Hysteresis (N,) of one joint along theta (N,)."""
-    gms = gms or maxwell_slip(1, max_gap=1e9)
     return gms.run(stamps(len(theta)), np.ascontiguousarray(theta)[:, None])[0][:, 0]
 
 

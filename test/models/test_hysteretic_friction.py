@@ -50,17 +50,17 @@ def test_a_joint_without_memory_follows_the_law_and_never_claims_to_know_its_pas
     assert model.valid == [False, True]
 
 
-def with_hysteresis(model, **parameters):
+def with_hysteresis(**parameters):
     static = {"fc": [6.0, 6.0, 6.0, 1.3, 1.3, 1.3], "fv": [8.0, 8.0, 8.0, 1.0, 1.0, 1.0], "eps": 0.02}
     blocks = {
         "friction": {"source": "estimate_test", "model": "viscous_coulomb", "parameters": static},
-        "hysteresis": {"source": "estimate_test", "model": model, "parameters": parameters},
+        "hysteresis": {"source": "estimate_test", "model": "egms", "parameters": parameters},
     }
     return load_robot("ur5e").with_updates(blocks, {"estimate_test": "numbers of this test"})
 
 
 def test_built_from_a_robot_file():
-    robot = with_hysteresis("egms", b=1e-3, m=4, r_d=4.0, r_k=2.0, fc0=6.0, fc1=1e-3)
+    robot = with_hysteresis(b=1e-3, m=4, r_d=4.0, r_k=2.0, fc0=6.0, fc1=1e-3)
     model = hysteresis_from_robot(robot)
     v = np.full((3000, 6), 0.1)
     theta = np.cumsum(v, axis=0) * 1e-3
@@ -72,6 +72,6 @@ def test_built_from_a_robot_file():
 def test_robot_file_without_hysteresis_or_with_a_wrong_one_says_so():
     with pytest.raises(CapabilityError, match="hysteresis"):
         hysteresis_from_robot(load_robot("ur5e").with_updates({"hysteresis": None}))
-    bad = with_hysteresis("egms", b=1e-3, d=[[0.5, 1.0]], k=[[1.0, 1.0]], fc0=6.0, fc1=0.0)
+    bad = with_hysteresis(b=1e-3, d=[[0.5, 1.0]], k=[[1.0, 1.0]], fc0=6.0, fc1=0.0)
     with pytest.raises(ConfigError, match="sum k D"):
         hysteresis_from_robot(bad)

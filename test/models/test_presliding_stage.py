@@ -15,9 +15,9 @@ from robot_dynamics_ros.signals import Log
 MESHING, KEPT = 1.3, 0.75  # of friction_stage.hpp
 
 
-def strokes(N=3000, amplitude=0.03):
+def strokes(N=3000):
     t = np.arange(N) * 2e-3
-    q = amplitude * np.sin(2.2 * t)[:, None] * np.linspace(0.001, 1, 6)
+    q = 0.03 * np.sin(2.2 * t)[:, None] * np.linspace(0.001, 1, 6)
     log = Log(
         load_robot("ur5e").joint_names, np.arange(N) * 2 * MS + 10**15, {"q": q, "qd": np.gradient(q, 2e-3, axis=0)}
     )

@@ -46,7 +46,7 @@ def write(path: Path, kind: str, messages: dict[str, list], receive=None):
     return path
 
 
-def simple(path, kind="mcap", names=JOINTS, topic="/joint_states", **kwargs):
+def simple(path, kind="mcap", names=JOINTS, **kwargs):
     stamp, q, qd, effort = rows(**kwargs)
     items = [(s, names, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
-    return write(path, kind, {topic: items}), (stamp, q, qd, effort)
+    return write(path, kind, {"/joint_states": items}), (stamp, q, qd, effort)

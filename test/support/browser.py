@@ -86,9 +86,9 @@ class Browser:
         """PNG of the page as it is now."""
         return base64.b64decode(self.ask("Page.captureScreenshot", self._session, format="png")["data"])
 
-    def picture_when(self, ready, timeout: float = 120.0) -> bytes:
-        """PNG once `ready(png)`; fails after `timeout` seconds."""
-        end = time.monotonic() + timeout
+    def picture_when(self, ready) -> bytes:
+        """PNG once `ready(png)`; fails after two minutes."""
+        end = time.monotonic() + 120.0
         while not ready(png := self.picture()):
             assert time.monotonic() < end, "the page never looked as expected"
             time.sleep(1.0)

@@ -72,8 +72,8 @@ def random_chain(n, seed, right_angles=False):
     )
 
 
-def random_motion(n, count, seed, scale=2.0):
-    return scale * np.random.default_rng(seed).normal(size=(3, count, n))
+def random_motion(n, count, seed):
+    return 2.0 * np.random.default_rng(seed).normal(size=(3, count, n))
 
 
 PINOCCHIO_ORDER = [9, 6, 7, 8, 0, 1, 3, 2, 4, 5]  # m mx my mz Ixx Ixy Iyy Ixz Iyz Izz out of ours

@@ -23,10 +23,10 @@ class Closed(ClockBench):
     def rotor_side(self):
         return {} if self.blind else super().rotor_side()
 
-    def enabled(self, mode=TorqueMode.track, periodic=True):
+    def enabled(self, mode=TorqueMode.track):
         self.cycle(5)
         p = self.path
-        motion = _core.TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, periodic, p.jerk, p.snap)
+        motion = _core.TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, True, p.jerk, p.snap)
         self.loop.refresh()
         self.loop.enable(mode, motion)
         self.cycle()

@@ -3,9 +3,9 @@
 import time
 
 
-def collect(driver, count, timeout=120.0):
+def collect(driver, count):
     """Copies of the next samples."""
-    samples, end = [], time.monotonic() + timeout
+    samples, end = [], time.monotonic() + 120.0
     while len(samples) < count:
         assert time.monotonic() < end, (len(samples), driver.last_error, driver.statistics())
         sample = driver.read(0.2)

@@ -28,10 +28,10 @@ def laws(*more, n=6):
 COUPLED = (*laws(n=4), *laws("cv@5", "ca@5", "cc@5+", n=1), *laws("cv@4", "ca@4", "cc@4+", n=1))  # of a wrist
 
 
-def structure(chosen=None, cutoff=8.0, delay=0.0):
+def structure(chosen=None, cutoff=8.0):
     """State from positions below 8 Hz, no delay and no effort filter; unless other laws are chosen, those above."""
     chosen = chosen or laws()
-    return Structure(cutoff, delay, chosen, (None,) * len(chosen))
+    return Structure(cutoff, 0.0, chosen, (None,) * len(chosen))
 
 
 def given(chosen):

@@ -6,8 +6,8 @@ MS = 1_000_000
 B = 1e-3
 
 
-def stamps(N, step=MS):
-    return np.arange(N) * step
+def stamps(N):
+    return np.arange(N) * MS
 
 
 def recursion(theta, D, k, backlash):
@@ -20,5 +20,5 @@ def recursion(theta, D, k, backlash):
     return H
 
 
-def wander(seed, N=4000, scale=1e-4):
-    return np.cumsum(np.random.default_rng(seed).normal(0, scale, N))
+def wander(seed):
+    return np.cumsum(np.random.default_rng(seed).normal(0, 1e-4, 4000))

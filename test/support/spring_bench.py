@@ -9,7 +9,7 @@ def spring(phi, a=A):
     return a[0] * phi + a[1] * phi**3
 
 
-def bang_coast_bang(seconds, dt=1e-3, seed=0, inertia=4.0):
+def bang_coast_bang(seconds, dt=1e-3, seed=0):
     """Random accelerations, coasting and pauses as in [Madsen2020 ch3 Fig. 7]: deflection follows inertia torque."""
     rng, t = np.random.default_rng(seed), 0.0
     pieces = []
@@ -26,7 +26,7 @@ def bang_coast_bang(seconds, dt=1e-3, seed=0, inertia=4.0):
             t += length
     qdd = np.concatenate(pieces)[: int(seconds / dt)]
     qd = np.cumsum(qdd) * dt
-    tau = inertia * np.convolve(qdd, np.ones(20) / 20, mode="same")  # jerk is finite on real robots
+    tau = 4.0 * np.convolve(qdd, np.ones(20) / 20, mode="same")  # of 4 kg m2; jerk is finite on real robots
     return qd, tau
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +14,8 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.core_file import STAGES
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Sample
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 Numbers = Sequence[float] | np.ndarray
 

@@ -13,9 +13,9 @@ from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.mujoco_friction import MujocoFriction
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
+from robot_dynamics_ros.robot_file import RobotFile
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
     from robot_dynamics_ros.signals import Log
 
 WINDOW, PAUSE = 0.5, 0.1  # s, length of a rollout and time between the starts of two

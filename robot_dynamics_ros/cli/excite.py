@@ -21,10 +21,10 @@ from robot_dynamics_ros.cli.options import (
     view_file_option,
 )
 from robot_dynamics_ros.cli.printed import console, print_files, stderr
+from robot_dynamics_ros.robot_file import RobotFile
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification.excitation import Excitation, Limits
-    from robot_dynamics_ros.robot_file import RobotFile
     from robot_dynamics_ros.trajectories.files import Points
 
 SIZES = {  # kind of motion -> option -> argument of its function

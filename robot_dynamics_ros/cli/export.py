@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from robot_dynamics_ros.cli.options import NewPath, complete_robot, refuse_options
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.outputs import write_atomically
-from robot_dynamics_ros.robot_file import load_robot
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 
 FORMATS = ("urdf", "mjcf", "mjcf-lugre", "core", "ur-friction-scales")
 

@@ -6,15 +6,12 @@ import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.outputs import write_atomically
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_BYTES = 1 << 20
 WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the projection ends at 2

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.sliding_friction import SlidingFriction, sliding_friction
-from robot_dynamics_ros.robot_file import load_robot
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 
 SHARE = 0.8  # of the lowest identified friction that is compensated; the rest keeps the arm from moving by itself
 SERVICE = "/friction_model_controller/set_friction_model_parameters"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import ConfigError
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 
 class Entry(NamedTuple):

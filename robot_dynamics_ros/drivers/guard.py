@@ -9,10 +9,10 @@ import numpy as np
 from robot_dynamics_ros._core import GuardLimits
 from robot_dynamics_ros.effort.rest import contradiction_at_rest
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.robot_file import RobotFile
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus
-    from robot_dynamics_ros.robot_file import RobotFile
 
 REQUIRED = ("torque", "velocity", "position_lower", "position_upper", "acceleration")
 LOWEST_RATE = 10.0  # Hz, of the torque loop

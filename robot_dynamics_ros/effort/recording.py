@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from robot_dynamics_ros.effort.evidence import EffortEvidence, resting_stretches
 from robot_dynamics_ros.effort.meaning import Meaning, declared
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 MIN_ROWS = 10
 STRETCHES = 5  # of a recording, which must agree on a doubt about signs

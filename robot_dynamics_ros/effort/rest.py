@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from robot_dynamics_ros.effort.decision import GUARD_NOISE, GUARD_SHARE, GUARD_TELLING, Decision, decide
@@ -11,10 +9,8 @@ from robot_dynamics_ros.effort.evidence import REST_SAMPLES, EffortEvidence
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.hysteresis import friction_level
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import MOVING
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 
 class EffortRecognition:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 STAGES = ("motion", "temperature", "friction", "force")
 

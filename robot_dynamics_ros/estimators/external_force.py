@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +22,9 @@ from robot_dynamics_ros.estimators.force_arguments import (
 from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.signals.speeds import STANDING
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 TARE_REFUSALS = {
     TareResult.too_early: "not enough samples since the start; wait two windows",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level, hidden_level, viscosity
 from robot_dynamics_ros.parameters import Parameter
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
 DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +14,9 @@ from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import Log, Sample
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 
 def refuse_created_energy(robot: RobotFile) -> None:

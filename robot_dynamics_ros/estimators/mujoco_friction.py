@@ -5,15 +5,13 @@ For what no file format holds: memory of many spans, load and direction. The mod
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.models import RobotModel
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 
 class MujocoFriction:

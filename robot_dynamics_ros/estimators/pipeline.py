@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,10 @@ from robot_dynamics_ros.estimators.power import PowerStage
 from robot_dynamics_ros.estimators.stage import RowByRow, Stage, configure
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.capabilities import least_rate, missing_samples
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 # In order: each stage reads what the ones before it wrote, or what later ones wrote one sample ago (contact).
 STAGES: dict[str, Callable[[], Stage]] = {

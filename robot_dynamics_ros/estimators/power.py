@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,8 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.energy import EnergyModel
 from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 
 class PowerStage:

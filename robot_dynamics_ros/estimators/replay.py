@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,8 @@ from robot_dynamics_ros.estimators.contact_limits import contact_peaks
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")

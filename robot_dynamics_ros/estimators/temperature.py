@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 _UNMODELLED_STD = 10.0  # K, lubricant against a measured housing without a thermal model
 PLAUSIBLE = (-20.0, 120.0)  # deg C, of a reported temperature

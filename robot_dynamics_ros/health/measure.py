@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +13,9 @@ from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.metrics import per_independent
 from robot_dynamics_ros.models.sliding_friction import sliding_friction
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import SLIDING
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 MIN_SAMPLES = 200  # moving samples of a joint for a statement about it
 BINS = 200  # of a recording, for what warms slowly

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.sliding_friction import POSES
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.gaps import identified
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 TOLERANCE = 1e-9
 LOADED = ("luo_load", "clochiatti", "madsen")

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.parameters import FRICTION
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 ENERGY_TOLERANCE = 1e-6  # Nm along the motion that count as rounding
 FACTORS = ("alpha", "beta", "gamma", "delta")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import FrictionModel
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K = 4, 4.0, 2.0  # [Madsen2020 ch6 17-18]
 DEFAULT_BACKLASH = 1e-3  # rad, UR5e joint 1 [Madsen2020 ch6 5.2]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 MICRO_DAMPING = 0.2  # of the critical damping of rotor and bristle
 

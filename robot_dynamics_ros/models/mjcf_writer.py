@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -14,10 +13,8 @@ from robot_dynamics_ros.models.inertia import about_com
 from robot_dynamics_ros.models.lugre import LuGre, bristle_stiffness, micro_damping
 from robot_dynamics_ros.models.sliding_friction import NEGLIGIBLE, Pieces, SlidingFriction, sliding_friction
 from robot_dynamics_ros.models.urdf_writer import comment, link_name, numbers_text, tcp_name
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.geometry import joint_placement, placement
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 # Time constant [s] in which dry friction stops a joint: MuJoCo's 0.02 softens it up to f 0.01 / M, 0.2 rad/s in wrists.
 STIFF_FRICTION = "0.002 1"

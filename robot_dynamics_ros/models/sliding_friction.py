@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 POSES = 200  # random poses in which the load of the gears is averaged
 SLOWEST, FASTEST, POINTS = 0.005, 3.0, 60  # rad/s; FASTEST where the robot file has no velocity limit

@@ -5,19 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, DataError
 from robot_dynamics_ros.outputs import write_atomically, writing
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 from robot_dynamics_ros.signals import joint_columns
 from robot_dynamics_ros.trajectories.motions import JointMotion
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_MOTION_BYTES = 1 << 28
 AT_ONCE = 4096  # samples computed at once: other threads wait for the interpreter meanwhile

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 
 @dataclass(frozen=True)

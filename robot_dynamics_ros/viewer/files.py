@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.viewer.scene import COLOURS, Scene, time_kind
 from robot_dynamics_ros.viewer.stream import open_stream
 from robot_dynamics_ros.viewer.views import force_views, motion_views, series_views
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 RATE = 30.0  # pictures per second of the recording's time
 TEXT_EVERY = 6  # pictures between two texts

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robot_dynamics_ros.bags.rows import FIRST_DATE_NS
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.viewer.meshes import meshes_of
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 ARROW = 0.01  # m/N
 THICKNESS = 0.045  # m, radius of the first link; later ones are thinner

@@ -6,7 +6,7 @@ Where the robot file has no masses, unit and gravity are as it declares, and the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import simple_fricti
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 
 TEXTS = {"torque": "a torque in Nm", "current": "a current in A", "gravity-free": "a torque without gravity"}
 

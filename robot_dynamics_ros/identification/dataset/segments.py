@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import runs as stretches
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 MOVING = 0.0015  # rad/s, below this a joint stands still
 _WINDOW = 0.2  # s over which a velocity must stay the same

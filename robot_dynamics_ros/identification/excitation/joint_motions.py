@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,11 @@ from robot_dynamics_ros.identification.joint.friction import LAW, least_samples
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.models.friction import FrictionModel, law_named
 from robot_dynamics_ros.models.robot_model import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import MOVING
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits, refuse_outside
 from robot_dynamics_ros.trajectories.motions import JointMotion
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 _MARGIN = 0.9  # share of a limit that these motions use at most
 _FRICTION_SHARE = 0.3  # of the torque limit, reserved for friction where the robot file has none

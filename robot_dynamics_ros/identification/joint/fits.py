@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +25,8 @@ from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit
 from robot_dynamics_ros.identification.joint.thermal import ThermalRun, fit_thermal
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import elements, kinematic_error
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import SLIDING
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal
 _ROOM = 25.0  # deg C, where nothing is reported

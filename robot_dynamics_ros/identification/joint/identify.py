@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from robot_dynamics_ros.identification.dataset.segments import joint_records
 from robot_dynamics_ros.identification.joint.fits import FITS, JointFit
 from robot_dynamics_ros.models.friction import LAWS, created_energy
 from robot_dynamics_ros.models.hysteresis import DEFAULT_BACKLASH, elements
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 SOURCE = "identify_joint"
 

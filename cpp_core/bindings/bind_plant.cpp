@@ -19,14 +19,16 @@ PlantModel make_plant(const Chain& chain, const Chain& nominal, const std::map<s
   p.inner_rate = inner_rate;
   p.refresh = refresh;
   p.implicitness = implicitness;
-  for (const auto& [name, array] : values) {
-    const Field& field = named(fields(), name);
-    if (field.width == 1)
-      require_shape(array, name.c_str(), {chain.n});
-    else
-      require_shape(array, name.c_str(), {chain.n, field.width});
-    for (int j = 0; j < chain.n; ++j)
-      for (int k = 0; k < field.width; ++k) field.at(p.joint[j])[k] = array.data()[j * field.width + k];
+  for (int j = 0; j < chain.n; ++j) {
+    const auto table = fields(p.joint[j]);
+    for (const auto& [name, array] : values) {
+      const Field& field = named(table, name);
+      if (field.width == 1)
+        require_shape(array, name.c_str(), {chain.n});
+      else
+        require_shape(array, name.c_str(), {chain.n, field.width});
+      std::copy_n(array.data() + j * field.width, field.width, field.data);
+    }
   }
   return PlantModel(p, seed);
 }
@@ -180,7 +182,12 @@ void bind(py::module_& m) {
       .def(py::init(&make_plant), py::arg("chain"), py::arg("nominal"), py::arg("parameters"),
            py::arg("inner_rate") = 8000.0, py::arg("refresh") = 4, py::arg("implicitness") = 0.5, py::arg("seed") = 0)
       .def_static(
-          "parameter_widths", [] { return widths(fields()); }, "Numbers per joint of each parameter.")
+          "parameter_widths",
+          [] {
+            JointParameters joint;
+            return widths(fields(joint));
+          },
+          "Numbers per joint of each parameter.")
       .def_static(
           "output_widths", [] { return widths(outputs()); }, "Width of each signal, 0 = joints.")
       .def_property_readonly("n_joints", &PlantModel::n, "Number of joints n.")

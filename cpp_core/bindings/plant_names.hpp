@@ -9,94 +9,21 @@
 namespace robot_dynamics::plant {
 
 struct Field {  // a per-joint number, or a row of `width` numbers per joint
-  double* (*at)(JointParameters&);
+  double* data;
   int width;
 };
-#define SCALAR(block, name) {#block "." #name, {[](JointParameters& p) { return &p.block.name; }, 1}}
-#define ROW(block, name, count)                                     \
-  {                                                                 \
-    #block "." #name, {                                             \
-      [](JointParameters& p) { return p.block.name.data(); }, count \
-    }                                                               \
-  }
 
-inline const std::map<std::string, Field>& fields() {
-  static const std::map<std::string, Field> table = {SCALAR(drive, rotor_inertia),
-                                                     SCALAR(drive, torque_constant),
-                                                     SCALAR(drive, torque_limit),
-                                                     SCALAR(drive, current_lag),
-                                                     ROW(drive, ripple_amplitude, ripple_orders),
-                                                     ROW(drive, ripple_phase, ripple_orders),
-                                                     SCALAR(friction, coulomb),
-                                                     SCALAR(friction, stribeck),
-                                                     SCALAR(friction, stribeck_velocity),
-                                                     SCALAR(friction, load),
-                                                     SCALAR(friction, load_torque),
-                                                     SCALAR(friction, attraction),
-                                                     SCALAR(friction, presliding),
-                                                     SCALAR(friction, viscous),
-                                                     SCALAR(friction, shear_velocity),
-                                                     SCALAR(friction, viscosity_rate),
-                                                     SCALAR(friction, boundary_rate),
-                                                     SCALAR(friction, reference_temperature),
-                                                     SCALAR(friction, family),
-                                                     SCALAR(friction, load_saturation),
-                                                     SCALAR(friction, load_on_stiffness),
-                                                     SCALAR(friction, additive_stribeck),
-                                                     SCALAR(friction, viscous_exponent),
-                                                     SCALAR(friction, micro_damping),
-                                                     SCALAR(friction, dahl_exponent),
-                                                     SCALAR(friction, creep_velocity),
-                                                     SCALAR(friction, elastic_share),
-                                                     ROW(friction, span, friction_elements),
-                                                     ROW(friction, share, friction_elements),
-                                                     SCALAR(transmission, stiffness),
-                                                     SCALAR(transmission, hardening),
-                                                     SCALAR(transmission, damping),
-                                                     SCALAR(transmission, backlash),
-                                                     SCALAR(transmission, backlash_variation),
-                                                     SCALAR(transmission, backlash_phase),
-                                                     SCALAR(transmission, soft_windup),
-                                                     SCALAR(transmission, gear_ratio),
-                                                     SCALAR(transmission, bearing_friction),
-                                                     SCALAR(transmission, bearing_presliding),
-                                                     ROW(transmission, error_amplitude, harmonics),
-                                                     ROW(transmission, error_phase, harmonics),
-                                                     SCALAR(thermal, lubricant_capacity),
-                                                     SCALAR(thermal, housing_capacity),
-                                                     SCALAR(thermal, inner_conductance),
-                                                     SCALAR(thermal, outer_conductance),
-                                                     SCALAR(thermal, copper_loss),
-                                                     SCALAR(thermal, idle_power),
-                                                     SCALAR(sensing, link_quantum),
-                                                     SCALAR(sensing, rotor_quantum),
-                                                     SCALAR(sensing, link_offset),
-                                                     SCALAR(sensing, velocity_bandwidth),
-                                                     SCALAR(sensing, encoder_skew),
-                                                     SCALAR(sensing, current_noise),
-                                                     SCALAR(sensing, current_offset),
-                                                     SCALAR(sensing, current_ripple),
-                                                     SCALAR(sensing, pole_pairs),
-                                                     SCALAR(sensing, temperature_quantum),
-                                                     SCALAR(sensing, temperature_noise),
-                                                     SCALAR(sensing, torque_noise),
-                                                     SCALAR(sensing, torque_gain),
-                                                     SCALAR(sensing, torque_offset),
-                                                     SCALAR(sensing, torque_delay),
-                                                     SCALAR(control, rotor_inertia),
-                                                     SCALAR(control, torque_constant),
-                                                     SCALAR(control, transmission_stiffness),
-                                                     SCALAR(control, stiffness_gain),
-                                                     SCALAR(control, damping_gain),
-                                                     SCALAR(control, integral_gain),
-                                                     SCALAR(control, integral_limit),
-                                                     SCALAR(control, viscous),
-                                                     SCALAR(control, coulomb),
-                                                     SCALAR(control, torque_feedback)};
+// The parameters of one joint.
+inline std::map<std::string, Field> fields(JointParameters& joint) {
+  std::map<std::string, Field> table;
+  JointParameters::visit(joint, [&](auto& value, const char* name, const auto&) {
+    if constexpr (std::is_same_v<decltype(value), double&>)
+      table[name] = {&value, 1};
+    else
+      table[name] = {value.data(), static_cast<int>(value.size())};
+  });
   return table;
 }
-#undef SCALAR
-#undef ROW
 
 // Signals of one cycle by name, (n,) unless stated.
 struct Output {

@@ -43,36 +43,36 @@ struct FrictionParameters {                       // of one joint
   double elastic_share = 0.5;                     // elasto_plastic: b = z_ba/z_ss [-]
   std::array<double, friction_elements> span{};   // element spans, fractions of `presliding`, largest 1
   std::array<double, friction_elements> share{};  // nu_i, sum 1
-};
 
-inline void validate(const FrictionParameters& p, int j) {
-  non_negative(p.coulomb, "friction.coulomb", j);
-  require(p.stribeck >= p.coulomb && p.stribeck <= 1e12, "friction.stribeck", j, p.stribeck, ">= coulomb");
-  positive(p.stribeck_velocity, "friction.stribeck_velocity", j);
-  non_negative(p.load, "friction.load", j);
-  positive(p.load_torque, "friction.load_torque", j);
-  positive(p.attraction, "friction.attraction", j);
-  positive(p.presliding, "friction.presliding", j);
-  non_negative(p.viscous, "friction.viscous", j);
-  positive(p.shear_velocity, "friction.shear_velocity", j);
-  non_negative(p.viscosity_rate, "friction.viscosity_rate", j);
-  non_negative(p.boundary_rate, "friction.boundary_rate", j);
-  finite(p.reference_temperature, "friction.reference_temperature", j);
-  require(p.family >= 0 && p.family <= 5 && p.family == std::floor(p.family), "friction.family", j, p.family, "0..5");
-  non_negative(p.load_saturation, "friction.load_saturation", j);
-  require(p.load_on_stiffness >= 0 && p.load_on_stiffness <= 1, "friction.load_on_stiffness", j, p.load_on_stiffness,
-          "0..1");
-  require(p.additive_stribeck >= 0 && p.additive_stribeck <= 1, "friction.additive_stribeck", j, p.additive_stribeck,
-          "0..1");
-  require(p.viscous_exponent >= 0.2 && p.viscous_exponent <= 1, "friction.viscous_exponent", j, p.viscous_exponent,
-          "0.2..1");
-  non_negative(p.micro_damping, "friction.micro_damping", j);
-  require(p.dahl_exponent >= 0.5 && p.dahl_exponent <= 3, "friction.dahl_exponent", j, p.dahl_exponent, "0.5..3");
-  non_negative(p.creep_velocity, "friction.creep_velocity", j);
-  require(p.elastic_share >= 0 && p.elastic_share <= 0.95, "friction.elastic_share", j, p.elastic_share, "0..0.95");
-  for (double span : p.span) positive(span, "friction.span", j);
-  for (double share : p.share) non_negative(share, "friction.share", j);
-}
+  template <class P, class F>
+  static void visit(P& p, F f) {
+    f(p.coulomb, "friction.coulomb", non_negative);
+    f(p.stribeck, "friction.stribeck",
+      [&p](double v, const char* name, int j) { require(v >= p.coulomb && v <= 1e12, name, j, v, ">= coulomb"); });
+    f(p.stribeck_velocity, "friction.stribeck_velocity", positive);
+    f(p.load, "friction.load", non_negative);
+    f(p.load_torque, "friction.load_torque", positive);
+    f(p.attraction, "friction.attraction", positive);
+    f(p.presliding, "friction.presliding", positive);
+    f(p.viscous, "friction.viscous", non_negative);
+    f(p.shear_velocity, "friction.shear_velocity", positive);
+    f(p.viscosity_rate, "friction.viscosity_rate", non_negative);
+    f(p.boundary_rate, "friction.boundary_rate", non_negative);
+    f(p.reference_temperature, "friction.reference_temperature", finite);
+    f(p.family, "friction.family",
+      [](double v, const char* name, int j) { require(v >= 0 && v <= 5 && v == std::floor(v), name, j, v, "0..5"); });
+    f(p.load_saturation, "friction.load_saturation", non_negative);
+    f(p.load_on_stiffness, "friction.load_on_stiffness", Within{0, 1, "0..1"});
+    f(p.additive_stribeck, "friction.additive_stribeck", Within{0, 1, "0..1"});
+    f(p.viscous_exponent, "friction.viscous_exponent", Within{0.2, 1, "0.2..1"});
+    f(p.micro_damping, "friction.micro_damping", non_negative);
+    f(p.dahl_exponent, "friction.dahl_exponent", Within{0.5, 3, "0.5..3"});
+    f(p.creep_velocity, "friction.creep_velocity", non_negative);
+    f(p.elastic_share, "friction.elastic_share", Within{0, 0.95, "0..0.95"});
+    f(p.span, "friction.span", positive);
+    f(p.share, "friction.share", non_negative);
+  }
+};
 
 struct FrictionState {
   std::array<double, friction_elements> force{};      // F_i [Nm]

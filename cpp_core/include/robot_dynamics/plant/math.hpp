@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "robot_dynamics/rigid_body/chain.hpp"
 
@@ -24,6 +25,23 @@ inline void finite(double v, const char* name, int j) {
 }
 inline void positive(double v, const char* name, int j) { require(v > 0 && v <= 1e12, name, j, v, "(0, 1e12]"); }
 inline void non_negative(double v, const char* name, int j) { require(v >= 0 && v <= 1e12, name, j, v, "[0, 1e12]"); }
+struct Within {  // a bound as the three above, of low..high
+  double low, high;
+  const char* text;
+  void operator()(double v, const char* name, int j) const { require(v >= low && v <= high, name, j, v, text); }
+};
+
+// Throws std::invalid_argument naming parameter, joint, value and bound of the first number that its bound refuses.
+// `visit` of a block of parameters, const or not, calls f(number or row of numbers, name, bound) for each of them.
+template <class Block>
+void validate(const Block& block, int j) {
+  Block::visit(block, [j](const auto& value, const char* name, const auto& bound) {
+    if constexpr (std::is_same_v<decltype(value), const double&>)
+      bound(value, name, j);
+    else
+      for (double x : value) bound(x, name, j);
+  });
+}
 
 // e^x by 2^k e^r, |r| <= ln2/2, Taylor to r^13 (error below 2 ulp); clamped to |x| <= 700.
 inline double exponential(double x) noexcept {

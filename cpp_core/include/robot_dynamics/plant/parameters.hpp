@@ -18,6 +18,16 @@ struct DriveParameters {                                 // of one joint, output
   double current_lag = 2e-4;                             // time constant of the current loop [s]
   std::array<double, ripple_orders> ripple_amplitude{};  // torque ripple [Nm] at 1, 2 and 6 cycles per electrical turn
   std::array<double, ripple_orders> ripple_phase{};      // [rad]
+
+  template <class P, class F>
+  static void visit(P& p, F f) {
+    f(p.rotor_inertia, "drive.rotor_inertia", positive);
+    f(p.torque_constant, "drive.torque_constant", positive);
+    f(p.torque_limit, "drive.torque_limit", positive);
+    f(p.current_lag, "drive.current_lag", non_negative);
+    f(p.ripple_amplitude, "drive.ripple_amplitude", non_negative);
+    f(p.ripple_phase, "drive.ripple_phase", finite);
+  }
 };
 
 struct ControlParameters {              // of one joint: nominal values and gains of the controller
@@ -31,6 +41,20 @@ struct ControlParameters {              // of one joint: nominal values and gain
   double viscous = 0;                   // nominal friction of direct torque: fv [Nm s/rad] ..
   double coulomb = 0;                   // .. and fc [Nm]
   double torque_feedback = 0;           // gain on the joint torque sensor's error in torque mode
+
+  template <class P, class F>
+  static void visit(P& p, F f) {
+    f(p.rotor_inertia, "control.rotor_inertia", non_negative);
+    f(p.torque_constant, "control.torque_constant", positive);
+    f(p.transmission_stiffness, "control.transmission_stiffness", positive);
+    f(p.stiffness_gain, "control.stiffness_gain", non_negative);
+    f(p.damping_gain, "control.damping_gain", non_negative);
+    f(p.integral_gain, "control.integral_gain", non_negative);
+    f(p.integral_limit, "control.integral_limit", non_negative);
+    f(p.viscous, "control.viscous", finite);
+    f(p.coulomb, "control.coulomb", finite);
+    f(p.torque_feedback, "control.torque_feedback", non_negative);
+  }
 };
 
 struct JointParameters {
@@ -40,6 +64,16 @@ struct JointParameters {
   ThermalParameters thermal;
   SensingParameters sensing;
   ControlParameters control;
+
+  template <class P, class F>
+  static void visit(P& p, F f) {
+    DriveParameters::visit(p.drive, f);
+    FrictionParameters::visit(p.friction, f);
+    TransmissionParameters::visit(p.transmission, f);
+    ThermalParameters::visit(p.thermal, f);
+    SensingParameters::visit(p.sensing, f);
+    ControlParameters::visit(p.control, f);
+  }
 };
 
 struct PlantParameters {
@@ -51,28 +85,6 @@ struct PlantParameters {
   int refresh = 4;            // steps between evaluations of the rigid-body terms
 };
 
-inline void validate(const DriveParameters& p, int j) {
-  positive(p.rotor_inertia, "drive.rotor_inertia", j);
-  positive(p.torque_constant, "drive.torque_constant", j);
-  positive(p.torque_limit, "drive.torque_limit", j);
-  non_negative(p.current_lag, "drive.current_lag", j);
-  for (double a : p.ripple_amplitude) non_negative(a, "drive.ripple_amplitude", j);
-  for (double a : p.ripple_phase) finite(a, "drive.ripple_phase", j);
-}
-
-inline void validate(const ControlParameters& p, int j) {
-  non_negative(p.rotor_inertia, "control.rotor_inertia", j);
-  positive(p.torque_constant, "control.torque_constant", j);
-  positive(p.transmission_stiffness, "control.transmission_stiffness", j);
-  non_negative(p.stiffness_gain, "control.stiffness_gain", j);
-  non_negative(p.damping_gain, "control.damping_gain", j);
-  non_negative(p.integral_gain, "control.integral_gain", j);
-  non_negative(p.integral_limit, "control.integral_limit", j);
-  finite(p.viscous, "control.viscous", j);
-  finite(p.coulomb, "control.coulomb", j);
-  non_negative(p.torque_feedback, "control.torque_feedback", j);
-}
-
 // Throws std::invalid_argument naming parameter, joint, value and bound.
 inline void validate(const PlantParameters& p) {
   validate(p.chain);
@@ -80,14 +92,7 @@ inline void validate(const PlantParameters& p) {
   require(p.inner_rate >= 100 && p.inner_rate <= 1e5, "inner_rate", -1, p.inner_rate, "100..100000 Hz");
   require(p.implicitness >= 0.5 && p.implicitness <= 1, "implicitness", -1, p.implicitness, "0.5..1");
   require(p.refresh >= 1 && p.refresh <= 64, "refresh", -1, p.refresh, "1..64");
-  for (int j = 0; j < p.chain.n; ++j) {
-    validate(p.joint[j].drive, j);
-    validate(p.joint[j].friction, j);
-    validate(p.joint[j].transmission, j);
-    validate(p.joint[j].thermal, j);
-    validate(p.joint[j].sensing, j);
-    validate(p.joint[j].control, j);
-  }
+  for (int j = 0; j < p.chain.n; ++j) validate(p.joint[j], j);
 }
 
 }  // namespace robot_dynamics::plant

@@ -22,25 +22,26 @@ struct SensingParameters {          // of one joint
   double torque_gain = 1;           // its scale error
   double torque_offset = 0;         // [Nm]
   double torque_delay = 0;          // [s], delay of current and torque sensor against the encoders
-};
 
-inline void validate(const SensingParameters& p, int j) {
-  non_negative(p.link_quantum, "sensing.link_quantum", j);
-  non_negative(p.rotor_quantum, "sensing.rotor_quantum", j);
-  finite(p.link_offset, "sensing.link_offset", j);
-  positive(p.velocity_bandwidth, "sensing.velocity_bandwidth", j);
-  finite(p.encoder_skew, "sensing.encoder_skew", j);
-  non_negative(p.current_noise, "sensing.current_noise", j);
-  finite(p.current_offset, "sensing.current_offset", j);
-  non_negative(p.current_ripple, "sensing.current_ripple", j);
-  positive(p.pole_pairs, "sensing.pole_pairs", j);
-  non_negative(p.temperature_quantum, "sensing.temperature_quantum", j);
-  non_negative(p.temperature_noise, "sensing.temperature_noise", j);
-  non_negative(p.torque_noise, "sensing.torque_noise", j);
-  positive(p.torque_gain, "sensing.torque_gain", j);
-  finite(p.torque_offset, "sensing.torque_offset", j);
-  require(p.torque_delay >= 0 && p.torque_delay <= 0.01, "sensing.torque_delay", j, p.torque_delay, "0..0.01 s");
-}
+  template <class P, class F>
+  static void visit(P& p, F f) {
+    f(p.link_quantum, "sensing.link_quantum", non_negative);
+    f(p.rotor_quantum, "sensing.rotor_quantum", non_negative);
+    f(p.link_offset, "sensing.link_offset", finite);
+    f(p.velocity_bandwidth, "sensing.velocity_bandwidth", positive);
+    f(p.encoder_skew, "sensing.encoder_skew", finite);
+    f(p.current_noise, "sensing.current_noise", non_negative);
+    f(p.current_offset, "sensing.current_offset", finite);
+    f(p.current_ripple, "sensing.current_ripple", non_negative);
+    f(p.pole_pairs, "sensing.pole_pairs", positive);
+    f(p.temperature_quantum, "sensing.temperature_quantum", non_negative);
+    f(p.temperature_noise, "sensing.temperature_noise", non_negative);
+    f(p.torque_noise, "sensing.torque_noise", non_negative);
+    f(p.torque_gain, "sensing.torque_gain", positive);
+    f(p.torque_offset, "sensing.torque_offset", finite);
+    f(p.torque_delay, "sensing.torque_delay", Within{0, 0.01, "0..0.01 s"});
+  }
+};
 
 // The last cycles of one signal of every joint, read between samples.
 class DelayLine {

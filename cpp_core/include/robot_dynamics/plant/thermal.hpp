@@ -16,16 +16,17 @@ struct ThermalParameters {          // of one joint
   double outer_conductance = 1;     // G_ha [W/K]
   double idle_power = 0;            // [W], electronics and brake of the joint, on the housing
   double copper_loss = 0;           // [W/Nm^2], P_copper = copper_loss tau_m^2 (= 1/(r k_m)^2)
-};
 
-inline void validate(const ThermalParameters& p, int j) {
-  positive(p.lubricant_capacity, "thermal.lubricant_capacity", j);
-  positive(p.housing_capacity, "thermal.housing_capacity", j);
-  non_negative(p.inner_conductance, "thermal.inner_conductance", j);
-  non_negative(p.outer_conductance, "thermal.outer_conductance", j);
-  non_negative(p.idle_power, "thermal.idle_power", j);
-  non_negative(p.copper_loss, "thermal.copper_loss", j);
-}
+  template <class P, class F>
+  static void visit(P& p, F f) {
+    f(p.lubricant_capacity, "thermal.lubricant_capacity", positive);
+    f(p.housing_capacity, "thermal.housing_capacity", positive);
+    f(p.inner_conductance, "thermal.inner_conductance", non_negative);
+    f(p.outer_conductance, "thermal.outer_conductance", non_negative);
+    f(p.idle_power, "thermal.idle_power", non_negative);
+    f(p.copper_loss, "thermal.copper_loss", non_negative);
+  }
+};
 
 struct ThermalState {
   double lubricant = 20;  // T_l [deg C]

@@ -25,23 +25,26 @@ struct TransmissionParameters {   // of one joint
   double bearing_presliding = 1e-4;  // [rad], elastic range of that friction
   std::array<double, harmonics> error_amplitude{};  // [rad], cycles per OUTPUT turn 1, 2, .. 6, then ..
   std::array<double, harmonics> error_phase{};      // .. the last two: 1 and 2 cycles per MOTOR turn
-};
 
-inline void validate(const TransmissionParameters& p, int j) {
-  positive(p.stiffness, "transmission.stiffness", j);
-  non_negative(p.hardening, "transmission.hardening", j);
-  non_negative(p.damping, "transmission.damping", j);
-  non_negative(p.backlash, "transmission.backlash", j);
-  require(p.backlash_variation >= 0 && p.backlash_variation < 1, "transmission.backlash_variation", j,
-          p.backlash_variation, "[0, 1)");
-  finite(p.backlash_phase, "transmission.backlash_phase", j);
-  require(p.soft_windup > 0 && p.soft_windup <= 1, "transmission.soft_windup", j, p.soft_windup, "(0, 1]");
-  require(p.gear_ratio != 0 && std::fabs(p.gear_ratio) <= 1e4, "transmission.gear_ratio", j, p.gear_ratio, "-1e4..1e4");
-  non_negative(p.bearing_friction, "transmission.bearing_friction", j);
-  positive(p.bearing_presliding, "transmission.bearing_presliding", j);
-  for (double a : p.error_amplitude) non_negative(a, "transmission.error_amplitude", j);
-  for (double a : p.error_phase) finite(a, "transmission.error_phase", j);
-}
+  template <class P, class F>
+  static void visit(P& p, F f) {
+    f(p.stiffness, "transmission.stiffness", positive);
+    f(p.hardening, "transmission.hardening", non_negative);
+    f(p.damping, "transmission.damping", non_negative);
+    f(p.backlash, "transmission.backlash", non_negative);
+    f(p.backlash_variation, "transmission.backlash_variation",
+      [](double v, const char* name, int j) { require(v >= 0 && v < 1, name, j, v, "[0, 1)"); });
+    f(p.backlash_phase, "transmission.backlash_phase", finite);
+    f(p.soft_windup, "transmission.soft_windup",
+      [](double v, const char* name, int j) { require(v > 0 && v <= 1, name, j, v, "(0, 1]"); });
+    f(p.gear_ratio, "transmission.gear_ratio",
+      [](double v, const char* name, int j) { require(v != 0 && std::fabs(v) <= 1e4, name, j, v, "-1e4..1e4"); });
+    f(p.bearing_friction, "transmission.bearing_friction", non_negative);
+    f(p.bearing_presliding, "transmission.bearing_presliding", positive);
+    f(p.error_amplitude, "transmission.error_amplitude", non_negative);
+    f(p.error_phase, "transmission.error_phase", finite);
+  }
+};
 
 struct TransmissionPoint {
   double error;       // e(theta) [rad]

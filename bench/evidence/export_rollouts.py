@@ -1,10 +1,8 @@
 """Exported MuJoCo models against a simulated robot: recorded torque in, motion compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +12,7 @@ from robot_dynamics_ros.estimators.mujoco_friction import MujocoFriction
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
 from robot_dynamics_ros.robot_file import RobotFile
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals import Log
 
 WINDOW, PAUSE = 0.5, 0.1  # s, length of a rollout and time between the starts of two
 SIMPLE = "the same with Coulomb and viscous friction"

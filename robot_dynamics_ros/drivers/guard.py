@@ -1,18 +1,12 @@
 """Limits of the torque guard, and the checks before torque mode: limits, version, payload, meaning of effort."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from robot_dynamics_ros._core import GuardLimits
+from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus
 from robot_dynamics_ros.effort.rest import contradiction_at_rest
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus
 
 REQUIRED = ("torque", "velocity", "position_lower", "position_upper", "acceleration")
 LOWEST_RATE = 10.0  # Hz, of the torque loop
@@ -47,7 +41,7 @@ def guard_limits(
         velocity=velocity_share * robot.array("limits.velocity"),
         position_lower=robot.array("limits.position_lower"),
         position_upper=robot.array("limits.position_upper"),
-        deceleration=np.array(np.broadcast_to(robot.array("limits.acceleration"), robot.n_joints)),
+        deceleration=robot.array("limits.acceleration"),
         includes_gravity=not command.gravity_compensated,
         link_side=robot.drives.torque_side == "link",
         cycle=1.0 / rate,
@@ -60,7 +54,7 @@ def _torque_rate(robot: RobotFile, torque: np.ndarray) -> np.ndarray:
     """Limit of the robot file [Nm/s]; without one, from one torque limit to the opposite one within RAMP."""
     if robot.limits.torque_rate is None:
         return 2.0 * torque / RAMP
-    return np.array(np.broadcast_to(robot.array("limits.torque_rate"), robot.n_joints))
+    return robot.array("limits.torque_rate")
 
 
 def refuse_torque(robot: RobotFile, info: DriverInfo, status: RobotStatus) -> None:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.ndimage import binary_dilation
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
+from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.residuals import rare
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import MOVING
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.identification.arm.live_model import LiveModel
 
 CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked at
 BLOCK = 0.3  # s

@@ -1,14 +1,10 @@
 """Robot mode, safety mode, what may happen in each of them, and what makes a robot stop by itself."""
 
-from __future__ import annotations
-
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from robot_dynamics_ros.simulation.ur.arm import Arm
+from robot_dynamics_ros.simulation.ur.arm import Arm
 
 DEVIATION_LIMIT = 0.15  # rad between target and measured position
 FORCE_LIMIT = 250.0  # N at the tool, the least restricted setting of the safety configuration

@@ -1,7 +1,6 @@
 // Friction maps, temperature, stiffness and friction observers allocate nothing in step() and survive bad input.
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "check.hpp"
 #include "robot_dynamics/observers/friction_observer.hpp"

@@ -1,6 +1,5 @@
 // The reader and its clocks with numbers that no controller sends, and two threads on one ring: run under sanitizers.
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "check.hpp"

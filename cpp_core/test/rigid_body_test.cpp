@@ -1,6 +1,5 @@
 // Calls of one sample, batches and least-squares updates make no allocation, and agree with each other.
 #include <cmath>
-#include <memory>
 #include <vector>
 
 #include "check.hpp"

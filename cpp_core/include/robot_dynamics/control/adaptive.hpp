@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"

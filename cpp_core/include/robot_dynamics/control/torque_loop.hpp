@@ -6,9 +6,7 @@
 #pragma once
 
 #include <atomic>
-#include <cstring>
 #include <memory>
-#include <mutex>
 
 #include "robot_dynamics/common/spsc_ring.hpp"
 #include "robot_dynamics/control/clock_balance.hpp"

@@ -9,10 +9,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "robot_dynamics/common/time.hpp"

@@ -22,7 +22,6 @@
 // meanwhile they know the past no more: after `stroke`, or where a velocity at either end says so.
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <vector>
 

@@ -6,7 +6,6 @@
 // Each law gives `base` and `stribeck` for sliding (v != 0, s = sgn v, a = |v|).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>

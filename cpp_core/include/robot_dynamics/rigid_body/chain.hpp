@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 
 #include "robot_dynamics/common/check.hpp"
 

@@ -4,6 +4,7 @@
 //   y' = k (x - y),   k = slow + (fast - slow) z^2 / (1 + z^2),   z = (x - y) / std       by implicit Euler
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "robot_dynamics/common/check.hpp"

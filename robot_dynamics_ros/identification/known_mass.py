@@ -18,7 +18,7 @@ from scipy.optimize import least_squares
 from robot_dynamics_ros.effort.gains import pooled
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
-from robot_dynamics_ros.identification.arm.model import joint_rows
+from robot_dynamics_ros.identification.arm.model import joint_rows, passed
 from robot_dynamics_ros.identification.arm.solvers.least_squares import triangle
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import REGIONS, jackknife
 from robot_dynamics_ros.identification.arm.state import Identification
@@ -201,7 +201,6 @@ def _triangles(
     for j, (row, law) in enumerate(zip(rows, structure.laws, strict=True)):
         A, chosen = row.A, found.structure.filters[j]
         if Y is not None:
-            body = Y[j] if chosen is None else chosen.apply(Y[j], motion.rate, motion.start)
-            A = np.column_stack([A[:, : W.shape[2]], body, A[:, W.shape[2] :]])
+            A = np.column_stack([A[:, : W.shape[2]], passed(chosen, Y[j], motion), A[:, W.shape[2] :]])
         result.append(([triangle(A[region == b], row.y[region == b]) for b in range(REGIONS)], law.terms))
     return result

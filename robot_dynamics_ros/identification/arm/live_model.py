@@ -12,7 +12,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.cross_validation import fold_sets
 from robot_dynamics_ros.identification.arm.friction_columns import LAW
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, friction_of
-from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, passed
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import presliding_problems
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
@@ -60,8 +60,7 @@ class LiveModel:
         load = self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)
         out = load + self.rotor * motion.qdd + self.friction_torque(motion, load)
         for j, chosen in enumerate(self.structure.filters):
-            if chosen is not None:
-                out[:, j] = chosen.apply(out[:, j], motion.rate, motion.start)
+            out[:, j] = passed(chosen, out[:, j], motion)
         return out
 
 
@@ -109,9 +108,7 @@ def _samples(
     motor_side = body.rigid.robot.drives.torque_side == "motor"  # friction behind the gear follows the link
     joints: list[FrictionSamples] = []
     for j, chosen in enumerate(body.structure.filters):
-        inertial = load[:, j] + rotor[j] * motion.qdd[:, j] + shared[:, j]
-        if chosen is not None:
-            inertial = chosen.apply(inertial, motion.rate, motion.start)
+        inertial = passed(chosen, load[:, j] + rotor[j] * motion.qdd[:, j] + shared[:, j], motion)
         y, v = motion.effort[:, j] - inertial, motion.qd[:, j]
         # less weight far off the identified model: collisions and stops are no friction
         given = np.ones(len(motion)) if motion.weight is None else motion.weight[:, j]

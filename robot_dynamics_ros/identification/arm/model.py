@@ -67,6 +67,11 @@ class EffortFilter:
 Filters = tuple[EffortFilter | None, ...]
 
 
+def passed(chosen: EffortFilter | None, x: np.ndarray, motion: Motion) -> np.ndarray:
+    """x (N, ...), of the rows of a motion, as a joint's effort has passed its filter; None: it passed none."""
+    return x if chosen is None else chosen.apply(x, motion.rate, motion.start)
+
+
 @dataclass(frozen=True)
 class Structure:
     """What was chosen from the data, and the delay [s] of the effort in the robot file."""
@@ -146,10 +151,7 @@ def joint_rows(motion: Motion, W: np.ndarray, load: np.ndarray, structure: Struc
     rows = []
     index = structure.index(W.shape[2])
     for j, s in enumerate(signals_of(motion, load, structure.coupled)):
-        A = np.column_stack([W[j], s.matrix(structure.laws[j])])
-        chosen = structure.filters[j]
-        if chosen is not None:
-            A = chosen.apply(A, motion.rate, motion.start)
+        A = passed(structure.filters[j], np.column_stack([W[j], s.matrix(structure.laws[j])]), motion)
         rows.append(JointRows(A, index[j], motion.effort[:, j]))
     return rows
 
@@ -187,8 +189,7 @@ class IdentifiedModel:
         out = np.empty_like(load)
         for j, s in enumerate(signals_of(motion, load + carried, self.structure.coupled)):
             total = load[:, j] + s.matrix(self.structure.laws[j]) @ self.friction[j]
-            chosen = self.structure.filters[j]
-            out[:, j] = total if chosen is None else chosen.apply(total, motion.rate, motion.start)
+            out[:, j] = passed(self.structure.filters[j], total, motion)
         return out
 
     def coefficient(self, j: int, term: str) -> float:

@@ -17,7 +17,7 @@ from robot_dynamics_ros.estimators.motion import ACCELERATION_CUTOFF, effort_ine
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_samples import friction_of
-from robot_dynamics_ros.identification.arm.model import Filters
+from robot_dynamics_ros.identification.arm.model import Filters, passed
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, piece_log, replayed, settled
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -47,11 +47,10 @@ def file_effort(robot: RobotFile, gravity: np.ndarray, filters: Filters) -> Call
     inertia = effort_inertia(robot)
 
     def predict(motion: Motion) -> np.ndarray:
-        load = model.rnea(*(np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd)))
+        load = model.rnea(motion.q, motion.qd, motion.qdd)
         out = load + inertia * motion.qdd + file_friction(robot, motion, load)
         for j, chosen in enumerate(filters):
-            if chosen is not None:
-                out[:, j] = chosen.apply(out[:, j], motion.rate, motion.start)
+            out[:, j] = passed(chosen, out[:, j], motion)
         return out
 
     return predict

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, signals_of
+from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, passed, signals_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
 
@@ -99,8 +99,7 @@ class FusedRows:
             for j, terms in enumerate(self.own):
                 total[j, first:last] = rigid[:, j] + F[:, terms] @ own[j]
         for j, chosen in enumerate(self.filters):
-            if chosen is not None:
-                total[j] = chosen.apply(total[j], self.motion.rate, self.motion.start)
+            total[j] = passed(chosen, total[j], self.motion)
         return list(self.motion.effort.T - total)
 
     def _triangles(self) -> _core.FusedQR:

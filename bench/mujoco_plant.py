@@ -109,7 +109,7 @@ class MujocoPlant:
         d, n = self._data, self._n
         d.qpos[:], d.qvel[:], d.act[:] = q, 0.0, 0.0
         self._integral, self._dahl = np.zeros(n), np.zeros(n)
-        self._target = self._body.gravity(np.ascontiguousarray(q))
+        self._target = self._body.gravity(q)
         d.ctrl[-n:] = self._target
         self._mj.mj_forward(self._model, d)
         self._speed, self._angle = np.zeros(n), np.array(q, float)

@@ -121,8 +121,7 @@ def columns(model: RobotModel, m: Motion, step: Callable[[np.ndarray], np.ndarra
         friction[j * N : (j + 1) * N, 4 * j : 4 * j + 4] = own
     if not masses:
         return friction
-    q, qd, qdd = (np.ascontiguousarray(x) for x in (m.q, m.qd, m.qdd))
-    return np.hstack([model.stacked_regressor(q, qd, qdd), friction])
+    return np.hstack([model.stacked_regressor(m.q, m.qd, m.qdd), friction])
 
 
 def smooth(v: np.ndarray) -> np.ndarray:

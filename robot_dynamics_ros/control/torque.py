@@ -95,7 +95,7 @@ def commanded_inertia(robot: RobotFile) -> np.ndarray:
     """Reflected rotor inertia (n,) [kg m2] that a torque command moves; zero where it acts on the link side."""
     if robot.drives.torque_side == "link":
         return np.zeros(robot.n_joints)
-    return np.array(np.broadcast_to(robot.array("drives.rotor_inertia"), robot.n_joints))
+    return robot.array("drives.rotor_inertia")
 
 
 def coulomb_level(robot: RobotFile) -> np.ndarray:
@@ -136,13 +136,12 @@ def tracking(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _
     """
     p = resolve(CONTROL, parameters, "control")
     one, w = np.ones(robot.n_joints), p["bandwidth"]
-    inertia = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else 0.0
     return _core.ComputedTorque(
         robot.chain(),
         kp=w * w * one,
         kd=2 * w * one,
         ki=p["integral_gain"] * one,
-        rotor_inertia=np.array(np.broadcast_to(inertia, robot.n_joints), dtype=float),
+        rotor_inertia=robot.array_or("drives.rotor_inertia", 0.0),
         includes_gravity=not robot.drives.torque_command.gravity_compensated,
     )
 
@@ -184,7 +183,7 @@ def _beyond(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
         more |= _feedback(robot, p)
     if p["feedforward"] == "flexible":
         a1, a2, _ = transmission(robot)
-        inertia = np.array(np.broadcast_to(robot.array("drives.rotor_inertia"), robot.n_joints))
+        inertia = robot.array("drives.rotor_inertia")
         if robot.drives.torque_side == "link":
             raise CapabilityError(
                 f"{robot.name}: takes torque behind the transmission (drives.torque_side: link) and moves its rotors "

@@ -48,7 +48,7 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
     def left(*pair: int) -> float:
         order = np.arange(n)
         order[list(pair)] = pair[::-1]
-        return float(np.linalg.norm(free(torque - model.gravity(np.ascontiguousarray(q[:, order]))[:, order])))
+        return float(np.linalg.norm(free(torque - model.gravity(q[:, order])[:, order])))
 
     seen = free(torque)
     if left() < EXPLAINED * np.linalg.norm(seen) or n < 2:

@@ -78,7 +78,7 @@ def at_tcp(robot: RobotFile, q: np.ndarray, wrench: np.ndarray, frame: str, poin
     """
     if point not in POINTS:
         raise ConfigError("point", point, f"is none of {', '.join(POINTS)}")
-    poses = RobotModel(robot.chain(), robot.joint_names).fk(np.ascontiguousarray(q))
+    poses = RobotModel(robot.chain(), robot.joint_names).fk(q)
     tcp = poses[:, -1]
     place = {TOOL: tcp, FLANGE: poses[:, -2]}.get(frame)
     R = np.broadcast_to(np.eye(3), (len(q), 3, 3)) if place is None else place[:, :3, :3]

@@ -117,14 +117,14 @@ class Columns:
 
     def load(self, motion: Motion) -> np.ndarray:
         """Torque (N, n) [Nm] of the links and the payload of the robot file, which load-dependent columns take."""
-        return self.body.rnea(*(np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd)))
+        return self.body.rnea(motion.q, motion.qd, motion.qdd)
 
     def known_torque(self, motion: Motion) -> np.ndarray:
         """Torque (N, n) [Nm] in the effort and in no column: payload, coupled motors and bearings of the file."""
-        state = [np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd)]
         out = np.zeros_like(motion.q)
         if self.robot.payload.mass > 0:
-            out += self.load(motion) - self.rigid.torque(self.robot.inertial_parameters, *state)
+            links = self.rigid.torque(self.robot.inertial_parameters, motion.q, motion.qd, motion.qdd)
+            out += self.load(motion) - links
         return out + self._of_motors(motion)
 
     def _of_motors(self, motion: Motion) -> np.ndarray:

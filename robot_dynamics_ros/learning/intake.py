@@ -173,10 +173,9 @@ def triangles_of(prior: Prior, work: Work, weight: np.ndarray) -> list[np.ndarra
     for chunk in work.chunks():
         part = chunk.motion
         last = first + len(part)
-        y = np.ascontiguousarray(part.effort - columns.known_torque(part))
+        y = part.effort - columns.known_torque(part)
         own = np.column_stack(columns.friction(part, columns.load(part), chunk.warmer))
-        q, qd, qdd = (np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd))
-        qr.update(q, qd, qdd, y, own, np.sqrt(weight[first:last]))
+        qr.update(part.q, part.qd, part.qdd, y, own, np.sqrt(weight[first:last]))
         first = last
     return [qr.triangle(j) for j in range(columns.n)]
 

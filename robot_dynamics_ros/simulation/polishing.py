@@ -94,7 +94,7 @@ def cartesian(robot: RobotFile, q: Any, offsets: np.ndarray, rate: float = 500.0
 
 
 def _error(body: Any, start: np.ndarray, offsets: np.ndarray, q: np.ndarray) -> np.ndarray:
-    T = body.fk(np.ascontiguousarray(q))[:, -1]
+    T = body.fk(q)[:, -1]
     E = start[:3, :3] @ np.swapaxes(T[:, :3, :3], 1, 2)
     turn = 0.5 * np.column_stack([E[:, 2, 1] - E[:, 1, 2], E[:, 0, 2] - E[:, 2, 0], E[:, 1, 0] - E[:, 0, 1]])
     return np.hstack([start[:3, 3] + offsets - T[:, :3, 3], turn])
@@ -103,7 +103,7 @@ def _error(body: Any, start: np.ndarray, offsets: np.ndarray, q: np.ndarray) -> 
 def _solve(body: Any, start: np.ndarray, offsets: np.ndarray, q: np.ndarray, iterations: int) -> np.ndarray:
     for _ in range(iterations):
         e = _error(body, start, offsets, q)
-        J = body.jacobian(np.ascontiguousarray(q))
+        J = body.jacobian(q)
         Jt = np.swapaxes(J, 1, 2)
         q = q + (Jt @ np.linalg.solve(J @ Jt + 1e-8 * np.eye(6), e[:, :, None]))[:, :, 0]
     return q

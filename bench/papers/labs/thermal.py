@@ -123,7 +123,7 @@ def corrected_links(robot: RobotFile, q: np.ndarray, joints: np.ndarray, torque:
     """
     links, n = robot.link_parameters.copy(), robot.n_joints
     still = np.zeros_like(q)
-    Y = RobotModel(robot.chain()).regressor(np.ascontiguousarray(q), still, still)
+    Y = RobotModel(robot.chain()).regressor(q, still, still)
     columns = [10 * link + k for link in range(n) for k in (6, 7, 8, 9)]
     rows = Y[np.arange(len(q)), joints][:, columns]
     spread = np.repeat(np.abs(links[:, 9]), 4) * np.tile([0.02, 0.02, 0.02, 0.05], n)

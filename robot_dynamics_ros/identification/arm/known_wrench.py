@@ -60,7 +60,7 @@ def known_wrench(rigid: RigidModel, model: RobotModel, recordings: Sequence[Reco
     joined = [np.concatenate([getattr(m, k) for _, m in looked]) for k in ("q", "qd", "qdd", "effort")]
     columns = _columns(rigid, *joined[:3])
     bases = [np.linalg.qr(A)[0] for A in columns]
-    J, effort = model.jacobian(np.ascontiguousarray(joined[0])), joined[3]
+    J, effort = model.jacobian(joined[0]), joined[3]
     free = np.column_stack([y - Q @ (Q.T @ y) for Q, y in zip(bases, effort.T, strict=True)])
     weight = 1.0 / np.maximum(free.std(axis=0), 1e-9)
     torques = [_torque(J, looked, offset) for offset in OFFSETS]
@@ -92,7 +92,7 @@ def with_wrench(model: RobotModel, rec: Recording, known: KnownWrench) -> Record
 def _freed(model: RobotModel, piece: Piece, known: KnownWrench) -> Piece:
     if SIGNAL not in piece.extra:
         return piece
-    J = model.jacobian(np.ascontiguousarray(piece.q))
+    J = model.jacobian(piece.q)
     torque = np.einsum("kij,ki->kj", J, _at(piece, piece.t + known.offset))
     extra = {k: v for k, v in piece.extra.items() if k != SIGNAL}
     return replace(piece, effort=piece.effort + known.sign * torque, extra=extra)

@@ -66,8 +66,8 @@ def _another(
 def _columns(robot: RobotFile, motion: Motion) -> np.ndarray:
     """Torque of each joint (n, N, 4) without gravity, and of 1 m/s2 along each axis of the base."""
     model = RobotModel(robot.chain(), robot.joint_names)
-    q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
-    parts = [model.rnea(q, qd, qdd) - model.gravity(q), *(model.gravity(q, gravity=axis) for axis in np.eye(3))]
+    inertial = model.rnea(motion.q, motion.qd, motion.qdd) - model.gravity(motion.q)
+    parts = [inertial, *(model.gravity(motion.q, gravity=axis) for axis in np.eye(3))]
     return np.stack(parts, axis=2).swapaxes(0, 1)
 
 

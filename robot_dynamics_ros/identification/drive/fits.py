@@ -216,5 +216,4 @@ def figures(data: DriveData, load: np.ndarray, fits: Sequence[CurrentFit | None]
 
 def model_load(robot: RobotFile, data: DriveData, inertia: np.ndarray) -> np.ndarray:
     """Torque without friction (N, n) [Nm]: rigid body and reflected rotor inertia (n,) [Clochiatti2024, eq. 2]."""
-    state = (np.ascontiguousarray(x) for x in (data.q, data.qd, data.qdd))
-    return RobotModel(robot.chain()).rnea(*state) + np.nan_to_num(inertia) * data.qdd
+    return RobotModel(robot.chain()).rnea(data.q, data.qd, data.qdd) + np.nan_to_num(inertia) * data.qdd

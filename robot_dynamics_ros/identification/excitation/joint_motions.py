@@ -251,7 +251,7 @@ def _torque(robot: RobotFile, motion: JointMotion, limits: JointLimits) -> np.nd
     if robot.links is None:
         return np.zeros(n)
     rows = slice(None, None, max(1, len(motion[0]) // 20000))
-    q, qd, qdd = (np.ascontiguousarray(x[rows]) for x in motion)
+    q, qd, qdd = (x[rows] for x in motion)
     rotor = robot.array_or("drives.rotor_inertia", 0.0)
     load = RobotModel(robot.chain()).rnea(q, qd, qdd) + rotor * qdd
     return np.abs(load).max(0) + _friction(robot, np.abs(qd).max(0), limits)

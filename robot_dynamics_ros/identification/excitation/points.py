@@ -39,7 +39,7 @@ def design_points(
     nearest: tuple[float, tuple[np.ndarray, ...]] = (np.inf, ())
     for k in range(tries):
         t, *motion = _within_tcp_speed(criteria, _random_points(rng, lim, points), rate)
-        coarse = [np.ascontiguousarray(x[:: max(1, len(t) // SAMPLES)]) for x in motion]
+        coarse = [x[:: max(1, len(t) // SAMPLES)] for x in motion]
         violation = criteria.violation(*coarse)
         if violation == 0:
             score = criteria.condition(*coarse)

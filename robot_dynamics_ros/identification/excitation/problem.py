@@ -35,7 +35,7 @@ class Criteria:
     def condition(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> float:
         """cond(W) of the base regressor on a motion; W itself is never formed."""
         qr = _core.FusedQR(self.rigid.model.chain, self.columns)
-        qr.update(np.ascontiguousarray(q), np.ascontiguousarray(qd), np.ascontiguousarray(qdd))
+        qr.update(q, qd, qdd)
         return float(np.linalg.cond(qr.fold()[:-1, :-1]))
 
     def excess(self, motion: JointMotion) -> dict[str, space.Excess]:

@@ -55,7 +55,7 @@ class Arm:
 
     def flange(self, q: np.ndarray) -> np.ndarray:
         """Pose (4, 4) of the tool."""
-        return self.model.fk(np.ascontiguousarray(q))[-1]
+        return self.model.fk(q)[-1]
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """Geometric Jacobian (6, n) of the tool at positions q (n,) [rad], linear rows first."""

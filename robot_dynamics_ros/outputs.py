@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import ConfigError, DataError
 
 BAG_MARK = "robot_dynamics"  # key of the custom data in the metadata of every bag this package writes
 
@@ -54,6 +54,12 @@ def write_atomically(path: str | Path, text: str) -> None:
     """Replace `path` by `text`: a reader sees the old or the new file. Raises OSError naming `path`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def refuse_existing(option: str, path: Path) -> None:
+    """Raises ConfigError for a path where something stands already."""
+    if path.exists():
+        raise ConfigError(option, str(path), "exists already; choose another name, or remove it")
 
 
 def refuse_bag(path: str | Path, overwrite: bool = False, inputs: Iterable[str | Path] = ()) -> None:

@@ -15,12 +15,12 @@ from robot_dynamics_ros.cli.options import (
     NewPath,
     joint_index,
     numbers,
-    refuse_existing,
     refuse_options,
     robot_option,
     view_file_option,
 )
 from robot_dynamics_ros.cli.printed import console, print_files, stderr
+from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import RobotFile
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.outputs import refuse_existing
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -53,12 +54,6 @@ class NewPath(click.Path):
         if not os.access(path if path.exists() else above, os.W_OK):
             raise ConfigError(name, str(path), "cannot be written: permission denied")
         return path
-
-
-def refuse_existing(option: str, path: Path) -> None:
-    """Raises ConfigError for a path where something stands already."""
-    if path.exists():
-        raise ConfigError(option, str(path), "exists already; choose another name, or remove it")
 
 
 def numbers(option: str, text: str, *counts: int) -> list[float]:
@@ -126,7 +121,7 @@ view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
 )
 view_file_option = click.option(
-    "--view-file", type=NewPath(suffix=".rrd"), help="Write the viewer data to this .rrd FILE."
+    "--view-file", type=NewPath(fresh=True, suffix=".rrd"), help="Write the viewer data to this .rrd FILE."
 )
 
 

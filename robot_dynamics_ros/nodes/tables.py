@@ -173,7 +173,7 @@ METRICS = (
 
 VIEWER = (
     fixed("rate", 30.0, "pictures per second", "Hz", 1.0, 120.0),
-    fixed("file", "", "also write this .rrd file; empty: none"),
+    fixed("file", "", "also write this .rrd file, which must not exist; empty: none"),
     fixed("web", True, "serve the web viewer, on 127.0.0.1 only"),
     fixed("web_port", 0, "port of the web page, 0: a free one", low=0, high=65535),
     fixed("data_port", 0, "port of the viewer's data, 0: a free one", low=0, high=65535),

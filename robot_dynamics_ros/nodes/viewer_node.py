@@ -20,6 +20,7 @@ from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns, topic_names
 from robot_dynamics_ros.nodes.topics.qos import NEWEST
+from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import TOPICS
@@ -53,10 +54,12 @@ class ViewerNode(LifecycleBase):
         """Robot, web viewer, file, subscriptions."""
         self._clear()
         robot = load_robot(self.value("robot"))
-        file = self.value("file")
+        file = Path(self.value("file")) if self.value("file") else None
+        if file is not None:
+            refuse_existing("file", file)
         if self.value("web"):
             self._web = WebViewer(self.value("web_port"), self.value("data_port"))
-        self._stream = open_stream(Path(file) if file else None, self._web.target if self._web else "")
+        self._stream = open_stream(file, self._web.target if self._web else "")
         self._scene, self._sample = Scene(self._stream, robot), Sample(robot.joint_names)
         self._stream.send_blueprint(force_views(robot.name, self._scene.reach))
         aliases = robot.joint_aliases

@@ -39,7 +39,8 @@ def place(tmp_path):
     raw["drives"]["rotor_inertia"] = None
     (tmp_path / "unidentified.yaml").write_text(yaml.safe_dump(raw))
     (tmp_path / "directory").mkdir()
-    (tmp_path / "drawn.png").touch()
+    for name in ("drawn.png", "seen.rrd", "prior.npz"):
+        (tmp_path / name).touch()
     return tmp_path
 
 
@@ -71,6 +72,8 @@ def place(tmp_path):
         ("excite stiffness --robot ur5e --out mine.csv", "--out: mine.csv: exists already; choose another name"),
         ("replay empty.bag --robot ur5e --out out --reference /w --calibrate file", "file: exists already"),
         ("replay empty.bag --robot ur5e --out out --view-file file", "must end in .rrd"),
+        ("replay empty.bag --robot ur5e --out out --view-file seen.rrd", "--view-file: seen.rrd: exists already"),
+        ("learn-fleet directory --out prior.npz", "--out: prior.npz: exists already; choose another name"),
         ("export fr3 --format ur-friction-scales --out scales.json", "only UR has friction scales"),
         ("import mine.csv --unit Nm --unit A --out bag", "choose one of Nm, A, mA"),
         ("learn unidentified.yaml mine.csv --state state", "null in unidentified.yaml"),

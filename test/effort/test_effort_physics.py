@@ -14,7 +14,8 @@ from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.replay import effort_decision, replay
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
-from robot_dynamics_ros.identification.arm.identify import slow_motion
+from robot_dynamics_ros.identification.arm.identify import Options, read, recognise_effort, slow_motion
+from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import created_energy
@@ -173,3 +174,25 @@ def test_an_offset_creates_no_energy():
     block = {"source": "ur_max_torque", "model": "luo"}
     parameters = {"fc": [1.0] * 6, "fv1": [1.0] * 6, "fb": [5.0] * 6}
     assert created_energy(ROBOT.with_updates({"friction": {**block, "parameters": parameters}})) == {}
+
+
+FLOATING = ROBOT.with_updates({"kinematics.gravity": [0.0, 0.0, 0.0]})
+
+
+def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_or_refused(tmp_path):
+    """As the columns of a table state it, or as the robot file declares it: never taken as so many Nm."""
+    constant = FLOATING.array("drives.torque_constant")
+    table, names = tmp_path / "run.csv", [f"{s}_{k}" for s in ("q", "qd", "current") for k in range(1, 7)]
+    values = np.column_stack([LOG.time, LOG.q, LOG.qd, (LOG.effort - GRAVITY) / constant])
+    np.savetxt(table, values, delimiter=",", comments="", header=",".join(["time", *names]))
+    rec = read(FLOATING, table, Options())
+    found = Identification(FLOATING, Options(), [rec], [], "")
+    recognise_effort(found)
+    assert found.effort.unit == "A" and found.effort.scale == pytest.approx(constant)
+    assert any("its unit is taken from its columns" in text for text in found.warnings)
+    declares = FLOATING.with_updates({"drives.effort.unit": "A"})
+    assert recognise(declares, slow_motion([rec])).scale == pytest.approx(constant)
+    unknown = {"drives.torque_constant": None}
+    for robot, given, stated in ((FLOATING, "auto", "A"), (FLOATING, "current", ""), (declares, "auto", "")):
+        with pytest.raises(DataError, match=r"fill in drives\.torque_constant of ur5e, or pass --effort torque"):
+            recognise(robot.with_updates(unknown), slow_motion([rec]), given, stated)

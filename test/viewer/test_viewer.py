@@ -189,6 +189,22 @@ def test_the_first_screen_shows_robot_and_force(recording):
     assert share < 0.2 and colours > 300
 
 
+def test_the_node_keeps_a_file_that_is_there_already(tmp_path):
+    rclpy = pytest.importorskip("rclpy", reason="rclpy is not installed")
+    from robot_dynamics_ros.nodes.viewer_node import ViewerNode
+
+    file, context = tmp_path / "earlier.rrd", rclpy.Context()
+    file.write_text("of yesterday")
+    rclpy.init(args=[], context=context)
+    values = {"robot": "ur5e", "web": False, "file": str(file)}
+    given = [rclpy.Parameter(name, value=value) for name, value in values.items()]
+    node = ViewerNode(parameter_overrides=given, context=context)
+    assert not node.bring_up() and node.failure.startswith(f"file: {file}: exists already")
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+    assert file.read_text() == "of yesterday"
+
+
 @pytest.mark.long
 @pytest.mark.realtime
 def test_the_node_shows_a_live_graph(tmp_path):

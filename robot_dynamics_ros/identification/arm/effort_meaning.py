@@ -59,26 +59,27 @@ class EffortMeaning:
         }
 
 
-def recognise(robot: RobotFile, motion: Motion, given: str = "auto") -> EffortMeaning:
-    """Semantics of a recording's effort for a robot file. `given` (a word of effort.meaning.WORDS) overrides.
+def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str = "") -> EffortMeaning:
+    """Semantics of a recording's effort for a robot file. `given` (a word of effort.meaning.WORDS) overrides; stated:
+    unit A where a table says it, which counts where gravity does not show.
 
-    Raises DataError for another word, or when it is ambiguous or friction would create energy: the message says what
-    was found and which option settles it.
+    Raises DataError for another word, or when it is ambiguous, a current has no torque constants, or friction would
+    create energy: the message says what was found and which option settles it.
     """
     if given not in ("auto", *WORDS):
         raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
     if robot.links is None or not has_masses(robot):
-        return _by_friction(robot, motion, given)
+        return _by_friction(robot, motion, given, stated)
     decision = _decided(robot, motion, None if given == "auto" else WORDS[given])
     if given != "auto":
         return _semantics(robot, decision, WORDS[given], (f"effort is {TEXTS[given]}, as asked",), signed=False)
     if decision.refused:
         raise DataError(decision.refused)
     if not decision.votes.any():
-        text = "gravity is not visible in the effort: its unit is taken from the robot file"
-        meaning = declared(robot)
-        taken = _as_declared(robot, meaning.word)
-        return _semantics(robot, _energy_checked(decision), meaning, (taken, text), (text,))
+        meaning, taken, source = _unseen(robot, stated)
+        text = f"gravity is not visible in the effort: its unit is taken from {source}"
+        decision = _energy_checked(_decided(robot, motion, meaning))
+        return _semantics(robot, decision, meaning, (taken, text), (text,))
     return _found(robot, _energy_checked(decision))
 
 
@@ -139,9 +140,14 @@ def _semantics(
 
 
 def _known_gains(decision: Decision, meaning: Meaning, robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
-    """Effort per Nm and deviation; torques stay in amperes where neither the file nor gravity gives constants."""
-    if meaning.unit == "Nm" or not np.isfinite(decision.gain).all():
+    """Effort per Nm and deviation. Raises DataError for a current where neither file nor gravity gives constants."""
+    if meaning.unit == "Nm":
         return np.ones(robot.n_joints), np.zeros(robot.n_joints)
+    if not np.isfinite(decision.gain).all():
+        raise DataError(
+            "effort is a current in A without visible gravity, which would give the torque constants: fill in "
+            f"drives.torque_constant of {robot.name}, or pass --effort torque where it is in Nm"
+        )
     return decision.gain, decision.gain_std
 
 
@@ -162,16 +168,22 @@ def has_masses(robot: RobotFile) -> bool:
     return bool(masses.sum() > 0 and (robot.n_joints < 3 or np.ptp(masses) > 1e-6 * masses.max()))
 
 
-def _as_declared(robot: RobotFile, kind: str) -> str:
+def _unseen(robot: RobotFile, stated: str) -> tuple[Meaning, str, str]:
+    """Meaning of an effort that nothing shows, what it is taken as, and who says so."""
+    meaning, source = (replace(declared(robot), unit=stated), "its columns") if stated else (declared(robot), "")
+    says = f"{source} say" if source else "the robot file says"
     unchecked = "" if has_masses(robot) else ": no masses to check it against"
-    return f"effort is taken as {TEXTS[kind]}, as the robot file says{unchecked}"
+    return meaning, f"effort is taken as {TEXTS[meaning.word]}, as {says}{unchecked}", source or "the robot file"
 
 
-def _by_friction(robot: RobotFile, motion: Motion, given: str) -> EffortMeaning:
+def _by_friction(robot: RobotFile, motion: Motion, given: str, stated: str) -> EffortMeaning:
     """Without masses the sign still shows: friction takes energy out, sum f v > 0 for a torque of the joint's sign."""
     n, sign = robot.n_joints, float(robot.drives.effort.sign)
-    kind = declared(robot).word if given == "auto" else given
-    scale, text, std = np.full(n, sign), _as_declared(robot, kind), np.zeros(n)
+    meaning, text, _ = _unseen(robot, stated)
+    if given != "auto":
+        meaning, text = WORDS[given], f"effort is {TEXTS[given]}, as asked"
+    kind = meaning.word
+    scale, std = np.full(n, sign), np.zeros(n)
     if kind == "current" and robot.has("drives.torque_constant"):
         scale, std = scale * robot.array("drives.torque_constant"), robot.array_or("drives.torque_constant_std", 0.0)
     elif kind == "current":

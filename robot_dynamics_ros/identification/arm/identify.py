@@ -132,7 +132,8 @@ def recognise_effort(state: Identification) -> None:
             refuse_guided(state.robot, motion, name)
         if motions:  # what one recording shows is not sure, all of them may be
             refuse_guided(state.robot, stack(list(motions.values())), ", ".join(motions))
-    effort = recognise(state.robot, slow, options.effort)
+    stated = next((rec.effort_unit for rec in state.training if rec.effort_unit), "")
+    effort = recognise(state.robot, slow, options.effort, stated)
     state.training = [r.with_effort(lambda e: e * effort.scale) for r in state.training]
     state.validation = [r.with_effort(lambda e: e * effort.scale) for r in state.validation]
     state.effort = effort

@@ -60,7 +60,7 @@ def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[
     refuse(log, robot, report.source)
     check_moves(log, str(bag))
     rec = recording(log, str(bag))
-    rec.recorded_names = names
+    rec.recorded_names, rec.effort_unit = names, report.effort_unit
     rec.counts = {**report.dropped, **rec.counts}
     rec.notes = [*report.notes, *rec.notes]
     return rec

@@ -53,7 +53,10 @@ class Piece:
 
 @dataclass
 class Recording:
-    """One bag or several parts of one: pieces between gaps, joint names, rate [Hz], and what was repaired."""
+    """One bag or several parts of one: pieces between gaps, joint names, rate [Hz], and what was repaired.
+
+    effort_unit: A where a table says so.
+    """
 
     name: str
     joint_names: tuple[str, ...]
@@ -62,6 +65,7 @@ class Recording:
     notes: list[str] = field(default_factory=list)
     start_ns: int = 0  # stamp of the first sample
     recorded_names: tuple[str, ...] = ()  # joint names of the bag where none of them is the robot file's
+    effort_unit: str = ""
 
     @property
     def rate(self) -> float:

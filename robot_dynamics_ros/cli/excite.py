@@ -11,14 +11,7 @@ import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robot_dynamics_ros.cli.demo_robots import working_pose
-from robot_dynamics_ros.cli.options import (
-    NewPath,
-    joint_index,
-    numbers,
-    refuse_options,
-    robot_option,
-    view_file_option,
-)
+from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, refuse_options, robot_option, view_file_option
 from robot_dynamics_ros.cli.printed import console, print_files, stderr
 from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import RobotFile

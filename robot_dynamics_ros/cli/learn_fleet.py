@@ -13,7 +13,7 @@ from robot_dynamics_ros.cli.printed import console, stderr
 
 @click.command("learn-fleet")
 @click.argument("states", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", type=NewPath(fresh=True, suffix=".npz"), required=True, help="Prior to write, for learn --prior.")
+@click.option("--out", type=NewPath(fresh=True, suffix=".npz"), required=True, help="Prior to write, for learn.")
 @jobs_option
 def command(states: tuple[Path, ...], out: Path, jobs: str) -> None:
     """Merge the STATES (directories of `learn`) of robots of one model into a fleet's prior.

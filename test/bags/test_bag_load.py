@@ -121,6 +121,16 @@ def test_bad_rows_are_dropped_and_counted_by_reason(tmp_path):
     assert len(load_bag(path, ROBOT, repair=False)[0]) == 50
 
 
+def test_one_impossible_velocity_costs_its_row_and_a_wrong_unit_keeps_all(tmp_path):
+    stamp, q, qd, effort = rows()
+    for name, factor, left in (("rad", 1.0, 49), ("deg", 57.3, 50)):
+        v = factor * qd
+        v[9, 0] = 500.0
+        items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, v, effort, strict=True)]
+        log, report = load_bag(write(tmp_path / name, "mcap", {"/js": items}), ROBOT)
+        assert len(log) == left and report.lost == 50 - left, report.dropped
+
+
 @pytest.mark.parametrize("constant", [0, 1])
 def test_constant_header_stamps_are_recognised_and_reported(tmp_path, constant):
     stamp, q, qd, effort = rows()

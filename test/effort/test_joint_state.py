@@ -68,6 +68,14 @@ def test_the_same_sentence_in_recordings_and_live(tmp_path, words):
     assert words in live(bad) and live(log) == ""
 
 
+def test_a_single_impossible_velocity_does_not_make_the_recording_unusable(tmp_path):
+    log = measured(moving(8.0, amplitude=1.5), noise=0.2)
+    qd = log.qd.copy()
+    qd[700, 2] = 500.0
+    rec = read(UR5E, write_bag(changed(log, qd=qd), tmp_path / "bag"), DEFAULTS)
+    assert rec.counts == {"qd beyond 30": 1}
+
+
 @pytest.mark.parametrize("motion", [still(), moving(), through([POSE, POSE + 0.6])], ids=["still", "moving", "through"])
 def test_what_is_good_passes_with_and_without_velocity_and_in_every_joint_order(motion):
     log = measured(motion, noise=0.2)

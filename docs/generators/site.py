@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -63,9 +64,29 @@ FIRST = {
 }  # what most users look for
 
 
+# what the repository shows in place of a page of the site: the tables that it is written from
+SOURCES = {
+    "../robot_dynamics_ros/nodes/tables.py": "reference/parameters.md",
+    "../robot_dynamics_ros/topics.py": "reference/topics.md",
+    "../robot_dynamics_ros/cli/main.py": "reference/commands.md",
+    "../bench/__main__.py": "reference/laboratory.md",
+    "../robot_dynamics_ros/robot_file/blocks.py": "reference/robot_file.md",
+    "../robot_dynamics_ros/robot_file/capabilities.py": "reference/robots.md",
+    "../robot_dynamics_ros/simulation/plant/plant_file.py": "reference/plant.md",
+    "../robot_dynamics_ros/simulation/ur/process.py": "reference/controller.md",
+    "../robot_dynamics_ros/simulation/ur/commands.py": "reference/controller.md#commands-of-the-control-script",
+    "../robot_dynamics_ros/simulation/server/scenario.py": "reference/controller.md#scenarios",
+    "../robot_dynamics_ros/simulation/server/control_channel.py": "reference/controller.md#control-channel",
+    "generators/papers.py": "reference/papers.md",
+}
+PICTURE = re.compile(r"<!-- (!\[[^\]]*\]\(\w+\.svg\)) -->")  # one that a build draws; the repository has none
+
+
 def for_site(markdown: str) -> str:
-    """The text with its links between docs and bench/results as on the site, where results/ is a folder of docs."""
-    return markdown.replace("../bench/results/", "results/").replace("../../docs/", "../")
+    """The text as on the site, where results/ is a folder of docs, with the pages and pictures that are made."""
+    for source, page in SOURCES.items():
+        markdown = markdown.replace(f"]({source})", f"]({page})")
+    return PICTURE.sub(r"\1", markdown).replace("../bench/results/", "results/").replace("../../docs/", "../")
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:

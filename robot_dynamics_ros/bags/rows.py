@@ -122,7 +122,7 @@ def repair_rows(log: Log, report: BagReport) -> Log:
         bad = keep & ~np.isfinite(values).all(axis=1)
         report.drop(f"{name} NaN, infinite or absent", bad.sum())
         keep &= ~bad
-        bound = _bound(name, values[keep])
+        bound = fastest(values[keep]) if name == "qd" else PLAUSIBLE[name]
         with np.errstate(invalid="ignore"):
             huge = keep & ~(np.abs(values) <= bound).all(axis=1)
         report.drop(f"{name} beyond {bound:g}", huge.sum())
@@ -133,10 +133,10 @@ def repair_rows(log: Log, report: BagReport) -> Log:
     return log[~same] if same.any() else log
 
 
-def _bound(name: str, values: np.ndarray) -> float:
-    """Beyond which a number of a signal (N, n) is dropped: velocities, where few are so fast, are judged closer."""
-    fast = int((np.abs(values) > FASTEST).any(axis=1).sum()) if name == "qd" else len(values)
-    return FASTEST if fast <= max(1, FEW * len(values)) else PLAUSIBLE[name]
+def fastest(qd: np.ndarray) -> float:
+    """Velocity [rad/s] beyond which a row of qd (N, n) is dropped: FASTEST where few rows are, one at least."""
+    fast = int((np.abs(qd) > FASTEST).any(axis=1).sum())
+    return FASTEST if fast <= max(1, FEW * len(qd)) else PLAUSIBLE["qd"]
 
 
 def segments(log: Log, gap: float | None = None) -> list[Log]:

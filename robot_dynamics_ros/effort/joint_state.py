@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros.bags.rows import fastest
 from robot_dynamics_ros.effort.joint_order import SAMPLES, exchanged
 from robot_dynamics_ros.effort.meaning import declared, thousandth
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals.speeds import SLIDING
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -46,6 +48,7 @@ def findings(
         found |= _effort(robot, q, effort)
     if qd is not None:
         found |= _velocity(robot.joint_names, time, q, qd)
+        found["stuck"] = _stuck(q, qd)
     return found
 
 
@@ -82,7 +85,8 @@ class LiveGate:
         k = self._count
         self._stamp[k] = sample.stamp_ns
         self._rows[:, k] = sample.q, sample.qd, sample.effort
-        if not self._past or abs(sample.stamp_ns - self._past[-1][0]) >= APART * 1e9:
+        apart = not self._past or abs(sample.stamp_ns - self._past[-1][0]) >= APART * 1e9
+        if apart and np.isfinite(sample.q).all() and np.isfinite(sample.effort).all():
             self._past.append((sample.stamp_ns, self._rows[:, k].copy()))
         self._count += 1
         if self._count == LIVE_ROWS or sample.stamp_ns - self._stamp[0] > LIVE_SECONDS * 1e9:
@@ -90,19 +94,28 @@ class LiveGate:
             self._count = 0
 
     def _judge(self) -> None:
-        rows = slice(0, self._count)
-        q, qd, effort = self._rows[:, rows]
-        time = 1e-9 * (self._stamp[rows] - self._stamp[0])
-        known = [x if np.isfinite(x).all() else None for x in (qd, effort)]
-        if np.isfinite(q).all() and self._count > 1:
-            self._found |= findings(self._robot, time, q, *known)
+        """By the rows that a recording would keep; a signal that is absent in most of them is absent."""
+        q, qd, effort = self._rows[:, : self._count]
+        there = [np.isfinite(x).all(axis=1) for x in (qd, effort)]
+        missing = [2 * known.sum() < self._count for known in there]
+        good = np.isfinite(q).all(axis=1)
+        for known, absent in zip(there, missing, strict=True):
+            good &= known | absent
+        if not missing[0]:
+            good &= (np.abs(qd) <= fastest(qd)).all(axis=1)
+        if good.sum() > 1:
+            time = 1e-9 * (self._stamp[: self._count] - self._stamp[0])
+            known = [None if absent else x[good] for x, absent in zip((qd, effort), missing, strict=True)]
+            self._found |= findings(self._robot, time[good], q[good], *known)
             self._found["order"] = self._order()
 
     def _order(self) -> str:
         """Two joints under each other's names; "" while nothing shows it."""
+        if not self._past:
+            return ""
         stamps, rows = zip(*self._past, strict=True)
         time, (q, qd, effort) = 1e-9 * np.subtract(stamps, stamps[0]), np.stack(rows, axis=1)
-        if not ((np.diff(time) > 0).all() and np.isfinite(q).all() and np.isfinite(effort).all()):
+        if not (np.diff(time) > 0).all():
             return ""
         return exchanged(self._robot, time, q, qd if np.isfinite(qd).all() else None, effort)
 
@@ -146,6 +159,12 @@ def _effort(robot: RobotFile, q: np.ndarray, effort: np.ndarray) -> dict[str, st
         "effort": f"the effort of {names[j]} is {size[j]:.3g} in the median, its limit {limit[j]:.3g} {unit.unit}: "
         f"wrong unit ({thousandth(robot)}?); convert it to Nm or A"
     }
+
+
+def _stuck(q: np.ndarray, qd: np.ndarray) -> str:
+    if len(q) < MIN_BLOCKS or np.ptp(q, axis=0).any() or not (np.abs(qd).min(axis=0) > SLIDING).any():
+        return ""
+    return "joints stand still to the last digit while their velocity is not zero: the driver repeats its last message"
 
 
 def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray) -> dict[str, str]:

@@ -37,6 +37,9 @@ SPOILED = {
     "the effort of wrist_1_joint never changes": lambda log: changed(log, effort=log.effort * [1, 1, 1, 0, 1, 1]),
     "wrong unit (mNm or mA?)": lambda log: changed(log, effort=1000 * log.effort),
     "samples per second: at least 10": lambda log: log[:: len(log) // 20],
+    "the driver repeats its last message": lambda log: changed(
+        log, **{name: np.repeat(log.get(name)[700:701], len(log), axis=0) for name in ("q", "qd")}
+    ),
 }
 
 
@@ -94,6 +97,16 @@ def test_a_missing_effort_is_named_live_and_the_estimates_come_back_with_it():
         gate.on_sample(sample)
         assert k != len(log) // 2 or "never changes" in gate.why
     assert gate.why == ""
+
+
+def test_single_bad_rows_withhold_nothing_live():
+    """A NaN in one number, or one impossible velocity, of every 50th row."""
+    log = measured(moving(8.0, amplitude=1.5), noise=0.2)
+    for name, value in (("effort", np.nan), ("qd", np.nan), ("qd", 500.0)):
+        values = log.get(name).copy()
+        values[7 :: 50 if np.isnan(value) else 1000, 1] = value
+        gate = changed(log, **{name: values})
+        assert live(gate) == "", (name, value)
 
 
 @pytest.mark.parametrize("pair", [(0, 2), (1, 3)])

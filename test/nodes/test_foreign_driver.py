@@ -95,6 +95,35 @@ def test_old_and_incomplete_messages_are_refused_and_reported(observed):
     assert any("max_age" in key for key in estimates(observed)) and observed.processed == 0
 
 
+@pytest.mark.parametrize("observed", [0.0], indirect=True)
+def test_refused_messages_are_not_blamed_on_the_network_and_a_gripper_is_no_warning(observed, capfd):
+    def entry():
+        (found,) = (s for s in observed.nodes[0].diagnose() if s.name.endswith("estimates"))
+        return found
+
+    def tell(names, q):
+        message = JointState(name=list(names), position=list(q))
+        message.header.stamp = to_time(observed.stamp_ns)
+        observed.vendor.publish(message)
+
+    for timer in observed.nodes[0].timers:  # of the diagnostics, which would count a part of the messages
+        timer.cancel()
+    for k in range(800):
+        observed.tell(observed.vendor, NAMES, REST[ORDER], CURRENT[ORDER] + 0.01 * (k % 7))
+    tell(["finger"], [0.0])
+    observed.spin(lambda: estimates(observed).get("refused: message of other joints") == "1")
+    entry()
+    for k in range(200):
+        observed.tell(observed.vendor, NAMES, REST[ORDER], CURRENT[ORDER] + 0.01 * (k % 7))
+        if k % 10 == 0:
+            observed.stamp_ns += 2_000_000  # of the message that is refused
+            tell(NAMES, [np.nan] * 6)
+    text = entry().message
+    assert "20 messages refused: joint_states: positions are missing or not finite" in text and "network" not in text
+    log = capfd.readouterr().err
+    assert "finger" not in log and "positions are missing" in log
+
+
 @pytest.mark.long
 @pytest.mark.realtime
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])

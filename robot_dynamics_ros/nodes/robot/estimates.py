@@ -186,8 +186,8 @@ class Estimates(NodePart):
         return text
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
-    def diagnose(self) -> tuple[bytes, str, dict[str, Any]]:
-        """Level, text and values since the previous call."""
+    def diagnose(self, refused: int = 0) -> tuple[bytes, str, dict[str, Any]]:
+        """Level, text and values since the previous call; refused: messages since then, not missing samples."""
         counts, self._statuses = self._statuses, Counter()
         values: dict[str, Any] = {f"status {s.name}": n for s, n in counts.items()}
         if self._effort is not None:
@@ -199,6 +199,7 @@ class Estimates(NodePart):
         missing = self._missing()
         if missing is not None:
             values["samples missing"] = missing
+        self._paused |= refused > 0
         return *self._judge(counts, missing or 0), values
 
     def _missing(self) -> int | None:
@@ -221,7 +222,7 @@ class Estimates(NodePart):
             found.append((STALE, "a required signal is absent: is effort published?"))
         if counts[Status.fault]:
             found.append((ERROR, "a stage reports a fault"))
-        paused, self._paused = self._paused, False  # by estimates that were withheld, which is no gap of the stream
+        paused, self._paused = self._paused, False  # messages refused or estimates withheld: no gap of the stream
         if not paused and (counts[Status.reset] or missing > LOST * counts.total()):
             found.append((WARN, self._gaps(missing, counts[Status.reset])))
         if text := self.pipeline.sparse:

@@ -219,10 +219,11 @@ class RobotNode(LifecycleBase):
             entries.append(status(f"{name}: stream", level, text, values | latencies, self.value("ip")))
             entries += self._driver_interface.diagnose_torque()
         if self._estimates is not None:
-            level, text, values = self._estimates.diagnose()
+            refused, why = self._inputs.refused() if self._inputs is not None else (0, "")
+            level, text, values = self._estimates.diagnose(refused)
             if self._inputs is not None:
                 values |= self._inputs.counts() | latencies
-                level, text = worst((level, text), self._inputs.disorder())
+                level, text = worst((level, text), self._inputs.disorder(), (WARN if why else OK, why))
             if self._readiness is not None and (silent := self._readiness.check()):
                 level, text = ERROR, silent
             entries.append(status(f"{name}: estimates", level, text, values))

@@ -10,6 +10,7 @@ from typing import Any
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
+from robot_dynamics_ros.bags.rows import OTHER_JOINTS
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
@@ -45,7 +46,9 @@ class TopicInputs(NodePart):
     ) -> None:
         super().__init__(node)
         self._join = StampJoin(robot.joint_names, robot.joint_aliases, companions, held, deliver)
+        self._known = frozenset(robot.joint_aliases)
         self._refused: Counter[str] = Counter()
+        self._told = 0  # refused messages, as last reported
         self._seen = (0, 0)  # how often stamps went back and samples were out of order, as last reported
         self.last_refusal, self.main = "", MAIN  # main: absolute name of the topic of joint states
         for name in (MAIN, *companions, *held):
@@ -65,7 +68,11 @@ class TopicInputs(NodePart):
             stamp = now if self._node.value("stamps") == "receive" else self._fresh(message)
             self._join.take(name, message, stamp, now, joint)
         except DataError as error:
-            self._refuse(reason(error))
+            if name == MAIN and message.name and self._known.isdisjoint(message.name):  # a gripper on the same topic
+                self.last_refusal = reason(error)
+                self._refused[OTHER_JOINTS] += 1
+            else:
+                self._refuse(reason(error))
         except RCLError:
             if self._node.context.ok():  # otherwise the node is being ended in the middle of a message
                 raise
@@ -96,6 +103,12 @@ class TopicInputs(NodePart):
     def counts(self) -> dict[str, int]:
         """Counts of refused messages by reason and of incomplete samples, as diagnostic values."""
         return {f"refused: {reason}": n for reason, n in self._refused.items()} | dict(self._join.counts)
+
+    def refused(self) -> tuple[int, str]:
+        """How many messages were refused since the last call, those of other joints left out, and why the last one."""
+        total = sum(n for why, n in self._refused.items() if why != OTHER_JOINTS)
+        new, self._told = total - self._told, total
+        return new, f"{new} messages refused: {self.last_refusal}" if new else ""
 
     def disorder(self) -> tuple[bytes, str]:
         """What is wrong with the stamps since the last call."""

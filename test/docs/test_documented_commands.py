@@ -78,9 +78,7 @@ def test_the_command_and_its_options_exist(page, line):
 
 def test_every_option_that_a_page_names_exists():
     known = (
-        options_of(cli)
-        | options_of(laboratory)
-        | {"--ros-args", "--symlink-install", "--use-sim-time", "--break-system-packages"}
+        options_of(cli) | options_of(laboratory) | {"--ros-args", "--symlink-install", "--break-system-packages"}
     )  # of ros2 and colcon
     for page in PAGES:
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)

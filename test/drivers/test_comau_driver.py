@@ -149,7 +149,7 @@ def test_the_lpc_rejects_steps_and_holds_without_commands(rig, driver):
 def test_an_absent_controller_is_one_clear_error(monkeypatch):
     monkeypatch.setattr(link, "CONNECT_TIMEOUT", 0.1)
     port = free_udp_port()
-    with pytest.raises(ConnectionFailed, match=f"127.0.0.1:{port}"):
+    with pytest.raises(ConnectionFailed, match=f"127.0.0.1:{port}: connection refused .does the program"):
         make_driver("comau", ROBOT, "127.0.0.1", port=port).connect()
 
 

@@ -60,6 +60,10 @@ class Queue:
         return len(self._items)
 
 
+def _why(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
 class UdpLink:
     """UDP version 2: the driver sends a hello, the LPC sends its states to its sender, with its session number."""
 
@@ -83,7 +87,7 @@ class UdpLink:
             time.sleep(0.005)
         if not self.queue.pending:
             self.stop()
-            reason = self.last_error or "no state within 5 s"
+            reason = f"{self.last_error or 'no state within 5 s'} (does the program on the LPC run?)"
             raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {reason}")
 
     def open(self) -> None:
@@ -93,7 +97,7 @@ class UdpLink:
         try:
             self._socket.connect(self._address)
         except OSError as error:
-            raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {error}") from error
+            raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {_why(error)}") from error
         self._socket.setblocking(False)
 
     def stop(self) -> None:
@@ -115,7 +119,7 @@ class UdpLink:
         try:
             self._socket.send(wire.pack_command(command, self._n_axes))
         except OSError as error:
-            self.last_error = str(error)
+            self.last_error = _why(error)
 
     def _run(self) -> None:
         poll = select.poll()
@@ -137,7 +141,7 @@ class UdpLink:
             except BlockingIOError:
                 break
             except OSError as error:  # no receiver there: the next hello tries again
-                self.last_error = str(error)
+                self.last_error = _why(error)
                 time.sleep(0.02)
                 break
             try:

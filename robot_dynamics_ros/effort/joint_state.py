@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.bags.rows import fastest
 from robot_dynamics_ros.effort.joint_order import SAMPLES, exchanged
 from robot_dynamics_ros.effort.meaning import declared, thousandth
 from robot_dynamics_ros.errors import DataError
@@ -101,8 +100,6 @@ class LiveGate:
         good = np.isfinite(q).all(axis=1)
         for known, absent in zip(there, missing, strict=True):
             good &= known | absent
-        if not missing[0]:
-            good &= (np.abs(qd) <= fastest(qd)).all(axis=1)
         if good.sum() > 1:
             time = 1e-9 * (self._stamp[: self._count] - self._stamp[0])
             known = [None if absent else x[good] for x, absent in zip((qd, effort), missing, strict=True)]

@@ -100,13 +100,12 @@ def test_a_missing_effort_is_named_live_and_the_estimates_come_back_with_it():
 
 
 def test_single_bad_rows_withhold_nothing_live():
-    """A NaN in one number, or one impossible velocity, of every 50th row."""
+    """A NaN in one number of every 50th row."""
     log = measured(moving(8.0, amplitude=1.5), noise=0.2)
-    for name, value in (("effort", np.nan), ("qd", np.nan), ("qd", 500.0)):
+    for name in ("effort", "qd"):
         values = log.get(name).copy()
-        values[7 :: 50 if np.isnan(value) else 1000, 1] = value
-        gate = changed(log, **{name: values})
-        assert live(gate) == "", (name, value)
+        values[7::50, 1] = np.nan
+        assert live(changed(log, **{name: values})) == "", name
 
 
 @pytest.mark.parametrize("pair", [(0, 2), (1, 3)])

@@ -84,14 +84,24 @@ def test_without_an_effort_nothing_is_ready_or_estimated_and_the_reason_is_logge
     assert not observed.heard[WRENCH]
 
 
+@pytest.mark.parametrize("observed", [0.0], indirect=True)
+def test_degrees_are_never_published_as_a_force_and_named_once(observed, capfd):
+    observed.hear(WrenchStamped, WRENCH, 500)
+    observed.spin(lambda: observed.nodes[0].count_subscribers(WRENCH))
+    for k in range(1600):  # 3.2 s
+        observed.tell(observed.vendor, NAMES, np.degrees(REST[ORDER]) + 0.01 * k, CURRENT[ORDER] + 0.01 * (k % 7))
+    assert capfd.readouterr().err.count("they are not radians") == 1
+    assert not observed.heard[WRENCH]
+
+
 @pytest.mark.parametrize("observed", [0.5], indirect=True)
 def test_old_and_incomplete_messages_are_refused_and_reported(observed):
     now = observed.node.get_clock().now().nanoseconds
-    for names, stamp in ((NAMES[:5], now), (NAMES, now - 60_000_000_000)):
-        message = JointState(name=names, position=[0.0] * len(names))
+    for names, stamp, speed in ((NAMES[:5], now, 0.0), (NAMES, now - 60_000_000_000, 0.0), (NAMES, now, 500.0)):
+        message = JointState(name=names, position=[0.0] * len(names), velocity=[speed] * len(names))
         message.header.stamp = to_time(stamp)
         observed.vendor.publish(message)
-    observed.spin(lambda: sum(key.startswith("refused") for key in estimates(observed)) == 2)
+    observed.spin(lambda: sum(key.startswith("refused") for key in estimates(observed)) == 3)
     assert any("max_age" in key for key in estimates(observed)) and observed.processed == 0
 
 

@@ -47,7 +47,8 @@ class Inputs(TopicInputs):
         self._node = SimpleNamespace(value=values.get, get_logger=lambda: log, context=None)
         self._node.count_publishers = lambda name: 2
         self._refused, self.taken, self._seen, self.main = Counter(), [], (0, 0), "/joint_states"
-        self.last_refusal, self._join = "", SimpleNamespace(take=lambda *a: self.taken.append(a), counts=Counter())
+        self.last_refusal, self._known = "", frozenset(ROBOT.joint_aliases)
+        self._join = SimpleNamespace(take=lambda *a: self.taken.append(a), counts=Counter())
 
 
 def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import partial
 from typing import Any
@@ -93,6 +94,8 @@ class Estimates(NodePart):
             self._effort = EffortWatch(robot, reported or node.value("effort_semantics") == "recognise")
             self._gate = LiveGate(robot) if driver is None else None
         self._logged, self._statuses = "", Counter[Status]()
+        # numbers and joints change from one second to the next: the same reason is not logged again
+        self._changing = re.compile("|".join([*map(re.escape, robot.joint_names), r"\d+(\.\d+)?"]))
         self._held, self._missed = False, 0  # a payload, as last logged; missing samples, as last reported
         self._paused = False  # estimates were withheld since the last report
         self._tared = ""
@@ -105,7 +108,9 @@ class Estimates(NodePart):
             self._trigger("~/reset_payload", partial(answer, PayloadAnswer.judge))
 
     def add_to(self, sample: Sample) -> bool:
-        """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published."""
+        """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published. So they
+        are until samples have been judged.
+        """
         effort = self._effort
         gate = self._gate
         if gate is not None:
@@ -115,12 +120,12 @@ class Estimates(NodePart):
         if gate is None or not gate.why:
             self._statuses[self._step(sample)] += 1
         why = self._withheld()
-        if why and why != self._logged:
+        if why and self._changing.sub("", why) != self._changing.sub("", self._logged):
             self._node.get_logger().error(why)
         elif self._logged and not why:
             self._node.get_logger().info("estimates are published again")
         self._logged, self._paused = why, self._paused or bool(why)
-        return not why
+        return not why and self.judged
 
     @property
     def judged(self) -> bool:

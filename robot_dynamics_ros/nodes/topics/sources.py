@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.bags.rows import SWAPPED
+from robot_dynamics_ros.bags.rows import FASTEST, SWAPPED
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.signals import Sample
@@ -65,6 +65,8 @@ class StampJoin:
         self.readers[MAIN].read(message, sample)
         if not sample.has("q"):
             raise DataError("joint_states: positions are missing or not finite")
+        if (np.abs(sample.qd) > FASTEST).any():
+            raise DataError(f"joint_states: a velocity is beyond {FASTEST:g} rad/s (degrees per second?)")
         if not np.isfinite(sample.effort).any():
             self.counts["without effort"] += 1
         self._use_held(sample, stamp_ns)

@@ -136,7 +136,8 @@ def describe(
 def check_names(names: Mapping[str, str]) -> None:
     """Raise ConfigError for an option (key) whose value is no ROS name."""
     for option, name in names.items():
-        if not ROS_NAME.fullmatch(name):
+        no_topic = option == "joint_states" and (not name or name.endswith("/"))
+        if no_topic or not ROS_NAME.fullmatch(name):
             raise ConfigError(option, "", f"{short(name)} is no ROS name: letters, digits, _ and single /")
 
 

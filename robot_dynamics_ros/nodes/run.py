@@ -47,7 +47,11 @@ def run(make: Callable[[], LifecycleBase]) -> int:
     ending = Ending()
     return_large_blocks()
     sys.setswitchinterval(SWITCH)
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    except (RuntimeError, rclpy_implementation.RCLError) as error:  # ROS arguments, ROS_DOMAIN_ID
+        print(f"error: ROS cannot start with these arguments: {str(error).split(', at /')[0]}", file=sys.stderr)
+        return 1
     node = None
     try:
         node = make()

@@ -69,7 +69,13 @@ def test_every_node_of_the_tables_is_an_executable():
 
 
 @pytest.mark.parametrize(
-    ("kwargs", "text"), [({"robot": "ur55"}, "ur55"), ({"robot": "ur5e", "driver": "x"}, "none of")]
+    ("kwargs", "text"),
+    [
+        ({"robot": "ur55"}, "ur55"),
+        ({"robot": "ur5e", "driver": "x"}, "none of"),
+        ({"robot": "ur5e", "joint_states": ""}, "joint_states: '' is no ROS name"),
+        ({"robot": "ur5e", "joint_states": "arm/"}, "joint_states: 'arm/' is no ROS name"),
+    ],
 )
 def test_wrong_robot_and_driver_are_named(kwargs, text):
     with pytest.raises(ConfigError, match=text):
@@ -232,6 +238,19 @@ def test_a_supervisor_passes_on_what_its_children_print():
 def test_importing_the_description_does_not_need_ros():
     code = "import sys; import robot_dynamics_ros.bringup; sys.exit('rclpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 0
+
+
+@pytest.mark.parametrize("words", [["-r", "joint_states:="], ["--params-file", "nosuch.yaml"], ["--nosuch"]])
+def test_wrong_arguments_of_ros_are_one_line(words, capfd, monkeypatch):
+    pytest.importorskip("rclpy")
+    from robot_dynamics_ros.nodes.run import run
+
+    monkeypatch.setattr(sys, "argv", ["composed_node", "--ros-args", *words])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    assert run(lambda: pytest.fail("no node is made")) == 1
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if not line.startswith("[ERROR]")]
+    assert line.startswith("error: ROS cannot start with these arguments: ") and words[-1] in line
 
 
 def test_the_driver_of_another_vendor_can_be_chosen():

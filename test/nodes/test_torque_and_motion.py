@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from builtin_interfaces.msg import Duration
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -13,6 +14,7 @@ from robot_dynamics_ros._core import GuardState
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.robot import motion_interface, refusals
 from robot_dynamics_ros.nodes.robot.joint_trajectory import MOST_BYTES, MOST_POINTS
+from robot_dynamics_ros.nodes.topics.encoding import to_time
 from robot_dynamics_ros.robot_file import load_robot
 
 
@@ -78,6 +80,20 @@ def test_an_enable_switch_released_while_torque_starts_is_judged_where_torque_be
     hold(node)
     node.cycle(1)
     assert node.call("enable_guiding")[0]
+
+
+def test_a_command_far_beyond_the_torque_limits_is_refused_and_does_not_move_the_robot(stand):
+    node, driver = stand
+    names, limit = load_robot("ur5e").joint_names, load_robot("ur5e").array("limits.torque")
+    start = driver.state.q.copy()
+    assert node.call("enable_torque")[0]
+    for effort in (1000.0 * limit, np.where(np.arange(6) == 2, 4.0 * limit, 0.0)):
+        message = JointState(name=list(names), effort=list(effort))
+        message.header.stamp = to_time(driver.now)
+        node.callbacks["robot_dynamics/joint_torque_command"](message)
+    node.cycle(600)
+    assert np.abs(driver.state.q - start).max() < 1e-3
+    assert any("beyond 450: wrong unit?" in text for text, _ in node.log)
 
 
 @pytest.mark.parametrize("name", ["disable_torque", "stop"])

@@ -48,6 +48,7 @@ REFUSALS = {
     EnableResult.withdrawn: "disabled, tripped or stopped before it could be enabled",
     EnableResult.not_held: "the enable switch is not held",
 }
+LOAD = 3.0  # times the torque limit: a command beyond it is no torque in Nm
 LEVELS = {GuardState.degraded: WARN, GuardState.safe: ERROR, GuardState.fault: ERROR}
 
 
@@ -158,7 +159,12 @@ class TorqueInterface(NodePart):
             raise CapabilityError(f"{len(message.effort)} torques for {len(names)} joints")
         if names not in self._columns:
             self._columns = {names: joint_columns(names, self.robot.joint_names, self.robot.joint_aliases)}
-        return np.array(message.effort, dtype=np.float64)[self._columns[names]]
+        torque = np.array(message.effort, dtype=np.float64)[self._columns[names]]
+        most = LOAD * self.robot.array("limits.torque")
+        for j in np.flatnonzero(np.isfinite(torque) & (np.abs(torque) > most)):
+            joint = self.robot.joint_names[j]
+            raise CapabilityError(f"{torque[j]:.4g} Nm for {joint}, beyond {most[j]:g}: wrong unit?")
+        return torque
 
     def _on_switch(self, message: Bool) -> None:
         """The enable switch: held while true arrives, released by false or by silence."""

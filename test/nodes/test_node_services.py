@@ -149,11 +149,18 @@ def test_services_answer_with_a_reason(rig):
     assert not trigger(rig, "zero_ft")[0] and "tare" in trigger(rig, "zero_ft")[1]
     assert trigger(rig, "reset")[0] and trigger(rig, "refuse_payload")[0] and trigger(rig, "reset_payload")[0]
     assert "move the arm" in trigger(rig, "accept_payload")[1]
+    rig.cycle()
     done, why = trigger(rig, "tare")  # too soon after the reset
     assert not done and why in TARE_REFUSALS.values()
     rig.seconds(5.0)
     done, text = trigger(rig, "tare")
     assert done and rig.diagnosed("estimates")[1]["tare"] == text  # what the viewer marks on its timeline
+    rig.robot_node.diagnose()
+    assert rig.diagnosed("estimates")[0] == "no samples"
+    done, why = trigger(rig, "tare")  # what the last samples showed is no zero of now
+    assert not done and "no estimates now" in why
+    rig.cycle()
+    assert trigger(rig, "tare")[0]
     names = {name for name, _ in rig.robot_node.get_service_names_and_types()}
     assert "/composed_node/stop" in names and "/composed_node/enable_guiding" not in names  # made without torque
 

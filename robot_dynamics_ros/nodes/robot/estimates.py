@@ -98,7 +98,7 @@ class Estimates(NodePart):
         self._changing = re.compile("|".join([*map(re.escape, robot.joint_names), r"\d+(\.\d+)?"]))
         self._held, self._missed = False, 0  # a payload, as last logged; missing samples, as last reported
         self._paused = False  # estimates were withheld since the last report
-        self._tared = ""
+        self._tared, self._silent = "", True  # no sample came within the last second
         self._trigger("~/reset", self._reset)
         if "force" in self.running:
             self._trigger("~/tare", self._tare)
@@ -184,6 +184,8 @@ class Estimates(NodePart):
         return "observers start again"
 
     def _tare(self) -> str:
+        if not self._node.active or self._withheld() or (self._silent and not self._statuses):
+            raise CapabilityError("not tared: there are no estimates now; the diagnostics say why")
         success, text = self.pipeline.stage("force").tare()
         if not success:
             raise CapabilityError(text)
@@ -194,6 +196,7 @@ class Estimates(NodePart):
     def diagnose(self, refused: int = 0) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values since the previous call; refused: messages since then, not missing samples."""
         counts, self._statuses = self._statuses, Counter()
+        self._silent = not counts
         values: dict[str, Any] = {f"status {s.name}": n for s, n in counts.items()}
         if self._effort is not None:
             values["effort"] = self._effort.text

@@ -84,6 +84,15 @@ def test_load_and_collision_thresholds_reach_the_robot(rig):
     assert not done and "together" in why
 
 
+def test_a_load_that_no_body_has_is_refused_and_the_robot_keeps_its_own(rig):
+    assert change(rig, load_mass=0.6, load_com_z=0.05)[0]
+    kept = rig.driver.load
+    for values, text in (({"load_mass": -0.5}, "neither a mass"), ({"load_inertia_xx": -1.0}, "are no inertia")):
+        done, why = change(rig, **values)
+        assert not done and text in why and rig.driver.load == kept
+    assert change(rig, load_mass=-1.0)[0] and rig.driver.load == kept
+
+
 def test_what_a_robot_cannot_set_is_refused(rig, monkeypatch):
     monkeypatch.setattr(rig.driver, "capabilities", frozenset({"move", "servo"}))
     for values in ({"load_mass": 0.7}, {"collision_torque": 0.5, "collision_force": 60.0, "collision_moment": 20.0}):

@@ -55,7 +55,7 @@ class RobotSettings:
     def apply(self) -> None:
         """Send the values of the parameters to the connected robot. Raises CapabilityError, ConnectionFailed."""
         values = {name: self._node.value(name) for name in LOAD + COLLISION}
-        if values["load_mass"] >= 0.0:
+        if values["load_mass"] != -1.0:
             self._set_load(values)
         if any(values[name] > 0.0 for name in COLLISION):
             self._set_collision(values)
@@ -65,7 +65,7 @@ class RobotSettings:
         values = {name: self._node.value(name) for name in LOAD + COLLISION} | dict(proposed)
         if not self._node.active:
             return
-        if set(proposed) & set(LOAD) and values["load_mass"] >= 0.0:
+        if set(proposed) & set(LOAD) and values["load_mass"] != -1.0:
             self._set_load(values)
         if set(proposed) & set(COLLISION):
             self._set_collision(values)
@@ -73,6 +73,11 @@ class RobotSettings:
     def _set_load(self, values: Mapping[str, Any]) -> None:
         self._require("payload", "load_mass")
         mass, *rest = (values[name] for name in LOAD)
+        if mass < 0.0:
+            raise CapabilityError(f"load_mass {mass:g} kg is neither a mass nor -1, which leaves the robot's setting")
+        xx, xy, xz, yy, yz, zz = rest[3:]
+        if np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[0] < 0.0:
+            raise CapabilityError("load_inertia_xx .. load_inertia_zz are no inertia: they would have to be positive")
         self._driver.set_payload(mass, np.array(rest[:3]), np.array(rest[3:]))
 
     def _set_collision(self, values: Mapping[str, Any]) -> None:

@@ -202,7 +202,8 @@ class MotionInterface(NodePart):
     def _require_able(self) -> None:
         self._require_active()
         if "servo" not in self._driver.capabilities:
-            raise CapabilityError(f"{self._driver.robot.name}: this driver cannot move the robot")
+            advice = " (Comau: set enable_commands)" * (self._node.value("driver") == "comau")
+            raise CapabilityError(f"{self._driver.robot.name}: this driver only listens, and moves nothing{advice}")
 
     def _sampled(self, points: Points) -> NDArray[np.float64]:
         robot, bound = self._driver.robot, self._driver.speed_limit

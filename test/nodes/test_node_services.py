@@ -174,6 +174,19 @@ def test_services_answer_with_a_reason(rig):
     assert "/composed_node/stop" in names and "/composed_node/enable_guiding" not in names  # made without torque
 
 
+def test_a_lost_robot_and_its_return_are_on_the_console_once(rig, monkeypatch, capfd):
+    rig.robot_node.diagnose()
+    with monkeypatch.context() as lost:
+        lost.setattr(rig.driver, "condition", StreamState.fault)
+        lost.setattr(rig.driver, "last_error", "connection reset")
+        for _ in range(3):
+            rig.robot_node.diagnose()
+    for _ in range(3):
+        rig.robot_node.diagnose()
+    log = capfd.readouterr().err
+    assert log.count("connection reset") == 1 and log.count("as it should be again") == 1
+
+
 # -- lifecycle ------------------------------------------------------------------------------------------------------
 def heard(rig, count):
     (messages,) = rig.published(count, "joint_states")

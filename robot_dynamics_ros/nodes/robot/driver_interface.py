@@ -137,7 +137,7 @@ class DriverInterface(NodePart):
         if isinstance(driver, MotionDriver):
             self._motion = MotionInterface(node, driver, self._stops, end_torque)
         self.settings, self.lateness = RobotSettings(node, driver), Lateness(driver.clock)
-        self._cpu = Rate(time.process_time())
+        self._cpu, self._fails = Rate(time.process_time()), False  # as last logged
         self._trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
             self._trigger("~/recover", driver.recover)
@@ -227,7 +227,16 @@ class DriverInterface(NodePart):
         cpu = 100 * self._cpu.of(time.process_time())
         values |= {"not published": unpublished, "this process [% of a core]": f"{cpu:.0f}"}
         values |= {"samples received [Hz]": f"{counts.rate:.1f}"} | driver.details()
-        return *worst(*found), values
+        level, text = worst(*found)
+        self._log(level == ERROR, text)
+        return level, text, values
+
+    def _log(self, fails: bool, text: str) -> None:
+        """The stream's failure and its end, once each."""
+        if fails != self._fails:
+            logger = self._node.get_logger()
+            logger.error(text) if fails else logger.info("the robot's stream is as it should be again")
+        self._fails = fails
 
     def diagnose_torque(self) -> list[Any]:
         """Entries of the guard and of adaptation."""

@@ -20,13 +20,13 @@ def require_ros() -> None:
 
 
 def _main(node: str) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback for a Ctrl-C while modules load; run() replaces it
     try:
         require_ros()
         import_module("robot_dynamics_ros.robot_file")
     except CapabilityError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback for a Ctrl-C while modules load; run() replaces it
     module = "viewer_node" if node == "viewer_node" else "robot.robot_node"
     import_module(f"robot_dynamics_ros.nodes.{module}").main(node)
 

@@ -8,7 +8,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from queue import Queue
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +17,7 @@ from robot_dynamics_ros.bringup import check_parameter_file, declared, describe,
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.nodes import executables
 from robot_dynamics_ros.nodes.executables import EXECUTABLES
 from robot_dynamics_ros.nodes.interfaces import EXTRA_TOPICS
 from robot_dynamics_ros.nodes.tables import NODES
@@ -238,6 +239,16 @@ def test_a_supervisor_passes_on_what_its_children_print():
 def test_importing_the_description_does_not_need_ros():
     code = "import sys; import robot_dynamics_ros.bringup; sys.exit('rclpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 0
+
+
+def test_a_ctrl_c_while_the_modules_of_a_node_load_is_no_traceback(monkeypatch):
+    pytest.importorskip("rclpy")
+    set_to, at_import = [], []
+    monkeypatch.setattr(signal, "signal", lambda number, handler: set_to.append((number, handler)))
+    module = SimpleNamespace(main=str)
+    monkeypatch.setattr(executables, "import_module", lambda name: at_import.append(len(set_to)) or module)
+    executables.composed_node()
+    assert len(at_import) > 1 and min(at_import) > 0 and set_to[0] == (signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("words", [["-r", "joint_states:="], ["--params-file", "nosuch.yaml"], ["--nosuch"]])

@@ -103,6 +103,15 @@ def test_unbelievable_robots_are_found(path, value, level, text, tmp_path):
     assert result.exit_code == (1 if level == "error" else 0)
 
 
+def test_masses_in_grams_are_warned_of_and_those_of_every_shipped_arm_are_not(tmp_path):
+    robot = load_robot("ur5e")
+    links = 1000.0 * robot.inertial_parameters.reshape(6, 10)
+    grams = robot.with_updates({"links": {"source": "x", "parameters": links}, "limits.torque": None}, {"x": "URDF"})
+    assert any("masses in g" in found.text for found in report(grams).findings)
+    for name in shipped_robots():
+        assert not any("masses in g" in found.text for found in report(load_robot(name)).findings)
+
+
 def test_unknown_numbers_leave_their_checks_out(tmp_path):
     found = report(load_robot(write(tmp_path, changed(("links",), None))))
     assert found.ok and "moving mass [kg]" not in found.numbers

@@ -6,14 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.reference import Comparison
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
 from robot_dynamics_ros.robot_file.gaps import identified
+from robot_dynamics_ros.signals.speeds import SLIDING
 from robot_dynamics_ros.verdict import level_of, verdict, worst
 
 ESTIMATED = (0.8, 0.5)  # share of the recorded samples with a force, of a good and of a fair replay
 WITHIN = (0.85, 0.6)  # share of the samples within two deviations of a force sensor; 0.95 is expected
 TOUCHING = 0.3  # share of the time in contact from which on the robot file is doubted: another robot's gives 0.5
+# |external torque| of the median joint over `residuals.moving`, in the free part of a motion: below 1 where the file is
+# the robot's, 2 where it is 30 K colder, carries 5 kg or is pushed most of the time; 12 and more for others
+OTHER, FREE, LEAST_ROWS = 6.0, 0.05, 200
 STATES = ("moving", "rest", "contact")
 
 
@@ -23,7 +28,10 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
     share = (summary["estimated_samples"] - summary["degraded"].get(UNTRUSTED, 0)) / recorded
     doubts, reasons = [], []
     levels = [level_of(share, *ESTIMATED)]
-    if against is None:
+    if against is None and (other := other_robot(result, robot)):
+        doubts = reasons = [other]
+        levels.append("bad")
+    elif against is None:
         doubts = _doubts(result, summary)
         reasons = [text for text in (summary["payload_or_bias"], *doubts) if text]
         levels.append("fair" if reasons else "good")
@@ -42,6 +50,25 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         then=f"robot-dynamics up --robot {robot} --driver none"
         if known and level != "bad" and not doubts
         else f"robot-dynamics identify {files} --robot {robot} --out identified",
+    )
+
+
+def other_robot(result: Replay, named: str) -> str:
+    """Why the file is not that of the recorded robot; "" where nothing shows it, or the file states no residuals."""
+    log, robot = result.log, result.robot
+    if not robot.has("residuals.moving"):
+        return ""
+    known = np.isfinite(log.external_joint_torque).all(axis=1) & (result.status != int(Status.warming_up))
+    rows = known & (np.abs(log.qd) > SLIDING).any(axis=1)
+    if rows.sum() < LEAST_ROWS:
+        return ""
+    size = np.median(np.abs(log.external_joint_torque[rows]) / robot.array("residuals.moving"), axis=1)
+    free = float(np.quantile(size, FREE))
+    if free < OTHER:
+        return ""
+    return (
+        f"{named} does not describe this robot: even in the {100 * FREE:.0f} % of the motion that it fits best, half "
+        f"of the joints show {free:.0f} times the torque it states for free motion. Check --robot, --payload, --effort."
     )
 
 

@@ -3,14 +3,16 @@
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
-from force_bench import UR5E, measured, moving
+from force_bench import COM, UR5E, measured, moving, push, with_residuals
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.replay import command
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
 from robot_dynamics_ros.estimators.replay_verdict import STATES, judged
+from robot_dynamics_ros.robot_file import load_robot
 
 LIVE, AGAIN = "robot-dynamics up", "robot-dynamics identify"
 
@@ -56,6 +58,33 @@ def test_a_payload_beyond_the_robots_is_a_doubt(free):
     said = verdict_of(free)
     assert "The payload of 50 kg is beyond limits.payload, 5 kg: check --payload." in said["verdict"]
     assert said["level"] == "fair" and said["next"].startswith(AGAIN)
+
+
+RESIDUALS = [0.5, 0.8, 0.5, 0.15, 0.15, 0.15], [1.0, 1.0, 1.0, 0.3, 0.3, 0.3]  # Nm
+STATED = with_residuals(*RESIDUALS)
+VISCOUS = np.array([10.0, 10.0, 8.0, 2.0, 2.0, 2.0])  # Nm s/rad
+
+
+def replayed(log, folder, robot=STATED):
+    return replay([write_bag(log, folder / "bag", topics=["joint_states"])], robot)
+
+
+@pytest.mark.parametrize("other", ["ur3e", "ur10e"])
+def test_the_file_of_an_arm_of_another_size_does_not_describe_the_robot(tmp_path, other):
+    file = with_residuals(*RESIDUALS, load_robot(other))
+    said = verdict_of(replayed(measured(moving(12.0, 1.0), noise=0.1), tmp_path, file))
+    assert said["level"] == "bad" and "does not describe this robot" in said["verdict"][1]
+    assert said["next"].startswith(AGAIN)
+
+
+@pytest.mark.parametrize(("payload", "viscous", "force"), [(None, 0, 0), (3.0, 0, 0), (None, -0.4, 0), (None, 0.5, 40)])
+def test_a_payload_a_warm_a_cold_or_a_pushed_robot_is_the_one_of_the_file(tmp_path, payload, viscous, force):
+    motion = moving(12.0, 1.0)
+    log = measured(motion, payload=payload and (payload, COM, (0.0,) * 6), noise=0.1)
+    log.effort = log.effort + viscous * VISCOUS * log.qd
+    pushed = (log.time > 4.0) & (log.time < 11.0)
+    push(log, np.outer(force * pushed, [0.0, 0.0, -1.0, 0.0, 0.0, 0.0]))
+    assert "does not describe" not in " ".join(verdict_of(replayed(log, tmp_path))["verdict"])
 
 
 def test_what_a_force_sensor_contradicts_is_not_usable(free):

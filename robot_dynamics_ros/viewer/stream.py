@@ -43,6 +43,17 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def _refuse_taken(name: str, port: int) -> None:
+    """Raises ConnectionFailed where another program listens: its page would be taken for the viewer's."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise ConnectionFailed(f"{name} {port} cannot be used: {why}; 0 takes a free one") from error
+
+
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + START_TIMEOUT
     while time.monotonic() < end:
@@ -58,11 +69,14 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 class WebViewer:
     """rerun's web viewer in a process of its own, bound to 127.0.0.1; `files` are opened at once.
 
-    web_port, data_port: 0 takes a free one. url: what to open in a browser. Raises ConnectionFailed.
+    web_port, data_port: 0 takes a free one. url: what to open in a browser. Raises ConnectionFailed, for example where
+    another program has a port.
     """
 
     def __init__(self, web_port: int = 0, data_port: int = 0, files: tuple[Path, ...] = ()) -> None:
         require_rerun()
+        _refuse_taken("web_port", web_port)
+        _refuse_taken("data_port", data_port)
         web_port, data_port = web_port or free_port(), data_port or free_port()
         self.target = f"rerun+http://{HOST}:{data_port}/proxy"
         self.url = f"http://{HOST}:{web_port}/?url={self.target.replace('+', '%2B').replace('/', '%2F')}"

@@ -3,6 +3,7 @@
 import io
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
 from browser import EXECUTABLE, Browser
 from force_bench import UR5E, measured, moving
 
+from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.signals import Sample
@@ -187,6 +189,16 @@ def test_the_first_screen_shows_robot_and_force(recording):
         png = browser.picture_when(lambda png: reddish(png)[0] > 1e-3)
     share, colours = reddish(png)
     assert share < 0.2 and colours > 300
+
+
+@pytest.mark.parametrize("name", ["web_port", "data_port"])
+def test_a_port_of_another_program_is_refused_by_name(name):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConnectionFailed, match=f"{name} {port} cannot be used: address already in use; 0 takes"):
+            WebViewer(**{name: port}).close()
 
 
 def test_the_node_keeps_a_file_that_is_there_already(tmp_path):

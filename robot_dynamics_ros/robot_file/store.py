@@ -117,7 +117,9 @@ def save_robot(
         saved = robot.model_copy(update={"provenance": (*robot.provenance, entry)})
         write_atomically(path, dump(saved))
     except OSError as error:
-        raise ConfigError(str(path), "", f"cannot be written: {error.strerror or error}") from None
+        at = str(error.filename or path)
+        verb = "written" if at == str(path) else "read"  # one of the inputs
+        raise ConfigError(at, "", f"cannot be {verb}: {error.strerror or error}") from None
     saved._file = str(path)
     return saved
 

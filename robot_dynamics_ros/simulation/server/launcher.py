@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, ClassVar, Protocol
 
 from robot_dynamics_ros._core import shorten_slice
@@ -150,6 +151,9 @@ def controller_of(robot: RobotFile) -> Any:
     return importlib.import_module(MODULES[_known(robot)])
 
 
+BOUNDS = {"seed": (0, 2**32 - 1), "rate": (10, 10_000), "duration": (0, inf), "truth_period": (1, inf)}
+
+
 def settings_of(robot: RobotFile, name: str, texts: Sequence[str], kind: Any = None) -> Any:
     """Settings of a robot's simulated controller (kind: of another one), each NAME=VALUE read as the type of its field.
 
@@ -169,6 +173,10 @@ def settings_of(robot: RobotFile, name: str, texts: Sequence[str], kind: Any = N
     if unknown := sorted(set(values) - set(kinds)):
         names = ", ".join(sorted(set(kinds) - {"robot"}))
         raise ConfigError(robot.name, unknown[0], f"a {robot.manufacturer} controller has none; it has {names}")
+    for key, value in values.items():
+        low, high = (0, 65535) if key.endswith("_port") else BOUNDS.get(key, (-inf, inf))
+        if isinstance(value, (int, float)) and not low <= value <= high:
+            raise ConfigError(robot.name, key, f"{value:g} is outside {low:g}..{high:g}")
     return Settings(**values | {"robot": name})
 
 

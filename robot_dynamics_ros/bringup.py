@@ -136,8 +136,8 @@ def describe(
 def check_names(names: Mapping[str, str]) -> None:
     """Raise ConfigError for an option (key) whose value is no ROS name."""
     for option, name in names.items():
-        no_topic = option == "joint_states" and (not name or name.endswith("/"))
-        if no_topic or not ROS_NAME.fullmatch(name):
+        unnamed = option in ("joint_states", "node") and (not name or name.endswith("/"))
+        if unnamed or not ROS_NAME.fullmatch(name):
             raise ConfigError(option, "", f"{short(name)} is no ROS name: letters, digits, _ and single /")
 
 

@@ -64,6 +64,7 @@ def place(tmp_path):
         ("simulate ur5e --set truth_period=0", "truth_period: 0 is outside 1..inf"),
         ("up --robot nosuch", "no such robot"),
         ("up --robot ur5e --params file", "ros__parameters"),
+        ("play mine.csv --robot ur5e --node left/", "node: 'left/' is no ROS name"),
         ("record --out file/x --duration 1", "file is a file"),
         ("record --out directory", "exists already"),
         ("record --out bag --recover file", "not an mcap file"),

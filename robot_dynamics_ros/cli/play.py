@@ -14,11 +14,11 @@ from robot_dynamics_ros.cli.printed import console, stderr
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.trajectories.files import Points, load_trajectory, resample
+from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points, load_trajectory, resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 ANSWER = 10.0  # s until the node accepts or refuses a trajectory
-POINT_RATE = 50.0  # Hz of the points of an action's goal
+POINT_RATE = 50.0  # Hz of the points of an action's goal, and of a long motion
 APPROACH = 120.0  # s that the move to the first point may take
 
 
@@ -57,6 +57,8 @@ def command(
         return
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
+    if len(times) > MOST_POINTS:
+        times, q, qd = _few(Points(times, q, qd))
     with Monitor(node, namespace) as monitor:
         if not monitor.wait_for_node(ANSWER):
             raise ConnectionFailed(f"no {node} listens: first robot-dynamics up --robot {robot} --ip ADDRESS")
@@ -80,14 +82,22 @@ def command(
     console.print(f"{motion}: {answer}")
 
 
+def _few(points: Points) -> Points:
+    """A motion at POINT_RATE, or as densely as one message may hold, with velocities."""
+    rate = min(POINT_RATE, (MOST_POINTS - 2) / float(points.times[-1] - points.times[0]))
+    samples = resample(points.times, points.q, points.qd, rate)
+    speeds = np.gradient(samples, 1.0 / rate, axis=0)
+    if points.qd is None:
+        speeds[[0, -1]] = 0.0  # at rest, as the cubics through positions alone
+    return Points(np.arange(len(samples)) / rate, samples, speeds)
+
+
 def _by_action(action: str, joint_states: str, namespace: str, arm: RobotFile, points: Points, yes: bool) -> str:
     """How the goal ended. Raises CapabilityError, ConnectionFailed with the reason."""
     from robot_dynamics_ros.nodes.topics.follow_client import FollowClient, action_type, goal_of
 
     if points.qd is None:
-        samples = resample(points.times, points.q, rate=POINT_RATE)
-        times, speeds = np.arange(len(samples)) / POINT_RATE, np.gradient(samples, 1.0 / POINT_RATE, axis=0)
-        points = Points(times, samples, speeds)
+        points = _few(points)
     with FollowClient(action, joint_states, namespace) as client:
         here = client.position(arm.joint_names, ANSWER)
         if not yes:

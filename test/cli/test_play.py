@@ -1,0 +1,26 @@
+"""`robot-dynamics play`: what of a motion is sent."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+
+from robot_dynamics_ros.cli.play import _few
+from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points
+
+POSE = [0.0, -1.2, 1.5, -1.9, -1.57, 0.4]
+
+
+@pytest.mark.parametrize("duration", [100.0, 600.0])
+def test_a_long_motion_of_excite_fits_into_one_message_and_keeps_its_path(duration):
+    """excite writes positions 125 times a second: 100 s are more points than a node takes."""
+    q, qd, _ = motions.fourier(POSE, duration=duration, rate=125.0)
+    times = np.arange(len(q)) / 125.0
+    assert len(q) > MOST_POINTS
+    few = _few(Points(times, q, None))
+    assert len(few.times) <= MOST_POINTS and few.times[-1] == pytest.approx(times[-1], abs=0.02)
+    assert not few.qd[[0, -1]].any()
+    path = CubicHermiteSpline(*few)
+    inside = times <= few.times[-1]
+    assert np.abs(path(times[inside]) - q[inside]).max() < 2e-3
+    assert np.abs(path(times[inside], 1)).max() < 1.02 * np.abs(qd).max()

@@ -18,6 +18,7 @@ from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Sample
 
 Numbers = Sequence[float] | np.ndarray
+LAST_STAMP = 9e9  # s: stamps are nanoseconds in 64 bits
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,11 @@ class LiveForce:
         """One cycle. q (n,) [rad]; qd (n,) [rad/s], None: differentiated; effort (n,) in the unit that the robot file
         declares, Nm or A (current); temperature (n,) [deg C]; stamp [s], increasing, None: the time of this call.
 
-        Raises DataError for an array of another length; numbers that are not finite give an estimate of NaN.
+        Raises DataError for an array of another length and a stamp that is no time; numbers that are not finite give an
+        estimate of NaN.
         """
+        if stamp is not None and not abs(stamp) < LAST_STAMP:
+            raise DataError(f"stamp = {stamp} is no time in seconds")
         sample = self._sample
         sample.clear()
         sample.stamp_ns = time.monotonic_ns() if stamp is None else round(1e9 * stamp)

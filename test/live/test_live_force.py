@@ -65,6 +65,15 @@ def test_an_array_of_another_arm_is_refused_by_name(robot):
         LiveForce(robot).update(POSE, effort=[0.0] * 7)
 
 
+@pytest.mark.parametrize("stamp", [float("nan"), float("inf"), -1e300, 1e10])
+def test_a_stamp_that_is_no_time_is_refused_by_name_and_the_next_cycle_goes_on(robot, stamp):
+    live = LiveForce(robot)
+    live.update(POSE, effort=[0.0] * 6, stamp=1.0)
+    with pytest.raises(DataError, match="stamp = .* is no time in seconds"):
+        live.update(POSE, effort=[0.0] * 6, stamp=stamp)
+    assert np.isfinite(live.update(POSE, effort=[0.0] * 6, stamp=1.01).wrench).all()
+
+
 def test_a_tare_is_refused_with_its_reason(robot):
     with pytest.raises(DataError, match="not enough samples"):
         LiveForce(robot).tare()

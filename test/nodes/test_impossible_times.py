@@ -68,6 +68,14 @@ def test_a_stamp_far_from_the_clock_of_the_node_is_refused(ahead, refused):
     assert len(inputs.taken) == (not refused) and refused in inputs.last_refusal
 
 
+def test_simulated_time_that_nobody_publishes_is_named():
+    inputs = Inputs()
+    inputs._node.value = {"stamps": "header", "max_age": 0.5}.get
+    inputs._node.get_clock = lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=0))
+    inputs._message("joint_states", JointState(header=Header(stamp=Time(sec=1_700_000_000))), None)
+    assert not inputs.taken and "nothing publishes /clock" in inputs.last_refusal
+
+
 def test_two_publishers_whose_stamps_alternate_are_named_once_per_report():
     inputs = Inputs()
     assert inputs.disorder() == (OK, "")

@@ -93,7 +93,10 @@ class TopicInputs(NodePart):
                 "messages are not stamped (stamp zero): set the parameter stamps to receive, in a parameter file"
             )
         if oldest > 0.0:
-            age = 1e-9 * (self._node.get_clock().now().nanoseconds - stamp)
+            now = self._node.get_clock().now().nanoseconds
+            if not now:
+                raise DataError("there is no time: use_sim_time is set, and nothing publishes /clock")
+            age = 1e-9 * (now - stamp)
             if not abs(age) <= oldest:
                 advice = "synchronise the clocks of the machines, or set the parameter stamps to receive"
                 what = "is older than" if age > 0 else "is stamped in the future by more than"

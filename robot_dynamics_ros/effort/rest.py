@@ -12,6 +12,10 @@ from robot_dynamics_ros.models.hysteresis import friction_level
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import MOVING
 
+STILL = 0.002  # rad of travel during a rest, where no velocity is reported
+MOTION = 1_000_000_000, 2000  # ns, or samples, of a motion that are averaged
+MOVED = 2.0  # times what friction may hold at rest: deviation of such a mean, with sliding friction and inertia
+
 
 class EffortRecognition:
     """Averages resting samples into poses and decides on all of them. Raises CapabilityError without link masses."""
@@ -20,18 +24,41 @@ class EffortRecognition:
         self._robot = robot
         self._model = RobotModel(robot.chain(), robot.joint_names)
         self._evidence = EffortEvidence(stuck_friction(robot))
+        self._moved = EffortEvidence(MOVED * stuck_friction(robot))
         self._rows: list[tuple[np.ndarray, np.ndarray]] = []
+        self._moving: list[tuple[np.ndarray, np.ndarray]] = []
+        self._begin = 0  # stamp of the first of them [ns]
 
     def add(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray) -> Decision | None:
-        """One sample (n,) each [rad, rad/s, effort]; a decision after each rest that was long enough."""
-        still = np.isfinite(q).all() and np.isfinite(effort).all() and bool((np.abs(qd) < MOVING).all())
+        """One sample (n,) each [rad, rad/s or NaN, effort]; a decision after each rest that was long enough."""
+        first = self._rows[0][0] if self._rows else q
+        slow = np.where(np.isfinite(qd), np.abs(qd) < MOVING, np.abs(q - first) < STILL)
+        still = np.isfinite(q).all() and np.isfinite(effort).all() and slow.all()
         self._rows = [*self._rows, (q.copy(), effort.copy())] if still else []
         if len(self._rows) < REST_SAMPLES:
             return None
-        pose, mean = (np.mean(part, axis=0) for part in zip(*self._rows, strict=True))
-        self._rows = []
-        self._evidence.add_rest(pose, self._model.gravity(pose), mean)
-        return decide(self._evidence.evidence(), self._robot)
+        return self._decided(self._evidence, self._rows)
+
+    def agrees(self, stamp_ns: int, q: np.ndarray, effort: np.ndarray) -> bool:
+        """One sample (n,) each, at rest or not; whether means over MOTION show what the robot file declares. They are
+        too rough to show anything else.
+        """
+        if not (np.isfinite(q).all() and np.isfinite(effort).all()):
+            return False
+        if not self._moving:
+            self._begin = stamp_ns
+        self._moving.append((q.copy(), effort.copy()))
+        if abs(stamp_ns - self._begin) < MOTION[0] and len(self._moving) < MOTION[1]:
+            return False
+        meaning = self._decided(self._moved, self._moving).meaning
+        return meaning is not None and meaning.same_as(declared(self._robot))
+
+    def _decided(self, evidence: EffortEvidence, rows: list[tuple[np.ndarray, np.ndarray]]) -> Decision:
+        """What the mean of rows and the evidence before it show; the rows are gone."""
+        pose, mean = (np.mean(part, axis=0) for part in zip(*rows, strict=True))
+        rows.clear()
+        evidence.add_rest(pose, self._model.gravity(pose), mean)
+        return decide(evidence.evidence(), self._robot)
 
 
 def stuck_friction(robot: RobotFile) -> np.ndarray:

@@ -23,12 +23,23 @@ from robot_dynamics_ros.signals import Sample
 
 ROBOT = load_robot("ur5e")
 POSE = np.array([0.3, -0.4, 0.3, -0.5, 0.2, 0.0])
-GRAVITY = RobotModel(ROBOT.chain(), ROBOT.joint_names).gravity(POSE)
+MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)
+GRAVITY = MODEL.gravity(POSE)
+AMPERE = 1 / ROBOT.array("drives.torque_constant")
 
 
 def resting(effort, k):
     sample = Sample(ROBOT.joint_names)
     sample.stamp_ns, sample.q[:], sample.qd[:], sample.effort[:] = 10**18 + k * 2_000_000, POSE, 0.0, effort
+    return sample
+
+
+def moving(k, scale, velocity=True):
+    """A motion without a rest; effort: gravity torque, friction and noise times a scale."""
+    phase = np.sin(0.004 * k + np.arange(6))
+    sample = resting(0.0, k)
+    sample.q[:], sample.qd[:] = POSE + 0.2 * phase, 0.4 * np.cos(0.004 * k + np.arange(6)) if velocity else np.nan
+    sample.effort[:] = (MODEL.gravity(sample.q) + 3.0 * np.sign(phase) + 0.1 * (k % 7)) * scale
     return sample
 
 
@@ -43,6 +54,37 @@ def test_a_contradiction_is_adopted_or_withholds_the_estimates():
     assert changed and not watch.withheld and not watch.meaning.includes_gravity
     watch, changed = watched(np.zeros(6), False)
     assert not changed and watch.withheld and "declares Nm, gravity included" in watch.text
+
+
+def beside_another_driver():
+    return Estimates(NodeDouble(effort_semantics="recognise"), ROBOT, select("force,motion,friction"), None)
+
+
+def test_a_moving_arm_is_published_once_its_effort_agrees_with_the_file_and_one_in_ampere_not_before_it_rests():
+    good, ampere = (beside_another_driver() for _ in range(2))
+    assert any([good.add_to(moving(k, 1.0)) for k in range(2500)])
+    assert not any([ampere.add_to(moving(k, AMPERE)) for k in range(5000)])
+    level, text, _ = ampere.diagnose()
+    assert level == WARN and "nothing is published until effort is judged" in text
+    assert "not tared" in ampere._node.call("tare")[1]
+    for k in range(5000, 5000 + REST_SAMPLES):
+        sample, last = resting(0.0, k), moving(5000, 0.0).q
+        sample.q[:], sample.effort[:] = last, MODEL.gravity(last) * AMPERE + 0.001 * (k % 7)
+        published = ampere.add_to(sample)
+    assert published
+    assert str(ampere._effort.meaning) == "A, gravity included"
+
+
+def test_a_rest_is_seen_without_a_velocity_and_a_motion_is_none():
+    watch = EffortWatch(ROBOT, True)
+    for k in range(5 * REST_SAMPLES):
+        watch.on_sample(moving(k, AMPERE, velocity=False))
+    assert not watch.judged
+    for k in range(REST_SAMPLES):
+        sample = resting(GRAVITY * AMPERE, k)
+        sample.qd[:] = np.nan
+        watch.on_sample(sample)
+    assert watch.judged and watch.meaning.unit == "A"
 
 
 @pytest.mark.parametrize("recognise", [True, False])

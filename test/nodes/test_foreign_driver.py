@@ -46,7 +46,7 @@ def estimates(observed):
 @pytest.mark.parametrize("observed", [0.0], indirect=True)
 def test_current_in_another_joint_order_is_recognised_and_gives_no_false_force(observed):
     rng = np.random.default_rng(3)
-    observed.hear(WrenchStamped, WRENCH, 500)
+    observed.hear(WrenchStamped, WRENCH, 3000)
     observed.spin(lambda: observed.nodes[0].count_subscribers(WRENCH))
 
     def state():
@@ -58,8 +58,8 @@ def test_current_in_another_joint_order_is_recognised_and_gives_no_false_force(o
     for _ in range(300):
         state()
     observed.spin(lambda: to_ns(observed.heard[WRENCH][-1].header.stamp) == observed.stamp_ns)
-    force = observed.heard[WRENCH][-1].wrench.force
-    assert np.linalg.norm([force.x, force.y, force.z]) < 15.0
+    forces = [m.wrench.force for m in observed.heard[WRENCH]]
+    assert max(np.linalg.norm([force.x, force.y, force.z]) for force in forces) < 15.0
 
 
 @pytest.mark.parametrize("observed", [0.0], indirect=True)

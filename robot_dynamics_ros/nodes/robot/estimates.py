@@ -10,6 +10,7 @@ from typing import Any
 from robot_dynamics_ros._core import PayloadAnswer, Status
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.effort.decision import Decision
+from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.effort.joint_state import LiveGate
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.effort.rest import EffortRecognition
@@ -24,6 +25,10 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
 LOST = 0.02  # share of missing samples above which the user is told
+UNJUDGED = (
+    f"nothing is published until effort is judged: by a rest of {REST_SAMPLES} samples, or by a motion in which it "
+    "agrees with the robot file"
+)
 
 
 class EffortWatch:
@@ -31,6 +36,7 @@ class EffortWatch:
 
     recognise True: what is found replaces what the robot file declares. False: a finding that contradicts the
     declaration withholds the estimates for as long as it stands. Several doubtful signs withhold them in both.
+    judged: a rest has been looked at, or a motion agrees with the declaration.
     """
 
     def __init__(self, robot: RobotFile, recognise: bool) -> None:
@@ -42,12 +48,16 @@ class EffortWatch:
             self._recognition: EffortRecognition | None = EffortRecognition(robot)
         except CapabilityError as error:
             self._recognition, self.text = None, f"effort taken as {self.meaning}; cannot be confirmed: {error}"
+        self.judged = self._recognition is None
 
     def on_sample(self, sample: Sample) -> bool:
         """Add one sample to the evidence; True when `meaning` has changed and the stages must follow."""
         if self._recognition is None:
             return False
         decision = self._recognition.add(sample.q, sample.qd, sample.effort)
+        self.judged = (
+            self.judged or decision is not None or self._recognition.agrees(sample.stamp_ns, sample.q, sample.effort)
+        )
         return decision is not None and self._conclude(decision)
 
     def _conclude(self, decision: Decision) -> bool:
@@ -109,13 +119,14 @@ class Estimates(NodePart):
 
     def add_to(self, sample: Sample) -> bool:
         """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published. So they
-        are until samples have been judged.
+        are until samples and effort have been judged.
         """
         effort = self._effort
         gate = self._gate
         if gate is not None:
             gate.on_sample(sample)
-        if self.judged and effort is not None and self._drives_hold() and effort.on_sample(sample):
+        known = gate is None or gate.passed
+        if known and effort is not None and self._drives_hold() and effort.on_sample(sample):
             self._adopt(effort)
         if gate is None or not gate.why:
             self._statuses[self._step(sample)] += 1
@@ -129,8 +140,8 @@ class Estimates(NodePart):
 
     @property
     def judged(self) -> bool:
-        """Whether samples have passed the gate; a driver of this package needs none."""
-        return self._gate is None or self._gate.passed
+        """Whether samples and the meaning of their effort are judged; a driver of this package needs neither."""
+        return self._gate is None or (self._gate.passed and self._effort is not None and self._effort.judged)
 
     def _withheld(self) -> str:
         """Why nothing is published; "" where it is."""
@@ -184,7 +195,8 @@ class Estimates(NodePart):
         return "observers start again"
 
     def _tare(self) -> str:
-        if not self._node.active or self._withheld() or (self._silent and not self._statuses):
+        silent = self._silent and not self._statuses
+        if silent or not self._node.active or not self.judged or self._withheld():
             raise CapabilityError("not tared: there are no estimates now; the diagnostics say why")
         success, text = self.pipeline.stage("force").tare()
         if not success:
@@ -226,6 +238,9 @@ class Estimates(NodePart):
         if not counts:
             return STALE, "no samples"
         found = [(OK, ""), *([(self._effort.level, self._effort.text)] if self._effort else [])]
+        if not self.judged and self._gate is not None and self._gate.passed:
+            found.append((WARN, UNJUDGED))
+            self._node.get_logger().info(UNJUDGED, once=True)
         if counts[Status.unavailable]:
             found.append((STALE, "a required signal is absent: is effort published?"))
         if counts[Status.fault]:

@@ -118,6 +118,17 @@ def test_a_companion_that_never_comes_does_not_block():
     assert joined.counts["incomplete"] == 2
 
 
+def test_a_sample_without_a_companion_that_others_have_is_left_out_until_the_companion_has_been_away_for_a_second():
+    joined, out = join()
+    stamps = range(0, 2_000_000_000, 100_000_000)
+    for stamp in stamps:
+        if stamp in stamps[:2] or stamp == stamps[3]:
+            joined.take("friction_torque", companion(stamp), stamp, 0)
+        joined.take("joint_states", joint_state(NAMES, stamp, position=np.zeros(6)), stamp, 0)
+    assert [s.stamp_ns for s in out] == [*stamps[:2], stamps[3], *stamps[13:-MAX_WAITING]]
+    assert joined.counts["incomplete"] == len(stamps) - MAX_WAITING - 3
+
+
 def test_positions_that_are_not_finite_are_refused():
     joined, _ = join()
     with pytest.raises(DataError, match="positions"):

@@ -15,15 +15,16 @@ from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import MAIN, TOPICS
 
 MAX_WAITING = 5  # samples that wait behind one that lacks a companion before it is delivered without
-HOLD_NS = 1_000_000_000  # slow signals (temperatures) stay valid this long
+HOLD_NS = 1_000_000_000  # slow signals (temperatures) stay valid, and a companion is awaited, this long
 
 
 class StampJoin:
     """Samples keyed by the stamp of joint_states, completed by companion topics of the same stamp.
 
     companions: topics that must carry the same stamp; held: slow topics whose last value is used. A sample leaves, in
-    order, when it is complete or when MAX_WAITING newer ones wait behind it. One that arrives behind a newer one is
-    left out; a stamp farther back than SWAPPED is that of a clock that was set.
+    order, when it is complete or when MAX_WAITING newer ones wait behind it. Left out is one that then lacks a
+    companion which others of the last HOLD_NS had, and one that arrives behind a newer one; a stamp farther back than
+    SWAPPED is that of a clock that was set.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class StampJoin:
         self._slow_ns = 0
         self._waiting: deque[tuple[Sample, set[str]]] = deque()
         self._early: dict[int, Sample] = {}
+        self._came: dict[str, int] = {}  # companion -> its last stamp
         self.counts: Counter[str] = Counter()
         self._last_ns: int | None = None
 
@@ -77,7 +79,7 @@ class StampJoin:
         if self._last_ns is not None and stamp_ns < self._last_ns:
             self.counts["clock backwards"] += 1
             while self._waiting:
-                self._deliver(self._waiting.popleft()[0])
+                self._leave()
         self._last_ns = stamp_ns
         self._waiting.append((sample, missing))
 
@@ -98,6 +100,7 @@ class StampJoin:
         return missing
 
     def _companion(self, name: str, message: Any, stamp_ns: int) -> None:
+        self._came[name] = stamp_ns
         for sample, missing in self._waiting:
             if sample.stamp_ns == stamp_ns:
                 self.readers[name].read(message, sample)
@@ -110,7 +113,14 @@ class StampJoin:
 
     def _release(self) -> None:
         while self._waiting and (not self._waiting[0][1] or len(self._waiting) > MAX_WAITING):
-            sample, missing = self._waiting.popleft()
-            if missing:
-                self.counts["incomplete"] += 1
+            self._leave()
+
+    def _leave(self) -> None:
+        """The oldest sample leaves; without a companion that the others have it would be estimated as if there were
+        no friction.
+        """
+        sample, missing = self._waiting.popleft()
+        if missing:
+            self.counts["incomplete"] += 1
+        if not any(name in self._came and abs(sample.stamp_ns - self._came[name]) < HOLD_NS for name in missing):
             self._deliver(sample)

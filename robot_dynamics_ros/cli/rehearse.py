@@ -19,6 +19,8 @@ from robot_dynamics_ros.errors import ConfigError
 SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)")
 
 WARM, COLDEST, HOTTEST = 40.0, -20.0, 90.0  # deg C
+STRONGEST = 1e4  # N along an axis
+MOVES = 1e-3  # rad/s of a joint that moves
 
 
 @click.command("rehearse")
@@ -73,7 +75,7 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     if o["payload"]:
         mass, *com = numbers("--payload", o["payload"], 1, 4)
         machine.set_payload(mass, com or (0, 0, 0), configured=False)
-    push = _push(o)
+    push = _push(o, len(wanted[0]) / machine.rate)
     if out is None:
         _publish(machine, wanted, push)
     else:
@@ -110,7 +112,8 @@ def _overrides(machine: Any, settings: tuple[str, ...]) -> dict[str, np.ndarray]
     return changed
 
 
-def _push(o: dict[str, Any]) -> Any:
+def _push(o: dict[str, Any], end: float) -> Any:
+    """None without --push. end [s]: of the motion. Raises ConfigError."""
     from robot_dynamics_ros.simulation.rehearsal import Push
 
     if not o["push"]:
@@ -119,6 +122,10 @@ def _push(o: dict[str, Any]) -> Any:
     begin, length = when or (5.0, 5.0)
     if not (begin >= 0 and length > 0):
         raise ConfigError("rehearse", "--push", f"begins at {begin:g} s for {length:g} s, expected >= 0 and > 0")
+    if begin >= end:
+        raise ConfigError("rehearse", "--push", f"begins at {begin:g} s, the motion ends at {end:g} s")
+    if (most := max(x, y, z, -x, -y, -z)) > STRONGEST:
+        raise ConfigError("rehearse", "--push", f"{most:g} N is more than {STRONGEST:g} N")
     return Push((x, y, z), begin, length)
 
 
@@ -130,7 +137,12 @@ def _record(machine: Any, motion: Any, push: Any, out: Path, robot: str, about: 
         log = rehearse(machine, motion, push)
         write_bag(log, out, about=about)
     console.print(f"bag: {out}, {len(log)} samples, {log.time[-1]:.1f} s")
-    console.print(f"next: robot-dynamics identify {out} --robot {robot} --out identified")
+    at_once = (np.abs(motion[1]) > MOVES).sum(axis=1).max()
+    single = machine.robot.n_joints > 1 and at_once == 1  # a motion for a property of joints
+    what = " --what friction" if single else ""
+    console.print(f"next: robot-dynamics identify {out} --robot {robot}{what} --out identified")
+    if single:
+        console.print("      (or --what hysteresis, thermal, stiffness: what the motion was designed for)")
 
 
 def _publish(machine: Any, motion: Any, push: Any) -> None:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.trajectories.files import VELOCITY
 
 URDF = Path(__file__).parents[1] / "docs" / "own_arm.urdf"
 NAMES = ("turn", "lift", "roll", "bend", "twist", "nod", "spin")
@@ -52,6 +53,8 @@ def test_a_bag_of_the_motion_with_push_and_payload(folder):
         (("--out", "."), "exists already"),
         (("--out", "motion.csv"), "expected a directory"),
         (("--out", "a", "--push", "1,2"), "is not 3 or 5 numbers"),
+        (("--out", "a", "--push", "0,0,-1e9,1,1"), "--push: 1e+09 N is more than 10000 N"),
+        (("--out", "a", "--push", "0,0,9"), "--push: begins at 5 s, the motion ends at 2.9 s"),
         (("--out", "a", "--payload", "heavy"), "is not 1 or 4 numbers"),
     ],
 )
@@ -59,6 +62,14 @@ def test_mistakes_are_one_line(folder, arguments, words):
     done = run(*arguments)
     assert isinstance(done.exception, RobotDynamicsError) and words in str(done.exception)
     assert "\n" not in str(done.exception)
+
+
+def test_the_next_command_identifies_a_property_where_one_joint_moves_at_a_time(folder):
+    assert "identify free --robot arm-2.yaml --out identified" in run("--out", "free").stdout
+    header = ",".join(["time", *NAMES, *(name + VELOCITY for name in NAMES)])
+    rows = [f"{t}" + ",0" * 5 + f",{nod},{spin}" + ",0" * 7 for t, nod, spin in ((0, 0, 0), (1, 0, 1), (2, 1, 1))]
+    Path("motion.csv").write_text("\n".join([header, *rows]) + "\n")
+    assert "identify one --robot arm-2.yaml --what friction --out identified" in run("--out", "one").stdout
 
 
 def test_a_motion_outside_the_limits_is_refused(folder):

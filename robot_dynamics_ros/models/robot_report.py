@@ -17,6 +17,7 @@ from robot_dynamics_ros.robot_file import Payload, RobotFile
 
 POSES = 500  # random poses of every derived check, seeded
 HEAVY = 2000.0  # kg per cubed metre of reach; arms have 10 to 200
+LIGHT = 100.0  # kg up to which nothing is too heavy: of a single joint the reach is 0
 REACH_RATIO = (0.7, 1.6)  # shoulder-to-TCP distance over the data sheet's reach (which is to the wrist on some arms)
 
 
@@ -119,8 +120,9 @@ def _reach(result: Report) -> Iterator[Finding]:
     distance = float(np.linalg.norm(frames[:, -1, :3, 3] - shoulder, axis=1).max())
     result.numbers["shoulder to TCP, longest [m]"] = distance
     mass, reach = result.numbers.get("moving mass [kg]", 0.0), robot.limits.reach
-    if mass > HEAVY * distance**3:
-        yield Finding("warning", "links", f"{mass:.0f} kg with a reach of {distance:.2f} m: masses in g, or lengths?")
+    if mass > max(LIGHT, HEAVY * distance**3):
+        text = f"{mass:.0f} kg with a reach of {distance:.2f} m: masses in g? A URDF has kg and m"
+        yield Finding("warning", "links", text)
     if reach is not None and not REACH_RATIO[0] <= distance / reach <= REACH_RATIO[1]:
         yield Finding("warning", "limits.reach", f"{reach} m, but the kinematics reach {distance:.3f} m")
 

@@ -17,6 +17,7 @@ from robot_dynamics_ros.models.right_angles import snap_urdf
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 XACRO = "is a xacro file, expected a URDF; convert it: xacro FILE > arm.urdf"
 MAX_DEPTH = 200  # links one behind the other; the readers of URDFs descend into them one call in another
+FARTHEST = 20.0  # m from one joint to the next, as in a robot file
 LARGEST = 1e9  # m, kg, kg m2: larger numbers are refused: their products overflow
 # numbers of a URDF that the dynamics use: element -> attributes
 NUMBERS = {
@@ -191,6 +192,11 @@ def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]
         joint = by_name[name]
         if joint.get("type") not in ("revolute", "continuous"):
             message = f"is {joint.get('type')}: only revolute and continuous joints are supported"
+            raise ConfigError(str(path), f"joint {name}", message)
+        origin = joint.find("origin")
+        far = max((abs(float(x)) for x in origin.get("xyz", "").split()), default=0.0) if origin is not None else 0.0
+        if far > FARTHEST:
+            message = f"lies {far:g} m from the joint before it, at most {FARTHEST:g} are possible: mm? A URDF has m"
             raise ConfigError(str(path), f"joint {name}", message)
         axis = joint.find("axis")
         words = [float(word) for word in axis.get("xyz", "1 0 0").split()] if axis is not None else [1.0, 0.0, 0.0]

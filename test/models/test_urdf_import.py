@@ -24,6 +24,9 @@ TILTED = """<robot name="Tilted Arm 3"><link name="world"/>
 <joint name="fix" type="fixed"><parent link="b"/><child link="hand"/><origin xyz="0 0 0.1"/></joint></robot>"""
 INERTIAL = """<inertial><mass value="2"/><origin xyz="0.1 0.02 0.03" rpy="0.1 0 0"/>
  <inertia ixx="0.02" ixy="0.001" ixz="0" iyy="0.03" iyz="0" izz="0.025"/></inertial>"""
+SINGLE = f"""<robot name="one"><link name="base"/><link name="a">{INERTIAL}</link>
+<joint name="J" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/>
+ <limit lower="-1" upper="2" velocity="1" effort="9"/></joint></robot>"""
 
 
 def urdf(folder, inertial=INERTIAL):
@@ -64,6 +67,19 @@ def test_what_is_fixed_behind_the_last_joint_is_the_tcp_unless_there_are_several
     reach = np.linalg.norm(np.array(robot.chain().tool)[:3, 3])
     assert reach == pytest.approx(0.3 + (feet["foot"] if tip == "foot" else 0.0))
     assert ("heel and toe are fixed" in printed and "--tip" in printed) == (len(feet) > 1)
+
+
+def test_lengths_in_millimetres_are_refused_with_the_joint(tmp_path):
+    file = urdf(tmp_path)
+    file.write_text(file.read_text().replace('xyz="0.4 0 0"', 'xyz="400 0 0"'))
+    with pytest.raises(ConfigError, match=r"joint J_2: lies 400 m from the joint before it, at most 20 .*: mm\?"):
+        imported(file, tip="hand")
+
+
+def test_a_single_joint_which_reaches_nowhere_is_not_too_heavy(tmp_path):
+    file = tmp_path / "one.urdf"
+    file.write_text(SINGLE)
+    assert not any("masses" in found.text for found in report(imported(file)).findings)
 
 
 def test_what_a_urdf_does_not_say_is_unknown(tmp_path):

@@ -25,6 +25,7 @@ from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
 from robot_dynamics_ros.nodes.claims import claim
+from robot_dynamics_ros.nodes.robot.driver_interface import LOAD_INERTIA
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
 
@@ -87,10 +88,17 @@ def test_load_and_collision_thresholds_reach_the_robot(rig):
 def test_a_load_that_no_body_has_is_refused_and_the_robot_keeps_its_own(rig):
     assert change(rig, load_mass=0.6, load_com_z=0.05)[0]
     kept = rig.driver.load
-    for values, text in (({"load_mass": -0.5}, "neither a mass"), ({"load_inertia_xx": -1.0}, "are no inertia")):
+    for values, text in (({"load_mass": -0.5}, "neither a mass"), ({"load_inertia_xx": -1.0}, "moment of -1 kg m2")):
         done, why = change(rig, **values)
         assert not done and text in why and rig.driver.load == kept
     assert change(rig, load_mass=-1.0)[0] and rig.driver.load == kept
+
+
+def test_the_inertia_of_a_rod_is_accepted_although_its_smallest_moment_is_rounded_below_zero(rig):
+    rod = dict(zip(LOAD_INERTIA, (0.08, -0.02, -0.02, 0.05, -0.04, 0.05), strict=True))
+    assert change(rig, load_mass=1.0, **rod) == (True, "")
+    assert rig.driver.load[2] == tuple(rod.values())
+    assert change(rig, **dict.fromkeys(LOAD_INERTIA, 0.0))[0]
 
 
 def test_what_a_robot_cannot_set_is_refused(rig, monkeypatch):

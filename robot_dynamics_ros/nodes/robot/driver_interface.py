@@ -28,6 +28,7 @@ from robot_dynamics_ros.topics import DRIVER_TOPICS, MAIN
 LEVELS = {StreamState.ok: OK, StreamState.degraded: WARN, StreamState.safe: ERROR, StreamState.fault: ERROR}
 LOAD_INERTIA = tuple(f"load_inertia_{axes}" for axes in ("xx", "xy", "xz", "yy", "yz", "zz"))
 LOAD = ("load_mass", "load_com_x", "load_com_y", "load_com_z", *LOAD_INERTIA)
+ROUNDING = 1e-6  # of the largest principal moment: a rod has one of 0
 LATE, CAUGHT_UP = 0.2, 0.02  # s from arrival: samples later than LATE are not published until one is within CAUGHT_UP
 COLLISION = ("collision_torque", "collision_force", "collision_moment")
 
@@ -76,8 +77,10 @@ class RobotSettings:
         if mass < 0.0:
             raise CapabilityError(f"load_mass {mass:g} kg is neither a mass nor -1, which leaves the robot's setting")
         xx, xy, xz, yy, yz, zz = rest[3:]
-        if np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[0] < 0.0:
-            raise CapabilityError("load_inertia_xx .. load_inertia_zz are no inertia: they would have to be positive")
+        smallest, _, largest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if smallest < -ROUNDING * abs(largest):
+            why = f"have a principal moment of {smallest:.3g} kg m2, which must be >= 0"
+            raise CapabilityError(f"load_inertia_xx .. load_inertia_zz {why}")
         self._driver.set_payload(mass, np.array(rest[:3]), np.array(rest[3:]))
 
     def _set_collision(self, values: Mapping[str, Any]) -> None:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.server.launcher import settings_of
 from robot_dynamics_ros.trajectories import motions
 
 Q = np.array([0.3, -1.2, 1.5, -1.9, -1.57, 0.4])
@@ -23,6 +25,21 @@ def test_errors_name_what_is_wrong():
         SimulatedRobot("ur5e").run(*[np.zeros((10, 5))] * 3)
     with pytest.raises(ValueError, match="normal"):
         SimulatedRobot("ur5e").set_wall([0, 0, 0], [0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "message"),
+    [
+        ("ur5e", "seed=-1", "seed: -1 is outside 0..4294967295"),
+        ("comau_ns16", "rate=1e9", "rate: 1000000000.0 is outside 10..10000"),
+        ("comau_ns16", "udp_port=70000", "udp_port: 70000 is outside 0..65535"),
+        ("ur5e", "truth_period=0", "truth_period: 0 is outside 1..inf"),
+        ("ur5e", "speed=nan", "speed: nan is outside"),
+    ],
+)
+def test_a_controller_refuses_settings_out_of_range_before_it_starts(name, setting, message):
+    with pytest.raises(ConfigError, match=message):
+        settings_of(load_robot(name), name, [setting])
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def settings_of(robot: RobotFile, name: str, texts: Sequence[str], kind: Any = N
     for key, value in values.items():
         low, high = (0, 65535) if key.endswith("_port") else BOUNDS.get(key, (-inf, inf))
         if isinstance(value, (int, float)) and not low <= value <= high:
-            raise ConfigError(robot.name, key, f"{value:g} is outside {low:g}..{high:g}")
+            raise ConfigError(robot.name, key, f"{value} is outside {low}..{high}")
     return Settings(**values | {"robot": name})
 
 

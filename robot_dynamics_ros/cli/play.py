@@ -87,8 +87,7 @@ def _few(points: Points) -> Points:
     rate = min(POINT_RATE, (MOST_POINTS - 2) / float(points.times[-1] - points.times[0]))
     samples = resample(points.times, points.q, points.qd, rate)
     speeds = np.gradient(samples, 1.0 / rate, axis=0)
-    if points.qd is None:
-        speeds[[0, -1]] = 0.0  # at rest, as the cubics through positions alone
+    speeds[[0, -1]] = 0.0 if points.qd is None else points.qd[[0, -1]]  # at rest, as cubics through positions alone
     return Points(np.arange(len(samples)) / rate, samples, speeds)
 
 

@@ -20,6 +20,8 @@ def test_a_long_motion_of_excite_fits_into_one_message_and_keeps_its_path(durati
     few = _few(Points(times, q, None))
     assert len(few.times) <= MOST_POINTS and few.times[-1] == pytest.approx(times[-1], abs=0.02)
     assert not few.qd[[0, -1]].any()
+    kept = _few(Points(times, q, qd + 0.1))
+    assert np.array_equal(kept.qd[[0, -1]], (qd + 0.1)[[0, -1]])
     path = CubicHermiteSpline(*few)
     inside = times <= few.times[-1]
     assert np.abs(path(times[inside]) - q[inside]).max() < 2e-3

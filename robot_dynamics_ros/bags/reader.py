@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
-from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, order_rows, repair_rows
+from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, order_rows, possible_speed, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
 from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, table_log
@@ -60,7 +60,7 @@ def load_bag(
     _compare_joints(logs, files, report)
     log = order_rows(concatenate(logs), report)
     if repair:
-        log = repair_rows(log, report)
+        log = repair_rows(log, report, possible_speed(robot))
     _require(log, require, report)
     _describe(log, report, _pauses(logs))
     return log, report

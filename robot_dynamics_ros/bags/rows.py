@@ -109,7 +109,13 @@ def order_rows(log: Log, report: BagReport) -> Log:
     return log
 
 
-def repair_rows(log: Log, report: BagReport) -> Log:
+def possible_speed(robot: Any) -> float:
+    """Velocity [rad/s] beyond which a single sample is wrong: FASTEST, or twice the fastest joint's of a RobotFile."""
+    limits = () if robot is None else robot.limits.velocity or ()
+    return max([FASTEST, *(2.0 * limit for limit in limits if limit is not None)])
+
+
+def repair_rows(log: Log, report: BagReport, possible: float = FASTEST) -> Log:
     """Drop rows that no observer may see: NaN or absent, impossible magnitude, a stamp before 1970 or equal
     to the one before.
     """
@@ -122,7 +128,7 @@ def repair_rows(log: Log, report: BagReport) -> Log:
         bad = keep & ~np.isfinite(values).all(axis=1)
         report.drop(f"{name} NaN, infinite or absent", bad.sum())
         keep &= ~bad
-        bound = fastest(values[keep]) if name == "qd" else PLAUSIBLE[name]
+        bound = fastest(values[keep], possible) if name == "qd" else PLAUSIBLE[name]
         with np.errstate(invalid="ignore"):
             huge = keep & ~(np.abs(values) <= bound).all(axis=1)
         report.drop(f"{name} beyond {bound:g}", huge.sum())
@@ -133,10 +139,10 @@ def repair_rows(log: Log, report: BagReport) -> Log:
     return log[~same] if same.any() else log
 
 
-def fastest(qd: np.ndarray) -> float:
-    """Velocity [rad/s] beyond which a row of qd (N, n) is dropped: FASTEST where few rows are, one at least."""
-    fast = int((np.abs(qd) > FASTEST).any(axis=1).sum())
-    return FASTEST if fast <= max(1, FEW * len(qd)) else PLAUSIBLE["qd"]
+def fastest(qd: np.ndarray, possible: float) -> float:
+    """Velocity [rad/s] beyond which a row of qd (N, n) is dropped: `possible` where few rows are, one at least."""
+    fast = int((np.abs(qd) > possible).any(axis=1).sum())
+    return possible if fast <= max(1, FEW * len(qd)) else PLAUSIBLE["qd"]
 
 
 def segments(log: Log, gap: float | None = None) -> list[Log]:

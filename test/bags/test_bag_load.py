@@ -9,7 +9,8 @@ from bag_factory import JOINTS, rows, simple, write
 from robot_dynamics_ros.bags import load_bag, segments
 from robot_dynamics_ros.errors import DataError
 
-ROBOT = SimpleNamespace(joint_names=JOINTS, joint_aliases={"Wrist 1": "wrist"})
+LIMITS = SimpleNamespace(velocity=None)
+ROBOT = SimpleNamespace(joint_names=JOINTS, joint_aliases={"Wrist 1": "wrist"}, limits=LIMITS)
 
 
 def suffix(kind):
@@ -129,6 +130,9 @@ def test_one_impossible_velocity_costs_its_row_and_a_wrong_unit_keeps_all(tmp_pa
         items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, v, effort, strict=True)]
         log, report = load_bag(write(tmp_path / name, "mcap", {"/js": items}), ROBOT)
         assert len(log) == left and report.lost == 50 - left, report.dropped
+    limits = SimpleNamespace(velocity=[None] * (len(JOINTS) - 1) + [300.0])
+    fast = SimpleNamespace(**vars(ROBOT) | {"limits": limits})
+    assert len(load_bag(tmp_path / "rad", fast)[0]) == 50
 
 
 @pytest.mark.parametrize("constant", [0, 1])

@@ -1,5 +1,7 @@
 """Messages to samples and back: joint order, aliases, missing and repeated joints, empty arrays, byte layouts."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from sensor_msgs.msg import JointState
 from stepped import NodeDouble
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.bags.rows import possible_speed
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns, topic_names
@@ -127,6 +130,16 @@ def test_a_sample_without_a_companion_that_others_have_is_left_out_until_the_com
         joined.take("joint_states", joint_state(NAMES, stamp, position=np.zeros(6)), stamp, 0)
     assert [s.stamp_ns for s in out] == [*stamps[:2], stamps[3], *stamps[13:-MAX_WAITING]]
     assert joined.counts["incomplete"] == len(stamps) - MAX_WAITING - 3
+
+
+def test_a_velocity_is_refused_unless_the_robot_file_permits_it():
+    out = []
+    for limit, taken in ((3.0, 0), (40.0, 1)):
+        robot = ROBOT.with_updates({"limits.velocity": [limit] * 6, "limits.source": "x"}, {"x": "data sheet"})
+        joined = StampJoin(NAMES, ALIASES, [], [], out.append, possible_speed(robot))
+        with nullcontext() if taken else pytest.raises(DataError, match="beyond 30 rad/s"):
+            joined.take("joint_states", joint_state(NAMES, 1, position=np.zeros(6), velocity=[50.0] * 6), 1, 0)
+        assert len(out) == taken
 
 
 def test_positions_that_are_not_finite_are_refused():

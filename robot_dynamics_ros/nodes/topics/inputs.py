@@ -10,7 +10,7 @@ from typing import Any
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from robot_dynamics_ros.bags.rows import OTHER_JOINTS
+from robot_dynamics_ros.bags.rows import OTHER_JOINTS, possible_speed
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
@@ -45,7 +45,7 @@ class TopicInputs(NodePart):
         deliver: Callable[[Sample], None],
     ) -> None:
         super().__init__(node)
-        self._join = StampJoin(robot.joint_names, robot.joint_aliases, companions, held, deliver)
+        self._join = StampJoin(robot.joint_names, robot.joint_aliases, companions, held, deliver, possible_speed(robot))
         self._known = frozenset(robot.joint_aliases)
         self._refused: Counter[str] = Counter()
         self._told = 0  # refused messages, as last reported

@@ -21,10 +21,10 @@ HOLD_NS = 1_000_000_000  # slow signals (temperatures) stay valid, and a compani
 class StampJoin:
     """Samples keyed by the stamp of joint_states, completed by companion topics of the same stamp.
 
-    companions: topics that must carry the same stamp; held: slow topics whose last value is used. A sample leaves, in
-    order, when it is complete or when MAX_WAITING newer ones wait behind it. Left out is one that then lacks a
-    companion which others of the last HOLD_NS had, and one that arrives behind a newer one; a stamp farther back than
-    SWAPPED is that of a clock that was set.
+    companions: topics that must carry the same stamp; held: slow topics whose last value is used; possible: velocity
+    [rad/s] beyond which a sample is refused. A sample leaves, in order, when it is complete or when MAX_WAITING newer
+    ones wait behind it. Left out is one that then lacks a companion which others of the last HOLD_NS had, and one that
+    arrives behind a newer one; a stamp farther back than SWAPPED is that of a clock that was set.
     """
 
     def __init__(
@@ -34,7 +34,9 @@ class StampJoin:
         companions: Iterable[str],
         held: Iterable[str],
         deliver: Callable[[Sample], None],
+        possible: float = FASTEST,
     ) -> None:
+        self._possible = possible
         self._joints, self._deliver = tuple(joints), deliver
         self.companions, self.held = tuple(companions), tuple(held)
         names = (MAIN, *self.companions, *self.held)
@@ -67,8 +69,8 @@ class StampJoin:
         self.readers[MAIN].read(message, sample)
         if not sample.has("q"):
             raise DataError("joint_states: positions are missing or not finite")
-        if (np.abs(sample.qd) > FASTEST).any():
-            raise DataError(f"joint_states: a velocity is beyond {FASTEST:g} rad/s (degrees per second?)")
+        if (np.abs(sample.qd) > self._possible).any():
+            raise DataError(f"joint_states: a velocity is beyond {self._possible:g} rad/s (degrees per second?)")
         if not np.isfinite(sample.effort).any():
             self.counts["without effort"] += 1
         self._use_held(sample, stamp_ns)

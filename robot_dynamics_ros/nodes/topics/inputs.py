@@ -69,7 +69,7 @@ class TopicInputs(NodePart):
             self._join.take(name, message, stamp, now, joint)
         except DataError as error:
             if name == MAIN and message.name and self._known.isdisjoint(message.name):  # a gripper on the same topic
-                self.last_refusal = reason(error)
+                self.last_refusal = self.last_refusal or reason(error)
                 self._refused[OTHER_JOINTS] += 1
             else:
                 self._refuse(reason(error))

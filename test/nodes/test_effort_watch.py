@@ -75,6 +75,16 @@ def test_a_moving_arm_is_published_once_its_effort_agrees_with_the_file_and_one_
     assert str(ampere._effort.meaning) == "A, gravity included"
 
 
+def test_a_reason_is_logged_once_however_its_numbers_are_written():
+    estimates = beside_another_driver()
+    for k in range(1600):
+        sample = resting(GRAVITY + 0.1 * (k % 7), k)
+        sample.q[:] = 9000.0 + k
+        estimates.add_to(sample)
+    (said,) = (text for text, _ in estimates._node.log if "not radians" in text)
+    assert "reach 9451" in said and "e+04" in estimates._gate.why
+
+
 def test_a_rest_is_seen_without_a_velocity_and_a_motion_is_none():
     watch = EffortWatch(ROBOT, True)
     for k in range(5 * REST_SAMPLES):

@@ -105,7 +105,7 @@ class Estimates(NodePart):
             self._gate = LiveGate(robot) if driver is None else None
         self._logged, self._statuses = "", Counter[Status]()
         # numbers and joints change from one second to the next: the same reason is not logged again
-        self._changing = re.compile("|".join([*map(re.escape, robot.joint_names), r"\d+(\.\d+)?"]))
+        self._changing = re.compile("|".join([*map(re.escape, robot.joint_names), r"\d+(\.\d+)?(e[+-]\d+)?"]))
         self._held, self._missed = False, 0  # a payload, as last logged; missing samples, as last reported
         self._paused = False  # estimates were withheld since the last report
         self._tared, self._silent = "", True  # no sample came within the last second

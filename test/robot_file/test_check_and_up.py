@@ -111,3 +111,8 @@ def test_what_check_refuses_is_not_started(tmp_path):
     (tmp_path / "weak.yaml").write_text(dump(robot))
     with pytest.raises(ConfigError, match="cannot hold the arm"):
         describe(str(tmp_path / "weak.yaml"))
+
+
+def test_a_driver_needs_an_address():
+    with pytest.raises(ConfigError, match="driver: ip: is empty: it must be the address of the controller"):
+        make_driver("ur", load_robot("ur5e"), " ")

@@ -40,6 +40,9 @@ class Contact:
 class LiveForce:
     """The stages of the nodes (`Pipeline`) as one call per cycle of any arm, 30 Hz to 1 kHz.
 
+    Units are not judged: degrees, or amperes where the file declares Nm, give a wrong force without an error. The nodes
+    and `robot-dynamics replay` judge them: replay a recording first.
+
     robot: RobotFile, shipped name or file. parameters: stage -> name -> value, e.g. {"force": {"bandwidth": 10.0}}.
     Raises ConfigError, CapabilityError where the robot file lacks links or torque constants.
     """

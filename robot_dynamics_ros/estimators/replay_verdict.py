@@ -19,6 +19,7 @@ TOUCHING = 0.3  # share of the time in contact from which on the robot file is d
 # |external torque| of the median joint over `residuals.moving`, in the free part of a motion: below 1 where the file is
 # the robot's, 2 where it is 30 K colder, carries 5 kg or is pushed most of the time; 12 and more for others
 OTHER, FREE, LEAST_ROWS = 6.0, 0.05, 200
+LEVER = 0.03  # m, moment over force of the median sample: 0 of a push on the TCP, 0.06 and more of another robot
 STATES = ("moving", "rest", "contact")
 
 
@@ -54,7 +55,9 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
 
 
 def other_robot(result: Replay, named: str) -> str:
-    """Why the file is not that of the recorded robot; "" where nothing shows it, or the file states no residuals."""
+    """Why the file is not that of the recorded robot; "" where nothing shows it, where a push on the TCP would be the
+    same, and where the file states no residuals.
+    """
     log, robot = result.log, result.robot
     if not robot.has("residuals.moving"):
         return ""
@@ -64,11 +67,13 @@ def other_robot(result: Replay, named: str) -> str:
         return ""
     size = np.median(np.abs(log.external_joint_torque[rows]) / robot.array("residuals.moving"), axis=1)
     free = float(np.quantile(size, FREE))
-    if free < OTHER:
+    force, moment = (np.median(np.linalg.norm(log.external_wrench[rows, k : k + 3], axis=1)) for k in (0, 3))
+    if free < OTHER or not moment > LEVER * force:
         return ""
     return (
-        f"{named} does not describe this robot: even in the {100 * FREE:.0f} % of the motion that it fits best, half "
-        f"of the joints show {free:.0f} times the torque it states for free motion. Check --robot, --payload, --effort."
+        f"{named} does not describe this robot, or it was pushed beside the TCP all the time: even in the "
+        f"{100 * FREE:.0f} % of the motion that it fits best, half of the joints show {free:.0f} times the torque it "
+        "states for free motion. Check --robot, --payload, --effort."
     )
 
 

@@ -87,6 +87,13 @@ def test_a_payload_a_warm_a_cold_or_a_pushed_robot_is_the_one_of_the_file(tmp_pa
     assert "does not describe" not in " ".join(verdict_of(replayed(log, tmp_path))["verdict"])
 
 
+def test_a_robot_that_something_pushes_all_the_time_is_the_one_of_the_file(tmp_path):
+    log = measured(moving(12.0, 1.0), noise=0.1)
+    push(log, np.outer(np.ones(len(log)), [30.0, 30.0, 0.0, 0.0, 0.0, 0.0]))
+    said = verdict_of(replayed(log, tmp_path))
+    assert said["level"] == "fair" and "Contact much of the time" in " ".join(said["verdict"])
+
+
 def test_what_a_force_sensor_contradicts_is_not_usable(free):
     said = judged(free, free.summary(), SimpleNamespace(figures={f"within_2_{s}": 0.3 for s in STATES}), "ur5e")
     assert said["level"] == "bad" and said["next"].startswith(AGAIN)

@@ -128,8 +128,19 @@ def test_a_sample_without_a_companion_that_others_have_is_left_out_until_the_com
         if stamp in stamps[:2] or stamp == stamps[3]:
             joined.take("friction_torque", companion(stamp), stamp, 0)
         joined.take("joint_states", joint_state(NAMES, stamp, position=np.zeros(6)), stamp, 0)
-    assert [s.stamp_ns for s in out] == [*stamps[:2], stamps[3], *stamps[13:-MAX_WAITING]]
+    assert [s.stamp_ns for s in out] == [*stamps[:2], *stamps[3:-MAX_WAITING]]
     assert joined.counts["incomplete"] == len(stamps) - MAX_WAITING - 3
+
+
+def test_a_companion_that_comes_later_is_waited_for():
+    joined, out = join()
+    ms = 1_000_000
+    for k in range(200):
+        joined.take("joint_states", joint_state(NAMES, 2 * k * ms, position=np.zeros(6)), 2 * k * ms, 0)
+        if k >= 20:
+            joined.take("friction_torque", companion(2 * (k - 20) * ms), 2 * (k - 20) * ms, 0)
+    late = [s for s in out if np.isnan(s.friction_torque).any()]
+    assert len(out) == 180 and len(late) == 16  # before the first one came
 
 
 def test_a_velocity_is_refused_unless_the_robot_file_permits_it():

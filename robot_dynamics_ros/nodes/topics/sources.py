@@ -15,6 +15,7 @@ from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import MAIN, TOPICS
 
 MAX_WAITING = 5  # samples that wait behind one that lacks a companion before it is delivered without
+BEHIND = 100  # samples that wait for a companion which comes, but later
 HOLD_NS = 1_000_000_000  # slow signals (temperatures) stay valid, and a companion is awaited, this long
 
 
@@ -23,8 +24,9 @@ class StampJoin:
 
     companions: topics that must carry the same stamp; held: slow topics whose last value is used; possible: velocity
     [rad/s] beyond which a sample is refused. A sample leaves, in order, when it is complete or when MAX_WAITING newer
-    ones wait behind it. Left out is one that then lacks a companion which others of the last HOLD_NS had, and one that
-    arrives behind a newer one; a stamp farther back than SWAPPED is that of a clock that was set.
+    ones wait behind it, BEHIND where its companion may still come. Left out is one that then lacks a companion which
+    others of the last HOLD_NS had, and one that arrives behind a newer one; a stamp farther back than SWAPPED is that
+    of a clock that was set.
     """
 
     def __init__(
@@ -114,8 +116,19 @@ class StampJoin:
             self._early.pop(next(iter(self._early)))
 
     def _release(self) -> None:
-        while self._waiting and (not self._waiting[0][1] or len(self._waiting) > MAX_WAITING):
+        while self._waiting and len(self._waiting) > self._patience(*self._waiting[0]):
             self._leave()
+
+    def _patience(self, sample: Sample, missing: set[str]) -> int:
+        """How many samples, itself among them, may be there before this one leaves."""
+        if not missing:
+            return 0
+        return BEHIND if any(self._came[name] < sample.stamp_ns for name in self._alive(missing)) else MAX_WAITING
+
+    def _alive(self, names: set[str]) -> list[str]:
+        """Those companions that have come within HOLD_NS."""
+        now = self._last_ns or 0
+        return [name for name in names if name in self._came and abs(now - self._came[name]) < HOLD_NS]
 
     def _leave(self) -> None:
         """The oldest sample leaves; without a companion that the others have it would be estimated as if there were
@@ -124,5 +137,5 @@ class StampJoin:
         sample, missing = self._waiting.popleft()
         if missing:
             self.counts["incomplete"] += 1
-        if not any(name in self._came and abs(sample.stamp_ns - self._came[name]) < HOLD_NS for name in missing):
+        if not self._alive(missing):
             self._deliver(sample)

@@ -93,7 +93,7 @@ def test_a_command_far_beyond_the_torque_limits_is_refused_and_does_not_move_the
         node.callbacks["robot_dynamics/joint_torque_command"](message)
     node.cycle(600)
     assert np.abs(driver.state.q - start).max() < 1e-3
-    assert any("beyond 450: wrong unit?" in text for text, _ in node.log)
+    assert any("is beyond 450 Nm, 3 times its limit: wrong unit?" in text for text, _ in node.log)
 
 
 @pytest.mark.parametrize("name", ["disable_torque", "stop"])

@@ -163,7 +163,8 @@ class TorqueInterface(NodePart):
         most = LOAD * self.robot.array("limits.torque")
         for j in np.flatnonzero(np.isfinite(torque) & (np.abs(torque) > most)):
             joint = self.robot.joint_names[j]
-            raise CapabilityError(f"{torque[j]:.4g} Nm for {joint}, beyond {most[j]:g}: wrong unit?")
+            bound = f"{most[j]:g} Nm, {LOAD:g} times its limit"
+            raise CapabilityError(f"{torque[j]:.4g} Nm for {joint} is beyond {bound}: wrong unit?")
         return torque
 
     def _on_switch(self, message: Bool) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
-from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, Stretch, touched, without
+from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, Stretch, without
 from robot_dynamics_ros.identification.arm.export import bag_files
 from robot_dynamics_ros.identification.arm.identify import recognise_effort
 from robot_dynamics_ros.identification.arm.parameters import OTHER_ROBOT, gravity_factor, other_masses
@@ -23,6 +23,7 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, motion_frequency
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.learning.columns import WARM
+from robot_dynamics_ros.learning.touched import touched
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
 from robot_dynamics_ros.learning.update import Information, Prior, rows_of
 from robot_dynamics_ros.robot_file.store import file_sha256

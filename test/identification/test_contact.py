@@ -6,7 +6,7 @@ from prepared import identified as free
 from prepared import laws, steps, structure
 from synthetic import synthetic_log, truth_of
 
-from robot_dynamics_ros.identification.arm.contact import far_rotors, lost_rotors, touched
+from robot_dynamics_ros.identification.arm.contact import far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
@@ -90,14 +90,15 @@ def test_a_push_against_an_arm_that_stands_is_left_out():
     assert found.training[0].duration > len(t) / 500.0 - 8.0
 
 
-@pytest.mark.parametrize(("joints", "found"), [((1,), False), ((1, 2), True), ((0,), True)])
-def test_contact_beside_known_friction_loads_several_joints(joints, found):
-    """An error of friction of one joint is none; an arm of one joint has no second one."""
-    n = 1 if joints == (0,) else 4
-    residual = np.random.default_rng(0).normal(0.0, 0.01, (3000, n))
-    residual[1000:1100, list(joints)] += np.array([2.0, 1.5])[: len(joints)]
-    (rows,) = touched([residual], [np.ones_like(residual)], np.full(n, 4.0), 50.0)
-    assert rows[1015:1085].all() == found and rows.any() == found and rows.sum() < 200
+@pytest.mark.parametrize("span", [(8.0, 18.0), (20.0, 30.0)])
+def test_a_load_that_comes_or_goes_is_left_out(span):
+    """1.5 kg: too long for the live pipeline, whose model has learned a part of it."""
+    log = synthetic_log(UR5E, TRUTH, 1, 30.0)
+    w = np.where((log.time > span[0]) & (log.time < span[1]), -15.0, 0.0)[:, None] * np.eye(6)[2]
+    log.effort = log.effort - np.einsum("kij,ki->kj", MODEL.jacobian(log.q), w)
+    found = steps([recording(log, "run")], until="leave_out_contact")
+    t = left_of(found)
+    assert ((t > span[0] + 1.5) & (t < span[1] - 1.5)).sum() == 0 and found.training[0].duration > 30.0 - 14.0
 
 
 def test_leaving_contact_out_gives_back_the_friction():
@@ -115,9 +116,8 @@ def test_leaving_contact_out_gives_back_the_friction():
     assert errors[0].mean() < 0.7 * errors[1].mean()
 
 
-@pytest.mark.parametrize("level", [30.0, 100.0])
-def test_a_recording_full_of_contact_does_not_give_identified_friction(level):
-    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], level)
+def test_a_recording_full_of_contact_does_not_give_identified_friction():
+    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 100.0)
     found = steps([recording(log, "run")], until="choose_live_motion")
     assert "contact" in found.friction_invalid_reason and any("not identified" in text for text in found.warnings)
     assert not known(identified_robot(found).friction)

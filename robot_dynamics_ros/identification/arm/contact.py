@@ -6,26 +6,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.ndimage import binary_dilation
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
-from robot_dynamics_ros.identification.arm.residuals import rare
+from robot_dynamics_ros.identification.arm.residuals import MIN_STD, rare
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import MOVING
 
 CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked at
-BLOCK = 0.3  # s
-FAR, SHARE, MIN_BLOCKS = 6.0, 0.25, 20  # deviations, of friction, blocks: contact beside a known model
-CORE = 1.8  # of friction, which no error of a model exceeds
-LOAD = 0.05  # of the RMS of the links' torque, which errors of the model may be where friction is less
+SHORTEST = 0.6  # s of a piece that is looked at
 RARE = 7.0  # standard deviations of a contact; free simulated robots stay below 5.25 for LASTS
 EDGE = 0.5  # of it before and after
 LASTS, BEFORE, AFTER = 0.25, 0.1, 0.3  # s of a contact; s that are left out before, and after, while filters settle
-SEVERAL = 2.0  # times the second joint: a contact loads several joints, an error of friction one
+WINDOW, MIN_WINDOWS = 3.0, 5  # s over which a force is the same, every half of it; windows that tell what most show
+LEAST, MOST = 0.03, 0.1  # of the arm's weight that a force differs from that of most windows
+SCATTER = 3.0  # times the median difference of all windows
 MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it out leaves too little
 OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
@@ -53,28 +52,27 @@ def contact_stretches(
 ) -> list[Stretch]:
     """Stretches of contact that an identified model and its robot file show; elsewhere (n,): see `residuals`.
 
-    A push is rare for the live pipeline, at rest too; behind a gear, a long contact is for the means of joints that
-    slide.
+    A push is rare for the live pipeline, at rest too. Where there is none, a long contact or another payload shows as a
+    force of its own.
     """
-    slid = _slid(live, recordings) if robot.drives.torque_side == "motor" else []
     try:
         values = rare(robot, recordings, elsewhere)
     except CapabilityError:  # of a file without a force, as its missing residuals say
-        return slid
-    return _joined([*_pushed(recordings, values), *slid])
+        values = []
+    return joined(list(_pushed(recordings, values)) or _held(live, recordings))
 
 
 def _pushed(recordings: Sequence[Recording], values: Sequence[np.ndarray]) -> Iterator[Stretch]:
     """Stretches in which the values (N,) of the pieces are `rare`, and what lies around them."""
     pieces = [(rec.name, piece) for rec in recordings for piece in rec.pieces]
-    for (name, piece), own in zip(pieces, values, strict=True):
+    for (name, piece), own in zip(pieces, values, strict=bool(values)):
         t = piece.begin + piece.t
         for a, b in runs(own > EDGE * RARE):
             if own[a:b].max() > RARE and t[b - 1] - t[a] > LASTS:
                 yield Stretch(name, float(t[a]) - BEFORE, float(t[b - 1]) + AFTER)
 
 
-def _joined(stretches: list[Stretch]) -> list[Stretch]:
+def joined(stretches: list[Stretch]) -> list[Stretch]:
     """Overlapping stretches of a recording as one."""
     left: list[Stretch] = []
     for s in sorted(stretches, key=lambda s: (s.name, s.begin)):
@@ -85,55 +83,49 @@ def _joined(stretches: list[Stretch]) -> list[Stretch]:
     return left
 
 
-def _slid(live: LiveModel, recordings: Sequence[Recording]) -> list[Stretch]:
-    """Stretches of contact in the means of joints that slide; at rest friction may hold it."""
+def _held(live: LiveModel, recordings: Sequence[Recording]) -> list[Stretch]:
+    """Stretches in which joints that slide show a force (3,) [N] that the rest of the recordings does not: a long
+    contact, or a payload that comes and goes.
+    """
     looked = [(rec, piece, motion) for rec in recordings for piece, motion in _motions(rec)]
     if not looked:
         return []
-    motions = [motion for _, _, motion in looked]
-    residuals = [m.effort - live.predict(m) for m in motions]
-    links = [live.rigid.torque(live.phi, m.q, m.qd, m.qdd) for m in motions]
-    friction = np.concatenate([live.friction_torque(m, x) for m, x in zip(motions, links, strict=True)])
-    load = np.sqrt((np.concatenate(links) ** 2).mean(axis=0))
-    level = np.fmax(np.median(np.abs(friction), axis=0), LOAD * load)
-    rows = touched(residuals, [np.abs(m.qd) > MOVING for m in motions], level, motions[0].rate)
-    return [
-        Stretch(rec.name, piece.begin + float(m.t[a]), piece.begin + float(m.t[b - 1]))
-        for (rec, piece, m), own in zip(looked, rows, strict=True)
-        for a, b in runs(own)
-    ]
+    model = RobotModel(live.rigid.robot.kinematic_chain(), live.rigid.robot.joint_names)
+    residuals = [motion.effort - live.predict(motion) for _, _, motion in looked]
+    deviation = np.fmax(1.4826 * np.median(np.abs(np.concatenate(residuals)), axis=0), MIN_STD)
+    arm = live.rigid.robot
+    weight = 9.81 * float((arm.link_parameters if arm.links else live.phi.reshape(-1, 10))[:, 9].sum())
+    rows, forces = [], []
+    for (rec, piece, m), residual in zip(looked, residuals, strict=True):
+        size, t = round(WINDOW * m.rate), piece.begin + m.t
+        J = model.jacobian(m.q)[:, :3] / deviation
+        for first in range(0, len(m) - size // 2, size // 2):
+            part = slice(first, first + size)
+            forces.append(_force(J[part], residual[part] / deviation, np.abs(m.qd[part]) > MOVING, weight))
+            rows.append(Stretch(rec.name, float(t[first]), float(t[part][-1])))
+    return _other(rows, np.array(forces).reshape(-1, 3), weight)
 
 
-def touched(
-    residuals: Sequence[np.ndarray], uses: Sequence[np.ndarray], level: np.ndarray, rate: float
-) -> list[np.ndarray]:
-    """(N,) bool of every motion: the mean of a residual (N, n) over a block in which all of a joint's rows are used
-    (N, n) is beyond FAR robust deviations of all such means, at least SHARE and at most CORE of the joint's friction,
-    level (n,) [Nm]; and half of that in a second joint, if there is one.
-
-    A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
+def _force(J: np.ndarray, residual: np.ndarray, use: np.ndarray, expected: float) -> np.ndarray:
+    """Force (3,) [N] of residuals (N, n) = -J' F, J (N, 3, n), both over the deviations of the joints, in the samples
+    (N, n) that are used; NaN where these are few. expected [N]: its standard deviation.
     """
-    means = [in_blocks(residual, rate).mean(axis=1) for residual in residuals]
-    seen = [in_blocks(use, rate).min(axis=1) > 0 for use in uses]
-    mean, known = np.concatenate(means), np.concatenate(seen)
-    joints = np.zeros_like(mean)
-    for j, (value, rows) in enumerate(zip(mean.T, known.T, strict=True)):
-        if rows.sum() > MIN_BLOCKS:
-            off = np.abs(value - np.median(value[rows]))
-            limit = np.clip(FAR * 1.4826 * np.median(off[rows]), SHARE * level[j], CORE * level[j])
-            joints[:, j] = rows * off / limit
-    joints.sort(axis=1)
-    size = np.minimum(joints[:, -1], SEVERAL * joints[:, -2:][:, 0])
-    sizes = np.split(size, np.cumsum([len(m) for m in means])[:-1])
-    parts = zip(residuals, seen, sizes, strict=True)
-    return [_spread(len(residual), one, own, max(round(BLOCK * rate), 1)) for residual, one, own in parts]
+    if use.sum() < len(use):
+        return np.full(3, np.nan)
+    A = J.transpose(0, 2, 1)[use]
+    prior = np.eye(3) * len(use) / expected**2  # residuals last: a window counts as one sample
+    return np.asarray(-np.linalg.solve(A.T @ A + prior, A.T @ residual[use]))
 
 
-def _spread(count: int, seen: np.ndarray, size: np.ndarray, block: int) -> np.ndarray:
-    """(count,) bool of a motion from its blocks (m,): in a long standstill contact lasts until one shows its end."""
-    last = np.maximum.accumulate(np.where(seen.any(axis=1), np.arange(len(size)), 0))
-    rows = np.repeat(binary_dilation(size[last] > 1.0), block)
-    return np.concatenate([rows, np.zeros(count - len(rows), bool)])
+def _other(rows: list[Stretch], forces: np.ndarray, weight: float) -> list[Stretch]:
+    """The rows whose force (N, 3) differs from that of most; where no joint slides it lasts. weight [N]: of the arm."""
+    known = np.isfinite(forces[:, 0])
+    if known.sum() < MIN_WINDOWS:
+        return []
+    away = np.abs(forces - np.median(forces[known], axis=0)).max(axis=1)
+    last = np.maximum.accumulate(np.where(known, np.arange(len(rows)), 0))
+    limit = np.clip(SCATTER * np.median(away[known]), LEAST * weight, MOST * weight)
+    return [row for row, own in zip(rows, np.nan_to_num(away[last]) > limit, strict=True) if own]
 
 
 def looked_at(recordings: Sequence[Recording]) -> list[tuple[Piece, Motion]]:
@@ -153,14 +145,8 @@ def _motions(rec: Recording) -> Iterator[tuple[Piece, Motion]]:
             continue
         k = max(int(motion.rate // RATE), 1)
         thin = motion.every(k)
-        if len(thin) / thin.rate > 2 * BLOCK:
+        if len(thin) / thin.rate > SHORTEST:
             yield piece, thin
-
-
-def in_blocks(x: np.ndarray, rate: float) -> np.ndarray:
-    """Samples x (N, n) in whole blocks of BLOCK seconds (m, k, n)."""
-    k = max(round(BLOCK * rate), 1)
-    return x[: len(x) // k * k].reshape(-1, k, x.shape[1])
 
 
 def without(recordings: list[Recording], stretches: list[Stretch]) -> list[Recording]:

@@ -15,6 +15,7 @@ from robot_dynamics_ros.identification.arm.contact import (
     Stretch,
     contact_stretches,
     described,
+    joined,
     without,
 )
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
@@ -44,7 +45,7 @@ from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
-ROUNDS = 3  # of contact beside identified friction, which is better known without it
+ROUNDS = 6  # of contact beside identified friction, which is better known without it
 MAX_SLOW_SAMPLES = 20_000  # from which the meaning of an effort is recognised
 
 Progress = Callable[[str], None]
@@ -184,16 +185,23 @@ def leave_out_contact(state: Identification) -> None:
 
     What is judged on keeps it: there a model may be wrong. The residuals of a recording with contact do without.
     """
+    first, found = state.training, list[Stretch]()
     for _ in range(ROUNDS):
-        if state.options.contact != "auto" or state.friction_invalid_reason:
+        if state.options.contact != "auto" or not (more := _contact(state, state.training)):
+            break
+        found = joined([*found, *more])
+        left = without(first, found)
+        if _duration(left) < MAX_CONTACT_SHARE * _duration(first) or len(left) < len(first):
+            state.friction_invalid_reason = reason = f"contact in {described(found, first)} of the data"
+            state.warnings.append(f"{reason}: too much to leave out, so friction is not identified; record without it")
             return
-        before = state.training
-        _leave_out(state, _contact(state, state.training))
-        if state.training is before:
-            return
-        state.touched = True
+        state.training, state.touched = left, True
         for step in (choose_structure, fit_parameters, fit_together):
             step(state)
+    if found:
+        text = f"contact: {described(found, first)} of the data are left out; check them, or name your own with "
+        note(state.statements, f"{text}--exclude FROM:TO")
+        note(state.warnings, f"{text}--exclude FROM:TO")
 
 
 def _contact(state: Identification, recordings: list[Recording]) -> list[Stretch]:
@@ -201,20 +209,8 @@ def _contact(state: Identification, recordings: list[Recording]) -> list[Stretch
     return contact_stretches(state.live, robot, recordings, gravity_deviation(state.robot, state.fit))
 
 
-def _leave_out(state: Identification, found: list[Stretch]) -> None:
-    if not found:
-        return
-    how_much = described(found, state.training)
-    left = without(state.training, found)
-    share = sum(r.duration for r in left) / sum(r.duration for r in state.training)
-    if share < MAX_CONTACT_SHARE or len(left) < len(state.training):
-        state.friction_invalid_reason = reason = f"contact in {how_much} of the data"
-        state.warnings.append(f"{reason}: too much to leave out, so friction is not identified; record without contact")
-        return
-    state.training = left
-    text = f"contact: {how_much} of the data are left out; check them, or name your own with --exclude FROM:TO"
-    note(state.statements, text)
-    note(state.warnings, text)
+def _duration(recordings: list[Recording]) -> float:
+    return sum(r.duration for r in recordings)
 
 
 def choose_structure(state: Identification) -> None:

@@ -180,8 +180,8 @@ def use_wrench(state: Identification) -> None:
 
 
 def leave_out_contact(state: Identification) -> None:
-    """Contact that the identified model shows is left out and the rest identified again, in ROUNDS at most; where most
-    of the data is contact it stays, and `friction_invalid_reason` says so.
+    """Contact that the identified model shows is left out and the rest identified again, in ROUNDS at most; beyond
+    MAX_CONTACT_SHARE of the data it stays, and `friction_invalid_reason` says so.
 
     What is judged on keeps it: there a model may be wrong. The residuals of a recording with contact do without.
     """
@@ -191,7 +191,7 @@ def leave_out_contact(state: Identification) -> None:
             break
         found = joined([*found, *more])
         left = without(first, found)
-        if _duration(left) < MAX_CONTACT_SHARE * _duration(first) or len(left) < len(first):
+        if _duration(left) < (1 - MAX_CONTACT_SHARE) * _duration(first) or len(left) < len(first):
             state.friction_invalid_reason = reason = f"contact in {described(found, first)} of the data"
             state.warnings.append(f"{reason}: too much to leave out, so friction is not identified; record without it")
             return

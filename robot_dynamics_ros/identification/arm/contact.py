@@ -10,10 +10,9 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
-from robot_dynamics_ros.identification.arm.residuals import MIN_STD, rare
+from robot_dynamics_ros.identification.arm.residuals import MIN_STD, rare, robust
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import MOVING
 
@@ -56,16 +55,16 @@ def contact_stretches(
     force of its own.
     """
     try:
-        values = rare(robot, recordings, elsewhere)
+        pushed = list(_pushed(recordings, rare(robot, recordings, elsewhere)))
     except CapabilityError:  # of a file without a force, as its missing residuals say
-        values = []
-    return joined(list(_pushed(recordings, values)) or _held(live, recordings))
+        pushed = []
+    return joined(pushed or _held(live, recordings))
 
 
 def _pushed(recordings: Sequence[Recording], values: Sequence[np.ndarray]) -> Iterator[Stretch]:
     """Stretches in which the values (N,) of the pieces are `rare`, and what lies around them."""
     pieces = [(rec.name, piece) for rec in recordings for piece in rec.pieces]
-    for (name, piece), own in zip(pieces, values, strict=bool(values)):
+    for (name, piece), own in zip(pieces, values, strict=True):
         t = piece.begin + piece.t
         for a, b in runs(own > EDGE * RARE):
             if own[a:b].max() > RARE and t[b - 1] - t[a] > LASTS:
@@ -90,15 +89,15 @@ def _held(live: LiveModel, recordings: Sequence[Recording]) -> list[Stretch]:
     looked = [(rec, piece, motion) for rec in recordings for piece, motion in _motions(rec)]
     if not looked:
         return []
-    model = RobotModel(live.rigid.robot.kinematic_chain(), live.rigid.robot.joint_names)
     residuals = [motion.effort - live.predict(motion) for _, _, motion in looked]
-    deviation = np.fmax(1.4826 * np.median(np.abs(np.concatenate(residuals)), axis=0), MIN_STD)
+    both = np.concatenate(residuals)
+    deviation = np.fmax(robust(both, np.isfinite(both)), MIN_STD)
     arm = live.rigid.robot
     weight = 9.81 * float((arm.link_parameters if arm.links else live.phi.reshape(-1, 10))[:, 9].sum())
     rows, forces = [], []
     for (rec, piece, m), residual in zip(looked, residuals, strict=True):
         size, t = round(WINDOW * m.rate), piece.begin + m.t
-        J = model.jacobian(m.q)[:, :3] / deviation
+        J = live.rigid.model.jacobian(m.q)[:, :3] / deviation
         for first in range(0, len(m) - size // 2, size // 2):
             part = slice(first, first + size)
             forces.append(_force(J[part], residual[part] / deviation, np.abs(m.qd[part]) > MOVING, weight))

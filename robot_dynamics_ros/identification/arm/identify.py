@@ -186,8 +186,8 @@ def leave_out_contact(state: Identification) -> None:
     What is judged on keeps it: there a model may be wrong. The residuals of a recording with contact do without.
     """
     first, found = state.training, list[Stretch]()
-    for _ in range(ROUNDS):
-        if state.options.contact != "auto" or not (more := _contact(state, state.training)):
+    for _ in range(ROUNDS if state.options.contact == "auto" else 0):
+        if not (more := _contact(state, state.training)):
             break
         found = joined([*found, *more])
         left = without(first, found)
@@ -199,9 +199,10 @@ def leave_out_contact(state: Identification) -> None:
         for step in (choose_structure, fit_parameters, fit_together):
             step(state)
     if found:
-        text = f"contact: {described(found, first)} of the data are left out; check them, or name your own with "
-        note(state.statements, f"{text}--exclude FROM:TO")
-        note(state.warnings, f"{text}--exclude FROM:TO")
+        how_much = described(found, first)
+        text = f"contact: {how_much} of the data are left out; check them, or name your own with --exclude FROM:TO"
+        note(state.statements, text)
+        note(state.warnings, text)
 
 
 def _contact(state: Identification, recordings: list[Recording]) -> list[Stretch]:

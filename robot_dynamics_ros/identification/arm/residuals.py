@@ -74,8 +74,7 @@ def deviations(
     """moving, rest (n,) [Nm]: standard deviation of the external joint torque, by the joint's state; speed (n,)
     [rad/s]: largest of the recordings; slow (n,): relative error of friction at small speeds (`slow_error`).
 
-    spread: of torques (N, n) where a mask (N, n) holds. A joint that never moved
-    takes the value at rest.
+    spread: of torques (N, n) where a mask (N, n) holds. A joint that never moved takes the value at rest.
     """
     robot = robot.with_updates({"residuals": None})  # with them the force stage absorbs errors at rest
     slow = slow_error([piece for rec in recordings for piece in rec.pieces])
@@ -183,7 +182,7 @@ def rare(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarra
     """How rare the torques of every piece are without contact (N,), as `significance`, where less than half of the
     samples are in contact; 0 while the observer settles.
     """
-    found = deviations(robot, recordings, elsewhere, _robust)
+    found = deviations(robot, recordings, elsewhere, robust)
     robot = robot.with_updates({"residuals": {"source": "found"} | found}, {"found": "the recordings"})
     values = []
     for piece in (piece for rec in recordings for piece in rec.pieces):
@@ -200,8 +199,10 @@ def _rms(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return np.where(count >= MIN_SAMPLES, np.sqrt(square.sum(axis=0) / np.maximum(count, 1)), np.nan)
 
 
-def _robust(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """`_rms` of normal torques, from the median of their magnitudes."""
+def robust(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Standard deviation (n,) of normal torques x (N, n) where mask (N, n) holds, from the median of their magnitudes;
+    NaN below MIN_SAMPLES.
+    """
     own = [column[rows & np.isfinite(column)] for column, rows in zip(np.abs(x).T, mask.T, strict=True)]
     return np.array([1.4826 * np.median(v) if len(v) >= MIN_SAMPLES else np.nan for v in own])
 

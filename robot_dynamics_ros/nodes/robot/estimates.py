@@ -121,17 +121,15 @@ class Estimates(NodePart):
         """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published. So they
         are until samples and effort have been judged.
         """
-        effort = self._effort
-        gate = self._gate
+        effort, gate = self._effort, self._gate
         if gate is not None:
             gate.on_sample(sample)
-        known = gate is None or gate.passed
-        if known and effort is not None and self._drives_hold() and effort.on_sample(sample):
+        if self._passed and effort is not None and self._drives_hold() and effort.on_sample(sample):
             self._adopt(effort)
         if gate is None or not gate.why:
             self._statuses[self._step(sample)] += 1
         why = self._withheld()
-        if why and self._changing.sub("", why) != self._changing.sub("", self._logged):
+        if why and why != self._logged and self._changing.sub("", why) != self._changing.sub("", self._logged):
             self._node.get_logger().error(why)
         elif self._logged and not why:
             self._node.get_logger().info("estimates are published again")
@@ -139,9 +137,13 @@ class Estimates(NodePart):
         return not why and self.judged
 
     @property
+    def _passed(self) -> bool:
+        return self._gate is None or self._gate.passed
+
+    @property
     def judged(self) -> bool:
         """Whether samples and the meaning of their effort are judged; a driver of this package needs neither."""
-        return self._gate is None or (self._gate.passed and self._effort is not None and self._effort.judged)
+        return self._gate is None or (self._passed and self._effort is not None and self._effort.judged)
 
     def _withheld(self) -> str:
         """Why nothing is published; "" where it is."""
@@ -238,7 +240,7 @@ class Estimates(NodePart):
         if not counts:
             return STALE, "no samples"
         found = [(OK, ""), *([(self._effort.level, self._effort.text)] if self._effort else [])]
-        if not self.judged and self._gate is not None and self._gate.passed:
+        if self._passed and not self.judged:
             found.append((WARN, UNJUDGED))
             self._node.get_logger().info(UNJUDGED, once=True)
         if counts[Status.unavailable]:

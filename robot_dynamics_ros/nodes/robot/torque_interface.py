@@ -83,6 +83,7 @@ class TorqueInterface(NodePart):
         self._timeout = END_TIMEOUT / min(1.0, values["time_scale"])
         self._checked = driver.clock.steady()
         self._columns: dict[tuple[str, ...], list[int]] = {}
+        self._most = LOAD * self.robot.array("limits.torque")
         name = f"{node.value('prefix')}/joint_torque_command"
         self._commands = self._subscribe(JointState, name, self._command, NEWEST)
         self._switch = stops.subscribe(Bool, "~/enable_switch", self._on_switch, NEWEST)
@@ -160,10 +161,9 @@ class TorqueInterface(NodePart):
         if names not in self._columns:
             self._columns = {names: joint_columns(names, self.robot.joint_names, self.robot.joint_aliases)}
         torque = np.array(message.effort, dtype=np.float64)[self._columns[names]]
-        most = LOAD * self.robot.array("limits.torque")
-        for j in np.flatnonzero(np.isfinite(torque) & (np.abs(torque) > most)):
+        for j in np.flatnonzero(np.isfinite(torque) & (np.abs(torque) > self._most)):
             joint = self.robot.joint_names[j]
-            bound = f"{most[j]:g} Nm, {LOAD:g} times its limit"
+            bound = f"{self._most[j]:g} Nm, {LOAD:g} times its limit"
             raise CapabilityError(f"{torque[j]:.4g} Nm for {joint} is beyond {bound}: wrong unit?")
         return torque
 

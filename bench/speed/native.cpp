@@ -54,16 +54,16 @@ class EstimatorCycle {
         gms_(gms),
         smooth_(3 * chain.n, window, 2),
         rls_(chain.n),
-        inverse_(chain, both_hypotheses()),
+        inverse_(chain, every_prior()),
         covariance_(covariance) {
     learns_.fill(true);
     std_.fill(1.0);
     if (gms.joints() != chain.n) throw std::invalid_argument("gms and chain differ in the number of joints");
   }
 
-  static WrenchParameters both_hypotheses() {
+  static WrenchParameters every_prior() {
     WrenchParameters p;
-    p.point_contact = 0.25;
+    p.small_contact = 0.25;
     return p;
   }
 

@@ -65,13 +65,13 @@ def calibrate(result: Replay, before: Comparison, touch: float = TOUCH) -> Calib
 def _sized(result: Replay, scaled: Callable[[float], Settings], moving: bool, touch: float) -> Settings:
     """scaled(s) for the s at which COVERED of the free rows (moving, or at rest) lie within one deviation.
 
-    With one hypothesis on moments: none at all is right where nothing touches, and would hide errors of the torques.
+    With one prior of the wrench: a small one is right where nothing touches, and would hide errors of the torques.
     """
     low, high = np.log(SCALES)
     for _ in range(STEPS):  # the share within one deviation rises with the scale
         scale = 0.5 * (low + high)
         given = scaled(float(np.exp(scale)))
-        s = run_again(result, given | {"force": given["force"] | {"point_contact": 1.0}}, touch).series
+        s = run_again(result, given | {"force": given["force"] | {"small_contact": 1.0}}, touch).series
         rows = ~s.contact & (s.moving == moving)
         if rows.sum() < MIN_ROWS // 5:
             return scaled(1.0)

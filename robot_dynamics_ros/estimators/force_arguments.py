@@ -32,10 +32,9 @@ CONSTANTS = (
     Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
     Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
     Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
-    # of pushes of 10 to 180 N the error is smallest with 30 to 50 (bench/results/force.md)
-    Parameter("expected_force", 40.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
-    # second hypothesis: most contacts are at the TCP and bring no moment (bench/results/force.md)
-    Parameter("point_contact", 0.25, "share of expected_moment of a contact at the TCP; 1: none", "", 0.001, 1.0),
+    # how large a contact is, and its moment, is unknown (bench/results/force.md)
+    Parameter("expected_force", 80.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
+    Parameter("small_contact", 0.25, "share of both expected values of a small contact; 1: none", "", 0.001, 1.0),
     # a payload turns with gravity, a bias does not
     Parameter("payload_pieces", 3, "pieces of 0.6 s before a lasting force is called payload or bias", "", 2, 11),
     # errors of friction last for tenths of a second (bench/results/force.md); 0: never
@@ -122,7 +121,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     rest = _rest(robot, p["rest_bias"] if p["method"] == "momentum" else 0.0)
     usual = 3.5 if robot.residuals is None else max(CONTACT, robot.residuals.significance or 0.0)
-    same = "method extra_torque_cutoff expected_force point_contact contact_on_time contact_off_time payload_pieces"
+    same = "method extra_torque_cutoff expected_force small_contact contact_on_time contact_off_time payload_pieces"
     return (
         {name: p[name] for name in same.split()}
         | rest

@@ -64,7 +64,8 @@ def test_a_two_joint_leg_estimates_a_force_without_moments_by_itself(tmp_path):
     np.testing.assert_allclose(log.external_wrench[-1, [0, 2]], plane, atol=0.05)
     np.testing.assert_allclose(plane, push[[0, 2]], atol=0.05)
     assert not log.external_wrench[-1, 3:].any() and not log.external_wrench_std[-1, 3:].any()
-    assert log.external_wrench_std[-1, 1] == pytest.approx(40.0) and status[-1] == int(Status.degraded)  # no friction
+    assert 20.0 < log.external_wrench_std[-1, 1] < 80.0  # of its priors
+    assert status[-1] == int(Status.degraded)  # no friction
 
 
 @pytest.mark.parametrize("name", [n for n in shipped_robots() if load_robot(n).links is not None])

@@ -136,7 +136,7 @@ def test_stuck_torque_isolates_the_joint_and_widens_the_band():
     assert status[-1] == int(Status.degraded)
     assert log.external_joint_torque_std[-1, 1] > 1000 and log.external_joint_torque_std[-1, 0] < 10
     assert (log.external_wrench_std[-1] > healthy.external_wrench_std[-1]).all()
-    assert log.external_wrench_std[-1, :3].max() > 1.5 * healthy.external_wrench_std[-1, :3].max()
+    assert log.external_wrench_std[-1, :3].max() > 1.3 * healthy.external_wrench_std[-1, :3].max()
     assert (np.abs(log.external_wrench[1600:]) < 3 * log.external_wrench_std[1600:]).all()
     assert not log.contact[1600:, -1].any()
 
@@ -159,7 +159,7 @@ def test_singular_pose_is_finite_wide_and_flagged():
     pose = POSE.copy()
     pose[4] = 0.0
     log = measured(still(pose), WRENCH)
-    _, status = estimated(log, point_contact=1.0)
+    _, status = estimated(log, small_contact=1.0)
     assert np.isfinite(log.external_wrench).all() and status[-1] == int(Status.degraded)
     assert (np.abs(log.external_wrench[-1] - WRENCH) < 3 * log.external_wrench_std[-1]).all()
     assert log.singular_value[-1, 0] < 1e-6 and log.external_wrench_std[-1, 3:].max() > 1.4  # of the expected 1.5 Nm

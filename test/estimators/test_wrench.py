@@ -17,18 +17,18 @@ from robot_dynamics_ros.models import RobotModel
 CHAIN = UR5E.chain()
 STD = np.array([3.0, 3.0, 2.0, 0.5, 0.4, 0.3])
 WIDE = {"expected_force": 1e6, "expected_moment": 1e6}  # nothing is expected: the weighted inverse
-FORCE, MOMENT = 40.0, 1.5  # the defaults
+FORCE, MOMENT = 80.0, 1.5  # the defaults
 SINGULAR = {"wrist": np.array([0.0, -1.2, 1.3, -1.5, 0.0, 0.3]), "elbow": np.array([0.0, -1.2, 0.0, -1.5, -1.4, 0.3])}
 wrenches = st.tuples(*[st.floats(-150, 150)] * 3, *[st.floats(-20, 20)] * 3).map(np.array)
 poses = st.tuples(*[st.floats(-3, 3)] * 6).map(np.array)
 
 
-def posterior(J, tau, std, force=FORCE, moment=MOMENT):
-    """F, its covariance: least squares of the weighted torques and the prior as six more rows, by QR."""
-    rows = np.vstack([J.T / std[:, None], np.diag(1 / np.repeat([force, moment], 3))])
+def posterior(J, tau, std, force=FORCE, moment=MOMENT, axes=6):
+    """F, its covariance: least squares of the weighted torques and the prior as `axes` more rows, by QR."""
+    rows = np.vstack([J[:axes].T / std[:, None], np.diag(1 / np.repeat([force, moment], 3)[:axes])])
     Q, R = np.linalg.qr(rows)
     inverse = np.linalg.inv(R)
-    return inverse @ (Q.T @ np.concatenate([tau / std, np.zeros(6)])), inverse @ inverse.T
+    return inverse @ (Q.T @ np.concatenate([tau / std, np.zeros(axes)])), inverse @ inverse.T
 
 
 @settings(max_examples=50)
@@ -68,24 +68,25 @@ def random_model(n):
     return chain.model(), _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
 
 
+@pytest.mark.parametrize("moment", [MOMENT, 0.0], ids=["with moments", "a force alone"])
 @settings(max_examples=100)
 @given(q=poses, wrench=wrenches, share=st.floats(0.02, 0.9), noise=st.integers(0, 1000))
-def test_two_hypotheses_are_weighted_by_their_marginal_likelihood(q, wrench, share, noise):
+def test_priors_of_two_sizes_are_weighted_by_their_marginal_likelihood(moment, q, wrench, share, noise):
     """tau ~ N(0, J' P J + STD^2) under each; mean and covariance of the mixture, between-part included."""
-    J = model().jacobian(q)
-    tau = J.T @ (wrench * 0.2) + STD * np.random.default_rng(noise).normal(size=6)
-    found, C, _ = _core.invert_wrench(CHAIN, q, tau, STD, point_contact=share)
-    moments = (MOMENT, share * MOMENT)
-    means, covariances = zip(*(posterior(J, tau, STD, FORCE, m) for m in moments), strict=True)
-    seen = [J.T @ np.diag(np.repeat([FORCE, m], 3) ** 2) @ J + np.diag(STD**2) for m in moments]
-    logs = [stats.multivariate_normal(np.zeros(6), S, allow_singular=True).logpdf(tau) for S in seen]
-    weight = 1.0 / (1.0 + np.exp(logs[1] - logs[0]))
-    apart = means[1] - means[0]
-    mean = means[0] + (1 - weight) * apart
-    mixed = weight * covariances[0] + (1 - weight) * covariances[1] + weight * (1 - weight) * np.outer(apart, apart)
+    J, axes = model().jacobian(q), 6 if moment else 3
+    tau = J[:axes].T @ (wrench[:axes] * 0.2) + STD * np.random.default_rng(noise).normal(size=6)
+    found, C, _ = _core.invert_wrench(CHAIN, q, tau, STD, expected_moment=moment, small_contact=share)
+    priors = [(f * FORCE, m * MOMENT) for f in (1, share) for m in ((1, share) if moment else (1,))]
+    means, covariances = (np.array(x) for x in zip(*(posterior(J, tau, STD, *p, axes) for p in priors), strict=True))
+    seen = [J[:axes].T @ np.diag(np.repeat(p, 3)[:axes] ** 2) @ J[:axes] + np.diag(STD**2) for p in priors]
+    logs = np.array([stats.multivariate_normal(np.zeros(6), S, allow_singular=True).logpdf(tau) for S in seen])
+    weights = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+    mean = weights @ means
+    apart = means - mean
+    mixed = np.einsum("k,kij->ij", weights, covariances + apart[:, :, None] * apart[:, None])
     scale = np.sqrt(np.diag(covariances[0]))
-    np.testing.assert_allclose(found / scale, mean / scale, atol=1e-4)
-    np.testing.assert_allclose(C / scale / scale[:, None], mixed / scale / scale[:, None], atol=1e-4)
+    np.testing.assert_allclose(found[:axes] / scale, mean / scale, atol=1e-4)
+    np.testing.assert_allclose(C[:axes, :axes] / scale / scale[:, None], mixed / scale / scale[:, None], atol=1e-4)
 
 
 @pytest.mark.parametrize("pose", [POSE, *SINGULAR.values()], ids=["regular", *SINGULAR])
@@ -142,9 +143,12 @@ def test_a_force_alone_is_better_than_six_axes_on_a_two_joint_leg():
     assert errors[0.0] < 0.5 * errors[100.0] and errors[0.0] < 1.01 * errors[2.0]
 
 
-@pytest.mark.parametrize(("least", "most", "share"), [(10, 40, 0.95), (60, 180, 1.4)])
-def test_expected_force_takes_noise_off_near_singular_poses_and_leaves_large_pushes(least, most, share):
-    """Against a prior that expects forces of any size: pushes of 10 to 180 N with errors of the stated deviations."""
+@pytest.mark.parametrize(("least", "most", "share"), [(5, 20, 0.9), (100, 250, 1.05)])
+def test_priors_of_two_sizes_take_noise_off_small_pushes_and_leave_large_ones(least, most, share):
+    """Near singular poses, against a prior that expects forces of any size; errors of the stated deviations. One prior
+    of 40 N has 8 N where the push is large.
+    """
+    given = {"small_contact": 0.25}, {"expected_force": 1e4}
     rng, std, errors, within = np.random.default_rng(9), 0.4 * STD, [], []
     for k in range(400):
         q = POSE + rng.uniform(-0.5, 0.5, 6)
@@ -152,7 +156,7 @@ def test_expected_force_takes_noise_off_near_singular_poses_and_leaves_large_pus
         F = rng.normal(size=(2, 3))
         F *= (rng.uniform([least, 0], [most, 2]) / np.linalg.norm(F, axis=1))[:, None]
         tau = model().jacobian(q).T @ F.ravel() + std * rng.normal(size=6)
-        found = [_core.invert_wrench(CHAIN, q, tau, std, **wide)[:2] for wide in ({}, {"expected_force": 1e4})]
+        found = [_core.invert_wrench(CHAIN, q, tau, std, **prior)[:2] for prior in given]
         errors.append([f[:3] - F[0] for f, _ in found])
         within.append(np.abs(errors[-1][0]) < 2 * np.sqrt(np.diag(found[0][1])[:3]))
     ours, any_size = np.sqrt(np.mean(np.square(errors), axis=(0, 2)))
@@ -167,7 +171,7 @@ def test_bad_input_is_named(bad):
         _core.invert_wrench(CHAIN, POSE, np.ones(6), std)
     with pytest.raises(TypeError, match="tau"):
         _core.invert_wrench(CHAIN, POSE, np.ones(6, dtype=np.float32), STD)
-    for name, value in (("expected_force", 0.0), ("expected_moment", -1.0), ("point_contact", 0.0)):
+    for name, value in (("expected_force", 0.0), ("expected_moment", -1.0), ("small_contact", 0.0)):
         with pytest.raises(ValueError, match=name):
             _core.invert_wrench(CHAIN, POSE, np.ones(6), STD, **{name: value})
 

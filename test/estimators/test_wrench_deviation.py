@@ -93,7 +93,7 @@ def test_what_a_contact_adds_widens_the_wrench_but_does_not_move_it(side, row):
     assert not free.contact.any() and touched.contact[row - 1].any()
     np.testing.assert_array_equal(touched.external_wrench, free.external_wrench)
     tau, std, J = touched.external_joint_torque[row], free.external_joint_torque_std[row], model().jacobian(POSE)
-    C = _core.invert_wrench(UR5E.chain(), POSE, tau, std, expected_moment=1.5, point_contact=0.25)[1]
+    C = _core.invert_wrench(UR5E.chain(), POSE, tau, std, expected_moment=1.5, small_contact=0.25)[1]
     added, gain = np.sqrt(touched.external_joint_torque_std[row] ** 2 - std**2), C @ J / std**2
     lag = added * np.sign(J.T @ wrench[row])
     columns = gain * added if side == "motor" else np.column_stack([gain @ lag, 0.2 * gain * lag])

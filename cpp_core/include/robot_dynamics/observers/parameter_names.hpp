@@ -56,7 +56,7 @@ template <class Each>
 void for_each_parameter(WrenchParameters& p, Each&& each) {
   each("expected_force", p.expected_force);
   each("expected_moment", p.expected_moment);
-  each("point_contact", p.point_contact);
+  each("small_contact", p.small_contact);
 }
 
 inline ForceMethod force_method(const std::string& name) {

@@ -9,8 +9,9 @@
 // areas, so moments about the TCP are small (1.5 Nm): errors of the wrist joints then no longer become forces.
 // expected_moment = 0: a force at the TCP, no moment (point contact; chains of fewer than six joints).
 //
-// Most contacts are at the TCP: point_contact < 1 is a second hypothesis, as likely before measuring, with moments of
-// point_contact expected_moment. F is the mean of both, weighted by their marginal likelihood
+// How large a contact is, is unknown, and most are at the TCP. With small_contact < 1 the force has either deviation,
+// expected_force or small_contact of it, and the moment likewise: four priors, as likely before measuring. F is the
+// mean of all, weighted by the marginal likelihood
 //   L = exp(b'A^-1 b / 2) / sqrt(det A det P),   b = J W tau
 // and its covariance contains how far they lie apart.
 //
@@ -29,9 +30,9 @@
 namespace robot_dynamics {
 
 struct WrenchParameters {
-  double expected_force = 40.0;  // N, standard deviation of each axis before measuring
+  double expected_force = 80.0;  // N, standard deviation of each axis before measuring
   double expected_moment = 1.5;  // Nm, the same of moments about the TCP; 0: none
-  double point_contact = 1.0;    // share of expected_moment of a contact at the TCP itself; 1: no such hypothesis
+  double small_contact = 1.0;    // share of both of a small contact; 1: no such priors
 };
 
 // A quarter of the way from base to TCP along the links, at least 5 cm: lever arms of this order.
@@ -63,7 +64,7 @@ class WrenchInverse {
       : chain_(chain), p_(p), length_(characteristic_length(chain)) {
     require_range("expected_force", p.expected_force, 1e-3, 1e6);
     require_range("expected_moment", p.expected_moment, 0.0, 1e6);
-    require_range("point_contact", p.point_contact, 1e-3, 1.0);
+    require_range("small_contact", p.small_contact, 1e-3, 1.0);
   }
 
   // How rare chi2 of k degrees of freedom is, in standard deviations of one normal variable; 0 below its median.
@@ -82,15 +83,13 @@ class WrenchInverse {
   // The same with the Jacobian (6, n).
   bool solve(const double* J, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
     const bool moments = p_.expected_moment > 0.0;
-    const double moment_prior = moments ? 1.0 / (p_.expected_moment * p_.expected_moment) : 0.0, s = p_.point_contact;
     const WrenchProblem problem{chain_.n,
                                 J,
                                 tau,
                                 std,
                                 1.0 / (p_.expected_force * p_.expected_force),
-                                moment_prior,
-                                s < 1.0 ? moment_prior / (s * s) : 0.0,
-                                1.0 / (s * s * s),
+                                moments ? 1.0 / (p_.expected_moment * p_.expected_moment) : 0.0,
+                                p_.small_contact,
                                 moments,
                                 1.0 / length_,
                                 least * least};

@@ -37,7 +37,7 @@ struct WrenchProblem {
   const double* tau;                 // n
   const double* std;                 // n, standard deviations of tau
   double force_prior, moment_prior;  // inverse variances
-  double point_prior, point_odds;    // the same of the second hypothesis, 0: none; sqrt of what det P falls by
+  double small;                      // deviation of the smaller prior of each over that of the wider one; 1: none
   bool moments;                      // false: a force alone
   double per_length;                 // 1/m, makes the force rows dimensionless for the singular value
   double least_square;               // square of the smallest singular value of a regular pose
@@ -46,7 +46,7 @@ struct WrenchProblem {
 struct WrenchSolution {
   double wrench[6];
   double covariance[36];
-  double chi2;            // b' A^-1 b of the wider hypothesis
+  double chi2;            // b' A^-1 b of the wider priors
   double singular_value;  // smallest, where `regular`
   bool regular;
 };

@@ -1,9 +1,10 @@
-// Posterior of a wrench from joint torques (observers/wrench.hpp): A = J W J' + prior, F = A^-1 J W tau, mixed with
-// that of a narrower prior on moments, and the smallest singular value of the dimensionless Jacobian. A row of a 6 x 6
-// matrix is one vector of eight lanes, two of four or three of two; the operations of a number and their order do not
-// depend on that.
+// Posterior of a wrench from joint torques (observers/wrench.hpp): A = J W J' + prior, F = A^-1 J W tau, a mixture over
+// wider and smaller priors, and the smallest singular value of the dimensionless Jacobian.
+// A row of a 6 x 6 matrix is one vector of eight lanes, two of four or three of two; the operations of a number and
+// their order do not depend on that.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "robot_dynamics/rigid_body/kernel/jobs.hpp"
@@ -116,20 +117,29 @@ RD_INLINE double dot(const Row& a, const Row& b) {
   return Square::sum_of(products);
 }
 
-// F and A^-1 of the wider prior become those of the mixture with the narrower one, whose inverse is B: weights by the
-// marginal likelihood, exp(chi2/2) / sqrt(det A det P).
-RD_INLINE void mix(const Row& b, double odds, const Square& B, Row& F, Square& A) {
-  Row point{}, apart;
-  six_times([&](auto r) RD_FLAT { point.add(b.at<r.n>(), B.row[r.n]); });
-  for (int p = 0; p < pieces; ++p) apart.v[p] = point.v[p] - F.v[p];
-  const double likely = odds * std::exp(0.5 * dot(b, apart)), share = likely / (1.0 + likely);
-  const Row spread = apart.times(fill<Vec>(share * (1.0 - share)));
-  six_times([&](auto r) RD_FLAT {
-    for (int p = 0; p < pieces; ++p)
-      A.row[r.n].v[p] = fma(fill<Vec>(share), B.row[r.n].v[p] - A.row[r.n].v[p], A.row[r.n].v[p]);
-    A.row[r.n].add(apart.at<r.n>(), spread);
-  });
-  F.add(fill<Vec>(share), apart);
+// `value` on the diagonal of three axes from `k` on.
+template <int k>
+RD_INLINE void add_prior(Square& A, double value) {
+  A.row[k].put<k>(A.row[k].v[k / lanes] + value);
+  A.row[k + 1].put<k + 1>(A.row[k + 1].v[(k + 1) / lanes] + value);
+  A.row[k + 2].put<k + 2>(A.row[k + 2].v[(k + 2) / lanes] + value);
+}
+
+// Mean and covariance of a mixture of normal distributions, by their weights.
+RD_INLINE void mix(const double* weight, const Row* mean, const Square* covariance, int count, Row& F, Square& C) {
+  double total = 0.0;
+  for (int j = 0; j < count; ++j) total += weight[j];
+  for (int j = 0; j < count; ++j) F.add(fill<Vec>(weight[j] / total), mean[j]);
+  for (int j = 0; j < count; ++j) {
+    const Vec share = fill<Vec>(weight[j] / total);
+    Row apart;
+    for (int p = 0; p < pieces; ++p) apart.v[p] = mean[j].v[p] - F.v[p];
+    const Row spread = apart.times(share);
+    six_times([&](auto r) RD_FLAT {
+      C.row[r.n].add(share, covariance[j].row[r.n]);
+      C.row[r.n].add(apart.at<r.n>(), spread);
+    });
+  }
 }
 
 // Smallest singular value from B = (G - s0^2 1)^-1 to about 1 %, without eigenvectors: largest eigenvalue of B^16
@@ -159,7 +169,8 @@ RD_INLINE void read_columns(const double* J, int n, Row* columns) {
 // False and no change where A is not positive definite or a result not finite.
 inline bool wrench_posterior(const WrenchProblem& x, WrenchSolution& out) {
   Row columns[most_columns], b{}, scale, first;
-  Square A{}, G{};
+  Square posterior[4] = {}, G{};  // bit 0: smaller prior of the force, bit 1: of the moment
+  Square& A = posterior[0];
   const double scales[8] = {x.per_length, x.per_length, x.per_length, 1, 1, 1, 0, 0}, m = x.moments;
   const double shown[8] = {1, 1, 1, m, m, m, 0, 0};
   scale.read(scales);
@@ -176,42 +187,45 @@ inline bool wrench_posterior(const WrenchProblem& x, WrenchSolution& out) {
     G.add_outer(fill<Vec>(1.0), scaled);
     b.add(fill<Vec>(weight * x.tau[i]), seen);
   }
+  const double smaller = 1.0 / (x.small * x.small) - 1.0;
+  const int count = smaller > 0.0 ? x.moments ? 4 : 2 : 1;
+  add_prior<0>(A, x.force_prior);
+  add_prior<3>(A, x.moments ? x.moment_prior : 1.0);
+  add_prior<0>(G, -x.least_square);
+  add_prior<3>(G, -x.least_square);
   bool definite = true, regular = true;
-  six_times([&](auto k) RD_FLAT {
-    constexpr int p = k.n / lanes;
-    const double prior = k.n < 3 ? x.force_prior : x.moments ? x.moment_prior : 1.0;
-    A.row[k.n].template put<k.n>(A.row[k.n].v[p] + prior);
-    G.row[k.n].template put<k.n>(G.row[k.n].v[p] - x.least_square);
-  });
-  const bool mixed = x.moments && x.point_prior > 0.0;
-  double wide = 1.0, narrow = 1.0, unused = 1.0;
-  Square point{};
-  six_times([&](auto k) RD_FLAT {  // pivots alternate: while one matrix waits for its division the other is reduced
-    if constexpr (k.n == 3)        // both priors share the pivots of the force
-      if (mixed) {
-        point = A;
-        narrow = wide;
-        six_times([&](auto m) RD_FLAT {
-          if constexpr (m.n >= 3)
-            point.row[m.n].template put<m.n>(A.row[m.n].v[m.n / lanes] + (x.point_prior - x.moment_prior));
-        });
+  double determinant[4] = {1.0, 1.0, 1.0, 1.0}, unused = 1.0;
+  posterior[1] = A;
+  add_prior<0>(posterior[1], smaller * x.force_prior);
+  six_times([&](auto k) RD_FLAT {  // pivots alternate: while one matrix waits for its division the others are reduced
+    if constexpr (k.n == 3)        // priors that differ in the moment alone share the pivots of the force
+      for (int j = 2; j < count; ++j) {
+        posterior[j] = posterior[j - 2];
+        determinant[j] = determinant[j - 2];
+        add_prior<3>(posterior[j], smaller * x.moment_prior);
       }
-    definite = reduce<k.n>(A, wide) && definite;
-    if constexpr (k.n >= 3)
-      if (mixed) definite = reduce<k.n>(point, narrow) && definite;
+    for (int j = 0; j < (k.n < 3 ? std::min(count, 2) : count); ++j)
+      definite = reduce<k.n>(posterior[j], determinant[j]) && definite;
     regular = reduce<k.n>(G, unused) && regular;
   });
-  Row F{};
-  six_times([&](auto r) RD_FLAT { F.add(b.at<r.n>(), A.row[r.n]); });
-  out.chi2 = dot(b, F);
-  if (mixed) mix(b, x.point_odds * std::sqrt(wide / narrow), point, F, A);
+  Row mean[4] = {}, F{};
+  Square C{};
+  const double odds = 1.0 / (x.small * x.small * x.small);  // 1/sqrt(det P) over that of the wider prior
+  double weight[4] = {1.0, odds, odds, odds * odds};
+  for (int j = 0; j < count; ++j) {
+    six_times([&](auto r) RD_FLAT { mean[j].add(b.at<r.n>(), posterior[j].row[r.n]); });
+    const double chi2 = dot(b, mean[j]);
+    if (j == 0) out.chi2 = chi2;
+    weight[j] *= std::sqrt(determinant[0] / determinant[j]) * std::exp(0.5 * (chi2 - out.chi2));
+  }
+  mix(weight, mean, posterior, count, F, C);
   if (!x.moments)
     six_times([&](auto k) RD_FLAT {
-      if constexpr (k.n >= 3) A.row[k.n].template put<k.n>(Vec{});
+      if constexpr (k.n >= 3) C.row[k.n].template put<k.n>(Vec{});
     });
   double f[8], inverse[6][8], bad = 0.0;
   F.write(f);
-  six_times([&](auto r) RD_FLAT { A.row[r.n].write(inverse[r.n]); });
+  six_times([&](auto r) RD_FLAT { C.row[r.n].write(inverse[r.n]); });
   for (int r = 0; r < 6; ++r) {
     bad += f[r] * 0.0;
     for (int c = 0; c < 6; ++c) bad += inverse[r][c] * 0.0;

@@ -67,11 +67,8 @@ def _run(check: Callable[[Report], Iterator[Finding]], result: Report) -> None:
 
 
 def random_poses(robot: RobotFile, count: int = POSES) -> np.ndarray:
-    """q (count, n) [rad], uniform within the position limits, at most +-pi where a joint turns further."""
-    n = robot.n_joints
-    lower = robot.array_or("limits.position_lower", -np.pi)
-    upper = robot.array_or("limits.position_upper", np.pi)
-    return np.random.default_rng(0).uniform(np.maximum(lower, -np.pi), np.minimum(upper, np.pi), (count, n))
+    """q (count, n) [rad], uniform within the robot's pose_range."""
+    return np.random.default_rng(0).uniform(*robot.pose_range, (count, robot.n_joints))
 
 
 def _model(robot: RobotFile) -> RobotModel:

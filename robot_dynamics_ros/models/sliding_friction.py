@@ -71,10 +71,8 @@ class Pieces:
 
 
 def typical_load(robot: RobotFile) -> np.ndarray:
-    """Mean of |gravity torque| (n,) [Nm] over random poses within the position limits: the load of the gears."""
-    lower, upper = robot.array_or("limits.position_lower", -np.pi), robot.array_or("limits.position_upper", np.pi)
-    low, high = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
-    q = np.random.default_rng(0).uniform(low, np.maximum(high, low), (POSES, robot.n_joints))
+    """Mean of |gravity torque| (n,) [Nm] over random poses within the robot's pose_range: the load of the gears."""
+    q = np.random.default_rng(0).uniform(*robot.pose_range, (POSES, robot.n_joints))
     body = _core.RigidBody(robot.chain())
     return np.abs(body.rnea(q, np.zeros_like(q), np.zeros_like(q))).mean(axis=0)
 

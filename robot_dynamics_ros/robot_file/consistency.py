@@ -79,7 +79,9 @@ def _links(robot: b.RobotFields) -> Iterator[Problem]:
 
 
 def _limits(robot: b.RobotFields) -> Iterator[Problem]:
-    lower, upper = robot.limits.position_lower or (), robot.limits.position_upper or ()
+    n = len(robot.kinematics.joints)
+    given = robot.limits.position_lower or (), robot.limits.position_upper or ()
+    lower, upper = (n * ends if len(ends) == 1 else ends for ends in given)
     for i, (lo, hi) in enumerate(zip(lower, upper, strict=False)):
         if lo is not None and hi is not None and not lo < hi:
             yield ("limits", "position_lower", i), f"{lo} must be < position_upper {hi}"

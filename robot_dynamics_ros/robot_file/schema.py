@@ -161,6 +161,13 @@ class RobotFile(b.RobotFields):
             return self.array("drives.effort.residual_inertia") if known else np.zeros(self.n_joints)
         return self.array("drives.rotor_inertia")
 
+    @property
+    def pose_range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions (n,), (n,) [rad] within the limits: half a turn from zero, a quarter from a limit beyond that."""
+        lower, upper = self.array_or("limits.position_lower", -np.inf), self.array_or("limits.position_upper", np.inf)
+        low = np.maximum(lower, np.minimum(-np.pi, upper - np.pi / 2))
+        return low, np.minimum(upper, np.maximum(np.pi, lower + np.pi / 2))
+
     def _placements(self) -> np.ndarray:
         for joint in self.kinematics.joints:
             if None in ((joint.a, joint.alpha, joint.d) if self.is_dh else (joint.xyz, joint.rpy)):

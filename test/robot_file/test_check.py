@@ -6,6 +6,7 @@ from click.testing import CliRunner
 from robot_text import changed, write
 
 from robot_dynamics_ros.cli.check import command
+from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.models.robot_report import random_poses, report
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.robot_file.gaps import estimates, one_recording_gives, unknown_numbers
@@ -115,6 +116,18 @@ def test_masses_in_grams_are_warned_of_and_those_of_every_shipped_arm_are_not(tm
 def test_unknown_numbers_leave_their_checks_out(tmp_path):
     found = report(load_robot(write(tmp_path, changed(("links",), None))))
     assert found.ok and "moving mass [kg]" not in found.numbers
+
+
+@pytest.mark.parametrize("lower, upper", [(3.5, 5.5), (-6.0, -4.0), (-6.28319, -6.28), (None, -4.0), (3.1, 9.0)])
+def test_limits_beyond_half_a_turn_are_checked_at_poses_within_them(tmp_path, lower, upper):
+    raw = changed(("limits", "position_lower"), lower)
+    raw["limits"]["position_upper"] = upper
+    file = write(tmp_path, raw)
+    assert run(file).exit_code == 0
+    robot, q = load_robot(file), random_poses(load_robot(file))
+    within = q <= upper if lower is None else (q >= lower) & (q <= upper)
+    assert within.all() and q[:, 0].std() > 0.2 * min(np.pi / 2, 1.0 if lower is None else upper - lower)
+    assert np.all(Limits.of(robot).lower < Limits.of(robot).upper)
 
 
 def test_poses_stay_within_limits_and_repeat():

@@ -25,6 +25,7 @@ CASES = [
     (("limits", "velocity"), "fast", "limits.velocity", "'fast' must be a list"),
     (("limits", "position_lower"), [NAN, -1.0], "limits.position_lower[0: one]", "nan must be a number"),
     (("limits", "position_lower"), [3.5, -1.0], "limits.position_lower[0: one]", "3.5 must be < position_upper 3.0"),
+    (("limits", "position_lower"), 3.5, "limits.position_lower[1: two]", "3.5 must be < position_upper 3.0"),
     (("limits", "position_lower"), [INF, -1.0], "limits.position_lower[0: one]", "inf must be < position_upper 3.0"),
     (("limits", "velocty"), [2.0, 2.0], "limits.velocty", "unknown key; did you mean 'velocity'?"),
     (("limits", "zzz"), 1.0, "limits.zzz", "unknown key; known: source, position_lower"),

@@ -119,11 +119,9 @@ def unknown_at_small_speeds(names: Sequence[str], slow: np.ndarray) -> str:
 def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
     """Deviation (n,) [Nm] of gravity that its identified parameters leave over all poses: sqrt(mean a' cov a).
 
-    POSES random poses within the position limits, at most half a turn; 0 for a model without covariance.
+    POSES random poses within the robot's pose_range; 0 for a model without covariance.
     """
-    low = np.maximum(robot.array_or("limits.position_lower", -np.pi), -np.pi)
-    high = np.minimum(robot.array_or("limits.position_upper", np.pi), np.pi)
-    q = np.random.default_rng(0).uniform(low, high, (POSES, robot.n_joints))
+    q = np.random.default_rng(0).uniform(*robot.pose_range, (POSES, robot.n_joints))
     still, covariance = np.zeros_like(q), model.solution.covariance
     if covariance is None:
         return np.zeros(robot.n_joints)

@@ -46,11 +46,11 @@ class Limits(JointLimits):
 
     @classmethod
     def of(cls, robot: Any, **space: Any) -> Limits:
-        """Limits of a robot file: positions within +-pi, accelerations at most 4 rad/s2; space: fields from floor on.
+        """Limits of a robot file: its pose_range, accelerations at most 4 rad/s2; space: fields from floor on.
 
         An unknown velocity limit counts as 1.5 rad/s; other unknown limits as in JointLimits.
         """
         joints = joint_limits(robot, position=np.pi, velocity=1.5)
-        lower, upper = np.maximum(joints.lower, -np.pi), np.minimum(joints.upper, np.pi)
+        lower, upper = robot.pose_range
         speed = np.inf if robot.limits.tcp_speed is None else float(robot.limits.tcp_speed)
         return cls(lower, upper, joints.velocity, np.minimum(joints.acceleration, 4.0), joints.torque, speed, **space)

@@ -65,10 +65,7 @@ def strength(robot: RobotFile) -> np.ndarray:
     Limits of URDF files are often placeholders; a drive hundreds of times too strong would bring its rotor along.
     """
     n, draw = robot.n_joints, np.random.default_rng(0)
-    lower, upper = (
-        _known(robot, f"limits.position_{side}", value) for side, value in (("lower", -3.0), ("upper", 3.0))
-    )
-    q = draw.uniform(np.maximum(lower, -np.pi), np.minimum(upper, np.pi), (POSES, n))
+    q = draw.uniform(*robot.pose_range, (POSES, n))
     qd = draw.uniform(-1, 1, (POSES, n)) * np.minimum(_known(robot, "limits.velocity", VELOCITY), VELOCITY)
     qdd = draw.uniform(-1, 1, (POSES, n)) * np.minimum(_known(robot, "limits.acceleration", ACCELERATION), ACCELERATION)
     model = RobotModel(robot.chain())

@@ -13,6 +13,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, DataError
 from robot_dynamics_ros.outputs import write_atomically, writing
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.problems import nearest
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 from robot_dynamics_ros.signals import joint_columns
 from robot_dynamics_ros.trajectories.motions import JointMotion
@@ -21,6 +22,7 @@ MAX_MOTION_BYTES = 1 << 28
 AT_ONCE = 4096  # samples computed at once: other threads wait for the interpreter meanwhile
 MAX_SAMPLES = 4_000_000  # over two hours at 500 Hz: longer ones are mistakes
 MOST_POINTS = 10_000  # of a trajectory in one message: the interpreter is blocked while one is parsed
+WAYPOINT_KEYS = ("source", "unit", "joint_names", "waypoints")
 VELOCITY = "/velocity"  # behind a joint's name: column of its velocity
 CORNER = 0.25  # of the largest acceleration: a step of it is a point of the motion
 NEAR = 1e-3  # rad between a motion and the cubics through its points
@@ -150,8 +152,13 @@ def load_waypoints(path: str | Path, joint_names: tuple[str, ...] | list[str]) -
     names = content.get("joint_names")
     if not isinstance(names, list) or sorted(map(str, names)) != sorted(joint_names):
         raise ConfigError(str(path), "joint_names", f"{names} are not the robot's joints {list(joint_names)}")
-    if content.get("unit", "rad") not in ("rad", "deg"):
-        raise ConfigError(str(path), "unit", f"{content['unit']!r} must be rad or deg")
+    unit = content.get("unit")
+    if unit not in ("rad", "deg"):
+        wrong = "is missing: write" if unit is None else f"{unit!r} must be"
+        raise ConfigError(str(path), "unit", f"{wrong} rad or deg")
+    for key in content:
+        if key not in WAYPOINT_KEYS:
+            raise ConfigError(str(path), str(key), f"unknown key{nearest(str(key), WAYPOINT_KEYS)}")
     try:
         points = np.array(content.get("waypoints"), dtype=float)
     except (TypeError, ValueError) as error:
@@ -159,4 +166,4 @@ def load_waypoints(path: str | Path, joint_names: tuple[str, ...] | list[str]) -
     if points.ndim != 2 or points.shape[1] != len(names) or len(points) < 2 or not np.isfinite(points).all():
         raise ConfigError(str(path), "waypoints", f"shape {points.shape} must be (at least 2, {len(names)}) and finite")
     ordered = points[:, [names.index(name) for name in joint_names]]
-    return np.deg2rad(ordered) if content.get("unit") == "deg" else ordered
+    return np.deg2rad(ordered) if unit == "deg" else ordered

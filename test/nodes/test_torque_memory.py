@@ -46,7 +46,7 @@ def path_around(graph, file):
     position = dict(zip(graph.state.name, graph.state.position, strict=True))
     here = [position[name] for name in JOINTS]
     points = [here, [q + 0.25 for q in here], [q - 0.25 for q in here]]
-    file.write_text(yaml.safe_dump({"joint_names": list(JOINTS), "waypoints": points}))
+    file.write_text(yaml.safe_dump({"unit": "rad", "joint_names": list(JOINTS), "waypoints": points}))
 
 
 def test_learned_friction_outlives_the_node(tmp_path):

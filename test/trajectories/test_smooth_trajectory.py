@@ -62,9 +62,11 @@ def test_the_shipped_waypoints_are_those_of_the_table_in_any_joint_order():
         ("3", "mapping"),
         ("{joint_names: [a], waypoints: [[1], [2]]}", "joint_names"),
         ("{joint_names: [a, b], unit: grad, waypoints: [[1, 2], [2, 3]]}", "unit"),
-        ("{joint_names: [a, b], waypoints: [[1, 2], [2]]}", "waypoints"),
-        ("{joint_names: [a, b], waypoints: [[1, 2], [2, .nan]]}", "waypoints"),
-        ("{joint_names: [a, b], waypoints: [[1, 2]]}", "waypoints"),
+        ("{joint_names: [a, b], waypoints: [[1, 2], [2, 3]]}", "unit: is missing: write rad or deg"),
+        ("{joint_names: [a, b], unit: deg, speed: 0.1, waypoints: [[1, 2], [2, 3]]}", "speed: unknown key; known: "),
+        ("{joint_names: [a, b], unit: rad, waypoints: [[1, 2], [2]]}", "waypoints"),
+        ("{joint_names: [a, b], unit: rad, waypoints: [[1, 2], [2, .nan]]}", "waypoints"),
+        ("{joint_names: [a, b], unit: rad, waypoints: [[1, 2]]}", "waypoints"),
     ],
 )
 def test_a_bad_file_names_itself_and_the_field(tmp_path, text, field):

@@ -224,7 +224,7 @@ def test_a_robot_that_falls_silent_and_returns_is_found_again_and_nothing_old_is
     rig.cycle(100)
     assert rig.diagnosed("stream")[0] == "the connection was lost"
     done, why = trigger(rig, "rearm")
-    assert not done and "the stream is fault now" in why
+    assert not done and why == "the fault is still there: the connection was lost"
     driver.silent, driver.condition, driver.last_error = False, StreamState.ok, ""
     silent_ns = driver.now
     assert heard(rig, 50) == 50

@@ -1,5 +1,7 @@
 """Torque crossed with motion, stops and the enable switch, in simulated time: the test steps the robot."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros._core import GuardState
+from robot_dynamics_ros._core import GuardState, StreamState
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.robot import motion_interface, refusals
 from robot_dynamics_ros.nodes.robot.joint_trajectory import MOST_BYTES, MOST_POINTS
@@ -57,6 +59,14 @@ def test_torque_is_not_enabled_while_a_motion_runs(stand):
     driver.servo(np.tile(driver.state.q, (10, 1)))
     done, text = node.call("enable_guiding")
     assert not done and "a motion is running" in text
+
+
+def test_a_protective_stop_is_the_reason_why_torque_and_rearm_are_refused(stand):
+    node, driver = stand
+    driver.condition = StreamState.safe
+    driver.status = replace(driver.status, safety_normal=False, safety_text="protective stop")
+    assert node.call("enable_guiding") == (False, "no torque: safety mode is protective stop")
+    assert node.call("rearm")[1] == "the fault is still there: stream safe; safety mode protective stop"
 
 
 def hold(node, pressed=True):

@@ -194,22 +194,25 @@ class DriverInterface(NodePart):
             self._motion.on_sample(sample)
 
     def _rearm(self) -> str:
-        condition = self._driver.condition
-        if condition >= StreamState.safe:
-            raise CapabilityError(f"the stream is {condition.name} now")
+        if self._driver.condition >= StreamState.safe:
+            raise CapabilityError(f"the fault is still there: {worst(*self._faults())[1]}")
         if self._torque is not None:
             self._torque.rearm()
         self._driver.rearm()
         return "latched faults cleared"
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
+    def _faults(self) -> list[tuple[bytes, str]]:
+        """Level and text of the stream, and of a safety mode that is not normal."""
+        driver, robot = self._driver, self._driver.status
+        found = [(LEVELS[driver.condition], driver.last_error or f"stream {driver.condition.name}")]
+        return found if robot.safety_normal else [*found, (ERROR, f"safety mode {robot.safety_text}")]
+
     def diagnose(self) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values of the stream and the robot behind it."""
         driver = self._driver
         counts, robot, condition = driver.statistics(), driver.status, driver.condition
-        found = [(LEVELS[condition], driver.last_error or f"stream {condition.name}")]
-        if not robot.safety_normal:
-            found.append((ERROR, f"safety mode {robot.safety_text}"))
+        found = self._faults()
         if counts.overruns:
             found.append((ERROR, f"{counts.overruns} samples lost: this machine is too slow"))
         if unpublished := self.lateness.unpublished:

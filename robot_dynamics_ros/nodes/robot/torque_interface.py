@@ -197,8 +197,11 @@ class TorqueInterface(NodePart):
 
     def _refuse(self) -> None:
         driver, sample = self._driver, self._sample
-        if not self._node.active or sample is None or driver.condition >= StreamState.safe:
-            raise CapabilityError("no torque: the node is not active, or the stream of states is not alive")
+        if not self._node.active or sample is None:
+            raise CapabilityError("no torque: the node is not active, or no state has arrived")
+        refuse_torque(self.robot, driver.info, driver.status)
+        if driver.condition >= StreamState.safe:
+            raise CapabilityError(f"no torque: {driver.last_error or 'the stream of states is not alive'}")
         if self.live:
             raise CapabilityError("no torque: it is enabled already; disable it first")
         if self.loop.running:
@@ -218,7 +221,6 @@ class TorqueInterface(NodePart):
                 f"no torque: there is another node named {self._node.get_name()}; end it (one that was killed is "
                 "forgotten after some seconds)"
             )
-        refuse_torque(self.robot, driver.info, driver.status)
         if not np.abs(sample.qd).max() <= MOVING:
             raise CapabilityError("no torque: the robot moves; what its effort means is checked at rest")
         refuse_semantics(self.robot, sample.effort, self._model.gravity(sample.q), coulomb_level(self.robot))

@@ -176,6 +176,9 @@ def test_an_unknown_plant_and_a_missing_mujoco_are_named(monkeypatch):
     for plant in ("bullet", "bench.mujoco_plant:Bullet", ":"):
         with pytest.raises(ConfigError, match=f"plant: '{plant}' is neither 'elastic' nor module:class"):
             SimulatedRobot("ur5e", plant=plant)
+    for plant in ("os:path", "json:JSONDecoder"):  # neither is the class of a plant
+        with pytest.raises(ConfigError, match=f"plant: {plant}: "):
+            SimulatedRobot("ur5e", plant=plant)
     monkeypatch.setattr("mujoco.mjtBias", object())
     with pytest.raises(CapabilityError, match="has no dcmotor: pip install 'mujoco>=3.7'"):
         mujoco_model.mujoco()

@@ -117,8 +117,8 @@ def load_plant(
             core = _core.Plant(actual, nominal, true, seed=int(seed), **file.integration.model_dump())
         else:
             core = _named(robot.name, plant)(robot, actual, nominal, true, int(seed), *plant.split(":", 2)[2:])
-    except ValueError as error:
-        raise ConfigError(robot.name, "plant", str(error)) from None
+    except (TypeError, ValueError) as error:  # TypeError: what `plant` names is no such class
+        raise ConfigError(robot.name, "plant", f"{plant}: {error}") from None
     return Machine(core, controller_model, file, true, links)
 
 

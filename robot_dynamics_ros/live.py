@@ -14,6 +14,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.core_file import STAGES
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models.robot_report import refuse_implausible
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Sample
 
@@ -51,6 +52,7 @@ class LiveForce:
         self, robot: RobotFile | str | Path, parameters: Mapping[str, Mapping[str, Any]] | None = None
     ) -> None:
         self.robot = load_robot(robot) if isinstance(robot, (str, Path)) else robot
+        refuse_implausible(self.robot)
         self.pipeline = Pipeline(self.robot, parameters, STAGES)
         self._sample = Sample(self.robot.joint_names)
 

@@ -8,6 +8,7 @@ from typing import Any
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models.robot_report import refuse_implausible
 from robot_dynamics_ros.robot_file import RobotFile
 
 STAGES = ("motion", "temperature", "friction", "force")
@@ -19,6 +20,7 @@ def core_text(robot: RobotFile, parameters: Mapping[str, Mapping[str, Any]] | No
     parameters: as in Pipeline, e.g. {"force": {"bandwidth": 40.0}}. Raises ConfigError for an unknown parameter, one
     out of range, or friction.model observer, which needs a motor encoder; CapabilityError for unknown links.
     """
+    refuse_implausible(robot)
     pipeline = Pipeline(robot, parameters, STAGES)
     motion, temperature, friction, force = (pipeline.stage(name) for name in STAGES)
     if friction.observer is not None:

@@ -28,6 +28,7 @@ from robot_dynamics_ros.nodes.claims import claim
 from robot_dynamics_ros.nodes.robot.driver_interface import LOAD_INERTIA
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
+from robot_dynamics_ros.robot_file import load_robot, save_robot
 
 ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
 
@@ -268,6 +269,16 @@ def test_a_whole_number_for_a_float_at_the_start_says_how_it_is_written(elsewher
     given = [Parameter("force.bandwidth", value=40)]
     with pytest.raises(ConfigError, match=r"force\.bandwidth.*with a point, as 40\.0"):
         RobotNode("composed_node", context=elsewhere, use_global_arguments=False, parameter_overrides=given)
+
+
+def test_a_robot_file_that_check_refuses_is_refused_by_a_node_without_a_launch(elsewhere, tmp_path):
+    save_robot(load_robot("ur5e").with_updates({"limits.torque": [1.0] * 6}), tmp_path / "weak.yaml")
+    given = [Parameter("robot", value=str(tmp_path / "weak.yaml"))]
+    options = {"context": elsewhere, "use_global_arguments": False, "parameter_overrides": given}
+    node = RobotNode("composed_node", namespace="weak", **options)
+    assert not node.bring_up() and "cannot hold the arm" in node.failure
+    node.drop()
+    node.destroy_node()
 
 
 def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(elsewhere):

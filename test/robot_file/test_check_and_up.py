@@ -13,7 +13,9 @@ from robot_dynamics_ros.drivers.factory import driver_of, make_driver
 from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.effort.rest import EffortRecognition
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.live import LiveForce
 from robot_dynamics_ros.models.robot_report import report
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.store import dump, examine_robot
@@ -109,8 +111,10 @@ def test_what_no_part_can_use_is_refused_by_its_bound(field, value, bound):
 def test_what_check_refuses_is_not_started(tmp_path):
     robot = load_robot("ur5e").with_updates({"limits.torque": [1.0] * 6})
     (tmp_path / "weak.yaml").write_text(dump(robot))
-    with pytest.raises(ConfigError, match="cannot hold the arm"):
-        describe(str(tmp_path / "weak.yaml"))
+    file = str(tmp_path / "weak.yaml")
+    for start in (describe, LiveForce, lambda file: core_text(load_robot(file))):
+        with pytest.raises(ConfigError, match="cannot hold the arm"):
+            start(file)
 
 
 def test_a_driver_needs_an_address():

@@ -16,6 +16,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.robot_report import refuse_implausible
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.metrics import Metrics
@@ -69,6 +70,7 @@ class RobotNode(LifecycleBase):
     def build(self) -> None:
         """Robot file, driver, pipeline, publishers."""
         robot = load_robot(self.value("robot"))
+        refuse_implausible(robot)
         self._driver = driver_for(self, robot) if self.has_parameter("driver") else None
         if self._selection.stages:
             self._estimates = self._make_estimates(robot)

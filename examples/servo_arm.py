@@ -167,5 +167,8 @@ def main(rate: float = 100.0, constant: float | None = CONSTANT):
 
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("rate", type=float, nargs="?", default=100.0, help="Hz")
-    main(arguments.parse_args().rate)
+    arguments.add_argument("rate", type=float, nargs="?", default=100.0, help="Hz, 20 to 500")
+    rate = arguments.parse_args().rate
+    if not 20.0 <= rate <= 500.0:
+        arguments.error(f"rate: {rate:g} Hz must be within 20..500")
+    main(rate)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import runpy
 import subprocess
 from pathlib import Path
 
@@ -68,6 +69,14 @@ def test_a_servo_arm_with_currents_only_is_identified_and_its_deviations_are_hon
         assert rms < 3.5 and rms < 2.5 * std and within > least
     seen, false, _ = figures["contact"]
     assert seen > 0.7 and false < 0.03
+
+
+@pytest.mark.parametrize("rate", ["0", "nan", "-5"])
+def test_a_rate_that_no_bus_has_is_refused(rate, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["servo_arm.py", rate])
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(EXAMPLES / "servo_arm.py"), run_name="__main__")
+    assert f"rate: {rate} Hz must be within 20..500" in capsys.readouterr().err
 
 
 def test_the_code_cells_of_the_notebook_run():

@@ -134,6 +134,7 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
 
         sizes = {to: o[option] for option, to in SIZES[kind].items() if to and o[option] is not None}
         if o["learned"] is not None:
+            refuse_options(("duration", "seed"), "--learned, which finds the shortest motion")
             motion, text = _for_what_is_open(o["learned"], arm, limits)
         else:
             motion = (design_points if kind == "points" else design_fourier)(arm, limits, progress=report, **sizes)
@@ -152,7 +153,7 @@ def _for_what_is_open(state: Path, arm: RobotFile, limits: Limits) -> tuple[Exci
     store = Store(state, arm)
     session = Session.of(store, prior_of_file(store, None))
     motion, shown = shortest_motion(session.prior, session.known().state, limits)
-    return motion, f"shows {len(shown)} of the open parameters: {', '.join(shown)}"
+    return motion, f"shows {len(shown)} of the open parameters{': ' * bool(shown)}{', '.join(shown)}"
 
 
 def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> tuple[Excitation, Limits, Points]:

@@ -27,6 +27,7 @@ def judged(
     again = [line for line in session.lines if line.startswith(("left out", "warmed"))]
     seen = sum(k.left <= OPEN for k in known)
     state = session.store.directory
+    waits = proposal.robot is not None and not proposal.better  # proposed before, and not judged again
     if proposal.robot is None:
         why = next((text for text in proposal.reasons if not text.startswith("error on")), "nothing is new")
         headline = f"the present robot file stays: {why}."
@@ -36,13 +37,14 @@ def judged(
         done = "is the next version" if applied else "is proposed"
         joints = session.prior.columns.robot.joint_names
         where = "the other half of a recording; another one says more" if proposal.halves else "held-out recordings"
-        headline = f"a better robot file {done}: {improvement(proposal, joints)} on {where}."
+        found = f"{improvement(proposal, joints)} on {where}" if not waits else "as found with its recordings at hand"
+        headline = f"a better robot file {done}: {found}."
         take = f"robot-dynamics learn {robot} --state {state} --apply"
         then = f"robot-dynamics up --robot {state / 'robot.yaml'}" if applied else take
     masses = f"{seen} of {len(known)} base parameters of the masses are determined by the recordings"
     friction = "; what improves is friction" if proposal.robot is not None and not seen else ""
     said = verdict(
-        "fair" if left_out or proposal.worse or proposal.halves else "good",
+        "fair" if left_out or proposal.worse or proposal.halves or waits else "good",
         headline,
         *left_out,
         *again,

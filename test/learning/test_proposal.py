@@ -266,6 +266,9 @@ def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker,
     report = json.loads((tmp_path / "state" / "learn.json").read_text())
     assert done.exit_code == 0 and says in " ".join(report["verdict"]), done.output
     assert report["level"] == ("fair" if report["proposed"] else "good") and len(report["lines"]) == 1
+    again = run("ur5e", "--state", tmp_path / "state")  # the recording is not at hand, its proposal is
+    assert "nan" not in again.output and ("as found with its recordings" in again.output) == report["proposed"]
+    assert again.output.startswith("Fair" if report["proposed"] else "Good"), again.output
 
 
 def test_a_recording_of_a_smaller_robot_is_refused(worker, tmp_path):

@@ -113,6 +113,7 @@ class Store:
             )
         if target is not None:
             self.add(found[0], target)
+        self.offer(None)  # it may be learned from what is taken out
         self._path(source, found[0].about["sha256"]).unlink()
         return found[0]
 

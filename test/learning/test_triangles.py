@@ -103,7 +103,9 @@ def test_a_state_directory_keeps_removes_and_names_what_it_lacks(worker, tmp_pat
         store.add(T)
     assert [T.time for T in store.triangles()] == [T.time for T in worker.triangles[:2]]
     assert store.place_of(worker.triangles[0].about["sha256"]) == "recordings"
+    store.offer(worker.robot)
     store.move("day0", "recordings", None)
+    assert store.offered() is None  # a file that was learned from it is not applied later
     assert [T.about["recording"] for T in store.triangles()] == ["day1"]
     store.move("day1", "recordings", "held")
     assert store.triangles() == [] and len(store.triangles("held")) == 1

@@ -51,9 +51,12 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def write_atomically(path: str | Path, text: str) -> None:
-    """Replace `path` by `text`: a reader sees the old or the new file. Raises OSError naming `path`."""
+    """Replace `path` by `text`: a reader sees the old or the new file. Raises OSError naming `path`.
+
+    Bytes of file names that are no UTF-8 become `?`.
+    """
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", errors="replace")
 
 
 def refuse_existing(option: str, path: Path) -> None:

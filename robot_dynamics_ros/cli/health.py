@@ -15,7 +15,7 @@ from robot_dynamics_ros.cli.options import (
     view_file_option,
 )
 from robot_dynamics_ros.cli.printed import console, progress, show_verdict, stderr, write_json
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import DataError, printable
 from robot_dynamics_ros.robot_file import load_robot
 
 
@@ -58,7 +58,7 @@ def command(
         except DataError as error:
             stderr.print(f"left out: {error}")
             continue
-        groups.setdefault(bag.resolve().parent.name if fleet else arm.name, []).append(found)
+        groups.setdefault(printable(bag.resolve().parent.name) if fleet else arm.name, []).append(found)
     if not groups:
         raise DataError("no recording can be used")
     groups = {name: by_time(group) for name, group in sorted(groups.items())}

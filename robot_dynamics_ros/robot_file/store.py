@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file.blocks import InputFile, ProvenanceEntry
 from robot_dynamics_ros.robot_file.problems import examine, validated
@@ -107,10 +107,10 @@ def save_robot(
     path = Path(path)
     argv = [Path(sys.argv[0]).name, *sys.argv[1:]]
     try:
-        files = tuple(InputFile(name=Path(p).name, sha256=file_sha256(Path(p))) for p in inputs)
+        files = tuple(InputFile(name=printable(Path(p).name), sha256=file_sha256(Path(p))) for p in inputs)
         entry = ProvenanceEntry(
             date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            command=command if command is not None else shlex.join(argv)[:4000],
+            command=printable(command if command is not None else shlex.join(argv)),
             inputs=files,
             changed=tuple(changed),
         )

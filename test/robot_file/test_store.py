@@ -11,6 +11,7 @@ import pytest
 from robot_text import TWO_JOINTS, write
 
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import load_robot, save_robot, shipped_robots
 from robot_dynamics_ros.robot_file.store import config_directories, find_robot
 
@@ -72,6 +73,16 @@ def test_provenance_grows_with_hashes_of_the_inputs(tmp_path):
     assert one.command == "identify run.bag" and one.inputs[0].name == "run.bag"
     assert one.inputs[0].sha256 == hashlib.sha256(b"motion").hexdigest()
     assert two.changed == ("friction",) and two.date >= one.date and two.command
+
+
+def test_the_name_of_an_input_may_be_no_utf_8(tmp_path):
+    data = tmp_path / "l\udce4t.bag"  # as a file system gives the byte 0xe4
+    data.write_bytes(b"motion")
+    save_robot(load_robot("ur5e"), tmp_path / "a.yaml", command=f"identify {data}", inputs=[data])
+    (entry,) = load_robot(tmp_path / "a.yaml").provenance
+    assert entry.inputs[0].name == "l?t.bag" and entry.command.endswith("l?t.bag")
+    write_atomically(tmp_path / "page.html", f"page of {data.name}")
+    assert (tmp_path / "page.html").read_text() == "page of l?t.bag"
 
 
 @pytest.mark.parametrize("broken", ["os.fsync", "pathlib.Path.replace"])

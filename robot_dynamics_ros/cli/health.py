@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -50,6 +51,7 @@ def command(
 
     if fleet:
         refuse_options(("view_file",), "--fleet")
+        _refuse_namesakes(bags)
     arm = load_robot(robot)
     groups: dict[str, list[Measurement]] = {}
     for bag in progress(bags, "recordings", len(bags)):
@@ -85,3 +87,11 @@ def command(
 
         console.print(f"view: {write_series_rrd(*curves(over_time), arm.joint_names, view_file)}")
     console.print(f"next: {results[name]['next']}")
+
+
+def _refuse_namesakes(bags: Iterable[Path]) -> None:
+    """Raises DataError for two directories of a fleet with one name: their robots would be one."""
+    found: dict[str, Path] = {}
+    for place in (bag.resolve().parent for bag in bags):
+        if (other := found.setdefault(place.name, place)) != place:
+            raise DataError(f"{other} and {place}: two robots with one name; rename one of the directories")

@@ -257,3 +257,9 @@ def test_an_axis_does_not_magnify_what_is_small():
     assert high - low > 15
     low, high = _reach(np.array([100.0, 40.0]), 0.1)
     assert low < 40 < 100 < high
+
+
+def test_two_robots_of_a_fleet_with_one_name_are_not_taken_for_one(tmp_path):
+    bags = [str(tmp_path / site / "cell_1" / "day") for site in ("north", "south")]
+    done = CliRunner().invoke(command, [*bags, "--robot", "ur5e", "--fleet", "--out", str(tmp_path / "out")])
+    assert "two robots with one name" in str(done.exception) and "south/cell_1" in str(done.exception)

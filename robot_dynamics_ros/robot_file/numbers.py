@@ -120,10 +120,15 @@ def _as_parameter(value: Any) -> Any:
     return value if isinstance(value, tuple) else (value,)
 
 
+def _plain_parameter(value: Any) -> Any:
+    """The list of a single joint stays a list of lists."""
+    return value if value and isinstance(value[0], tuple) else _as_scalar(value)
+
+
 def _of_one(value: Any) -> Any:
     return (_nested_tuple(value),)
 
 
 ParameterValue = Annotated[Any, BeforeValidator(_of_one), PlainSerializer(lambda value: value[0])]
-ParameterValues = Annotated[Any, BeforeValidator(_as_parameter), PlainSerializer(_as_scalar)]
+ParameterValues = Annotated[Any, BeforeValidator(_as_parameter), PlainSerializer(_plain_parameter)]
 Source = Annotated[dict[str, str], BeforeValidator(_as_sources), PlainSerializer(_plain_source)]

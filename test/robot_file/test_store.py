@@ -8,11 +8,12 @@ import sys
 
 import numpy as np
 import pytest
-from robot_text import TWO_JOINTS, write
+from robot_text import TWO_JOINTS, changed, write
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import load_robot, save_robot, shipped_robots
+from robot_dynamics_ros.robot_file.parameters import MODELS
 from robot_dynamics_ros.robot_file.store import config_directories, find_robot
 
 
@@ -22,6 +23,18 @@ def test_shipped_file_survives_a_round_trip(name, tmp_path):
     saved = save_robot(robot, tmp_path / "copy.yaml", command="test")
     assert load_robot(tmp_path / "copy.yaml") == saved != robot
     assert saved.model_copy(update={"provenance": robot.provenance}) == robot
+
+
+def test_a_list_of_one_joint_comes_back_from_the_file(tmp_path):
+    arm = changed(("kinematics", "joints"), TWO_JOINTS["kinematics"]["joints"][:1])
+    arm |= {"links": None, "friction": None, "limits": {"source": "here", "velocity": 2.0}}
+    arm["drives"] |= {"torque_constant": 10.0, "rotor_inertia": 1.0}
+    needed = {name: spec for name, spec in MODELS["hysteresis"]["presliding"].items() if spec.required}
+    numbers = {name: [[0.1, 0.2]] if spec.row else min(1.0, spec.upper) for name, spec in needed.items()}
+    block = {"source": "here", "model": "presliding", "parameters": numbers}
+    robot = load_robot(write(tmp_path, arm)).with_updates({"hysteresis": block})
+    save_robot(robot, tmp_path / "one.yaml")
+    assert load_robot(tmp_path / "one.yaml").hysteresis == robot.hysteresis
 
 
 def test_updates_are_validated_and_leave_the_original_alone():

@@ -231,6 +231,7 @@ def _limits(values: np.ndarray, margin: float) -> tuple[float, float]:
     if not len(finite):
         return -1.0, 1.0
     low, high = np.percentile(finite, [0.2, 99.8])
+    margin = margin or 1.0  # moments of an arm of few joints are 0, and so is their deviation
     return min(low, 0.0) - margin, max(high, 0.0) + margin
 
 

@@ -17,6 +17,7 @@ from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay, write_replay
+from robot_dynamics_ros.plots import plot_force
 from robot_dynamics_ros.signals import Log, Sample
 
 RECORDED = ("external_wrench", "framed_wrench", "external_joint_torque", "friction_torque")
@@ -44,6 +45,17 @@ def test_command_writes_bag_plot_and_numbers(tmp_path):
     estimates, _ = load_bag(out / "estimates", UR5E)
     assert np.median(estimates.external_wrench[600:, 2]) == pytest.approx(-70, abs=4)
     assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png", "replay.json"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_forces_and_deviations_of_zero_are_drawn_without_a_warning(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is in the reports extra")
+    zero = np.zeros((3, 6))
+    signals = {"external_wrench": zero, "external_wrench_std": zero, "contact": np.zeros((3, 7))}
+    for name in ("external_joint_torque", "external_joint_torque_std"):
+        signals[name] = zero
+    log = Log(UR5E.joint_names, np.arange(3) * 2_000_000, signals)
+    assert plot_force(log, tmp_path / "force.png", "moments of an arm of two joints").exists()
 
 
 def test_collisions_are_listed_at_the_rate_that_was_asked_for(tmp_path, no_pictures):

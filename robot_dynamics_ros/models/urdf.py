@@ -191,7 +191,8 @@ def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]
     for name in names:
         joint = by_name[name]
         if joint.get("type") not in ("revolute", "continuous"):
-            message = f"is {joint.get('type')}: only revolute and continuous joints are supported"
+            kind = f"is {joint.get('type')}: only revolute and continuous joints are supported"
+            message = f"{kind}; --tip LINK (in Python tip=...) ends the arm at a link before it"
             raise ConfigError(str(path), f"joint {name}", message)
         origin = joint.find("origin")
         far = max((abs(float(x)) for x in origin.get("xyz", "").split()), default=0.0) if origin is not None else 0.0

@@ -145,7 +145,7 @@ WRONG = {
     "nameless link": (robot(GOOD + "<link/>"), "a link has no name"),
     "nameless joint": (robot(GOOD + joint("", "fixed", "l1", "l0")), "a joint has no name"),
     "bad origin": (robot(GOOD.replace("0.4 0.5 0.6", "0 nan 0")), "joint f0: origin rpy"),
-    "prismatic": (robot(GOOD + SLIDE), "joint slide: is prismatic"),
+    "prismatic": (robot(GOOD + SLIDE), "joint slide: is prismatic.*--tip LINK"),
     "no joints": (robot(link("a")), "has 0 moving joints"),
     "too long": (robot(arm(17, 1)), "has 17 moving joints"),
     "mimic": (robot(GOOD + MIMIC), "joint m: mimics"),

@@ -196,4 +196,4 @@ def _number(loc: tuple[Any, ...], value: Any, spec: ModelParameter) -> Iterator[
         yield loc, f"{short(value)} must be a finite number"
     elif not spec.lower <= value <= spec.upper:
         bound = f">= {spec.lower}" if value < spec.lower else f"<= {spec.upper}"
-        yield loc, f"{short(value)} must be {bound} {spec.unit}"
+        yield loc, f"{short(value)} must be {bound} {spec.unit}".removesuffix(" 1")

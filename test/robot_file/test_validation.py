@@ -191,3 +191,9 @@ def test_asking_for_an_unknown_number_names_the_field(field, tmp_path):
     joints = " of two" if field == "drives.torque_constant" else ""
     with pytest.raises(CapabilityError, match=f"{field}{joints} is unknown"):
         robot.array(field)
+
+
+def test_the_bound_of_a_number_without_unit_ends_with_the_number(tmp_path):
+    raw = changed(("friction", "parameters", "beta"), -1.0)
+    (problem,), _ = examine_robot(write(tmp_path, raw))
+    assert str(problem).endswith("-1.0 must be >= 0.0")

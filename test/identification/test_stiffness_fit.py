@@ -94,3 +94,10 @@ def test_stiffness_within_three_standard_deviations():
 def test_data_without_deflection_is_refused(phi, torque, reason):
     with pytest.raises(DataError, match=reason):
         fit_stiffness(phi, torque)
+
+
+def test_columns_of_two_lengths_are_refused_and_lists_are_columns():
+    phi, torque = [-1e-3, -5e-4, -1e-4, 1e-4, 5e-4, 1e-3], [-20.0, -10.0, -2.0, 2.0, 10.0, 20.0]
+    assert fit_stiffness(phi, torque).a[0] == pytest.approx(20e3)
+    with pytest.raises(DataError, match=r"phi \(6,\) and torque \(5,\) must have one shape"):
+        fit_stiffness(phi, torque[:-1])

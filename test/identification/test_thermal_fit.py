@@ -1,5 +1,7 @@
 """Thermal identification from duty cycles: parameters come back, the warm-up is explained, poor runs are refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -114,3 +116,17 @@ def test_standstill_and_broken_columns_are_refused(cycles):
     ):
         with pytest.raises(DataError, match=reason):
             fit_thermal([broken], cold(), fixed={"heat_capacity": 500.0})
+
+
+@pytest.mark.parametrize(
+    ("fixed", "ambient", "text"),
+    [
+        ({"heat": 300.0}, AIR, "fixed heat 300.0 must be one of alpha"),
+        ({"heat_capacity": -300.0}, AIR, r"fixed heat_capacity -300.0 must be within 1\.\.100000"),
+        ({"heat_capacity": 300.0}, np.nan, r"ambient nan must be within -60\.\.200 deg C"),
+        ({"heat_capacity": 300.0}, 295.0, "ambient 295.0 must be"),
+    ],
+)
+def test_numbers_that_no_joint_has_are_named(cycles, fixed, ambient, text):
+    with pytest.raises(DataError, match=text):
+        fit_thermal([replace(cycles[0], ambient=ambient)], cold(), fixed=fixed)

@@ -79,6 +79,9 @@ def fit_stiffness(phi: np.ndarray, torque: np.ndarray, joint: str = "joint") -> 
     phi (N,) [rad], torque (N,) [Nm]. Raises DataError without deflection in both directions, or where the data says
     that stiffness is not positive (no real deflection was measured). [Madsen2020, ch4 eq. 12-22]
     """
+    phi, torque = np.asarray(phi, dtype=float), np.asarray(torque, dtype=float)
+    if phi.shape != torque.shape:
+        raise DataError(f"{joint}: phi {phi.shape} and torque {torque.shape} must have one shape")
     keep = np.isfinite(phi) & np.isfinite(torque)
     phi, torque = phi[keep], torque[keep]
     if len(phi) < 6:

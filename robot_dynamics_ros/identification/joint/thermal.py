@@ -71,6 +71,9 @@ class _Run:
         columns = [run.v, run.friction, *(x for x in (run.housing, run.load) if x is not None)]
         if any(len(x) != len(run.stamp_ns) for x in columns) or len(run.stamp_ns) < 2:
             raise DataError(f"{joint}: columns of a run differ in length, or it has fewer than two samples")
+        for name in ("ambient", "start"):
+            if (value := getattr(run, name)) is not None and not -60.0 <= value <= 200.0:
+                raise DataError(f"{joint}: {name} {value} must be within -60..200 deg C")
         seconds = (run.stamp_ns - run.stamp_ns[0]) * 1e-9
         if not (np.diff(seconds) > 0).all():
             raise DataError(f"{joint}: stamps of a run do not increase")
@@ -145,6 +148,11 @@ def fit_thermal(
     if friction.n_joints != 1 or not runs:
         raise DataError(f"{joint}: the fit needs the friction of one joint and at least one run")
     data, fixed = [_Run(r, friction, joint) for r in runs], fixed or {}
+    for name, value in fixed.items():
+        low, high = _BOX.get(name, (np.nan, np.nan))
+        if not low <= value <= high:
+            bound = f"within {low:g}..{high:g}" if name in _BOX else f"one of {', '.join(_BOX)}"
+            raise DataError(f"{joint}: fixed {name} {value} must be {bound}")
     reported = all(r.housing is not None for r in data)
     if not reported and "heat_capacity" not in fixed:
         raise DataError(

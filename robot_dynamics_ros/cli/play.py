@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -17,6 +18,10 @@ from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points, load_trajectory, resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
+if TYPE_CHECKING:
+    from robot_dynamics_ros.nodes.topics.monitor import Monitor
+
+ENDED = ("done", "stopped", "failed")  # states of a motion that is over
 ANSWER = 10.0  # s until the node accepts or refuses a trajectory
 POINT_RATE = 50.0  # Hz of the points of an action's goal, and of a long motion
 APPROACH = 120.0  # s that the move to the first point may take
@@ -68,11 +73,10 @@ def command(
         with stderr.status(f"moving, {length:.0f} s after the move to the first point"):
             try:
                 monitor.play(arm.joint_names, times - times[0], q, qd)
-                monitor.wait_for_motion(("starting", "moving", "done", "refused", "failed"), ANSWER)
-                monitor.wait_for_motion(("done", "stopped", "refused", "failed"), APPROACH + 2.0 * length)
+                _wait_for_end(monitor, length)
             except KeyboardInterrupt:
                 answered = monitor.stop_robot(ANSWER)
-                if not (monitor.wait_for_motion(("stopped", "done", "refused", "failed"), ANSWER) and answered):
+                if not (monitor.wait_for_motion(ENDED, ANSWER) and answered):
                     raise ConnectionFailed(
                         f"{node} does not report that it stopped: stop the robot by its own button"
                     ) from None
@@ -80,6 +84,13 @@ def command(
     if not answer.startswith(("done", "stopped")):
         raise CapabilityError(f"{motion}: {answer}")
     console.print(f"{motion}: {answer}")
+
+
+def _wait_for_end(monitor: Monitor, length: float) -> None:
+    """Block until the motion was refused or has ended; what is refused after it began is somebody else's."""
+    monitor.wait_for_motion(("starting", "moving", "refused", *ENDED), ANSWER)
+    if not monitor.snapshot().motion.startswith("refused"):
+        monitor.wait_for_motion(ENDED, APPROACH + 2.0 * length)
 
 
 def _few(points: Points) -> Points:

@@ -1,10 +1,12 @@
 """`robot-dynamics play`: what of a motion is sent."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from robot_dynamics_ros.cli.play import _few
+from robot_dynamics_ros.cli.play import _few, _wait_for_end
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points
 
@@ -26,3 +28,23 @@ def test_a_long_motion_of_excite_fits_into_one_message_and_keeps_its_path(durati
     inside = times <= few.times[-1]
     assert np.abs(path(times[inside]) - q[inside]).max() < 2e-3
     assert np.abs(path(times[inside], 1)).max() < 1.02 * np.abs(qd).max()
+
+
+@pytest.mark.parametrize(
+    ("states", "end"),
+    [
+        (["moving", "refused: a motion is running", "done"], "done"),  # the trajectory of another command was refused
+        (["starting", "moving", "stopped: stop was requested"], "stopped: stop was requested"),
+        (["refused: too far", "moving"], "refused: too far"),
+        (["failed: protective stop", "moving"], "failed: protective stop"),
+    ],
+)
+def test_play_waits_for_the_end_of_its_own_motion(states, end):
+    seen = SimpleNamespace(motion="")
+
+    def wait(words, _timeout):
+        while not seen.motion.startswith(words):
+            seen.motion = states.pop(0)
+
+    _wait_for_end(SimpleNamespace(wait_for_motion=wait, snapshot=lambda: seen), 1.0)
+    assert seen.motion == end

@@ -76,7 +76,7 @@ def load_trajectory(path: str | Path, robot: RobotFile) -> Points:
     if Path(path).exists() and (not Path(path).is_file() or Path(path).stat().st_size > MAX_MOTION_BYTES):
         raise DataError(f"{path}: is no file, or larger than {MAX_MOTION_BYTES} bytes")
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:  # a spreadsheet writes a mark at the beginning
             header = [name.strip() for name in file.readline().split(",")]
             table = np.array([[float(x) for x in line.split(",")] for line in file if line.strip()])
     except (OSError, ValueError) as error:

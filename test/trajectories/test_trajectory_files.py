@@ -53,6 +53,8 @@ def test_files_name_their_columns_in_any_order(tmp_path):
     points = Points(np.array([0.0, 2.0]), np.arange(12.0).reshape(2, 6), np.arange(12.0).reshape(2, 6) / 8)
     write_trajectory(file, ROBOT.joint_names, points)
     assert all(np.array_equal(a, b) for a, b in zip(load_trajectory(file, ROBOT), points, strict=True))
+    file.write_text("\ufeff" + file.read_text(), encoding="utf-8")  # as a spreadsheet writes it
+    assert np.array_equal(load_trajectory(file, ROBOT).q, points.q)
     for text in ("", "time,a\n0,1\n", "0,1,2,3,4,5,6\n", "time," + ",".join(names) + "\n0,x,1,1,1,1,1\n"):
         file.write_text(text)
         with pytest.raises(DataError, match=r"t\.csv"):

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -28,6 +28,7 @@ from robot_dynamics_ros.topics import PREFIX, check_prefix
 LOCAL = "127.0.0.1"  # address of a controller on this machine
 DRIVERS = next(p.choices for p in DRIVER if p.name == "driver")
 ROS_NAME = re.compile(r"(/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*/?)?")
+YIELDING = ("effort_semantics", "publish_description")  # a parameter file may say otherwise
 BUILT_IN = ("use_sim_time",)  # parameters every ROS node has
 
 
@@ -62,11 +63,10 @@ class Graph:
             out += ["-r", f"__ns:=/{self.namespace.strip('/')}"]
         for source, target in node.remappings:
             out += ["-r", f"{source}:={target}"]
-        if self.params_file:
-            out += ["--params-file", self.params_file]
-        for name, value in node.parameters.items():
-            out += ["-p", f"{name}:={json.dumps(value)}"]
-        return out
+        given = {name: ["-p", f"{name}:={json.dumps(value)}"] for name, value in node.parameters.items()}
+        first = [word for name in YIELDING for word in given.pop(name, [])]
+        file = ["--params-file", self.params_file] if self.params_file else []
+        return [*out, *first, *file, *(word for words in given.values() for word in words)]
 
 
 def describe(
@@ -203,6 +203,14 @@ def check_parameter_file(path: Path, graph: Graph) -> None:
             known |= declared(executable)
         for name, value in _flat(block):
             _check(path, name, value, known)
+            _refuse_overridden(path, name, value, [n for n in graph.nodes if node in (n.name, "**")])
+
+
+def _refuse_overridden(path: Path, name: str, value: Any, nodes: Sequence[NodeSpec]) -> None:
+    """Raises ConfigError for a value that the options of the command replace by another."""
+    for ours in (node.parameters.get(name, value) for node in nodes if name not in YIELDING):
+        if ours != value:
+            raise ConfigError(str(path), name, f"{value!r} has no effect: the command sets {ours!r}; use its option")
 
 
 def stage_parameters(path: Path) -> dict[str, dict[str, Any]]:

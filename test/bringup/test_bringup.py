@@ -97,19 +97,30 @@ GOOD = (
         (GOOD.replace("30.0", ".nan"), "outside"),
         (GOOD.replace("composed_node", "other_node"), "no node of this graph"),
         (GOOD.replace("ros__parameters", "parameters"), "ros__parameters"),
+        (GOOD.replace("10.0.0.2", "10.0.0.3"), "ip: '10.0.0.3' has no effect: the command sets '10.0.0.2'"),
+        (GOOD.replace("ip: 10.0.0.2", "robot: ur3"), "robot: 'ur3' has no effect"),
         ("[1, 2]", "expected|mapping"),
     ],
 )
 def test_parameter_files_are_checked_before_anything_starts(tmp_path, text, message):
     file = tmp_path / "p.yaml"
     file.write_text(GOOD)
-    graph = describe("ur5e", params_file=str(file))
+    graph = describe("ur5e", ip="10.0.0.2", params_file=str(file))
     file.write_text(GOOD.replace("composed_node", "/**"))
     check_parameter_file(file, graph)
     file.write_text(text)
     with pytest.raises(ConfigError, match=message) as error:
         check_parameter_file(file, graph)
     assert "p.yaml" in str(error.value)
+
+
+def test_a_parameter_file_decides_what_effort_means_beside_another_driver(tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text("composed_node:\n  ros__parameters:\n    effort_semantics: robot_file\n")
+    graph = describe("ur5e", driver="none", params_file=str(file))
+    words = graph.arguments(graph.nodes[0])
+    ours, theirs = (words.index(word) for word in ('effort_semantics:="recognise"', str(file)))
+    assert ours < theirs < words.index('robot:="ur5e"')  # the later one holds
 
 
 def test_a_pipe_is_no_parameter_file_and_is_not_waited_for(tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_dynamics_ros.drivers.child_process import end
-from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
 from robot_dynamics_ros.supervisor import end_with_parent
 
 HOST = "127.0.0.1"
@@ -109,7 +109,10 @@ class WebViewer:
 
 
 def open_stream(file: Path | None = None, target: str = "") -> Any:
-    """A recording stream into an .rrd file, to a web viewer's `target`, or both."""
+    """A recording stream into an .rrd file, to a web viewer's `target`, or both.
+
+    Raises DataError where the file cannot be written.
+    """
     require_rerun()
     import rerun as rr
 
@@ -121,7 +124,10 @@ def open_stream(file: Path | None = None, target: str = "") -> Any:
     if target:
         sinks.append(rr.GrpcSink(target))
     if sinks:
-        stream.set_sinks(*sinks)
+        try:
+            stream.set_sinks(*sinks)
+        except RuntimeError as error:
+            raise DataError(f"{file or target}: cannot be written ({error})") from None
     return stream
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
 from browser import EXECUTABLE, Browser
 from force_bench import UR5E, measured, moving
 
-from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.errors import ConnectionFailed, DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.signals import Sample
@@ -240,3 +240,9 @@ def test_the_node_shows_a_live_graph(tmp_path):
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     for entity in ("/robot/link_1", "/force/arrow", "/plot/friction", "/state"):
         assert entity in shown, (entity, output)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="no directory in which nobody can make a file")
+def test_a_file_that_cannot_be_made_is_one_line():
+    with pytest.raises(DataError, match=r"/proc/x\.rrd: cannot be written"):
+        open_stream(Path("/proc/x.rrd"))

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.models.friction import created_energy
+from robot_dynamics_ros.models.friction import FrictionModel, created_energy
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import Payload, RobotFile
+from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 
 POSES = 500  # random poses of every derived check, seeded
 HEAVY = 2000.0  # kg per cubed metre of reach; arms have 10 to 200
 LIGHT = 100.0  # kg up to which nothing is too heavy: of a single joint the reach is 0
+MANY = 50.0  # rad: no joint with a limit turns that far
 REACH_RATIO = (0.7, 1.6)  # shoulder-to-TCP distance over the data sheet's reach (which is to the wrist on some arms)
 
 
@@ -54,7 +56,8 @@ def refuse_implausible(robot: RobotFile) -> None:
 def report(robot: RobotFile) -> Report:
     """All derived checks of a robot file; checks whose numbers are unknown are left out."""
     result = Report(robot)
-    for check in (_inertias, _masses, _mass_matrix, _reach, _gravity, _rotors, _friction, _hysteresis):
+    checks = (_inertias, _masses, _mass_matrix, _reach, _gravity, _rotors, _friction, _level, _hysteresis)
+    for check in (*checks, _turns, _payload):
         _run(check, result)
     return result
 
@@ -149,6 +152,31 @@ def _friction(result: Report) -> Iterator[Finding]:
     """What the live stages refuse."""
     for name, text in created_energy(result.robot).items():
         yield Finding("error", f"friction.parameters [{name}]", text)
+
+
+def _level(result: Report) -> Iterator[Finding]:
+    levels, limits = FrictionModel.from_robot(result.robot).coulomb_level(), result.robot.array("limits.torque")
+    for name, level, limit in zip(result.robot.joint_names, levels, limits, strict=True):
+        if not level <= limit:
+            text = f"Coulomb friction of {level:g} Nm is beyond the torque limit of {limit:g} Nm: mNm?"
+            yield Finding("warning", f"friction.parameters [{name}]", text)
+
+
+def _turns(result: Report) -> Iterator[Finding]:
+    for limit in ("limits.position_lower", "limits.position_upper"):
+        for name, end in zip(result.robot.joint_names, result.robot.array(limit), strict=True):
+            if MANY < abs(end) < np.inf:
+                text = f"{end:g} rad are {abs(end) / (2 * np.pi):.0f} turns: degrees? (.inf: turns without end)"
+                yield Finding("warning", f"{limit} [{name}]", text)
+
+
+def _payload(result: Report) -> Iterator[Finding]:
+    body, most = result.robot.payload, result.robot.limits.payload
+    margin = consistency_margin(inertia_about_origin(body.mass, body.com, body.inertia))
+    if not margin >= -1e-6:  # a rod has a moment of 0, which is rounded
+        yield Finding("warning", "payload.inertia", f"no body can have it: pseudo-inertia eigenvalue {margin:.3g}")
+    if most is not None and not body.mass <= most:
+        yield Finding("warning", "payload.mass", f"{body.mass:g} kg, but limits.payload is {most:g} kg")
 
 
 def _hysteresis(result: Report) -> Iterator[Finding]:

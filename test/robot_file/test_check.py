@@ -104,6 +104,20 @@ def test_unbelievable_robots_are_found(path, value, level, text, tmp_path):
     assert result.exit_code == (1 if level == "error" else 0)
 
 
+@pytest.mark.parametrize(
+    "field, value, text",
+    [
+        ("limits.position_lower", -170.0, "-170 rad are 27 turns: degrees?"),
+        ("friction.parameters.fc", 8200.0, "friction of 8200 Nm is beyond the torque limit of 150 Nm"),
+        ("payload.mass", 50.0, "50 kg, but limits.payload is 5 kg"),
+        ("payload", {"mass": 1.0, "inertia": [0.1, 0.0, 0.0, 0.1, 0.0, 0.5]}, "no body can have it"),
+    ],
+)
+def test_numbers_in_a_wrong_unit_and_a_payload_that_is_none_are_warned_of(field, value, text):
+    found = report(load_robot("ur5e").with_updates({field: value})).findings
+    assert {one.level for one in found} == {"warning"} and text in found[0].text
+
+
 def test_masses_in_grams_are_warned_of_and_those_of_every_shipped_arm_are_not(tmp_path):
     robot = load_robot("ur5e")
     links = 1000.0 * robot.inertial_parameters.reshape(6, 10)

@@ -6,6 +6,7 @@ colours of the grades.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,11 @@ def verdict(level: str, headline: str, *reasons: str, exceptions: str = "", then
         reasons, exceptions = (f"Besides: {exceptions}.", *reasons), ""
     first = f"{grade}, except {exceptions}: {headline}" if exceptions else f"{grade}: {headline}"
     return {"grade": GRADES[level], "level": level, "verdict": [first, *reasons], "next": then}
+
+
+def word(value: object) -> str:
+    """A path or a name as one word of a shell command."""
+    return shlex.quote(str(value))
 
 
 def worst(levels: Iterable[str]) -> str:

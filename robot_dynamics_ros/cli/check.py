@@ -16,7 +16,7 @@ from robot_dynamics_ros.models.robot_report import Report, report
 from robot_dynamics_ros.robot_file import capabilities, shipped_robots
 from robot_dynamics_ros.robot_file.gaps import estimates, one_recording_gives, unknown_numbers
 from robot_dynamics_ros.robot_file.store import examine_robot
-from robot_dynamics_ros.verdict import GRADES, verdict
+from robot_dynamics_ros.verdict import GRADES, verdict, word
 
 
 @click.command("check")
@@ -59,8 +59,9 @@ def _judged(name: str, found: Report | list[ConfigError]) -> dict[str, Any]:
         return verdict("bad", f"{name} cannot be read.")
     level = _level(found)
     text = "describes a possible robot" if level != "bad" else "describes no possible robot"
-    use = f"excite --robot {name} --out excitation.csv" if found.robot.friction is None else f"up --robot {name}"
-    then = f"robot-dynamics {f'check {name}' if level == 'bad' else use}"
+    file = word(name)
+    use = f"excite --robot {file} --out excitation.csv" if found.robot.friction is None else f"up --robot {file}"
+    then = f"robot-dynamics {f'check {file}' if level == 'bad' else use}"
     return verdict(level, f"{found.robot.name} {text}.", then=then)
 
 

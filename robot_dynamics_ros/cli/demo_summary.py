@@ -17,7 +17,7 @@ from robot_dynamics_ros.estimators.replay_verdict import WITHIN
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.plots import TOUCH
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
-from robot_dynamics_ros.verdict import level_of, verdict
+from robot_dynamics_ros.verdict import level_of, verdict, word
 
 Array = NDArray[np.float64]
 SETTLE = 2.0  # s after the first estimate that the summary leaves out
@@ -122,7 +122,7 @@ def judged(found: dict[str, Any]) -> dict[str, Any]:
         level_of(covered, *WITHIN),
         f"RMS error of the force in its worst axis {errors}.",
         *reasons,
-        then=f"robot-dynamics replay {found['bag']} --robot {found['model']} --out replayed",
+        then=f"robot-dynamics replay {word(found['bag'])} --robot {word(found['model'])} --out replayed",
     )
 
 

@@ -15,6 +15,7 @@ from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, refuse
 from robot_dynamics_ros.cli.printed import console, print_files, stderr
 from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.verdict import word
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification.excitation import Excitation, Limits
@@ -101,7 +102,7 @@ def command(kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) 
 
         files["view"] = str(write_motion_rrd(motion, arm, limits, view_file))
     print_files(files)
-    console.print(f"next: robot-dynamics rehearse {out} --robot {robot} --out rehearsal")
+    console.print(f"next: robot-dynamics rehearse {word(out)} --robot {word(robot)} --out rehearsal")
 
 
 def _limits(arm: RobotFile, o: dict[str, Any]) -> Limits:

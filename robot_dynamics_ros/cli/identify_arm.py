@@ -27,6 +27,7 @@ from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, wi
 from robot_dynamics_ros.identification.payload import IdentifiedPayload, identify_payload
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot, save_robot
+from robot_dynamics_ros.verdict import word
 
 REPORT = "report.html"
 SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
@@ -114,7 +115,7 @@ def identify_arm(
             result["payload"] = payload.to_dict()
             result["files"]["loaded_robot_file"] = _loaded(payload, carrying, out, result["files"]["robot_file"])
         if result["usable"]:
-            result["next"] = f"robot-dynamics up --robot {result['files']['robot_file']} --driver none"
+            result["next"] = f"robot-dynamics up --robot {word(result['files']['robot_file'])} --driver none"
         if vendor is not None:
             judged = validate or bags
             result["vendor"] = beside_vendor(found, arm, result["files"]["robot_file"], judged, bool(validate), vendor)

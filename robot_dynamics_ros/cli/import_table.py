@@ -14,6 +14,7 @@ from robot_dynamics_ros.cli.printed import console
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.verdict import word
 
 
 @click.command("import")
@@ -68,7 +69,7 @@ def command(
         console.print("no effort: a recording without it cannot be identified", style="yellow")
     console.print(f"wrote {out}")
     if log.has("effort"):
-        console.print(f"next: robot-dynamics identify {out} --robot {robot or 'ROBOT'}")
+        console.print(f"next: robot-dynamics identify {word(out)} --robot {word(robot or 'ROBOT')}")
 
 
 def _clock(time: str) -> tuple[str, float | None]:

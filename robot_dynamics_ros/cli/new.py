@@ -11,6 +11,7 @@ from robot_dynamics_ros.cli.options import NewPath
 from robot_dynamics_ros.models.urdf_import import NOTES, robot_from_urdf
 from robot_dynamics_ros.robot_file import save_robot
 from robot_dynamics_ros.robot_file.gaps import unknown_numbers
+from robot_dynamics_ros.verdict import word
 
 EFFORTS = {"motor-torque": ("motor", "Nm"), "link-torque": ("link", "Nm"), "current": ("motor", "A")}
 
@@ -40,7 +41,7 @@ def command(urdf: Path, tip: str | None, effort: str, out: Path) -> None:
     for note in NOTES:
         if note in robot.sources:
             click.echo(robot.sources[note])
-    click.echo(f"next: robot-dynamics check {out}")
+    click.echo(f"next: robot-dynamics check {word(out)}")
 
 
 def _plain(stem: str) -> str | None:

@@ -17,6 +17,7 @@ from robot_dynamics_ros.cli.options import NewPath
 from robot_dynamics_ros.cli.printed import stderr
 from robot_dynamics_ros.errors import DataError, printable
 from robot_dynamics_ros.nodes.executables import require_ros
+from robot_dynamics_ros.verdict import word
 
 
 @click.command()
@@ -37,7 +38,7 @@ def command(out: Path, topics: str, duration: float | None, broken: Path | None)
         shutil.rmtree(out)
         raise DataError(f"nothing was recorded: {_reason(counts, topics)}; no bag is written")
     click.echo(f"{out}: {total} messages on {len(counts)} topics")
-    click.echo(f"next: robot-dynamics identify {out} --robot ROBOT")
+    click.echo(f"next: robot-dynamics identify {word(out)} --robot ROBOT")
 
 
 def _reason(counts: dict[str, int], topics: str) -> str:

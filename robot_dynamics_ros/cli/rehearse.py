@@ -15,6 +15,7 @@ import numpy as np
 from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, robot_option_with
 from robot_dynamics_ros.cli.printed import console, stderr
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.verdict import word
 
 SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)")
 
@@ -140,7 +141,7 @@ def _record(machine: Any, motion: Any, push: Any, out: Path, robot: str, about: 
     at_once = (np.abs(motion[1]) > MOVES).sum(axis=1).max()
     single = machine.robot.n_joints > 1 and at_once == 1  # a motion for a property of joints
     what = " --what friction" if single else ""
-    console.print(f"next: robot-dynamics identify {out} --robot {robot}{what} --out identified")
+    console.print(f"next: robot-dynamics identify {word(out)} --robot {word(robot)}{what} --out identified")
     if single:
         console.print("      (or --what hysteresis, thermal, stiffness: what the motion was designed for)")
 

@@ -11,7 +11,7 @@ from robot_dynamics_ros.estimators.reference import Comparison
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals.speeds import SLIDING
-from robot_dynamics_ros.verdict import level_of, verdict, worst
+from robot_dynamics_ros.verdict import level_of, verdict, word, worst
 
 ESTIMATED = (0.8, 0.5)  # share of the recorded samples with a force, of a good and of a fair replay
 WITHIN = (0.85, 0.6)  # share of the samples within two deviations of a force sensor; 0.95 is expected
@@ -41,16 +41,16 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         levels.append(level_of(covered, *WITHIN))
         reasons = [f"Within two deviations of the force sensor: {100 * covered:.0f} % in the worst state, 95 expected."]
     std = np.linalg.norm(list(summary["wrench_std_median"].values())[:3])
-    level, files = worst(levels), " ".join(result.report.files)
+    level, files = worst(levels), " ".join(word(file) for file in result.report.files)
     known = identified(result.robot.friction) or result.robot.drives.torque_side == "link"
     return verdict(
         level,
         f"contact force for {100 * share:.0f} % of {recorded} samples, standard deviation {std:.1f} N, "
         f"contact at the TCP {100 * summary['contact_share']:.1f} % of the time.",
         *reasons,
-        then=f"robot-dynamics up --robot {robot} --driver none"
+        then=f"robot-dynamics up --robot {word(robot)} --driver none"
         if known and level != "bad" and not doubts
-        else f"robot-dynamics identify {files} --robot {robot} --out identified",
+        else f"robot-dynamics identify {files} --robot {word(robot)} --out identified",
     )
 
 

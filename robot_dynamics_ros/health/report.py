@@ -15,7 +15,7 @@ from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import GREY, MODEL, ORANGE, RED, concise_dates, grid
 from robot_dynamics_ros.signals.table import shown
-from robot_dynamics_ros.verdict import change, matrix, verdict, worst
+from robot_dynamics_ros.verdict import change, matrix, verdict, word, worst
 
 QUANTITIES = {
     "coulomb": ("Coulomb level at equal load and temperature", "Nm"),
@@ -101,7 +101,7 @@ def as_dict(
         "quantities": rows,
         "sentences": lines,
         "matrix": _matrix(rows, joints),
-        **_judged(rows, joints, [*lines, *history], span, f"{measured[-1].bag} --robot {robot}"),
+        **_judged(rows, joints, [*lines, *history], span, f"{word(measured[-1].bag)} --robot {word(robot)}"),
     }
 
 

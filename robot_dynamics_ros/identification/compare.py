@@ -17,7 +17,7 @@ from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
 from robot_dynamics_ros.identification.reports.matrix import SPEED, at_speed
 from robot_dynamics_ros.identification.reports.result import summarise
-from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times, verdict
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times, verdict, word
 
 WARM = 2.0  # K off the median of all bags that are stated beside a difference of friction
 
@@ -136,11 +136,11 @@ def _usual(values: np.ndarray) -> np.ndarray:
 
 def _said(good: Sequence[dict[str, Any]], robot: str, differences: Sequence[str]) -> dict[str, Any]:
     """Verdict: fair where a bag differs, and what to do with the bags next."""
-    bags = " ".join(r["bag"] for r in good)
+    bags = " ".join(word(r["bag"]) for r in good)
     if differences:
-        then = f"robot-dynamics health {bags} --robot {robot} --out health"
+        then = f"robot-dynamics health {bags} --robot {word(robot)} --out health"
         return verdict("fair", "the bags differ.", *differences, then=then)
-    then = f"robot-dynamics identify {bags} --robot {robot} --out identified"
+    then = f"robot-dynamics identify {bags} --robot {word(robot)} --out identified"
     return verdict("good", "no parameter of a bag differs clearly from the others.", then=then)
 
 

@@ -13,7 +13,7 @@ from robot_dynamics_ros.learning.proposal import Proposal
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, figure, svg
-from robot_dynamics_ros.verdict import cell, level_of, matrix, verdict
+from robot_dynamics_ros.verdict import cell, level_of, matrix, verdict, word
 
 TEMPLATE = "learn_report.html.j2"
 LEFT_OUT = ("held", "refused")  # beginnings of a session's lines about recordings that were not learned
@@ -31,7 +31,7 @@ def judged(
     if proposal.robot is None:
         why = next((text for text in proposal.reasons if not text.startswith("error on")), "nothing is new")
         headline = f"the present robot file stays: {why}."
-        motion = f"robot-dynamics excite --robot {robot} --learned {state} --out motion.csv"
+        motion = f"robot-dynamics excite --robot {word(robot)} --learned {word(state)} --out motion.csv"
         then = motion if seen < len(known) else "robot-dynamics record --out another_day"
     else:
         done = "is the next version" if applied else "is proposed"
@@ -39,8 +39,8 @@ def judged(
         where = "the other half of a recording; another one says more" if proposal.halves else "held-out recordings"
         found = f"{improvement(proposal, joints)} on {where}" if not waits else "as found with its recordings at hand"
         headline = f"a better robot file {done}: {found}."
-        take = f"robot-dynamics learn {robot} --state {state} --apply"
-        then = f"robot-dynamics up --robot {state / 'robot.yaml'}" if applied else take
+        take = f"robot-dynamics learn {word(robot)} --state {word(state)} --apply"
+        then = f"robot-dynamics up --robot {word(state / 'robot.yaml')}" if applied else take
     masses = f"{seen} of {len(known)} base parameters of the masses are determined by the recordings"
     friction = "; what improves is friction" if proposal.robot is not None and not seen else ""
     said = verdict(

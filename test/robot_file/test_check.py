@@ -33,6 +33,13 @@ def test_the_next_command_is_what_the_file_still_needs(name, word):
     assert f"next: robot-dynamics {word} --robot {name}" in run(name).output
 
 
+def test_the_next_command_can_be_copied_where_a_path_has_spaces(tmp_path):
+    folder = tmp_path / "my arm"
+    folder.mkdir()
+    file = write(folder, changed(("friction",), None))
+    assert f"next: robot-dynamics excite --robot '{file}' --out excitation.csv" in run(file).output
+
+
 def test_summary_names_what_is_known_unknown_and_estimated():
     output = run("ur5e").output
     for text in ("largest gravity torque [Nm]", "smallest eigenvalue of M [kg m2]", "thermal", "estimated", "Good"):

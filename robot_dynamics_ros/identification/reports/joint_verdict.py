@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.identification.joint.fits import JointFit
 from robot_dynamics_ros.identification.joint.identify import JointsFound
 from robot_dynamics_ros.models.friction import LAWS
-from robot_dynamics_ros.verdict import DEVIATION, GRADES, cell, level_of, matrix, verdict, worst
+from robot_dynamics_ros.verdict import DEVIATION, GRADES, cell, level_of, matrix, verdict, word, worst
 
 FIT = (75.0, 60.0)  # % of a good and of a fair fit: R2 of 0.94 and 0.84
 MISFIT = (25.0, 50.0)  # % of the largest measured value
@@ -66,14 +66,14 @@ def judged(found: JointsFound, robot_file: str, robot: str) -> dict[str, Any]:
     joints = {n: "fair" if (level, misfits[n]) == ("good", "bad") else level for n, level in fits.items()}
     level = _usual(list(joints.values()))
     below = [n for n, one in joints.items() if worst((one, level)) != level]
-    again = f"robot-dynamics excite {EXPERIMENTS.get(found.what, 'velocity-steps')} --robot {robot}"
+    again = f"robot-dynamics excite {EXPERIMENTS.get(found.what, 'velocity-steps')} --robot {word(robot)}"
     said = verdict(
         level,
         f"{found.what} of {len(fits)} of {found.robot.n_joints} joints, {_range(found)}.",
         *_largest(found),
         *(f"Not identified: {why}." for why in found.reasons()),
         exceptions=", ".join(f"{n} ({GRADES[joints[n]]})" for n in below),
-        then=f"{again} --out motion.csv" if level == "bad" else f"robot-dynamics check {robot_file}",
+        then=f"{again} --out motion.csv" if level == "bad" else f"robot-dynamics check {word(robot_file)}",
     )
     return said | {"matrix": _matrix(found, fits, misfits)}
 

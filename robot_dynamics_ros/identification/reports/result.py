@@ -28,6 +28,7 @@ from robot_dynamics_ros.identification.reports.matrix import arm_matrix
 from robot_dynamics_ros.identification.reports.verdict import judged
 from robot_dynamics_ros.models.sliding_friction import typical_load
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.verdict import word
 
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
 
@@ -104,9 +105,9 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
 
 def _remedy(found: Identification, robot: str) -> str:
     """Command after a verdict "not usable": the same recordings for the arm they are of, or another recording."""
-    bags = " ".join(r.name for r in found.training)
+    bags = " ".join(word(r.name) for r in found.training)
     again = f"identify {bags} --robot ROBOT --out identified"
-    return f"robot-dynamics {again if found.other_robot else f'excite --robot {robot} --out motion.csv'}"
+    return f"robot-dynamics {again if found.other_robot else f'excite --robot {word(robot)} --out motion.csv'}"
 
 
 def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:

@@ -7,12 +7,15 @@ from robot_dynamics_ros.cli.demo_robots import working_pose
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.excitation.joint_motions import (
     JOINT_MOTIONS,
+    check_space,
     checked,
     joined,
     reversals,
     stiffness,
     velocity_steps,
+    with_limits_of,
 )
+from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.simulation.rehearsal import through
 from robot_dynamics_ros.trajectories import motions
@@ -27,6 +30,19 @@ SHORT = {
     "duty-cycles": {"minutes": 0.5},
     "stiffness": {"duration": 5.0},
 }
+
+
+@pytest.mark.parametrize("name", JOINT_MOTIONS)
+def test_a_travel_that_shows_nothing_is_named(name):
+    argument = {"reversals": "turn", "duty-cycles": "amplitude"}.get(name, "travel")
+    with pytest.raises(CapabilityError, match=r"a travel of 0\.001\S* rad must be above 0\.05 rad"):
+        JOINT_MOTIONS[name](UR5E, 1, START, **{argument: 0.001})
+
+
+def test_joints_that_turn_without_end_have_motions_of_a_joint():
+    endless = UR5E.with_updates({"limits.position_lower": -np.inf, "limits.position_upper": np.inf})
+    plan = joined([velocity_steps(endless, 2, START, count=4)])
+    check_space(endless, with_limits_of(endless, Limits.of(endless)), plan)
 
 
 @pytest.mark.parametrize("name", JOINT_MOTIONS)

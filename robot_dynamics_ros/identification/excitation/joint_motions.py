@@ -27,6 +27,7 @@ from robot_dynamics_ros.trajectories.motions import JointMotion
 _MARGIN = 0.9  # share of a limit that these motions use at most
 _FRICTION_SHARE = 0.3  # of the torque limit, reserved for friction where the robot file has none
 _STEADY = 0.45  # s at constant speed, at least
+_LEAST = 0.05  # rad of travel that shows anything
 _EDGE = 0.02  # rad kept from position limits
 _CHECK_RATE = 250.0  # Hz of the samples by which a plan is judged
 _DRAWN = 20_000  # samples of a motion that are drawn and checked against floor, boxes and clearance
@@ -278,6 +279,8 @@ def _room(limits: JointLimits, joint: int, start: Any, wanted: float) -> tuple[f
     up, down = limits.upper[joint] - _EDGE - q, q - limits.lower[joint] - _EDGE
     sign = 1.0 if up >= wanted or up >= down else -1.0
     room = min(wanted, up if sign > 0 else down)
-    if not room > 0.05:
+    if not wanted > _LEAST:
+        raise CapabilityError(f"a travel of {wanted:g} rad must be above {_LEAST:g} rad (--travel)")
+    if not room > _LEAST:
         raise CapabilityError(f"joint {joint + 1} stands at {q:.3f} rad, at its limit: choose another start (--start)")
     return float(room), sign

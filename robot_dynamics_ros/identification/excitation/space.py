@@ -25,6 +25,7 @@ CLEARANCE = 0.1  # m, where none is given
 REACH = 1.2  # largest distance of a pair over the clearance that can be asked of it
 SHORT = 0.5  # of the arm's longest link: links below it hold their ends closer together than a clearance
 FAR = 1e3  # m, in place of the open side of a box
+TURNS = 1e3  # rad, in place of no limit
 OPEN = Box((-np.inf,) * 3, (np.inf,) * 3)
 
 Slopes = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -240,7 +241,8 @@ def _pairs(model: RobotModel, limits: Limits) -> tuple[np.ndarray, ...]:
     """Links, points, largest distance [m] of each pair whose distance changes, and whether one short link joins it."""
     last = model.n_joints + 2
     link, point = np.array([(i, k) for i in range(last - 2) for k in range(i + 2, last)]).T
-    q = np.random.default_rng(0).uniform(limits.lower, limits.upper, (CONFIGURATIONS, model.n_joints))
+    low, high = (np.clip(end, -TURNS, TURNS) for end in (limits.lower, limits.upper))  # a joint may turn without end
+    q = np.random.default_rng(0).uniform(low, high, (CONFIGURATIONS, model.n_joints))
     points = Pose.of(model, q).points
     gap = _gaps(points, link, point)[0]
     length = np.linalg.norm(np.diff(points[0], axis=0), axis=-1)

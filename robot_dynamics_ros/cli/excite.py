@@ -102,7 +102,8 @@ def command(kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) 
 
         files["view"] = str(write_motion_rrd(motion, arm, limits, view_file))
     print_files(files)
-    console.print(f"next: robot-dynamics rehearse {word(out)} --robot {word(robot)} --out rehearsal")
+    first, then = ("play", "") if arm.links is None else ("rehearse", " --out rehearsal")  # it needs masses
+    console.print(f"next: robot-dynamics {first} {word(out)} --robot {word(robot)}{then}")
 
 
 def _limits(arm: RobotFile, o: dict[str, Any]) -> Limits:

@@ -132,3 +132,10 @@ def test_command_writes_what_the_robot_plays(tmp_path):
     times, q, _ = load_trajectory(out, robot)
     refuse_outside_limits(robot, q, 125.0)
     assert np.all(np.diff(times) > 0) and out.with_suffix(".png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("robot, word", [("ur3", "rehearse"), ("comau_ns16", "play")])
+def test_the_next_command_is_one_that_the_robot_file_is_enough_for(tmp_path, robot, word):
+    out = tmp_path / "x.csv"
+    result = CliRunner().invoke(command, ["points", "-r", robot, "--out", str(out), "--count", "3"])
+    assert f"next: robot-dynamics {word} {out} --robot {robot}" in result.output

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from robot_dynamics_ros.bags.tables import is_dataset
 from robot_dynamics_ros.cli.options import (
     NewPath,
     bags_argument,
@@ -86,6 +87,9 @@ def command(
     if calibrate is not None and reference is None:
         raise ConfigError("replay", "--calibrate", "needs the force sensor: --reference TOPIC")
     refuse_other(calibrate, "/**:")
+    for bag in map(Path, bags):
+        if is_dataset(bag) and bag.resolve() in (out.resolve(), *out.resolve().parents):
+            raise ConfigError("--out", str(out), f"is in the data set {bag}, which is copied; choose another directory")
     for name in ("estimates", "dataset"):
         refuse_bag(out / name, inputs=bags)
     replayed = partial(

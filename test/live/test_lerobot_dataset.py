@@ -119,6 +119,9 @@ def test_another_version_and_a_name_that_is_taken_are_refused(tmp_path, states):
     (tmp_path / "taken" / "dataset" / "mine").write_text("x")
     done = replayed(source, "--robot", "ur5e", "--out", tmp_path / "taken")
     assert done.exit_code == 1 and not (tmp_path / "taken" / "estimates").exists()
+    for inside in (source, source / "out"):  # what is copied would grow while it is copied
+        done = replayed(source, "--robot", "ur5e", "--out", inside)
+        assert "is in the data set" in str(done.exception) and not (inside / "estimates").exists()
     info = json.loads((source / "meta" / "info.json").read_text())
     (source / "meta" / "info.json").write_text(json.dumps({**info, "codebase_version": "v2.1"}))
     with pytest.raises(DataError, match=r"codebase_version is v2.1, expected v3.0"):

@@ -20,7 +20,7 @@ _NO_NUMBERS = {"source", "model", "convention", "base_frame", "tip_frame"}
 
 def inconsistencies(robot: b.RobotFields) -> list[Problem]:
     """Every (location, text) that is wrong between fields of a robot file."""
-    rules = (_lengths, _joints, _placed, _links, _limits, _coupling, _sources, _models, _payload)
+    rules = (_lengths, _joints, _frames, _placed, _links, _limits, _coupling, _sources, _models, _payload)
     return [problem for rule in rules for problem in rule(robot)]
 
 
@@ -49,6 +49,15 @@ def _joints(robot: b.RobotFields) -> Iterator[Problem]:
             if name in used:
                 yield ("kinematics", "joints", i), f"name or alias '{name}' is already used by {used[name]}"
             used.setdefault(name, joint.name)
+
+
+def _frames(robot: b.RobotFields) -> Iterator[Problem]:
+    base, tip = robot.kinematics.base_frame, robot.kinematics.tip_frame
+    for field, name in (("base_frame", base), ("tip_frame", tip)):
+        if not name.strip():
+            yield ("kinematics", field), f"{name!r} must name a frame"
+    if base == tip:
+        yield ("kinematics", "tip_frame"), f"'{tip}' is the base_frame too: nobody could tell the axes of a force"
 
 
 def _placed(robot: b.RobotFields) -> Iterator[Problem]:

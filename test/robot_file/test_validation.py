@@ -40,6 +40,8 @@ CASES = [
     (("kinematics", "joints", 1, "name"), "J1", "kinematics.joints[1: J1]", "'J1' is already used by one"),
     (("kinematics", "joints"), [], "kinematics.joints", "needs at least 1 entries"),
     (("kinematics", "convention"), "dh", "kinematics.convention", "'dh' must be 'modified_dh' or 'placements'"),
+    (("kinematics", "tip_frame"), "base", "kinematics.tip_frame", "'base' is the base_frame too"),
+    (("kinematics", "base_frame"), "", "kinematics.base_frame", "'' must name a frame"),
     (("kinematics", "gravity"), [0.0, 0.0, NAN], "kinematics.gravity[2]", "nan must be a finite number"),
     (("kinematics", "gravity"), [0.0, 0.0], "kinematics.gravity[2]", "is missing"),
     (("links", "values", 1, "mass"), -1.0, "links.values[1: two].mass", "-1.0 must be >= 0"),

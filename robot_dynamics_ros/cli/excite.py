@@ -29,6 +29,7 @@ SIZES = {  # kind of motion -> option -> argument of its function
     "duty-cycles": {"travel": "amplitude", "duration": "minutes"},
     "stiffness": {"travel": "travel", "duration": "duration", "seed": "seed"},
 }
+POOR = 1e4  # condition number of the parameters that a motion shows; of a usual one 10 to 800
 OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
 
 
@@ -140,7 +141,10 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
             motion, text = _for_what_is_open(o["learned"], arm, limits)
         else:
             motion = (design_points if kind == "points" else design_fourier)(arm, limits, progress=report, **sizes)
-            text = f"condition number {motion.condition:.1f}"
+            text = f"condition number {motion.condition:.4g}"
+            if not motion.condition < POOR:
+                longer = "--count" if kind == "points" else "--duration"
+                stderr.print(f"warning: the motion shows too little of the arm: a larger {longer}", style="yellow")
     console.print(f"{text}, {motion.time[-1]:.1f} s")
     return motion, Points(motion.time, motion.q, None)
 

@@ -139,3 +139,9 @@ def test_the_next_command_is_one_that_the_robot_file_is_enough_for(tmp_path, rob
     out = tmp_path / "x.csv"
     result = CliRunner().invoke(command, ["points", "-r", robot, "--out", str(out), "--count", "3"])
     assert f"next: robot-dynamics {word} {out} --robot {robot}" in result.output
+
+
+@pytest.mark.parametrize("count, poor", [("1", True), ("6", False)])
+def test_a_motion_that_shows_too_little_is_warned_of(tmp_path, count, poor):
+    result = CliRunner().invoke(command, ["points", "-r", "ur3", "--out", str(tmp_path / "x.csv"), "--count", count])
+    assert ("shows too little of the arm: a larger --count" in result.output) == poor, result.output

@@ -145,3 +145,9 @@ def test_the_next_command_is_one_that_the_robot_file_is_enough_for(tmp_path, rob
 def test_a_motion_that_shows_too_little_is_warned_of(tmp_path, count, poor):
     result = CliRunner().invoke(command, ["points", "-r", "ur3", "--out", str(tmp_path / "x.csv"), "--count", count])
     assert ("shows too little of the arm: a larger --count" in result.output) == poor, result.output
+
+
+@pytest.mark.parametrize("option", ["--duration", "--seed"])
+def test_options_that_the_shortest_motion_does_not_have_are_refused(tmp_path, option):
+    words = ["-r", "ur3", "--out", str(tmp_path / "x.csv"), "--learned", str(tmp_path), option, "10"]
+    assert f"{option}: is no option of --learned" in str(CliRunner().invoke(command, words).exception)

@@ -156,6 +156,7 @@ def _for_what_is_open(state: Path, arm: RobotFile, limits: Limits) -> tuple[Exci
     from robot_dynamics_ros.learning.session import Session
     from robot_dynamics_ros.learning.store import Store
 
+    Store(state)  # raises where nothing is learned: a directory that is no state does not become one
     store = Store(state, arm)
     session = Session.of(store, prior_of_file(store, None))
     motion, shown = shortest_motion(session.prior, session.known().state, limits)

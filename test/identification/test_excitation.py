@@ -151,3 +151,10 @@ def test_a_motion_that_shows_too_little_is_warned_of(tmp_path, count, poor):
 def test_options_that_the_shortest_motion_does_not_have_are_refused(tmp_path, option):
     words = ["-r", "ur3", "--out", str(tmp_path / "x.csv"), "--learned", str(tmp_path), option, "10"]
     assert f"{option}: is no option of --learned" in str(CliRunner().invoke(command, words).exception)
+
+
+def test_a_directory_that_is_no_state_of_learn_is_refused_and_stays_as_it_was(tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    words = ["-r", "ur3", "--out", str(tmp_path / "x.csv"), "--learned", str(state)]
+    assert "no learned state" in str(CliRunner().invoke(command, words).exception) and not list(state.iterdir())

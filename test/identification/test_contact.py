@@ -1,12 +1,14 @@
 """Contact in recordings to identify from: found, left out, and named; rotors that it hides are named as well."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from prepared import identified as free
 from prepared import laws, steps, structure
 from synthetic import synthetic_log, truth_of
 
-from robot_dynamics_ros.identification.arm.contact import far_rotors, lost_rotors
+from robot_dynamics_ros.identification.arm.contact import contact_stretches, far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
@@ -99,6 +101,25 @@ def test_a_load_that_comes_or_goes_is_left_out(span):
     found = steps([recording(log, "run")], until="leave_out_contact")
     t = left_of(found)
     assert ((t > span[0] + 1.5) & (t < span[1] - 1.5)).sum() == 0 and found.training[0].duration > 30.0 - 14.0
+
+
+@pytest.mark.parametrize(("seed", "force", "found"), [(5, 0.0, False), (6, 15.0, True)])
+def test_errors_in_poses_that_hardly_show_a_force_are_no_contact(seed, force, found):
+    """For 10 s joint 5 moves alone, 0.1 m from the TCP; every joint has an error of friction that lasts for 3 s."""
+    log = synthetic_log(UR5E, TRUTH, 1, 40.0)
+    alone = (log.time > 20.0) & (log.time < 30.0)
+    log.qd[alone] *= np.arange(6) == 4
+    log.q[alone] = log.q[alone][0] * (np.arange(6) != 4) + log.q[alone] * (np.arange(6) == 4)
+    rec = recording(log, "run")
+    error = np.random.default_rng(seed).normal(0.0, 0.5, (14, 6))
+
+    def predict(motion):
+        w = force * (motion.t > 4.0) * (motion.t < 10.0)
+        return motion.effort - error[(motion.t / 3.0).astype(int)] + MODEL.jacobian(motion.q)[:, 2] * w[:, None]
+
+    live = SimpleNamespace(predict=predict, rigid=SimpleNamespace(robot=UR5E, model=MODEL), phi=None)
+    stretches = contact_stretches(live, UR5E, [rec], np.zeros(6))
+    assert bool(stretches) == found and all(s.end < 12.0 for s in stretches)
 
 
 def test_leaving_contact_out_gives_back_the_friction():

@@ -23,7 +23,7 @@ EDGE = 0.5  # of it before and after
 LASTS, BEFORE, AFTER = 0.25, 0.1, 0.3  # s of a contact; s that are left out before, and after, while filters settle
 WINDOW, MIN_WINDOWS = 3.0, 5  # s over which a force is the same, every half of it; windows that tell what most show
 LEAST, MOST = 0.03, 0.1  # of the arm's weight that a force differs from that of most windows
-SCATTER = 3.0  # times the median difference of all windows
+SCATTER = 3.0  # times the median difference of all windows, in deviations of their forces
 MAX_CONTACT_SHARE = 2 / 3  # of the data: leaving more out leaves too little
 OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
@@ -102,29 +102,33 @@ def _held(live: LiveModel, recordings: Sequence[Recording]) -> list[Stretch]:
             part = slice(first, first + size)
             forces.append(_force(J[part], residual[part] / deviation, np.abs(m.qd[part]) > MOVING, weight))
             rows.append(Stretch(rec.name, float(t[first]), float(t[part][-1])))
-    return _other(rows, np.array(forces).reshape(-1, 3), weight)
+    return _other(rows, np.array(forces).reshape(-1, 2, 3), weight)
 
 
-def _force(J: np.ndarray, residual: np.ndarray, use: np.ndarray, expected: float) -> np.ndarray:
+def _force(J: np.ndarray, residual: np.ndarray, use: np.ndarray, expected: float) -> tuple[np.ndarray, np.ndarray]:
     """Force (3,) [N] of residuals (N, n) = -J' F, J (N, 3, n), both over the deviations of the joints, in the samples
-    (N, n) that are used; NaN where these are few. expected [N]: its standard deviation.
+    (N, n) that are used, and its deviation; NaN where these are few. expected [N]: deviation before the samples.
     """
     if use.sum() < len(use):
-        return np.full(3, np.nan)
+        return np.full(3, np.nan), np.full(3, np.nan)
     A = J.transpose(0, 2, 1)[use]
-    prior = np.eye(3) * len(use) / expected**2  # residuals last: a window counts as one sample
-    return np.asarray(-np.linalg.solve(A.T @ A + prior, A.T @ residual[use]))
+    covariance = np.linalg.inv(A.T @ A / len(use) + np.eye(3) / expected**2)  # errors last: a window is one sample
+    return -covariance @ A.T @ residual[use] / len(use), np.sqrt(np.diag(covariance))
 
 
 def _other(rows: list[Stretch], forces: np.ndarray, weight: float) -> list[Stretch]:
-    """The rows whose force (N, 3) differs from that of most; where no joint slides it lasts. weight [N]: of the arm."""
-    known = np.isfinite(forces[:, 0])
+    """The rows whose force, with its deviation (N, 2, 3), differs from that of most by more than such a deviation
+    explains; where no joint slides it lasts. weight [N]: of the arm.
+    """
+    force, deviation = forces[:, 0], forces[:, 1]
+    known = np.isfinite(force[:, 0])
     if known.sum() < MIN_WINDOWS:
         return []
-    away = np.abs(forces - np.median(forces[known], axis=0)).max(axis=1)
+    away = np.abs(force - np.median(force[known], axis=0))
+    scatter = SCATTER * np.median((away / deviation).max(axis=1)[known])
+    other = (away > np.clip(scatter * deviation, LEAST * weight, MOST * weight)).any(axis=1)
     last = np.maximum.accumulate(np.where(known, np.arange(len(rows)), 0))
-    limit = np.clip(SCATTER * np.median(away[known]), LEAST * weight, MOST * weight)
-    return [row for row, own in zip(rows, np.nan_to_num(away[last]) > limit, strict=True) if own]
+    return [row for row, own in zip(rows, other[last], strict=True) if own]
 
 
 def looked_at(recordings: Sequence[Recording]) -> list[tuple[Piece, Motion]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d, minimum_filter1d
+from scipy.ndimage import maximum_filter1d, minimum_filter1d, uniform_filter1d
 
 from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT
@@ -93,13 +93,15 @@ def deviations(
 
 def slow_error(pieces: Sequence[Piece]) -> np.ndarray:
     """Relative error (n,) of friction at small speeds: UNSEEN where a joint slides faster than twice SHOWN in all but
-    LEAST, falling to 0 at SHOWN. Sliding is steady: within a factor of two for STEADY, SLOW or faster. A fast reversal
-    passes the speeds of Stribeck friction in less time than the filters of identification need.
+    LEAST, falling to 0 at SHOWN. Sliding is steady: within a factor of two for STEADY, SLOW or faster, means of a
+    quarter of STEADY, because of noise. A fast reversal passes the speeds of Stribeck friction in less time than the
+    filters of identification need.
     """
     found = []
     for piece in pieces:
         qd = np.gradient(piece.q, piece.period, axis=0) if piece.qd is None else piece.qd
-        speed, size = np.abs(qd), max(round(STEADY / piece.period), 1)
+        size = max(round(STEADY / piece.period), 1)
+        speed = np.abs(uniform_filter1d(qd, max(size // 4, 1), axis=0))
         least, most = (take(speed, size, axis=0) for take in (minimum_filter1d, maximum_filter1d))
         found.append(np.where((least >= SLOW) & (most <= 2.0 * least), least, np.inf))
     steady = np.sort(np.concatenate(found), axis=0)

@@ -1,11 +1,11 @@
 """Identification of logs made from known parameters: recovery, meaning of the effort, and refusals in one line."""
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, identified, r2, run, steps
-from synthetic import coupled_wrist, synthetic_log
+from synthetic import Truth, coupled_wrist, synthetic_log
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
@@ -87,10 +87,12 @@ def test_a_coupled_wrist_is_found():
 # -- rotors and more recordings -------------------------------------------------------------------------------------
 
 
-def test_rotors_that_the_initial_model_does_not_know_keep_their_size():
+@pytest.mark.parametrize("heavier", [1.0, 30.0])
+def test_rotors_that_the_initial_model_does_not_know_keep_their_size(heavier):
     """As of a URDF: the physically consistent model predicts as well as the least squares, with their rotors."""
-    truth = replace(TRUTH, rotor=np.linspace(2.5, 0.3, 6))
-    robot = ROBOT.with_updates({"drives.rotor_inertia": None})
+    truth = Truth(*(heavier * x for x in astuple(replace(TRUTH, rotor=np.linspace(2.5, 0.3, 6)))))
+    links = {"links.values": None, "links.parameters": truth.phi.reshape(6, 10).tolist()}
+    robot = ROBOT.with_updates({"drives.rotor_inertia": None, "limits.torque": None} | links)
     found = steps([run(1, truth=truth)], [run(2, truth=truth)], robot, until="fit_together")
     m = found.filtered(found.validation[0])
     free, possible = (np.std(m.effort - model.predict(m), axis=0) for model in (found.fit, found.consistent))

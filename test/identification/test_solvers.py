@@ -34,7 +34,8 @@ def noisy_log(seed, noise):
 
 def fitter(rec, held=None):
     s = structure()
-    return Fitter(RIGID, s, motion_of([rec], s), prior_of(ROBOT, RIGID, s, 1e-3, rec.pieces[0].effort), held)
+    motion = motion_of([rec], s)
+    return Fitter(RIGID, s, motion, prior_of(ROBOT, RIGID, s, 1e-3, motion), held)
 
 
 def test_known_rotors_make_the_links_separable():
@@ -76,5 +77,5 @@ def test_poses_that_hardly_differ_make_no_offset_of_gravity():
     q, qd, qdd = m.q[:1] + 0.02 * (m.q - m.q[:1]), 0.02 * m.qd, 0.02 * m.qdd
     effort = torque(ROBOT, TRUTH, q, qd, qdd) + np.random.default_rng(3).standard_normal(q.shape)
     near = replace(m, q=q, qd=qd, qdd=qdd, effort=effort, measured=q)
-    x = Fitter(RIGID, s, near, prior_of(ROBOT, RIGID, s, PRIOR, effort)).run().solution.x
+    x = Fitter(RIGID, s, near, prior_of(ROBOT, RIGID, s, PRIOR, near)).run().solution.x
     assert max(abs(x[k]) for k in s.places("fo", RIGID.base.size).values()) < 0.3  # Nm; without a prior 5.7

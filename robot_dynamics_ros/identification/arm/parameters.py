@@ -60,7 +60,7 @@ def _fitter(state: Identification, structure: Structure, before: IdentifiedModel
     """Solver of a structure; before: a model whose links load friction, and whose errors give samples less weight where
     joints stand; rotor inertias that are not sought are known then.
     """
-    prior = prior_of(state.robot, state.rigid, structure, state.options.prior, state.motion.effort)
+    prior = prior_of(state.robot, state.rigid, structure, state.options.prior, state.motion)
     if before is None:
         return Fitter(state.rigid, structure, state.motion, prior)
     known, motion = None, state.motion

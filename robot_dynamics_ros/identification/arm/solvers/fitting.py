@@ -9,7 +9,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
+from robot_dynamics_ros.identification.arm.solvers.consistency import LEAST_ROTOR, initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
 from robot_dynamics_ros.identification.arm.solvers.least_squares import ROUNDS, Solution, solve
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -21,9 +21,9 @@ ROUGH, ROUGH_ROWS = 2, 32_000  # rounds of robust weights, and samples, of a sol
 OFFSET = 0.05  # of the effort's deviation: poses that differ little show gravity and an offset by their sum only
 
 
-def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength: float, effort: np.ndarray) -> Prior:
-    """Masses and rotor inertias of the initial model, and no offset of the effort (N, n), as weak rows (P, z): they
-    decide only what the data leave open.
+def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength: float, motion: Motion) -> Prior:
+    """Masses and rotor inertias of the initial model, and no offset of the effort, as weak rows (P, z): they decide
+    only what the data leave open. An unknown rotor inertia is 0, give or take one that takes all of the effort.
     """
     b = rigid.base.size
     size = int(structure.index(b)[-1][-1]) + 1
@@ -34,14 +34,14 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
         scale = np.maximum(np.abs(beta), 1e-2)
         rows[np.arange(b), np.arange(b)] = strength / scale
         z[:b] = strength * beta / scale
-    rotor = robot.array_or("drives.rotor_inertia", np.nan)
+    rotor, most = robot.array_or("drives.rotor_inertia", np.nan), motion.effort.std(0) / (motion.qdd.std(0) + 1e-6)
     for j, place in structure.places("ia", b).items():
         value = rotor[j] if np.isfinite(rotor[j]) else 0.0
-        scale = max(abs(value), 0.1)
+        scale = max(abs(rotor[j]) if np.isfinite(rotor[j]) else most[j], LEAST_ROTOR)
         rows[b + j, place] = strength / scale
         z[b + j] = strength * value / scale
     for j, place in structure.places("fo", b).items():
-        rows[b + rigid.n + j, place] = strength / max(OFFSET * float(effort[:, j].std()), 1e-6)
+        rows[b + rigid.n + j, place] = strength / max(OFFSET * float(motion.effort[:, j].std()), 1e-6)
     return rows, z
 
 

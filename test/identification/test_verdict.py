@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, run, steps
-from synthetic import synthetic_log
+from synthetic import synthetic_log, torque
 
 from robot_dynamics_ros.identification.arm.checks import check_rate
 from robot_dynamics_ros.identification.arm.parameters import other_masses
@@ -69,6 +69,15 @@ def test_gravity_far_from_the_robot_files_is_warned_of(recorded, given, unit):
     text = other_masses(state.robot, state.effort)
     assert state.effort.unit == unit
     assert 1.5 < float(text.split()[3]) < 2.5 if recorded != given else not text
+
+
+def test_a_gravity_balancer_is_not_called_another_robot_alone():
+    """A spring at the second joint carries 60 % of the weight."""
+    log = synthetic_log(ROBOT, TRUTH, 1)
+    still = np.zeros_like(log.q)
+    log.effort[:, 1] -= 0.6 * torque(ROBOT, replace(TRUTH, fc=still[0], offset=still[0]), log.q, still, still)[:, 1]
+    state = steps([recording(log, "balanced")], until="recognise_effort")
+    assert "a spring or counterweight" in other_masses(state.robot, state.effort)
 
 
 def test_the_recording_of_another_robot_is_not_usable(other):

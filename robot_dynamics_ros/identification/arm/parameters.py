@@ -132,8 +132,8 @@ def other_masses(robot: RobotFile, effort: EffortMeaning) -> str:
     factor = gravity_factor(effort)
     if 1 / OTHER_MASSES < factor < OTHER_MASSES:
         return ""
-    lacks = "it lacks a tool or payload, or " if factor > 1 else ""
+    cause = "it lacks a tool or payload" if factor > 1 else "a spring or counterweight carries the rest"
     return (
-        f"gravity torque is {factor:.2g} times that of the robot file: {lacks}this is another robot than {robot.name}, "
-        "and forces would be wrong"
+        f"gravity torque is {factor:.2g} times that of the robot file: {cause}, or this is another robot than "
+        f"{robot.name}, and forces would be wrong"
     )

@@ -8,8 +8,10 @@ from prepared import identified as free
 from prepared import laws, steps, structure
 from synthetic import synthetic_log, truth_of
 
-from robot_dynamics_ros.identification.arm.contact import contact_stretches, far_rotors, lost_rotors
+from robot_dynamics_ros.identification.arm import identify as module
+from robot_dynamics_ros.identification.arm.contact import Stretch, contact_stretches, far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
@@ -160,3 +162,17 @@ def test_rotors_a_factor_of_three_off_the_initial_model_are_named():
     named = [name for name in UR5E.joint_names if name in text]
     assert named == [UR5E.joint_names[1], UR5E.joint_names[3]] and "3.5" in text and "0.2" in text
     assert far_rotors(UR5E, 2.0 * initial) == ""
+
+
+@pytest.mark.parametrize(("last", "left_out"), [((4.0, 10.0), (4.0, 10.0)), ((5.0, 6.0), (2.0, 12.0))])
+def test_the_last_model_says_how_wide_the_contact_is(monkeypatch, last, left_out):
+    """Unless it shows less than half of it: then it was fitted to a part of the contact."""
+    looks = iter([[Stretch("run", 2.0, 12.0)], [], [Stretch("run", *last)]])
+    monkeypatch.setattr(module, "_contact", lambda state, recordings: next(looks))
+    for step in ("choose_structure", "fit_parameters", "fit_together"):
+        monkeypatch.setattr(module, step, lambda state: None)
+    state = Identification(UR5E, DEFAULTS, [recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "run")], [], "")
+    module.leave_out_contact(state)
+    t = left_of(state)
+    assert not ((t > left_out[0]) & (t < left_out[1])).any() and state.training[0].duration > 29.9 - np.ptp(left_out)
+    assert f"run {left_out[0]}:{left_out[1]}" in state.warnings[-1]

@@ -21,7 +21,7 @@ SHORTEST = 0.6  # s of a piece that is looked at
 RARE = 7.0  # standard deviations of a contact; free simulated robots stay below 5.25 for LASTS
 EDGE = 0.5  # of it before and after
 LASTS, BEFORE, AFTER = 0.25, 0.1, 0.3  # s of a contact; s that are left out before, and after, while filters settle
-WINDOW, MIN_WINDOWS = 3.0, 5  # s over which a force is the same, every half of it; windows that tell what most show
+WINDOW, MIN_WINDOWS = 1.5, 5  # s over which a force is the same, every half of it; windows that tell what most show
 LEAST, MOST = 0.03, 0.1  # of the arm's weight that a force differs from that of most windows
 SCATTER = 3.0  # times the median difference of all windows, in deviations of their forces
 MAX_CONTACT_SHARE = 2 / 3  # of the data: leaving more out leaves too little
@@ -51,14 +51,14 @@ def contact_stretches(
 ) -> list[Stretch]:
     """Stretches of contact that an identified model and its robot file show; elsewhere (n,): see `residuals`.
 
-    A push is rare for the live pipeline, at rest too. Where there is none, a long contact or another payload shows as a
-    force of its own.
+    A push is rare for the live pipeline, at rest too. A long contact or another payload shows as a force of its own in
+    the rest.
     """
     try:
         pushed = list(_pushed(recordings, rare(robot, recordings, elsewhere)))
     except CapabilityError:  # of a file without a force, as its missing residuals say
         pushed = []
-    return joined(pushed or _held(live, recordings))
+    return joined([*pushed, *_held(live, without(recordings, pushed))])
 
 
 def _pushed(recordings: Sequence[Recording], values: Sequence[np.ndarray]) -> Iterator[Stretch]:
@@ -126,7 +126,8 @@ def _other(rows: list[Stretch], forces: np.ndarray, weight: float) -> list[Stret
         return []
     away = np.abs(force - np.median(force[known], axis=0))
     scatter = SCATTER * np.median((away / deviation).max(axis=1)[known])
-    other = (away > np.clip(scatter * deviation, LEAST * weight, MOST * weight)).any(axis=1)
+    most = np.fmax(MOST * weight, deviation)
+    other = (away > np.clip(scatter * deviation, LEAST * weight, most)).any(axis=1)
     last = np.maximum.accumulate(np.where(known, np.arange(len(rows)), 0))
     return [row for row, own in zip(rows, other[last], strict=True) if own]
 
@@ -152,7 +153,7 @@ def _motions(rec: Recording) -> Iterator[tuple[Piece, Motion]]:
             yield piece, thin
 
 
-def without(recordings: list[Recording], stretches: list[Stretch]) -> list[Recording]:
+def without(recordings: Sequence[Recording], stretches: list[Stretch]) -> list[Recording]:
     """Recordings without the stretches of their names; pieces shorter than 1 s are dropped, empty recordings too."""
     left: list[Recording] = []
     for rec in recordings:
@@ -173,9 +174,14 @@ def _cut(piece: Piece, stretches: list[tuple[float, float]]) -> Iterator[Piece]:
             yield piece.take(slice(a, b))
 
 
+def length(stretches: Sequence[Stretch]) -> float:
+    """Length of all together [s]."""
+    return sum(s.duration for s in stretches)
+
+
 def described(stretches: list[Stretch], recordings: list[Recording]) -> str:
     """How much of the recordings, and where the longest stretches lie."""
-    total, whole = sum(s.duration for s in stretches), sum(r.duration for r in recordings)
+    total, whole = length(stretches), sum(r.duration for r in recordings)
     longest = sorted(stretches, key=lambda s: -s.duration)[:NAMED]
     where = ", ".join(f"{s.name} {s.begin:.1f}:{s.end:.1f}" for s in sorted(longest, key=lambda s: (s.name, s.begin)))
     return f"{total:.1f} s of {whole:.1f} s ({where}{' and others' if len(stretches) > NAMED else ''})"

@@ -16,6 +16,7 @@ from robot_dynamics_ros.identification.arm.contact import (
     contact_stretches,
     described,
     joined,
+    length,
     without,
 )
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
@@ -46,6 +47,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
 ROUNDS = 6  # of contact beside identified friction, which is better known without it
+STILL = 0.5  # share of the contact that the last model shows: else it was fitted to contact
 MAX_SLOW_SAMPLES = 20_000  # from which the meaning of an effort is recognised
 
 Progress = Callable[[str], None]
@@ -180,8 +182,9 @@ def use_wrench(state: Identification) -> None:
 
 
 def leave_out_contact(state: Identification) -> None:
-    """Contact that the identified model shows is left out and the rest identified again, in ROUNDS at most; beyond
-    MAX_CONTACT_SHARE of the data it stays, and `friction_invalid_reason` says so.
+    """Contact that the identified model shows is left out and the rest identified again, in ROUNDS at most. The last
+    model looks at all of the data again: the first ones show contact too widely. Beyond MAX_CONTACT_SHARE of the data
+    it stays, and `friction_invalid_reason` says so.
 
     What is judged on keeps it: there a model may be wrong. The residuals of a recording with contact do without.
     """
@@ -190,19 +193,30 @@ def leave_out_contact(state: Identification) -> None:
         if not (more := _contact(state, state.training)):
             break
         found = joined([*found, *more])
-        left = without(first, found)
-        if _duration(left) < (1 - MAX_CONTACT_SHARE) * _duration(first) or len(left) < len(first):
-            state.friction_invalid_reason = reason = f"contact in {described(found, first)} of the data"
-            state.warnings.append(f"{reason}: too much to leave out, so friction is not identified; record without it")
+        if not _identify_without(state, first, found):
             return
-        state.training, state.touched = left, True
-        for step in (choose_structure, fit_parameters, fit_together):
-            step(state)
+    if found and length(now := _contact(state, first)) > STILL * length(found):
+        found = now
+        if not _identify_without(state, first, found):
+            return
     if found:
         how_much = described(found, first)
         text = f"contact: {how_much} of the data are left out; check them, or name your own with --exclude FROM:TO"
         note(state.statements, text)
         note(state.warnings, text)
+
+
+def _identify_without(state: Identification, first: list[Recording], found: list[Stretch]) -> bool:
+    """Identify the `first` recordings again without what was `found`; False where that leaves too little."""
+    left = without(first, found)
+    if _duration(left) < (1 - MAX_CONTACT_SHARE) * _duration(first) or len(left) < len(first):
+        state.friction_invalid_reason = reason = f"contact in {described(found, first)} of the data"
+        state.warnings.append(f"{reason}: too much to leave out, so friction is not identified; record without it")
+        return False
+    state.training, state.touched = left, True
+    for step in (choose_structure, fit_parameters, fit_together):
+        step(state)
+    return True
 
 
 def _contact(state: Identification, recordings: list[Recording]) -> list[Stretch]:

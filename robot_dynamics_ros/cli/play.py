@@ -87,7 +87,7 @@ def command(
 
 
 def _wait_for_end(monitor: Monitor, length: float) -> None:
-    """Block until the motion was refused or has ended; what is refused after it began is somebody else's."""
+    """Block until the motion was refused or has ended; a refusal after its start is of another command."""
     monitor.wait_for_motion(("starting", "moving", "refused", *ENDED), ANSWER)
     if not monitor.snapshot().motion.startswith("refused"):
         monitor.wait_for_motion(ENDED, APPROACH + 2.0 * length)

@@ -35,11 +35,11 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
         rows[np.arange(b), np.arange(b)] = strength / scale
         z[:b] = strength * beta / scale
     rotor, most = robot.array_or("drives.rotor_inertia", np.nan), motion.effort.std(0) / (motion.qdd.std(0) + 1e-6)
+    known = np.isfinite(rotor)
+    value, size = np.where(known, rotor, 0.0), np.fmax(np.where(known, np.abs(rotor), most), LEAST_ROTOR)
     for j, place in structure.places("ia", b).items():
-        value = rotor[j] if np.isfinite(rotor[j]) else 0.0
-        scale = max(abs(rotor[j]) if np.isfinite(rotor[j]) else most[j], LEAST_ROTOR)
-        rows[b + j, place] = strength / scale
-        z[b + j] = strength * value / scale
+        rows[b + j, place] = strength / size[j]
+        z[b + j] = strength * value[j] / size[j]
     for j, place in structure.places("fo", b).items():
         rows[b + rigid.n + j, place] = strength / max(OFFSET * float(motion.effort[:, j].std()), 1e-6)
     return rows, z

@@ -1,7 +1,7 @@
 // Posterior of a wrench from joint torques (observers/wrench.hpp): A = J W J' + prior, F = A^-1 J W tau, a mixture over
-// wider and smaller priors, and the smallest singular value of the dimensionless Jacobian.
-// A row of a 6 x 6 matrix is one vector of eight lanes, two of four or three of two; the operations of a number and
-// their order do not depend on that.
+// wider and smaller priors, and the smallest singular value of the dimensionless Jacobian. A row of a 6 x 6 matrix is
+// one vector of eight lanes, two of four or three of two; the operations of a number and their order do not depend on
+// that.
 #pragma once
 
 #include <algorithm>

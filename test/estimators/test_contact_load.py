@@ -7,6 +7,7 @@ from presliding_joint import elements
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.estimators.force_arguments import torque_scale
+from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.signals import Log
@@ -74,18 +75,45 @@ def test_it_is_the_torque_of_the_contact_held_for_20_ms(pushed):
     np.testing.assert_array_equal(log.contact_load[taken], -log.external_joint_torque[taken])
 
 
+def documented(q, qd, load, contact):
+    """Friction (N, 6) whose elements keep theirs, up to their level, when a contact changes the load of the gears."""
+    d, span, per_load = np.zeros((6, 3)), np.array(SPAN), np.array(LAW["load"])
+    friction, last = np.empty_like(q), np.zeros(6)
+    for k in range(len(q)):
+        before, now = (LEVEL + per_load * np.abs(load[k] + c)[:, None] for c in (last, contact[k]))
+        d = np.clip(d * before / now, -span, span)
+        d = np.clip(d + (q[k] - q[max(k - 1, 0)])[:, None], -span, span)
+        fall = 1 / (1 + (qd[k] / LAW["stribeck_velocity"]) ** 2)
+        level = LAW["sliding_ratio"] + (1 - LAW["sliding_ratio"]) * fall
+        friction[k], last = level * (now * d / span).sum(axis=1) + LAW["fv1"] * qd[k], contact[k]
+    return friction
+
+
 def test_friction_of_the_next_sample_is_that_of_the_whole_load(pushed):
     log, blind = pushed
     before = np.vstack([np.zeros((1, 6)), log.contact_load[:-1]])
-    memory = hysteresis_from_robot(robot())
-    friction, _ = memory.run(log.stamp_ns, log.q, log.qd, log.model_torque + before)
-    np.testing.assert_array_equal(log.friction_torque, friction)
+    np.testing.assert_allclose(log.friction_torque, documented(log.q, log.qd, log.model_torque, before), atol=1e-9)
     raised = np.abs(log.model_torque + before) > np.abs(log.model_torque) + 1.0
     no_start, spans = np.zeros(len(log), dtype=bool), np.array(SPAN)
     H = [_core.presliding_elements(np.ascontiguousarray(q), spans, no_start) for q in log.q.T]
     slides = (np.abs(H).min(axis=2).T > 0.999) & (log.friction_torque * log.qd > 0)
     assert (np.abs(log.friction_torque) > np.abs(blind.friction_torque))[raised & slides].all()
     assert (raised & slides).sum() > 500
+
+
+def test_a_joint_that_stands_keeps_its_friction_when_a_contact_loads_it():
+    """It slides with the friction of the whole load; when the contact ends, what its level no longer holds is gone."""
+    stage, n = FrictionStage(), 400
+    stage.configure(robot())
+    q = np.interp(np.arange(n), [0, 100, 200, 300], [0.0, 0.02, 0.02, 0.04])[:, None] * np.ones(6)
+    contact = np.where((np.arange(n) >= 150) & (np.arange(n) < 350), 60.0, 0.0)[:, None] * np.ones(6)
+    f, none = np.empty((2, n, 6))
+    for load, out in ((contact, f), (0 * contact, none)):
+        stage.reset()
+        stage.core.run(np.arange(n) * 2_000_000, q, 0 * q, 0 * q, load, None, None, None, out, np.empty((n, 6)))
+    np.testing.assert_array_equal(f[:200], none[:200])
+    np.testing.assert_allclose(f[300:350] - none[300:350], 60.0 * sum(LAW["load"]), atol=1e-9)
+    np.testing.assert_allclose(f[350:], none[350:], atol=1e-9)
 
 
 def test_the_force_is_better_than_with_a_load_that_ignores_contact(pushed):

@@ -155,6 +155,16 @@ class Elements {
     if (tick == SampleClock::Tick::first || tick == SampleClock::Tick::backwards) restart(theta);
     return tick;
   }
+  // The load of joint i changes at once: its elements keep their friction, (c_k + l_k x) H_k, up to their level.
+  void reload(int i, double before, double now) noexcept {
+    const int l = lane(i);
+    for (int k = 0; k < M_; ++k) {
+      const double c = level_[i * M_ + k], per_load = load_[i * M_ + k], level = c + per_load * now;
+      Element& e = of(i)[k];
+      const double kept = level > 0.0 ? e.deflection[l] * (c + per_load * before) / level : 0.0;
+      e.deflection[l] = std::min(std::max(kept, e.least[l]), e.most[l]);
+    }
+  }
   // Joint i may have turned round on its way to x: its deflection is a guess until it has moved on from there.
   void doubt(int i, double x) noexcept { low_[i] = high_[i] = x; }
   // Moves joints i, i + 1, ... to x under a load; H. Adds to `unknown` where the initial state is not forgotten.

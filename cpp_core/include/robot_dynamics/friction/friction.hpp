@@ -116,6 +116,11 @@ class Friction {
     deflected_ = Joints{};
   }
 
+  // A contact changes the load of joint i from `before` to `now` [Nm] at once: its friction stays unless it slips.
+  void reload(int i, double before, double now) noexcept {
+    if (follows(i) && before != now) elements_->reload(i, power(i, before), power(i, now));
+  }
+
   // theta [rad], v [rad/s], tau [Nm], T [deg C] (n) -> friction [Nm]; all but v may be null. Without theta all joints
   // follow the map and the elements stay. rotor [rad] (n): theta_r where it is known; null: it is integrated.
   // dropped: not finite, or a stamp again.

@@ -86,6 +86,7 @@ class FrictionStage {
   void reset() noexcept {
     law_.reset();
     if (tighter_) tighter_->reset();
+    contact_.fill(0.0);
     stood_.fill(std::nan(""));
     if (motors_) motors_->reset();
   }
@@ -105,7 +106,13 @@ class FrictionStage {
       used_[i] = law_.map().used_temperature(i, given);
       if (std::isfinite(given) && used_[i] != given) status = Status::degraded;
     }
-    for (int i = 0; i < n; ++i) load_[i] = finite_or_zero(load, i) + finite_or_zero(contact_load, i);
+    for (int i = 0; i < n; ++i) {
+      const double own = finite_or_zero(load, i), contact = finite_or_zero(contact_load, i);
+      load_[i] = own + contact;
+      law_.reload(i, own + contact_[i], load_[i]);
+      if (tighter_) tighter_->reload(i, own + contact_[i], load_[i]);
+      contact_[i] = contact;
+    }
     known_ = !absent(position, n);
     for (int i = 0; i < n; ++i) {
       const double q = known_ ? position[i] : std::nan("");
@@ -210,12 +217,12 @@ class FrictionStage {
   Friction law_;
   FrictionStageParameters p_;
   std::vector<MotorTurn> turns_;
-  std::optional<Friction> motors_;                  // driven by the angles of turns_
-  std::optional<Friction> tighter_;                 // f'
-  std::array<double, max_joints> load_{}, used_{};  // of the gears; temperature
-  std::array<double, max_joints> stood_{}, way_{};  // where the joint stood, how far it is from there [rad]
-  std::array<double, max_joints> between_{};        // f' - f [Nm]
-  bool known_ = false;                              // the position, in the last step
+  std::optional<Friction> motors_;                              // driven by the angles of turns_
+  std::optional<Friction> tighter_;                             // f'
+  std::array<double, max_joints> load_{}, contact_{}, used_{};  // of the gears, that of a contact in it; temperature
+  std::array<double, max_joints> stood_{}, way_{};              // where the joint stood, how far it is from there [rad]
+  std::array<double, max_joints> between_{};                    // f' - f [Nm]
+  bool known_ = false;                                          // the position, in the last step
 };
 
 }  // namespace robot_dynamics

@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import SPANS, STRIBE
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import fit_presliding, presliding_problems
-from robot_dynamics_ros.identification.arm.written_law import choose_law
+from robot_dynamics_ros.identification.arm.written_law import choose_law, load_of_others
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 
 RATE, N = 200.0, 12_000
@@ -93,16 +93,24 @@ def test_a_joint_gives_way_gradually_unless_it_visibly_slips():
     assert found[0] == 0.0 < min(found[1:])
 
 
-def test_a_joint_that_hardly_shows_its_load_takes_the_power_from_the_others():
-    """Its own few torques fit a square better; a contact of ten times their size would have ten times the friction."""
-    shown, hardly = samples(), samples(seed=1)
-    H = shown.y - FV * shown.v
-    loaded = replace(shown, y=shown.y + 0.1 * np.abs(shown.load) * H)
-    few = 0.1 * hardly.load
-    square = replace(hardly, load=few, y=hardly.y + 0.2 * few**2 * elements_of(hardly.rotor, SPAN))
-    alone, arm = presliding_problems([square]), presliding_problems([loaded, square])
-    assert fit_presliding(alone[0]).parameters["load_power"] == 2.0
-    assert [fit_presliding(problem).parameters["load_power"] for problem in arm] == [1.0, 1.0]
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_a_joint_that_shows_no_load_gains_half_of_what_the_others_do(power):
+    """In proportion to the torque limits: 10 Nm under 100 on a joint of 200 Nm, 0.75 Nm under 15 on one of 30 Nm."""
+    limit, few = np.array([200.0, 30.0]), samples(seed=1)
+    few = replace(few, load=0.01 * few.load)
+    shown, reference = samples(), 100.0
+    load = reference * np.abs(shown.load / reference) ** power
+    shown = replace(shown, y=shown.y + 0.1 * load * elements_of(shown.rotor, SPAN))
+    problems = presliding_problems([shown, few])
+    found = [law.presliding for law in load_of_others(problems, [choose_law(p) for p in problems], limit)]
+    under = reference * limit / limit[0]
+    friction = [sum(x.parameters["load"]) * tau**power for x, tau in zip(found, under, strict=True)]
+    assert [x.parameters["load_power"] for x in found] == [power] * 2
+    assert friction[0] == pytest.approx(0.1 * reference, rel=0.2)
+    assert friction[1] / friction[0] == pytest.approx(0.5 * limit[1] / limit[0])
+    first, last = (x.parameters for x in found)
+    assert last["load_limit"] / limit[1] == pytest.approx(first["load_limit"] / limit[0])
+    assert last["load"] == pytest.approx([found[1].shape.share * c for c in last["level"]])
 
 
 def test_a_share_of_the_load_is_taken_over_where_new_samples_hardly_show_a_load():

@@ -61,6 +61,7 @@ def test_memory_is_written_and_loads(found, tmp_path):
     assert robot.hysteresis.model == "presliding"
     level, load = (robot.array(f"hysteresis.parameters.{name}") for name in ("level", "load"))
     assert np.all(level >= 0) and np.all(load >= 0) and np.all(level.sum(axis=1) > 0)
+    assert np.all(load.sum(axis=1) > 0)  # that of the base and the wrists from shoulder and elbow
     stage = Pipeline(robot).stage("friction")
     assert isinstance(stage.hysteresis, _core.Friction)
 

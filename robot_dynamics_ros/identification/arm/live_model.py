@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.estimators.force_arguments import torque_scale
 from robot_dynamics_ros.identification.arm.cross_validation import fold_sets
 from robot_dynamics_ros.identification.arm.friction_columns import LAW
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, friction_of
@@ -22,6 +23,7 @@ from robot_dynamics_ros.identification.arm.written_law import (
     WrittenLaw,
     choose_law,
     choose_motors,
+    load_of_others,
     motor_friction,
     written_blocks,
 )
@@ -88,6 +90,7 @@ def fit_live(
     before: Sequence[WrittenLaw | None] = known or [None] * len(problems)
     chosen = [choose_law(problem, law) for problem, law in zip(problems, before, strict=True)]
     turning, laws = choose_motors(motors, problems, chosen, turning)
+    laws = load_of_others(problems, laws, torque_scale(body.rigid.robot))
     friction, hysteresis = written_blocks(laws, turning)
     return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, tuple(turning)), laws
 

@@ -68,8 +68,7 @@ class PreslidingProblem:
         self.bearings = np.column_stack(bearings)
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         self.typical = float(np.median(np.abs(data.y)))
-        loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
-        self.loaded = loaded
+        self.loaded = bool(np.quantile(np.abs(data.load), 0.95) > self.typical)
         v = data.v[self.read]
         one = np.ones_like(v)
         fixed = np.column_stack([v, thinning(v), one, -one])

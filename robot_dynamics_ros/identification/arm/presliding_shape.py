@@ -42,6 +42,13 @@ class PreslidingFit:
     errors: np.ndarray
     shape: Shape
 
+    def under(self, load: float, limit: float) -> PreslidingFit:
+        """The same whose levels together gain `load` [Nm/Nm^p] up to a load of `limit` [Nm]."""
+        level = self.parameters["level"]
+        shape = replace(self.shape, share=load / sum(level), load_limit=limit)
+        parameters = {"load": [shape.share * x for x in level], "load_limit": limit}
+        return replace(self, parameters=self.parameters | parameters, shape=shape)
+
 
 def fit_presliding(problem: PreslidingProblem, known: Shape | None = None) -> PreslidingFit | None:
     """Presliding friction of one joint; None without any level, or where the live stage would refuse it: samples that

@@ -31,6 +31,7 @@ from robot_dynamics_ros.signals.speeds import STEP
 # relative held-out error that presliding may cost: a static law is far worse at rest, which few rows show
 MARGIN = 0.01
 MOTOR_GAIN = 0.01  # relative held-out error that a motor's friction must save: else the joints have theirs alone
+UNSEEN = 0.5  # a real base shows none to all of what its shoulder and elbow gain under a load: at most half is wrong
 ROUNDS = 3  # of the motor's friction beside the joints' own and these beside it
 NOTHING = {"fc": 0.0, "fv": 0.0}
 Place = tuple[int, int, int]  # of a motor: joint, other joint, sign
@@ -87,6 +88,29 @@ def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> W
     law = simple if presliding is None else WrittenLaw(static, presliding, presliding.errors)
     worse = not problem.data.kind.dry and _judged(law, problem) > (1 + MARGIN) * _judged(simple, problem)
     return simple if worse else law
+
+
+def load_of_others(
+    problems: Sequence[PreslidingProblem], laws: Sequence[WrittenLaw], limit: np.ndarray
+) -> list[WrittenLaw]:
+    """The laws, those of joints whose recordings show no load with UNSEEN of what a load adds to the others' friction.
+
+    sum_k l_k = c limit^(1 - p), c from the others by their loads over the torque limits (n,) [Nm].
+    """
+    shown = [(j, law.presliding) for j, law in enumerate(laws) if law.presliding is not None and problems[j].loaded]
+    if not shown:
+        return list(laws)
+    shares = [sum(fit.parameters["load"]) * limit[j] ** (fit.shape.power - 1) for j, fit in shown]
+    share = UNSEEN * float(np.average(shares, weights=[problems[j].scale / limit[j] for j, _ in shown]))
+    most = max(fit.shape.load_limit / limit[j] for j, fit in shown)
+
+    def complete(j: int, law: WrittenLaw) -> WrittenLaw:
+        fit, size = law.presliding, float(limit[j])
+        if fit is None or problems[j].loaded:
+            return law
+        return replace(law, presliding=fit.under(share * size ** (1 - fit.shape.power), float(most * size)))
+
+    return [complete(j, law) for j, law in enumerate(laws)]
 
 
 def _judged(law: WrittenLaw, problem: PreslidingProblem) -> float:

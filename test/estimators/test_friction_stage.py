@@ -8,7 +8,6 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
-from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
@@ -42,15 +41,6 @@ def log(N=4000, amplitude=0.02, rest=500):
     record = Log(load_robot("ur5e").joint_names, np.arange(N + rest) * MS + 10**15, {"q": q, "qd": qd})
     record.model_torque = 20 * np.cos(q)
     return record
-
-
-def test_friction_is_the_model_of_the_robot_file():
-    record = log()
-    codes = stage().run(record)
-    model = hysteresis_from_robot(robot())
-    expected = model.run(record.stamp_ns, record.q, record.qd, record.model_torque)[0]
-    np.testing.assert_array_equal(record.friction_torque, expected)
-    assert (codes == int(Status.ok)).all()
 
 
 def test_memory_has_an_effect_at_reversals_only():
@@ -137,7 +127,7 @@ def rotor(friction, N=2000, dt=1e-3):
     return t, omega, tau_m, tau_J, f
 
 
-def test_observer_settles_on_the_friction_and_the_other_sign_diverges():
+def test_observer_settles_on_the_friction():
     # [Madsen2020 appB fig. 11]
     t, omega, tau_m, tau_J, f = rotor(lambda x: 6.0 + 2.0 * (x > 1.0))
     core = _core.RotorFrictionObserver(np.array([B]), np.array([L]))
@@ -147,14 +137,6 @@ def test_observer_settles_on_the_friction_and_the_other_sign_diverges():
     estimate = found[:, 0]
     assert abs(estimate[300:1000] - 6.0).max() < 0.1
     assert abs(estimate[1300:] - 8.0).max() < 0.1
-    w, worst = 0.0, 0.0  # [Madsen2020 appB] with the sign turned round
-    for k in range(1, len(t)):
-        wrong = L * B * (omega[k - 1] - w)
-        w += 1e-3 * (tau_m[k - 1] - wrong - tau_J[k - 1]) / B
-        worst = max(worst, abs(wrong - f[k]))
-        if worst > 1e6:
-            break
-    assert worst > 1e6
 
 
 def test_observer_rejects_bad_samples_and_any_step_is_stable():

@@ -10,7 +10,6 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import MotionStage
-from robot_dynamics_ros.models.friction import FrictionModel
 
 
 def run_motion(log, robot=UR5E, **parameters):
@@ -107,13 +106,6 @@ def friction_of(qd, **extra):
     for name, values in extra.items():
         setattr(log, name, values)
     return stage, stage.run(log), log
-
-
-def test_friction_is_the_law_of_the_robot_file():
-    qd = np.random.default_rng(0).normal(size=(50, 6))
-    _, status, log = friction_of(qd)
-    np.testing.assert_allclose(log.friction_torque, FrictionModel.from_robot(UR5E).torque(qd))
-    assert (status == 0).all()
 
 
 def test_band_is_uniform_stiction_at_rest_and_relative_when_sliding():

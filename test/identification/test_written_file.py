@@ -1,11 +1,11 @@
-"""What the written robot file keeps of the validated fit: coupled wrists, and efforts without the rotors' torque."""
+"""What the written robot file keeps of the validated fit where the effort lacks the rotors' torque."""
 
 from copy import copy
 
 import numpy as np
 import pytest
-from prepared import COUPLED, ROBOT, TRUTH, laws, r2, sliding, steps, structure
-from synthetic import coupled_wrist, excitation, synthetic_log
+from prepared import ROBOT, TRUTH, laws, r2, steps, structure
+from synthetic import excitation, synthetic_log
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -22,36 +22,18 @@ def without_rotors(log: Log, seed: int) -> Log:
     return Log(log.joint_names, log.stamp_ns, signals, log.receive_ns)
 
 
-def identified(change, chosen):
-    made = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0) for seed in (1, 2)]
-    runs = [recording(change(log, seed), str(seed)) for seed, log in enumerate(made, 1)]
-    return steps(runs[:1], runs[1:], chosen=structure(chosen), until="fit_together")
-
-
-@pytest.fixture(scope="module")
-def wrist():
-    return identified(lambda log, seed: coupled_wrist(log), COUPLED)
-
-
 @pytest.fixture(scope="module")
 def lacking():
-    return identified(without_rotors, laws())
+    made = [without_rotors(synthetic_log(ROBOT, TRUTH, seed, duration=12.0), seed) for seed in (1, 2)]
+    runs = [recording(log, str(k)) for k, log in enumerate(made)]
+    return steps(runs[:1], runs[1:], chosen=structure(laws()), until="fit_together")
 
 
-def test_a_sample_rate_that_was_unknown_is_that_of_the_recording(wrist):
-    assert identified_robot(wrist).sensing.sample_rate == ROBOT.sensing.sample_rate
-    new = copy(wrist)
+def test_a_sample_rate_that_was_unknown_is_that_of_the_recording(lacking):
+    assert identified_robot(lacking).sensing.sample_rate == ROBOT.sensing.sample_rate
+    new = copy(lacking)
     new.robot = ROBOT.with_updates({"sensing.sample_rate": None})
     assert identified_robot(new).sensing.sample_rate == 125
-
-
-def test_coupled_wrist_is_in_the_written_file(wrist, tmp_path):
-    save_robot(identified_robot(wrist), tmp_path / "arm.yaml")
-    (motor,) = load_robot(tmp_path / "arm.yaml").hysteresis.motors
-    assert (motor.joint, motor.turns_with, motor.sign) == ("wrist_2_joint", "wrist_3_joint", 1)
-    v = np.array([0.2, 0.4, 0.8])
-    np.testing.assert_allclose(sliding(motor, v), 1.2 + 1.0 * v, rtol=0.1)
-    assert np.all(r2(wrist, wrist.live.predict) > r2(wrist) - 0.003)
 
 
 def test_effort_without_the_rotors_keeps_what_is_beside_the_links(lacking, tmp_path):

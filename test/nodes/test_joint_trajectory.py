@@ -42,13 +42,6 @@ def test_it_begins_where_the_robot_is_and_reaches_each_point_at_its_time():
     assert np.abs(np.diff(q[:2], axis=0)).max() < 1e-4  # from rest
 
 
-def test_joints_are_found_by_name_in_any_order():
-    order = np.random.default_rng(1).permutation(6)
-    goal = HERE + np.arange(6) * 0.01
-    points = from_here(message([(1.0, goal[order])], [NAMES[i] for i in order]), ROBOT, HERE, NOW)
-    np.testing.assert_array_equal(points.q[-1], goal)
-
-
 @pytest.mark.parametrize("ahead", [0.0, 0.5, -0.5])
 def test_times_count_from_the_stamp_and_what_is_over_is_left_out(ahead):
     stamp = NOW + int(1e9 * ahead)

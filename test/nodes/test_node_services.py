@@ -152,15 +152,6 @@ def test_a_trajectory_that_cannot_be_played_is_refused_with_the_reason(rig, play
     assert not rig.driver.motion.active
 
 
-def test_stop_answers_when_the_motion_has_ended(rig, play):
-    start = rig.driver.held.copy()
-    play(start, start + 0.3, seconds=10.0)
-    rig.spin(lambda: rig.driver.motion.active)
-    rig.seconds(2.0)
-    assert trigger(rig, "stop") == (True, "motion ended") and rig.driver.motion.state == "stopped"
-    assert trigger(rig, "stop") == (True, "nothing of this node was moving")
-
-
 def test_services_answer_with_a_reason(rig):
     assert trigger(rig, "recover") == (True, "recovered")
     assert trigger(rig, "rearm") == (True, "latched faults cleared")

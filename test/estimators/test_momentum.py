@@ -11,7 +11,7 @@ from robot_dynamics_ros import _core
 @pytest.mark.parametrize("seed", range(3))
 def test_momentum_and_transposed_coriolis(n, seed):
     chain = random_chain(n, seed)
-    robot, core = chain.model(), _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
+    robot, core = chain.model(), chain.core
     rng = np.random.default_rng(seed + 50)
     q, qd = rng.uniform(-3, 3, n), rng.normal(size=n)
     p, beta = _core.generalised_momentum(core, q, qd)

@@ -53,7 +53,7 @@ def test_is_the_posterior_in_every_pose_of_any_arm(n, q, tau, std, force, moment
 @cache
 def random_model(n):
     chain = random_chain(n, n)
-    return chain.model(), _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
+    return chain.model(), chain.core
 
 
 @pytest.mark.parametrize("moment", [MOMENT, 0.0], ids=["with moments", "a force alone"])

@@ -45,7 +45,7 @@ def robots(draw):
     tool, gravity = frame(chain.tool), chain.gravity.tolist()
     raw["kinematics"]["base_frame"] = draw(st.sampled_from(["base", "world", "a_link"]))
     raw["kinematics"] |= {"convention": "placements", "joints": joints, "tool": tool, "gravity": gravity}
-    raw["links"] = {"source": "here", "parameters": chain.parameters().tolist()}
+    raw["links"] = {"source": "here", "parameters": chain.inertia.tolist()}
     raw["drives"] |= {"torque_constant": None, "rotor_inertia": random.uniform(0, 2, n).tolist()}
     ends = draw(st.sampled_from([3.0, float("inf"), None]))
     lower = None if ends is None else [-ends] * n

@@ -19,7 +19,7 @@ def turned(chain, seed):
     rng = np.random.default_rng(seed)
     frames = np.array([np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(chain.n)])
     frames *= np.sign(np.linalg.det(frames))[:, None, None]
-    return RobotModel(_core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity, frames))
+    return RobotModel(_core.Chain(chain.placements, chain.inertia, chain.tool, chain.gravity, frames))
 
 
 def by_differences(f, x, step=1e-5):

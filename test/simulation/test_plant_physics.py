@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from chains import pinocchio_model
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.simulation.plant.build import FAST, load_plant
@@ -13,19 +14,9 @@ Q = np.array([0.3, -1.2, 1.5, -1.9, -1.57, 0.4])
 IDEAL = ("ripple", "noise", "quantisation", "kinematic_error", "backlash", "deviation")
 
 
-def pinocchio_model(robot, links):
-    """The robot file's chain rebuilt in Pinocchio from the same placements and link parameters."""
-    model = pin.Model()
-    model.gravity.linear = robot.gravity
-    parent = 0
-    for T, X in zip(robot._placements(), links, strict=True):
-        parent = model.addJoint(parent, pin.JointModelRZ(), pin.SE3(T[:3, :3], T[:3, 3]), f"j{parent}")
-        m, c = X[9], X[6:9] / X[9]
-        about_origin = np.array([[X[0], X[1], X[2]], [X[1], X[3], X[4]], [X[2], X[4], X[5]]])
-        model.appendBodyToJoint(
-            parent, pin.Inertia(m, c, about_origin + m * pin.skew(c) @ pin.skew(c)), pin.SE3.Identity()
-        )
-    return model
+def pinocchio_of(robot):
+    """The machine's own links in Pinocchio."""
+    return pinocchio_model(robot.machine.robot.chain_with_links(robot.machine.link_parameters))
 
 
 def free_swing(seconds, inner_rate, **overrides):
@@ -68,9 +59,8 @@ def test_friction_and_damping_only_dissipate():
 def test_rigid_limit_accelerates_as_pinocchio_says():
     off = {"drive.torque_limit": 1e-9, "integration.refresh": 1}
     robot = SimulatedRobot("ur5e", overrides=off, without=("friction", "elasticity", *IDEAL), q=Q)
-    machine = robot.machine
-    model = pinocchio_model(machine.robot, machine.link_parameters)
-    model.armature = machine.true["drive.rotor_inertia"].copy()
+    model = pinocchio_of(robot)
+    model.armature = robot.machine.true["drive.rotor_inertia"].copy()
     qdd = pin.aba(model, model.createData(), Q, np.zeros(6), np.zeros(6))
     for _ in range(10):
         robot.step_torque(np.zeros(6))
@@ -98,7 +88,7 @@ def test_perturbed_links_stay_physically_consistent():
 
 def test_standing_still_the_transmission_carries_gravity():
     robot = SimulatedRobot("ur5e", without=("friction", *IDEAL), q=Q)
-    model = pinocchio_model(robot.machine.robot, robot.machine.link_parameters)
+    model = pinocchio_of(robot)
     log, truth = robot.run(*motions.hold(Q, 3.0))
     gravity = pin.computeGeneralizedGravity(model, model.createData(), truth["q"][-1])
     assert truth["joint_torque"][-1] == pytest.approx(gravity, abs=1e-3)
@@ -111,7 +101,7 @@ def test_standing_still_the_transmission_carries_gravity():
 
 def test_external_wrench_is_environment_on_robot_and_loads_the_joints_by_the_transposed_jacobian():
     robot = SimulatedRobot("ur5e", without=("friction", *IDEAL), q=Q)
-    model = pinocchio_model(robot.machine.robot, robot.machine.link_parameters)
+    model = pinocchio_of(robot)
     wrench = np.array([10.0, -20.0, 30.0, 1.0, 2.0, -3.0])
     motion = motions.hold(Q, 3.0)
     _, truth = robot.run(*motion, wrench=np.tile(wrench, (1500, 1)))

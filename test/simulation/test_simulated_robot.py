@@ -102,10 +102,10 @@ def test_current_carries_noise_ripple_and_a_constant_that_is_not_the_nominal_one
 def test_tau_d_is_the_nominal_model_with_rotor_inertia_and_without_friction():
     log, _ = run(without=("deviation",))
     import pinocchio as pin
-    from test_plant_physics import pinocchio_model
+    from chains import pinocchio_model
 
     robot = load_robot("ur5e")
-    model = pinocchio_model(robot, robot.link_parameters)
+    model = pinocchio_model(robot.chain())
     data = model.createData()
     B = robot.array("drives.rotor_inertia")
     for k in range(0, len(log), 50):

@@ -12,26 +12,20 @@ from robot_dynamics_ros.models import RobotModel
 @dataclass
 class RandomChain:
     placements: np.ndarray  # (n, 4, 4)
-    masses: np.ndarray
-    coms: np.ndarray
-    inertias: np.ndarray  # (n, 3, 3) about the centre of mass
+    inertia: np.ndarray  # (n, 10) about the link origin
     tool: np.ndarray
     gravity: np.ndarray
 
     @property
     def n(self):
-        return len(self.masses)
+        return len(self.inertia)
 
-    def parameters(self):
-        """(n, 10) about the link origin: I - m [c]x^2."""
-        rows = []
-        for m, c, inertia in zip(self.masses, self.coms, self.inertias, strict=True):
-            about_origin = inertia - m * skew(c) @ skew(c)
-            rows.append([*about_origin[np.triu_indices(3)], *(m * c), m])
-        return np.array(rows)
+    @property
+    def core(self):
+        return _core.Chain(self.placements, self.inertia, self.tool, self.gravity)
 
     def model(self):
-        return RobotModel(_core.Chain(self.placements, self.parameters(), self.tool, self.gravity))
+        return RobotModel(self.core)
 
 
 def skew(a):
@@ -66,10 +60,16 @@ def random_chain(n, seed, right_angles=False):
             P[:3, :3], P[:3, 3] = random_rotation(rng), rng.normal(size=3)
     tool = np.eye(4)
     tool[:3, :3], tool[:3, 3] = random_rotation(rng), rng.normal(size=3)
-    inertias = np.array([random_inertia(rng) for _ in range(n)])
-    return RandomChain(
-        placements, rng.uniform(0.5, 5, n), 0.2 * rng.normal(size=(n, 3)), inertias, tool, 9.81 * rng.normal(size=3)
+    inertias, masses, coms = (
+        [random_inertia(rng) for _ in range(n)],
+        rng.uniform(0.5, 5, n),
+        0.2 * rng.normal(size=(n, 3)),
     )
+    rows = []
+    for m, c, inertia in zip(masses, coms, inertias, strict=True):
+        about_origin = inertia - m * skew(c) @ skew(c)  # I - m [c]x^2
+        rows.append([*about_origin[np.triu_indices(3)], *(m * c), m])
+    return RandomChain(placements, np.array(rows), tool, 9.81 * rng.normal(size=3))
 
 
 def random_motion(n, count, seed):
@@ -80,24 +80,21 @@ PINOCCHIO_ORDER = [9, 6, 7, 8, 0, 1, 3, 2, 4, 5]  # m mx my mz Ixx Ixy Iyy Ixz I
 
 
 def pinocchio_model(chain):
+    """The chain, of this module or of the core, rebuilt in Pinocchio from placements, inertias and gravity."""
     model = pin.Model()
-    for i in range(chain.n):
-        placement = pin.SE3(chain.placements[i, :3, :3], chain.placements[i, :3, 3])
-        joint = model.addJoint(i, pin.JointModelRZ(), placement, f"j{i}")
-        body = pin.Inertia(chain.masses[i], chain.coms[i], chain.inertias[i])
+    for i, (T, X) in enumerate(zip(chain.placements, chain.inertia, strict=True)):
+        joint = model.addJoint(i, pin.JointModelRZ(), pin.SE3(T[:3, :3], T[:3, 3]), f"j{i}")
+        body = pin.Inertia.FromDynamicParameters(X[PINOCCHIO_ORDER])
         model.appendBodyToJoint(joint, body, pin.SE3.Identity())
-    model.gravity.linear = chain.gravity
+    model.gravity.linear = np.array(chain.gravity)
     return model
 
 
 def pinocchio_columns(Y):
     """A Pinocchio regressor (n, 10 n) in our order of columns."""
     Y = np.atleast_2d(Y)
-    n = Y.shape[1] // 10
     ours = np.empty_like(Y)
-    for i in range(n):
-        for k, c in enumerate(PINOCCHIO_ORDER):
-            ours[:, 10 * i + c] = Y[:, 10 * i + k]
+    ours.reshape(len(Y), -1, 10)[:, :, PINOCCHIO_ORDER] = Y.reshape(len(Y), -1, 10)
     return ours
 
 

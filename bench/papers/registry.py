@@ -24,7 +24,6 @@ PROTOCOLS = (
     "madsen-calibration",
     "recovery",
     "torque-friction",
-    "ablation",
 )
 
 

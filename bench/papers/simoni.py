@@ -102,7 +102,7 @@ def run(quick: bool = False, robot_name: str = "ur5e") -> list[Row]:
     return rows
 
 
-def protocol(robot: RobotFile, free: float, cycles: int = CYCLES) -> Iterator[Phase]:
+def protocol(robot: RobotFile, free: float) -> Iterator[Phase]:
     """The phases in order, on one machine that stays warm between them: the one the identification has seen."""
     machine = SimulatedRobot(lab.subject_file(robot.name), seed=0, overrides=FAST)
     rested(machine)
@@ -118,7 +118,7 @@ def protocol(robot: RobotFile, free: float, cycles: int = CYCLES) -> Iterator[Ph
     free_turn = part(circle, slice(lead, None))
     # The observer averages over 20 samples of the live rate.
     yield _phase(machine, free_turn, OBSERVE, False, keep=1)
-    for _ in range(cycles):
+    for _ in range(CYCLES):
         yield _phase(machine, contact, CONTACT, True)
         yield _phase(machine, free_turn, free, False)
 
@@ -139,7 +139,6 @@ def observer(robot: RobotFile) -> dict[str, float]:
 def sensed(
     robot: RobotFile,
     phases: list[Phase],
-    friction: Mapping[str, Any] | None = None,
     method: str = "momentum",
     again: bool = False,
     force: Mapping[str, Any] | None = None,
@@ -152,7 +151,6 @@ def sensed(
     parameters: dict[str, dict[str, Any]] = {
         "force": {"method": method, **(force or {})},
         "temperature": observer(robot),
-        "friction": dict(friction or {}),
     }
     pipeline = Pipeline(robot, parameters)
     found: list[float] = []

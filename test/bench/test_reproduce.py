@@ -14,7 +14,8 @@ from bench.papers.registry import PROTOCOLS, protocol
 from bench.papers.table import Row, at_least, at_most, beside, markdown
 from robot_dynamics_ros.errors import ConfigError
 
-JUDGED = {"simoni": 4, "madsen-calibration": 2, "madsen-adaptive": 2, "madsen-egms-control": 2, "liu-hand-guiding": 4}
+JUDGED = {"simoni": 4, "madsen-stiffness": 3, "madsen-calibration": 2, "madsen-adaptive": 2, "madsen-egms-control": 2}
+JUDGED |= {"liu-hand-guiding": 4}
 FIELDS = {"source", "figure", "paper", "ours", "unit", "met", "note"}
 
 
@@ -66,12 +67,6 @@ def test_a_protocol_meets_its_numbers(name):
 
 
 @pytest.mark.long
-def test_online_stiffness_meets_its_numbers():
-    rows = protocol("madsen-stiffness")(True)
-    assert [r.paper for r in rows] == [95.2, 96.6, 94.0] and all(r.met for r in rows)
-
-
-@pytest.mark.long
 def test_torque_mode_leaves_no_more_friction_than_the_observer():
     """The identified law in the feedforward, before and after adaptation; half of the friction of spaced elements."""
     rows = {row.figure: row for row in protocol("torque-friction")(True)}
@@ -85,14 +80,6 @@ def test_torque_mode_leaves_no_more_friction_than_the_observer():
 def test_an_unknown_protocol_is_one_line():
     done = CliRunner().invoke(cli, ["reproduce", "nothing"])
     assert isinstance(done.exception, ConfigError) and "madsen-joint" in str(done.exception)
-
-
-@pytest.mark.long
-def test_each_part_of_the_friction_model_buys_something():
-    rows = {row.figure.rsplit(", ", 1)[1]: row.ours for row in protocol("ablation")(True)}
-    whole = rows.pop("everything on")
-    assert set(rows) == {"thermal model off", "GMS off", "load off", "all three off"}
-    assert all(error > 1.05 * whole for error in rows.values()), (whole, rows)
 
 
 def test_the_page_has_every_figure_once_from_protocols_there_are():

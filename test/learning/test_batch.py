@@ -12,7 +12,6 @@ from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.robot_file.store import dump
 from robot_dynamics_ros.signals import Sample
 
 
@@ -94,50 +93,3 @@ def test_a_node_gives_every_sample_to_the_collector_and_ends_it(tmp_path, monkey
     assert len(given) == 50 and given[-1] == rig.driver.now and not ended
     rig.close()
     assert ended
-
-
-@pytest.mark.long
-@pytest.mark.realtime
-def test_a_node_learns_from_the_topics_of_a_driver(worker, tmp_path):
-    """A recording is played to a node faster than real time: its batch is learned, and its robot file stays."""
-    pytest.importorskip("rclpy", reason="rclpy is not installed")
-    from ros_graph import Listener, Process  # isort: skip  (sets the middleware before rclpy is initialised)
-    from geometry_msgs.msg import WrenchStamped
-    from sensor_msgs.msg import JointState
-
-    from robot_dynamics_ros.nodes.topics.encoding import to_time
-
-    log, state, file = worker.logs[0], tmp_path / "state", tmp_path / "robot.yaml"
-    # a batch of half a minute: 9 000 of the 12 500 samples, the first of which are withheld until they are judged
-    file.write_text(dump(worker.robot.with_updates({"sensing.sample_rate": 300.0})))
-    before = file.read_bytes()
-    listener, wrench = Listener("work"), "robot_dynamics/external_wrench"
-    listener.hear(WrenchStamped, wrench, 500)
-    given = {"robot": file, "driver": "none", "learn_state": state, "learn_minutes": 0.5, "max_age": 0.0}
-    arguments = [a for name, value in given.items() for a in ("-p", f"{name}:={value}")]
-    node = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
-    try:
-        publisher = listener.node.create_publisher(JointState, "joint_states", 500)
-        listener.spin(publisher.get_subscription_count)
-        heard, first = listener.heard[wrench], 0
-        for k, (stamp, *row) in enumerate(zip(log.stamp_ns, log.q, log.qd, log.effort, strict=True)):
-            q, qd, effort = (values.tolist() for values in row)
-            message = JointState(name=log.joint_names, position=q, velocity=qd, effort=effort)
-            message.header.stamp = to_time(int(stamp))
-            publisher.publish(message)
-            for _ in range(20 if k % 4 == 3 else 0):  # the node's queue holds five messages
-                if len(heard) - first >= 4:
-                    break
-                listener.executor.spin_once(timeout_sec=0.005)
-            first = len(heard) if k % 4 == 3 else first
-        listener.spin(lambda: (state / "recordings").is_dir() and [*(state / "recordings").iterdir()])
-        listener.spin(lambda: not [*(state / "batches").iterdir()])  # learned by a process of low priority
-    finally:
-        listener.close()
-        status, output = node.end()
-    assert status == 0 and "Traceback" not in output, output
-    store = Store(state)
-    assert [entry["what"] for entry in store.history()] == ["learned"], store.history()
-    (triangle,) = store.triangles()
-    assert triangle.count.min() > 0
-    assert file.read_bytes() == before

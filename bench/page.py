@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -35,11 +35,10 @@ def written_by(command: str) -> str:
     return f"Written on {datetime.now(timezone.utc):%Y-%m-%d} by `{command}` ({machine})."
 
 
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], command: str) -> str:
-    """A table with the date and the command that made it; rows hold one text per column of the header."""
-    lines = [written_by(command), "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    lines += ["| " + " | ".join(cell.strip() for cell in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table of rows of texts, the first one their titles."""
+    lines = ["| " + " | ".join(cell.strip() for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
 
 
 def save(page: str, name: str, content: str) -> None:

@@ -38,5 +38,10 @@ def report(rows: Sequence[Sequence[str]], save: bool, place: str, name: str, wor
     if words:
         console.print(words)
     if save:
-        table = page.markdown_table(rows[0], rows[1:], command_line())
-        page.save(place, name, f"{table}\n{words}\n" if words else table)
+        keep(rows, place, name, words)
+
+
+def keep(rows: Sequence[Sequence[str]], place: str, name: str, words: str = "") -> None:
+    """Write rows and words into a page of bench/results, with the day and the command that made them."""
+    text = f"{page.written_by(command_line())}\n\n{page.markdown_table(rows)}\n"
+    page.save(place, name, f"{text}\n{words}\n" if words else text)

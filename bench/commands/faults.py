@@ -8,13 +8,10 @@ import sys
 from pathlib import Path
 
 import click
-from rich.table import Table
 
-from bench.faults.table import TRANSPORTS, Case, cases, run_case
-from bench.faults.table import markdown as as_markdown
+from bench.faults.table import TRANSPORTS, Case, cases, cells, run_case
 from bench.page import json_option, save_option
-from bench.page import save as write
-from bench.running import command_line
+from bench.shown import report
 from robot_dynamics_ros.cli.printed import console, progress, write_json
 from robot_dynamics_ros.errors import ConfigError
 
@@ -48,13 +45,9 @@ def command(json_file: Path | None, transports: tuple[str, ...], tries: str, sav
         rows.append(run_case(case, runs.get(case.transport, DEFAULT)))
         if rows[-1].result != "pass":
             console.print(f"FAIL {rows[-1].case}: {rows[-1].measured}")
-    table = Table("case", "tries", "result", "observed")
-    for row in rows:
-        table.add_row(row.case, str(row.tries), row.result, row.measured)
-    console.print(table)
+    load = f"In one run, load {begin:.1f} at the start, {os.getloadavg()[1]:.1f} at the end."
+    report(cells(rows), save, "faults", "faults", load)
     write_json(json_file, {"rows": rows})
-    if save:
-        write("faults", "faults", as_markdown(rows, command_line()) + _load(begin))
     sys.exit(any(row.result != "pass" for row in rows))
 
 
@@ -69,10 +62,6 @@ def runs_of(tries: str) -> dict[str, int]:
                 "--tries", name, f"{number!r} must be a number of runs in 1..1000, of {', '.join(TRANSPORTS)}"
             )
     return {name: int(number) for name, _, number in parts}
-
-
-def _load(begin: float) -> str:
-    return f"\nIn one run, load {begin:.1f} at the start, {os.getloadavg()[1]:.1f} at the end.\n"
 
 
 def _cases(transports: tuple[str, ...]) -> list[Case]:

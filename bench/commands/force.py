@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from bench.force import DRAWN, ELASTIC, EXCITE, PLANTS
-from bench.page import json_option, save_option, written_by
+from bench.page import json_option, markdown_table, save_option, written_by
 from bench.page import save as write
 from bench.running import command_line, given_options
 from bench.shown import show
@@ -95,7 +95,7 @@ def command(
         show(working.cells(rows))
         write_json(json_file, {"setup": given_options(), "robots": rows})
         if save:
-            table_text = table.markdown(working.cells(rows))
+            table_text = markdown_table(working.cells(rows))
             write("force", "hour", "\n\n".join([written_by(command_line()), words, table_text]))
         return
     verdicts = list(progress(judge_all(robot, people, work, jobs, since), f"{count} robots", count))

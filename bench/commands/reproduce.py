@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from bench.page import json_option, save_option
-from bench.page import save as write
 from bench.papers.registry import PROTOCOLS, protocol, run_all
-from bench.papers.table import Row, markdown, number, verdict
+from bench.papers.table import Row, cells
+from bench.shown import keep, show
 from robot_dynamics_ros.cli.options import complete_robot
 from robot_dynamics_ros.cli.printed import console, stderr, write_json
 
@@ -35,31 +34,20 @@ def command(names: tuple[str, ...], quick: bool, robot: str | None, save: bool, 
     wanted = list(PROTOCOLS) if "all" in names else list(dict.fromkeys(names))
     for name in wanted:
         protocol(name)  # an unknown one is refused before any runs
-    line = f"python -m bench reproduce {' '.join(names)}{' --quick' if quick else ''}"
-    line += f" --robot {robot}" if robot else ""
     rows: list[Row] = []
     took: dict[str, float] = {}
     with stderr.status(wanted[0]) as status:
         for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot), 1):
             rows, took[name] = rows + found, seconds
             if save:
-                write("reproduce", f"reproduce {name}{f' {robot}' if robot else ''}", markdown(found, line))
+                keep(cells(found), "reproduce", f"reproduce {name}{f' {robot}' if robot else ''}")
             if place < len(wanted):
                 status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
-    show(rows)
-    write_json(json_file, {"rows": rows, "seconds": took, "quick": quick})
-
-
-def show(rows: list[Row]) -> None:
-    """The table, and one line that sums it up."""
-    table = Table("source", "figure", "paper", "ours", "met", box=None)
-    for row in rows:
-        unit = f" {row.unit}" if row.unit else ""
-        table.add_row(row.source, row.figure, number(row.paper) + unit, number(row.ours) + unit, verdict(row))
-    console.print(table)
+    show([texts[:-1] for texts in cells(rows)])
     judged = [row for row in rows if row.met is not None]
     if judged:
         console.print(f"{sum(bool(row.met) for row in judged)} of {len(judged)} met")
     for row in rows:
         if row.note:
             console.print(f"- {row.figure}: {row.note}")
+    write_json(json_file, {"rows": rows, "seconds": took, "quick": quick})

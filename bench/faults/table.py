@@ -6,7 +6,6 @@ import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from bench.page import markdown_table
 from robot_dynamics_ros.errors import RobotDynamicsError
 
 TRANSPORTS = ("clock", "sockets", "graph")  # between robot and torque loop
@@ -61,10 +60,10 @@ def run_case(case: Case, tries: int) -> Row:
     return Row(case.title, tries, "pass", case.budget, text)
 
 
-def markdown(rows: Iterable[Row], command: str) -> str:
-    """The table of the documentation, with the date and the command that made it."""
-    cells = ((r.case, str(r.tries), r.result, r.budget, r.measured) for r in rows)
-    return markdown_table(("case", "tries", "result", "required", "observed"), cells, command)
+def cells(rows: Iterable[Row]) -> list[tuple[str, ...]]:
+    """Texts of the table, their titles first."""
+    texts = [(r.case, str(r.tries), r.result, r.budget, r.measured) for r in rows]
+    return [("case", "tries", "result", "required", "observed"), *texts]
 
 
 def cases(transport: str) -> list[Case]:

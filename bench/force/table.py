@@ -10,6 +10,7 @@ import numpy as np
 
 from bench.force.judge import METHODS, Verdict
 from bench.force.trade_off import FALSE_SHARES
+from bench.page import markdown_table
 from robot_dynamics_ros.estimators.wrench_metrics import STATES
 
 
@@ -137,16 +138,10 @@ def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
     return [head, *rows]
 
 
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table of rows of texts, a header first."""
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
-
-
 def page(verdicts: Sequence[Verdict], origin: str, setup: str) -> str:
     """What stands between the marks of docs/force.md."""
-    tables = [markdown(cells(verdicts)), by_axis(verdicts), TRADE_OFF, markdown(trade_off(verdicts))]
-    return "\n\n".join([origin, setup, *tables, markdown(robots(verdicts))])
+    tables = [markdown_table(cells(verdicts)), by_axis(verdicts), TRADE_OFF, markdown_table(trade_off(verdicts))]
+    return "\n\n".join([origin, setup, *tables, markdown_table(robots(verdicts))])
 
 
 def as_json(verdicts: Sequence[Verdict], setup: dict[str, Any]) -> dict[str, Any]:

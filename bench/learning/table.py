@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.force.table import NAMES, markdown
+from bench.force.table import NAMES
 from bench.learning.study import Judged, Worked
+from bench.page import markdown_table
 from robot_dynamics_ros.estimators.wrench_metrics import STATES
 from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.plots import INK, figure, png_bytes
@@ -63,7 +64,7 @@ def draw(judged: Sequence[Judged], path: Path) -> None:
 
 def page(robots: Sequence[Worked], judged: Sequence[Judged], origin: str, words: str) -> str:
     """What stands between the marks of docs/learning.md."""
-    return "\n\n".join([origin, words, markdown(cells(judged)), facts(robots)])
+    return "\n\n".join([origin, words, markdown_table(cells(judged)), facts(robots)])
 
 
 def facts(robots: Sequence[Worked]) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bench.page import markdown_table
-
 
 @dataclass(frozen=True)
 class Row:
@@ -46,10 +44,10 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
-def markdown(rows: Iterable[Row], command: str) -> str:
-    """The table of the documentation, with the date and the command that made it."""
-    cells = (
+def cells(rows: Iterable[Row]) -> list[tuple[str, ...]]:
+    """Texts of the table, their titles first."""
+    texts = [
         (r.source, r.figure, f"{number(r.paper)} {r.unit}", f"{number(r.ours)} {r.unit}", verdict(r), r.note)
         for r in rows
-    )
-    return markdown_table(("source", "figure", "paper", "ours", "met", "note"), cells, command)
+    ]
+    return [("source", "figure", "paper", "ours", "met", "note"), *texts]

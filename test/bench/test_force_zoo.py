@@ -12,6 +12,7 @@ from bench.__main__ import cli
 from bench.force import DRAWN, ELASTIC, EXCITE, MUJOCO, baseline, hour, recordings, table, zoo
 from bench.force.judge import METHODS, Verdict
 from bench.force.trade_off import FALSE_SHARES, trade_off
+from bench.page import markdown_table
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import wrench_metrics as metrics
 from robot_dynamics_ros.models import RobotModel
@@ -208,7 +209,7 @@ def test_the_summary_takes_the_worst_by_its_own_sense():
     assert found["found_20"]["worst quarter"] == pytest.approx(5.0)
     lone = table.summary([verdict(0, delay_10=float("nan"))])["ours"]["delay_10"]
     assert all(np.isnan(v) for v in lone.values())
-    text = table.markdown(table.cells(people))
+    text = markdown_table(table.cells(people))
     assert len({line.replace("\\|", "").count("|") for line in text.splitlines()}) == 1
 
 

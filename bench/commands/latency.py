@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
 from bench.page import json_option
 from bench.running import cpu_seconds, measure_apart
+from bench.shown import show
 from robot_dynamics_ros.bringup import Graph, NodeSpec, describe
 from robot_dynamics_ros.cli.options import robot_option_with
 from robot_dynamics_ros.cli.printed import console, stderr, write_json
@@ -22,6 +22,7 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 
+HEADINGS = ("p50 [us]", "p99 [us]", "max [us]")
 STEPS = {  # diagnostic value -> row
     "receive to wrench": "bytes received to external_wrench published",
     "receive to published": "bytes received to all topics published",
@@ -77,17 +78,15 @@ def _torque(robot: str, duration: float) -> list[dict[str, Any]]:
     """Without and with SCHED_FIFO, one after the other."""
     from bench.speed.torque_latency import PRIORITY, torque_latency
 
-    table = Table(title="torque loop of the receiving thread, state in to command out")
-    for heading in ("scheduling", "from", "p50 [us]", "p99 [us]", "max [us]"):
-        table.add_column(heading, justify="right" if "us" in heading else "left")
-    runs = []
+    rows, runs = [["scheduling", "from", *HEADINGS]], []
     for priority in (0, PRIORITY):
         with stderr.status(f"measuring for {duration:g} s"):
             runs.append(torque_latency(load_robot(robot), duration, priority))
         for name, label in (("arrival", "arrival on this machine"), ("reading", "reading by the thread")):
             figures = [f"{runs[-1][name][which]:.0f}" for which in ("p50", "p99", "max")]
-            table.add_row("normal" if priority == 0 else runs[-1]["scheduling"], label, *figures)
-    console.print(table)
+            rows.append(["normal" if priority == 0 else runs[-1]["scheduling"], label, *figures])
+    console.print("torque loop of the receiving thread, state in to command out")
+    show(rows)
     console.print(f"{runs[0]['states']} and {runs[1]['states']} states, machine load {os.getloadavg()[0]:.1f}")
     for run in runs:
         if run["ended"]:
@@ -121,16 +120,12 @@ def _pids(supervisor: Supervisor, without: tuple[str, ...]) -> list[int]:
 
 
 def _print(result: dict[str, Any], title: str) -> None:
-    stream, table = result["stream"], Table(title=title)
-    table.add_column("")
-    for heading in ("p50 [us]", "p99 [us]", "max [us]"):
-        table.add_column(heading, justify="right")
+    stream, rows = result["stream"], [[title, *HEADINGS]]
     for name, label in STEPS.items():
         if f"{name} p50 [us]" in stream:
-            table.add_row(label, *(stream[f"{name} {which} [us]"] for which in ("p50", "p99", "max")))
+            rows.append([label, *(stream[f"{name} {heading}"] for heading in HEADINGS)])
     ages = (f"{result[key]:.0f}" for key in ("age_p50", "age_p99", "age_max"))
-    table.add_row("controller's stamp to another process", *ages)
-    console.print(table)
+    show([*rows, ["controller's stamp to another process", *ages]])
     console.print(
         f"{result['rate']:.1f} Hz, {result['missing']} missing at the subscriber, {result['missed']} at the driver, "
         f"CPU {100 * result['cpu']:.0f} % of a core, machine load {result['load']:.1f}"

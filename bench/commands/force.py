@@ -101,8 +101,6 @@ def command(
     verdicts = list(progress(judge_all(robot, people, work, jobs, since), f"{count} robots", count))
     show(table.cells(verdicts))
     console.print(table.by_axis(verdicts))
-    console.print(table.TRADE_OFF)
-    show(table.trade_off(verdicts))
     show(table.robots(verdicts))
     for v in verdicts:
         if v.refused:

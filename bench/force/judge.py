@@ -15,10 +15,8 @@ import numpy as np
 
 from bench.force import baseline
 from bench.force.recordings import SAME, TRIALS, Since, Trial, recorded, simulated, trial
-from bench.force.trade_off import trade_off
 from bench.force.zoo import Individual
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import Series, figures
 from robot_dynamics_ros.identification.arm.export import write_outputs
@@ -34,9 +32,8 @@ METHODS = ("ours", "baseline", "oracle", "true_inertia")
 
 @dataclass
 class Verdict:
-    """Figures of one robot by method, ours by trial, and what each method could find at given shares of false alarms.
-
-    Also its laws, its recordings, processor seconds of each part, and the warnings of `identify`.
+    """Figures of one robot by method and ours by trial, its laws, its recordings, processor seconds of each part, and
+    the warnings of `identify`.
     """
 
     index: int
@@ -44,7 +41,6 @@ class Verdict:
     recordings: list[str]
     figures: dict[str, dict[str, Any]] = field(default_factory=dict)
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
-    trade_off: dict[str, dict[float, dict[str, float]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     refused: str = ""
     warnings: list[str] = field(default_factory=list)
@@ -79,18 +75,15 @@ def judge(name: str, who: Individual, work: Path | None, since: Since = SAME) ->
     clock.lap("identify")
     law = baseline.fit(identified, logs)
     series: dict[str, Series] = {}
-    rare: dict[str, list[np.ndarray]] = {}
     exact, true = _exact(robot, who)
     clock.lap("baseline")
     for t in trials:
         estimates = _estimates(identified, exact, true, law, t)
-        verdict.trials[t.name] = figures(estimates["ours"][0])
-        for method, (s, significant) in estimates.items():
-            rare.setdefault(method, []).append(significant)
+        verdict.trials[t.name] = figures(estimates["ours"])
+        for method, s in estimates.items():
             series[method] = series[method].joined(s) if method in series else s
     clock.lap("replay")
     verdict.figures = {method: figures(s) for method, s in series.items()}
-    verdict.trade_off = {m: trade_off(series[m], np.concatenate(rare[m])) for m in METHODS if m != "baseline"}
     clock.lap("figures")
     verdict.seconds = clock.seconds
     return verdict
@@ -123,8 +116,8 @@ def _exact(robot: RobotFile, who: Individual) -> tuple[RobotFile, dict[str, np.n
 
 def _estimates(
     identified: RobotFile, exact: RobotFile, true: dict[str, np.ndarray], law: baseline.Baseline, t: Trial
-) -> dict[str, tuple[Series, np.ndarray]]:
-    """Series and significance (N,) of every method on one trial.
+) -> dict[str, Series]:
+    """Series of every method on one trial.
 
     The oracle's friction is scaled like the reported torque, whose gain is off; a torque sensor on the link sees
     friction of the link alone.
@@ -139,11 +132,9 @@ def _estimates(
     scaled = Log(t.log.joint_names, t.log.stamp_ns, {**t.log.signals, "effort": t.log.effort / gain})
     best = baseline.observed(exact, scaled, friction, ORACLE_STD * np.abs(friction))
     plain = baseline.estimate(identified, t.log, law)
-    late = t.log.time >= SETTLED
-    result = {"baseline": (_series(t, *plain), np.full(late.sum(), np.nan))}
-    for method, log, arm in (("ours", ours, identified), ("oracle", known, identified), ("true_inertia", best, exact)):
-        columns = log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5
-        result[method] = _series(t, *columns), significance(arm, log)[late]
+    result = {"baseline": _series(t, *plain)}
+    for method, log in (("ours", ours), ("oracle", known), ("true_inertia", best)):
+        result[method] = _series(t, log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5)
     return result
 
 

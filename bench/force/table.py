@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.force.judge import METHODS, Verdict
-from bench.force.trade_off import FALSE_SHARES
 from bench.page import markdown_table
 from robot_dynamics_ros.estimators.wrench_metrics import STATES
 
@@ -44,10 +43,6 @@ ROWS = (
     *(Figure(f"false_{n}", f"estimate above {n} N while free [% of time]", 100.0, 1) for n in (10, 20)),
 )
 TITLES = {"ours": "ours", "baseline": "tanh + \\|tau\\|", "oracle": "true friction", "true_inertia": "and true inertia"}
-TRADE_OFF = (
-    "Contacts found against false alarms, medians: the threshold [standard deviations] of a robot is set afterwards, "
-    "such that it is exceeded in this share of its free time."
-)
 HEAD = ("median", "worst quarter", "worst")
 
 
@@ -93,22 +88,6 @@ def by_axis(verdicts: Sequence[Verdict]) -> str:
     return "Median by axis x/y/z: " + ", ".join(f"{forces[s]} N {NAMES[s]}" for s in STATES) + "."
 
 
-def trade_off(verdicts: Sequence[Verdict]) -> list[list[str]]:
-    """One row per share of false alarms, a header first: median threshold, contacts found by ours and the oracles."""
-    shown = ("ours", "oracle", "true_inertia")
-    columns = (("ratio", "threshold", 1.0, 1), ("found_10", "10 N [%]", 100.0, 0), ("found_20", "20 N [%]", 100.0, 0))
-    rows = [["claimed while free [% of time]", *(f"{TITLES[m]}, {name}" for m in shown for _, name, _, _ in columns)]]
-    for share in FALSE_SHARES:
-        at = {m: [v.trade_off[m][share] for v in verdicts if share in v.trade_off.get(m, {})] for m in shown}
-        cells = [
-            f"{factor * np.nanmedian([x[key] for x in at[m]]):.{digits}f}" if at[m] else "-"
-            for m in shown
-            for key, _, factor, digits in columns
-        ]
-        rows.append([f"{100 * share:g}", *cells])
-    return rows
-
-
 def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
     """One row per robot, a header first: its laws, its recordings, our force error in every state, and detection."""
     head = [
@@ -140,8 +119,8 @@ def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
 
 def page(verdicts: Sequence[Verdict], origin: str, setup: str) -> str:
     """What stands between the marks of docs/force.md."""
-    tables = [markdown_table(cells(verdicts)), by_axis(verdicts), TRADE_OFF, markdown_table(trade_off(verdicts))]
-    return "\n\n".join([origin, setup, *tables, markdown_table(robots(verdicts))])
+    parts = [markdown_table(cells(verdicts)), by_axis(verdicts), markdown_table(robots(verdicts))]
+    return "\n\n".join([origin, setup, *parts])
 
 
 def as_json(verdicts: Sequence[Verdict], setup: dict[str, Any]) -> dict[str, Any]:

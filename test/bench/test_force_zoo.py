@@ -6,12 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from wrench_series import RATE, series
 
 from bench.__main__ import cli
 from bench.force import DRAWN, ELASTIC, EXCITE, MUJOCO, baseline, hour, recordings, table, zoo
 from bench.force.judge import METHODS, Verdict
-from bench.force.trade_off import FALSE_SHARES, trade_off
 from bench.page import markdown_table
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import wrench_metrics as metrics
@@ -126,8 +124,10 @@ def test_trials_have_rests_creep_pushes_at_rest_and_moments(ur5e, names):
         )
         assert force.max() == pytest.approx(max(recordings.LEVELS))
         assert 1.0 < moment.max() <= recordings.MOMENT + 1e-9
-        assert (t.contact & t.moving).sum() > 5 * RATE and (t.contact & ~t.moving).sum() > 5 * RATE
-        assert (~t.contact & ~t.moving).sum() > 3 * RATE and not (~t.contact & (force > 0)).any()
+        assert (t.contact & t.moving).sum() > 5 * recordings.RATE and (
+            t.contact & ~t.moving
+        ).sum() > 5 * recordings.RATE
+        assert (~t.contact & ~t.moving).sum() > 3 * recordings.RATE and not (~t.contact & (force > 0)).any()
         assert set(t.log.signals) <= set(recordings.REPORTED)
 
 
@@ -182,19 +182,6 @@ def verdict(index, **values):
     return Verdict(index, zoo.laws_of("lugre", 0), ["moves"], {m: row for m in METHODS})
 
 
-def test_a_trade_off_takes_the_share_of_the_free_time_and_finds_what_is_beyond():
-    s = series(20.0, [(5, 7, 10.0), (10, 12, 20.0)])
-    noise = np.random.default_rng(5).normal(size=len(s.stamps))
-    found = trade_off(s, noise + 0.2 * s.reference[:, 0])
-    assert list(found) == list(FALSE_SHARES)
-    for share, row in found.items():
-        assert (noise[~s.contact] > row["ratio"]).mean() == pytest.approx(share, rel=0.1)
-        assert row["found_20"] == 1.0  # 4 standard deviations above a threshold of 1.9 to 3.1
-    ratios = [row["ratio"] for row in found.values()]
-    assert ratios == sorted(ratios, reverse=True)
-    assert trade_off(s, np.full(len(s.stamps), np.nan)) == {}
-
-
 def test_a_plant_that_stays_as_warm_as_it_is_does_not_work_for_an_hour():
     result = CliRunner().invoke(cli, ["force", "--plant", MUJOCO, "--families", "lugre", "--hour"])
     assert result.exit_code and "only the elastic plant warms up" in result.output
@@ -232,7 +219,6 @@ def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
         assert figures["oracle"][f"force_{state}"] < figures["ours"][f"force_{state}"]
     assert (tmp_path / "work" / "robot_0").is_dir()
     page = (tmp_path / "force.md").read_text()
-    assert runs[0]["trade_off"]["ours"]["0.01"]["ratio"] > 0 and "set afterwards" in page
     assert "force RMS at rest" in page and "python -m bench force --robot ur5e --robots 1 --seed 3" in page
 
 

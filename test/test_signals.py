@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.parameters import Parameter, resolve
-from robot_dynamics_ros.signals import SIGNALS, Log, Sample, joint_columns, width
+from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
 
 NAMES = ("a", "b", "c")
 
@@ -65,19 +65,6 @@ def test_reordering_maps_by_name_and_alias_and_drops_extra_joints():
     np.testing.assert_array_equal(mixed.q, log().q[:, [2, 0]])
     renamed = log().reordered(("first", "b", "c"), {"a": "first"})
     np.testing.assert_array_equal(renamed.q, log().q)
-
-
-@pytest.mark.parametrize(
-    ("present", "wanted", "aliases", "text"),
-    [
-        (("a", "b"), NAMES, {}, "'c' is missing"),
-        (("a", "b", "b", "c"), NAMES, {}, "'b' is present 2 times"),
-        (("a", "other_a", "b", "c"), NAMES, {"other_a": "a"}, "'a' is present 2 times"),
-    ],
-)
-def test_missing_or_duplicate_joint_is_named(present, wanted, aliases, text):
-    with pytest.raises(DataError, match=text):
-        joint_columns(present, wanted, aliases)
 
 
 GAIN = Parameter("gain", 2.0, "a gain", "1/s", 0.0, 10.0)

@@ -12,14 +12,13 @@ from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
 MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)
-K = ROBOT.array("drives.torque_constant")
-FC = ROBOT.array("friction.parameters.fc")
 
 
-def recognised(effort_of, *poses, seed=0, moving=0.0):
-    rng, recognition, verdict = np.random.default_rng(seed), EffortRecognition(ROBOT), None
+def recognised(effort_of, *poses, seed=0, moving=0.0, robot=ROBOT):
+    rng, recognition, verdict = np.random.default_rng(seed), EffortRecognition(robot), None
+    model, fc = RobotModel(robot.chain(), robot.joint_names), robot.array("friction.parameters.fc")
     for q in poses:
-        torque = MODEL.gravity(q) * rng.uniform(0.95, 1.05, 6) + 0.4 * FC * rng.uniform(-1, 1, 6)
+        torque = model.gravity(q) * rng.uniform(0.95, 1.05, 6) + 0.4 * fc * rng.uniform(-1, 1, 6)
         for _ in range(SAMPLES):
             verdict = recognition.add(q, np.full(6, moving), effort_of(torque, q) + rng.normal(0, 0.05, 6))
     return verdict
@@ -30,10 +29,14 @@ POSES = [STRETCHED, STRETCHED + [0, 0.3, -0.2, 0, 0, 0], STRETCHED + [0, -0.2, 0
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_torque_current_and_compensated_are_distinguished(seed):
-    assert str(recognised(lambda t, q: t, STRETCHED, seed=seed).meaning) == "Nm, gravity included"
-    assert str(recognised(lambda t, q: t / K, *POSES, seed=seed).meaning) == "A, gravity included"
-    removed = recognised(lambda t, q: t - MODEL.gravity(q), *POSES, seed=seed).meaning
+@pytest.mark.parametrize("name", ["ur3e", "ur5e", "ur10e", "ur16e"])
+def test_torque_current_and_compensated_are_distinguished(name, seed):
+    robot = load_robot(name)
+    model, given = RobotModel(robot.chain(), robot.joint_names), {"robot": robot, "seed": seed}
+    constant = robot.array("drives.torque_constant")
+    assert str(recognised(lambda t, q: t, STRETCHED, **given).meaning) == "Nm, gravity included"
+    assert str(recognised(lambda t, q: t / constant, *POSES, **given).meaning) == "A, gravity included"
+    removed = recognised(lambda t, q: t - model.gravity(q), *POSES, **given).meaning
     assert removed is None or not removed.includes_gravity
 
 

@@ -122,15 +122,6 @@ def test_the_force_is_better_than_with_a_load_that_ignores_contact(pushed):
     assert errors[0] < 0.5 * errors[1]
 
 
-def test_parts_of_a_run_are_the_run():
-    arm, log = robot(), recorded(robot(), push(1500, 300, 1200), moving(seconds=3.0))
-    whole, first, second = log[:], log[:777], log[777:]
-    pipeline = Pipeline(arm)
-    pipeline.run(first), pipeline.run(second)
-    Pipeline(arm).run(whole)
-    np.testing.assert_array_equal(whole.external_wrench[777:], second.external_wrench)
-
-
 @pytest.mark.parametrize("lost", ["onset", "inside", "beginning"])
 def test_a_replay_that_lacks_samples_comes_back_to_the_same_bits_within_the_contact(lost):
     """The recorder lost samples, or began later. The observer forgets to the last bit in 37/25 s."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from public_data import DATA, needs_data
 
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.identify import identify
@@ -10,6 +11,7 @@ from robot_dynamics_ros.identification.arm.written_file import file_effort, live
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.robot_file import load_robot
 
+pytestmark = needs_data
 # RMSE per joint of viscous + Coulomb tanh(v / 0.02) + offset + rotor inertia, the same split: the peers' best
 TANH = {
     ("id1", "id2"): [1.720, 1.824, 1.139, 0.409, 0.457, 0.622],
@@ -32,8 +34,8 @@ def live_loss(found):
 @pytest.mark.parametrize(
     ("fitted", "judged", "floor"), [("id1", "id2", 0.974), pytest.param("id2", "id1", 0.978, marks=pytest.mark.long)]
 )
-def test_ur3_predicts_the_other_trajectory(real_data, fitted, judged, floor):
-    folder = real_data / "ur3"
+def test_ur3_predicts_the_other_trajectory(fitted, judged, floor):
+    folder = DATA / "ur3"
     found = identify(load_robot("ur3"), [folder / f"{fitted}.bag"], [folder / f"{judged}.bag"])
     motion = found.filtered(found.validation[0])
     consistent = metrics(motion.effort, found.consistent.predict(motion))
@@ -47,8 +49,8 @@ def test_ur3_predicts_the_other_trajectory(real_data, fitted, judged, floor):
 
 
 @pytest.mark.long
-def test_ur10_predicts_the_last_30_percent(real_data):
-    found = identify(load_robot("ur10"), [real_data / "ur10" / "ur10_exciting_trajectory.db3"])
+def test_ur10_predicts_the_last_30_percent():
+    found = identify(load_robot("ur10"), [DATA / "ur10" / "ur10_exciting_trajectory.db3"])
     assert written(found, found.judged[0])["r2"].mean() >= 0.994
     assert "first 70%" in found.split
     assert live_loss(found) < 0.02

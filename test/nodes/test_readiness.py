@@ -2,17 +2,13 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from robot_dynamics_ros.effort.meaning import CURRENT, GRAVITY_FREE, TORQUE
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.robot import readiness
-from robot_dynamics_ros.nodes.robot.estimates import EffortWatch
 from robot_dynamics_ros.nodes.robot.readiness import Readiness, estimated
 from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
 from robot_dynamics_ros.robot_file import load_robot
@@ -90,28 +86,3 @@ def test_messages_without_a_stamp_lead_to_the_parameter(max_age):
         assert inputs._fresh(message) == 0  # a simulated clock begins
     with pytest.raises(DataError, match="stamps to receive"):
         inputs._fresh(message)
-
-
-@pytest.mark.parametrize(
-    "name", ["ur5e", *(pytest.param(n, marks=pytest.mark.long) for n in ("ur3e", "ur10e", "ur16e"))]
-)
-@pytest.mark.parametrize("meaning", [CURRENT, TORQUE, GRAVITY_FREE], ids=str)
-def test_the_three_meanings_of_a_ur_drivers_effort_are_adopted_and_give_no_false_force(name, meaning):
-    """At rest with the arm stretched out, friction of the motors at a tenth of its Coulomb level, noise."""
-    robot, rng = load_robot(name), np.random.default_rng(4)
-    pose = np.array([0.3, -0.4, 0.3, -0.5, 0.2, 0.0])
-    gravity = RobotModel(robot.chain(), robot.joint_names).gravity(pose)
-    torque = gravity * rng.uniform(0.98, 1.02, 6)
-    gain = 1.0 / robot.array("drives.torque_constant") if meaning.unit == "A" else 1.0
-    effort = (torque - (0.0 if meaning.includes_gravity else gravity)) * gain
-    watch, pipeline = EffortWatch(robot, recognise=True), Pipeline(robot)
-    for k in range(4000):
-        sample = Sample(robot.joint_names, 10**18 + k * 2_000_000)
-        sample.q, sample.qd, sample.effort = pose, 0.0, effort + rng.normal(0, 0.005, 6) * np.abs(gain)
-        if watch.on_sample(sample):
-            pipeline.stage("motion").configure(robot, watch.meaning.stage_parameters)
-            pipeline.reset()
-        pipeline.step(sample)
-    assert watch.meaning.same_as(meaning) and str(meaning) in watch.text and not watch.withheld
-    assert np.abs(sample.drive_torque - torque).max() < 0.5
-    assert not (sample.contact > 0).any()

@@ -1,7 +1,7 @@
 """What tests of the RTDE reader share: scripted servers, and readers that are stopped with the test."""
 
 import pytest
-from scripted_rtde import ScriptedRtde
+from scripted_rtde import SETTLE, ScriptedRtde, take
 
 from robot_dynamics_ros import _core
 
@@ -35,3 +35,17 @@ def reader():
     yield make
     for r in made:
         r.stop()
+
+
+@pytest.fixture
+def flowing(server, reader):
+    """flowing(**options of the reader) -> (server, reader), once samples are stamped."""
+
+    def make(**options):
+        s = server()
+        r = reader(s, **options)
+        s.stream(0, SETTLE)
+        take(r, 1)
+        return s, r
+
+    return make

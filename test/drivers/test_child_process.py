@@ -6,11 +6,11 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from multiprocessing.connection import Connection
 
 import numpy as np
 import pytest
+from driver_waits import happens
 
 from robot_dynamics_ros.drivers import client
 from robot_dynamics_ros.drivers.child_process import Outbox, receive
@@ -83,10 +83,7 @@ def hung(monkeypatch):
     monkeypatch.setattr(control, "spawn", spawn)
     ur = UrControl("nowhere")
     ur.play(np.zeros((1, 6)), np.zeros((0, 6)), np.zeros(6), 500.0, 1.0, 1.0)
-    end = time.monotonic() + 60
-    while ur.motion.state != "moving":
-        assert time.monotonic() < end, ur.motion
-        time.sleep(1e-3)
+    happens(lambda: ur.motion.state == "moving")
     os.kill(ur.pid, signal.SIGSTOP)
     yield ur
     ur.close()
@@ -112,10 +109,7 @@ def test_the_pipe_of_an_ended_client_stays_open_for_its_last_writer(hung):
     pipe = hung._pipe
     os.kill(hung.pid, signal.SIGKILL)
     hung._process.wait(30)
-    end = time.monotonic() + 60
-    while hung.motion.state != "failed":
-        assert time.monotonic() < end
-        time.sleep(1e-3)
+    happens(lambda: hung.motion.state == "failed")
     assert not pipe.closed
     with pytest.raises(BrokenPipeError):
         pipe.send_bytes(b"late")

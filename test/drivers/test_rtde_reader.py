@@ -6,11 +6,10 @@ import time
 
 import numpy as np
 import pytest
-from scripted_rtde import field, take, until
+from driver_waits import happens
+from scripted_rtde import SETTLE, field, take
 
 from robot_dynamics_ros import _core
-
-SETTLE = 25  # samples the clock map listens to before it stamps
 
 
 def test_types_come_from_the_reply_and_missing_optional_outputs_are_nan(server, reader):
@@ -91,28 +90,22 @@ def test_missed_and_duplicates_are_counted_by_controller_time(server, reader):
     assert statistics["missed"] == 2 and statistics["duplicates"] == 1
 
 
-def test_a_sample_carries_its_arrival_on_this_machine_whoever_receives_it(server, reader):
+def test_a_sample_carries_its_arrival_on_this_machine_whoever_receives_it(flowing):
     """Received by the caller of wait(), by the reader's thread while nobody calls, and by the caller again."""
-    s = server()
-    r = reader(s)
-    s.stream(0, SETTLE)
-    take(r, 1)
+    s, r = flowing()
     for k in range(SETTLE, SETTLE + 9):
         before = time.time_ns()
         s.stream(k, k + 1)
         after = time.time_ns()
         if k % 3 == 0:  # nobody waits: the thread takes it
-            until(lambda: r.statistics()["pending"] == 1)
+            happens(lambda: r.statistics()["pending"] == 1)
         meta, values = take(r, 1)[0]
         assert field(values, "actual_q")[0] == k
         assert before <= meta[1] <= after
 
 
-def test_packages_that_arrive_together_keep_their_order_and_number(server, reader):
-    s = server()
-    r = reader(s)
-    s.stream(0, SETTLE)
-    take(r, 1)
+def test_packages_that_arrive_together_keep_their_order_and_number(flowing):
+    s, r = flowing()
     for burst in (1, 2, 63, 64, 65, 200, 1):
         s.stream(SETTLE, SETTLE + burst)
         got = [field(values, "actual_q")[0] for _, values in take(r, burst)]
@@ -128,7 +121,7 @@ def test_a_full_ring_refuses_and_counts(server, reader):
     s = server()
     r = reader(s, ring=16)
     s.stream(0, SETTLE + 40)
-    until(lambda: r.statistics()["overruns"] == 25)
+    happens(lambda: r.statistics()["overruns"] == 25)
     assert [field(v, "actual_q")[0] for _, v in take(r, 16)] == list(range(SETTLE - 1, SETTLE + 15))
 
 
@@ -148,25 +141,20 @@ def test_values_beside_the_measured_ones_that_are_not_finite_are_absent_and_coun
     assert r.statistics()["non_finite"] == 2 and r.statistics()["samples"] == 44
 
 
-def test_non_finite_samples_never_come_out(server, reader):
-    s = server()
-    r = reader(s)
-    s.stream(0, SETTLE)
+def test_non_finite_samples_never_come_out(flowing):
+    s, r = flowing()
     s.send(SETTLE / 500.0, actual_q=np.full(6, np.nan))
     s.send((SETTLE + 1) / 500.0, actual_qd=np.full(6, np.inf))
     s.stream(SETTLE + 2, SETTLE + 3)
-    got = take(r, 2)
-    assert int(got[1][0][3]) == 2 and np.isfinite(field(got[1][1], "actual_q")).all()
+    meta, values = take(r, 1)[0]
+    assert int(meta[3]) == 2 and np.isfinite(field(values, "actual_q")).all()
     assert r.statistics()["non_finite"] == 2
 
 
-def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(server, reader):
-    s = server()
-    r = reader(s)
-    s.stream(0, SETTLE + 1)
-    take(r, 2)
+def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(flowing):
+    s, r = flowing()
     s.kill()
-    until(lambda: not r.connected)
+    happens(lambda: not r.connected)
     assert r.condition == _core.StreamState.fault and "closed" in r.last_error
     s.restart()
     assert s.started.wait(60.0)
@@ -177,12 +165,9 @@ def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(server,
     assert r.statistics()["reconnects"] == 1 and r.connected
 
 
-def test_silence_is_a_lost_connection(server, reader):
-    s = server()
-    r = reader(s, silence=0.3)
-    s.stream(0, SETTLE + 1)
-    take(r, 2)
-    until(lambda: r.statistics()["reconnects"] > 0)
+def test_silence_is_a_lost_connection(flowing):
+    _, r = flowing(silence=0.3)
+    happens(lambda: r.statistics()["reconnects"] > 0)
     assert r.latched == _core.StreamState.fault and "no data for" in r.last_error
 
 
@@ -194,14 +179,11 @@ def test_garbage_does_not_crash_and_is_reported(server, reader):
     take(r, 1)
     assert r.statistics()["malformed"] == 1
     s._peer.sendall(b"\x00\x00\x00\x00")
-    until(lambda: "not an RTDE server" in r.last_error or r.statistics()["reconnects"] == 1)
+    happens(lambda: "not an RTDE server" in r.last_error or r.statistics()["reconnects"] == 1)
 
 
-def test_a_stream_of_short_packages_is_given_up_with_the_reason_and_taken_up_again(server, reader):
-    s = server()
-    r = reader(s, silence=0.3)
-    s.stream(0, SETTLE)
-    take(r, 1)
+def test_a_stream_of_short_packages_is_given_up_with_the_reason_and_taken_up_again(flowing):
+    s, r = flowing(silence=0.3)
     stop = threading.Event()
 
     def babble():
@@ -213,21 +195,18 @@ def test_a_stream_of_short_packages_is_given_up_with_the_reason_and_taken_up_aga
 
     thread = threading.Thread(target=babble, daemon=True)
     thread.start()
-    until(lambda: "packages of another size" in r.last_error)
+    happens(lambda: "packages of another size" in r.last_error)
     stop.set()
     thread.join()
-    until(lambda: r.connected)
+    happens(lambda: r.connected)
     s.stream(0, SETTLE + 1)
     take(r, 1)
     assert r.last_error == ""
 
 
 @pytest.mark.parametrize("time_s", [-9.3e9, 9.3e9, 1e300, -1e300, 4.3e9])
-def test_a_time_that_no_controller_has_is_dropped_and_counted(server, reader, time_s):
-    s = server()
-    r = reader(s)
-    s.stream(0, SETTLE)
-    take(r, 1)
+def test_a_time_that_no_controller_has_is_dropped_and_counted(flowing, time_s):
+    s, r = flowing()
     s.send(time_s)
     s.send(0.002 * SETTLE)
     meta, values = take(r, 1)[0]

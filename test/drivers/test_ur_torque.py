@@ -1,20 +1,17 @@
 """Torque into the simulated controller, over sockets; what is refused and how it ends."""
 
-import time
-
 import numpy as np
 import pytest
 
+from bench.faults.socket_bench import Arm
 from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
-from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.guard import guard_limits, refuse_semantics, refuse_torque
-from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.drivers.ur.torque import PROGRAM
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.ur.arm import Arm
+from robot_dynamics_ros.simulation.ur.arm import Arm as SimulatedArm
 from robot_dynamics_ros.simulation.ur.command_loop import load_program
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.trajectories.smooth import through
@@ -22,46 +19,31 @@ from robot_dynamics_ros.trajectories.smooth import through
 ROBOT = load_robot("ur5e")
 
 
-def read(driver, condition, timeout=120.0):
-    end = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < end
-        driver.read(0.02)
-        driver.take_records()
-
-
-def connected(ur):
-    driver = UrDriver(ROBOT, ur.host, torque=True, follow_host_clock=False)
-    loop = torque_loop(ROBOT, guard_limits(ROBOT), {"time_scale": 0.01})
-    driver.attach(loop)
-    driver.connect()
-    read(driver, lambda: np.isfinite(driver.sample.q).all())
-    return driver, loop
-
-
 @pytest.mark.realtime
 def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control():
     with FaultyController("ur5e", lockstep=True) as ur, ur.client() as simulation:
-        driver, loop = connected(ur)
+        arm = Arm(ur.host, ROBOT, {"time_scale": 0.01})
+        driver, loop = arm.driver, arm.loop
         try:
+            assert arm.read(120.0, arm.known)
             q = driver.sample.q.copy()
             path = through(np.vstack([q, q + 0.2, q]), velocity=1.0, acceleration=2.0)
             driver.start_torque()
             loop.enable(TorqueMode.track, _core.TorqueTrajectory(path.q, path.qd, path.qdd))
             stopped = (GuardState.safe, GuardState.fault)  # degraded: one late state, torque flows on
-            read(driver, lambda: loop.enabled != EnableResult.pending and (loop.finished or loop.state in stopped))
+            arm.read(120.0, lambda: loop.enabled != EnableResult.pending and (loop.finished or loop.state in stopped))
             assert loop.finished and loop.state not in stopped, (loop.state, loop.reason)
             records = list(driver.records)
             moved = max(np.abs(r["q"] - q).max() for r in records)
             assert moved > 0.15 and max(np.abs(r["q"] - r["q_d"]).max() for r in records[-200:]) < 0.05
             loop.disable()
-            read(driver, lambda: not driver.status.program_running or not simulation.state["torque_mode"])
+            assert arm.read(120.0, lambda: not (driver.status.program_running and simulation.state["torque_mode"]))
         finally:
-            driver.disconnect()
+            arm.close()
 
 
 def controller_in_torque_mode():
-    controller = Controller(Arm("ur5e"), load_program)
+    controller = Controller(SimulatedArm("ur5e"), load_program)
     controller.upload(PROGRAM)
     beat = 0
     for _ in range(100):
@@ -113,7 +95,7 @@ def test_the_torque_program_ends_on_command():
 
 
 def test_a_program_without_a_wait_is_stopped_and_an_unknown_call_refused():
-    controller = Controller(Arm("ur5e"), load_program)
+    controller = Controller(SimulatedArm("ur5e"), load_program)
     loops = (("x = 1\n  while True:\n  x = 2\n  end", "infinite loop"), ("while True:\n  foo()\n  end", "foo"))
     for body, message in loops:
         controller.upload(f"def p():\n  {body}\n  direct_torque([0,0,0,0,0,0])\nend\n")

@@ -1,4 +1,4 @@
-"""Waiting for a driver in tests: by its output, never by a fixed time; the timeout is for busy machines."""
+"""Waiting in tests: for what a driver gives or for a condition, no fixed time; the timeout is for busy machines."""
 
 import time
 
@@ -20,3 +20,11 @@ def until(driver, condition, timeout=120.0):
     while not condition():
         assert time.monotonic() < end, (driver.motion, driver.last_error, driver.status, driver.statistics())
         driver.read(0.05)
+
+
+def happens(condition):
+    """Wait until the condition holds, by itself."""
+    end = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.002)

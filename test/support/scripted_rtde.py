@@ -3,7 +3,6 @@
 import socket
 import struct
 import threading
-import time
 
 import numpy as np
 
@@ -13,6 +12,7 @@ DEFAULT_TYPES = {1: "DOUBLE", 3: "VECTOR3D", 6: "VECTOR6D"}
 TYPES = {"robot_mode": "INT32", "safety_mode": "INT32", "runtime_state": "UINT32", "robot_status_bits": "UINT32"}
 TYPES["safety_status_bits"] = "UINT32"
 CODES = {"DOUBLE": "d", "VECTOR3D": "3d", "VECTOR6D": "6d", "INT32": "i", "UINT32": "I", "VECTOR6INT32": "6i"}
+SETTLE = 25  # samples the clock map listens to before it stamps
 RESTING = {"robot_mode": 7, "safety_mode": 1, "runtime_state": 2, "speed_scaling": 1.0}
 
 
@@ -139,10 +139,3 @@ def take(reader, n, timeout=60.0):
         assert reader.pop(values, meta)
         out.append((meta, values))
     return out
-
-
-def until(condition, timeout=60.0):
-    end = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < end, "did not happen"
-        time.sleep(0.005)

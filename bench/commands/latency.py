@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import click
 from bench.page import json_option
 from bench.running import cpu_seconds, measure_apart
 from bench.shown import show
-from robot_dynamics_ros.bringup import Graph, NodeSpec, describe
+from robot_dynamics_ros.bringup import describe
 from robot_dynamics_ros.cli.options import robot_option_with
 from robot_dynamics_ros.cli.printed import console, stderr, write_json
 from robot_dynamics_ros.nodes.executables import require_ros
@@ -33,10 +31,9 @@ STEPS = {  # diagnostic value -> row
 @robot_option_with("Robot to simulate.", default="ur5e")
 @click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(1.0, 3600.0), help="Duration [s].")
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
-@click.option("--viewer", is_flag=True, help="Measure a second time while the viewer draws into a file.")
 @click.option("--torque", is_flag=True, help="Measure the torque loop in the receiving thread instead; no ROS.")
 @json_option
-def command(robot: str, duration: float, composed: bool, viewer: bool, torque: bool, json_file: Path | None) -> None:
+def command(robot: str, duration: float, composed: bool, torque: bool, json_file: Path | None) -> None:
     """Start a simulated controller and the nodes, subscribe in a third process, print rate, latency, losses and CPU.
 
     --torque: hand guiding through the torque script; at most the last 16 s.
@@ -52,25 +49,15 @@ def command(robot: str, duration: float, composed: bool, viewer: bool, torque: b
     require_ros()
     measure_apart()
     supervisor, topic = Supervisor(), "external_wrench" if load_robot(robot).links is not None else "joint_states"
-    with (
-        SimulatedController(robot) as controller,
-        tempfile.TemporaryDirectory() as folder,
-        stderr.status(f"measuring for {duration:g} s"),
-    ):
-        file = str(Path(folder) / "viewer.rrd") if viewer else ""
-        graph = describe(robot, ip=controller.host, composed=composed, view_file=file)
-        later = [node for node in graph.nodes if node.executable == "viewer_node"]
+    with SimulatedController(robot) as controller, stderr.status(f"measuring for {duration:g} s"):
+        graph = describe(robot, ip=controller.host, composed=composed)
         try:
-            _start(supervisor, graph, [node for node in graph.nodes if node not in later])
+            for node in graph.nodes:
+                supervisor.start(node.name, graph.command(node), graph.environment)
             result = _measured(supervisor, duration, topic) | {"composed": composed}
-            if viewer:
-                _start(supervisor, graph, later)
-                result["with_viewer"] = _measured(supervisor, duration, topic, ("viewer_node",), result["missed"])
         finally:
             supervisor.stop()
     _print(result, f"live chain, simulated controller to {topic}")
-    if viewer:
-        _print(result["with_viewer"], "the same while the viewer draws")
     write_json(json_file, result | {"robot": robot, "duration": duration})
 
 
@@ -94,29 +81,18 @@ def _torque(robot: str, duration: float) -> list[dict[str, Any]]:
     return runs
 
 
-def _start(supervisor: Supervisor, graph: Graph, nodes: Sequence[NodeSpec]) -> None:
-    for node in nodes:
-        supervisor.start(node.name, graph.command(node), graph.environment)
-
-
-def _measured(
-    supervisor: Supervisor, duration: float, topic: str, without: tuple[str, ...] = (), missed_before: int = 0
-) -> dict[str, Any]:
-    """What the probe sees, CPU of the nodes except `without`, samples the driver missed meanwhile, machine load."""
+def _measured(supervisor: Supervisor, duration: float, topic: str) -> dict[str, Any]:
+    """What the probe sees, CPU of the nodes, samples that the driver missed, machine load."""
     from bench.speed.latency_probe import probe
 
-    probe(0.5, warm_up=8.0 if without else 2.0, topic=topic)  # until everything has loaded
-    pids = _pids(supervisor, without)
+    probe(0.5, warm_up=2.0, topic=topic)  # until everything has loaded
+    pids = [child.pid for child in supervisor.children.values()]
     before, began = cpu_seconds(pids), time.monotonic()
     result = probe(duration, warm_up=0.5, topic=topic)
     result["cpu"] = (cpu_seconds(pids) - before) / (time.monotonic() - began)
     stream = next(values for name, values in result["diagnostics"].items() if name.endswith(": stream"))
-    result["missed"] = int(stream["missed"]) - missed_before
+    result["missed"] = int(stream["missed"])
     return result | {"stream": stream, "load": os.getloadavg()[0]}
-
-
-def _pids(supervisor: Supervisor, without: tuple[str, ...]) -> list[int]:
-    return [child.pid for name, child in supervisor.children.items() if name not in without]
 
 
 def _print(result: dict[str, Any], title: str) -> None:

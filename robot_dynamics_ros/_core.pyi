@@ -494,39 +494,15 @@ class TemperatureObserver:
         """Advance the heat balance by `seconds` without friction power."""
     def reset(self) -> None:
         """Return to the initial state."""
-    def rows(
-        self, N: Integer, v: Any, load: Any, friction: Any, housing: Any, contact: Any, temperature: Any, variance: Any
-    ) -> RowStep:
-        """RowStep over N records; arguments as in run()."""
-    def run(
-        self,
-        stamp_ns: Integers,
-        v: Any,
-        load: Any,
-        friction: Any,
-        housing: Any,
-        contact: Any,
-        temperature: Any,
-        variance: Any,
-    ) -> Codes:
-        """Status codes (N,); arguments as in step(), (N, ...) each."""
+    def rows(self, N: Integer, *args) -> RowStep:
+        """RowStep over N records: arrays as of step(), (N, ...) each."""
     def set_ambient(self, ambient: Real) -> bool:
         """Ambient temperature [deg C]."""
     def set_initial(self, joint: Integer, lubricant: Real, housing: Real, variance: Real) -> None:
         """State after a reset of one joint: lubricant and housing [deg C], variance of the lubricant [K2]."""
-    def step(
-        self,
-        stamp_ns: Integer,
-        v: Any,
-        load: Any,
-        friction: Any,
-        housing: Any,
-        contact: Any,
-        temperature: Any,
-        variance: Any,
-    ) -> Status:
+    def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None but for v; writes temperature [deg C]
+        step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None; writes temperature [deg C]
         and variance [K2] (n,). Returns a Status.
         """
     @property
@@ -541,6 +517,16 @@ class TemperatureObserver:
     @property
     def variance(self) -> list[float]:
         """Variance of the lubricant temperature (n,) [K2]."""
+
+class MeasuredTemperature:
+    """Measured temperature as that of the lubricant, without a thermal model."""
+    def __init__(self, joints: Integer, low: Real, high: Real, variance: Real) -> None: ...
+    def rows(self, N: Integer, *args) -> RowStep:
+        """RowStep over N records: arrays as of step(), (N, ...) each."""
+    def step(self, stamp_ns: Integer, *args) -> Status:
+        """
+        step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample as of TemperatureObserver, of which only the housing counts; Status degraded, or unavailable where it is outside low..high [deg C].
+        """
 
 class RlsDf:
     """RLS with directional forgetting for one joint's elastic torque."""
@@ -592,41 +578,15 @@ class StiffnessEstimator:
         """Covariance of a joint's coefficients (2, 2)."""
     def reset(self) -> None:
         """Forget all samples; parameters stay."""
-    def run(
-        self,
-        stamp_ns: Integers,
-        theta: Any,
-        q: Any,
-        omega: Any,
-        motor_torque: Any,
-        friction: Any,
-        link_torque: Any,
-        sensor_torque: Any,
-        temperature: Any,
-        stiffness: Any,
-        stiffness_std: Any,
-    ) -> Codes:
-        """Status codes (N,); arguments as in step(), (N, ...) each."""
+    def rows(self, N: Integer, *args) -> RowStep:
+        """RowStep over N records: arrays as of step(), (N, ...) each."""
     def set_baseline(self, a: Reals, temperature: Real, warn: Real, error: Real, hold: Real) -> None:
         """
         Baseline of the wear status: coefficients (n, 2) at temperature [deg C]; relative drops warn and error, hold [s].
         """
-    def step(
-        self,
-        stamp_ns: Integer,
-        theta: Any,
-        q: Any,
-        omega: Any,
-        motor_torque: Any,
-        friction: Any,
-        link_torque: Any,
-        sensor_torque: Any,
-        temperature: Any,
-        stiffness: Any,
-        stiffness_std: Any,
-    ) -> Status:
+    def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent ones are None;
+        step(stamp_ns, theta, q, omega, motor_torque, friction, link_torque, sensor_torque, temperature, stiffness, stiffness_std). One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent ones are None;
         writes stiffness and its standard deviation (n,) [Nm/rad]. Returns a Status.
         """
     @property
@@ -650,17 +610,21 @@ class RotorFrictionObserver:
     def __init__(self, B: Reals, L: Reals, max_gap: Real = 0.1) -> None: ...
     def reset(self) -> None:
         """Start again at the next sample."""
-    def run(self, stamp_ns: Integers, omega: Any, tau_m: Any, tau_J: Any, friction: Any) -> Codes:
-        """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def step(self, stamp_ns: Integer, omega: Any, tau_m: Any, tau_J: Any, friction: Any) -> Status:
+    def rows(self, N: Integer, *args) -> RowStep:
+        """RowStep over N records: arrays as of step(), (N, ...) each."""
+    def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        One sample: rotor velocity (n,) [rad/s], motor and joint torque (n,) [Nm]; writes friction (n,) [Nm]. Returns a Status.
+        step(stamp_ns, omega, tau_m, tau_J, friction, friction_std). One sample: rotor velocity (n,) [rad/s], motor and joint torque (n,) [Nm], or None; writes friction and its standard deviation (n,) [Nm]. Returns a Status.
         """
 
 class RowStep:
     """A stage bound to the arrays of a log, for run_in_turn()."""
+    @typing.overload
     def __init__(self, codes: typing.Annotated[numpy.typing.ArrayLike, numpy.int32]) -> None:
         """A stage that has been run already: its status codes (N,)."""
+    @typing.overload
+    def __init__(self, step: collections.abc.Callable, N: Integer) -> None:
+        """A stage written in Python: step(k) advances it by record k of N."""
 
 class FrictionStage:
     """Friction with its standard deviation: a static law, or one with memory."""
@@ -676,37 +640,11 @@ class FrictionStage:
         """Elements return to rest."""
     def rows(self, arg0: Integer, *args) -> RowStep:
         """
-        RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, temperature, friction, friction_std), (N, n) each, inputs may be None.
+        RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, temperature, rotor, friction, friction_std), (N, n) each, inputs may be None.
         """
-    def run(
-        self,
-        stamp_ns: Integers,
-        position: Any,
-        v: Any,
-        load: Any,
-        contact_load: Any,
-        temperature: Any,
-        temperature_variance: Any,
-        rotor: Any,
-        friction: Any,
-        friction_std: Any,
-    ) -> Codes:
-        """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def step(
-        self,
-        stamp_ns: Integer,
-        position: Any,
-        v: Any,
-        load: Any,
-        contact_load: Any,
-        temperature: Any,
-        temperature_variance: Any,
-        rotor: Any,
-        friction: Any,
-        friction_std: Any,
-    ) -> Status:
+    def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        One sample: position, v, load, contact load, temperature and its variance, rotor (n,) [rad, rad/s, Nm, Nm, deg C, K2, rad] or None;
+        step(stamp_ns, position, v, load, contact_load, temperature, temperature_variance, rotor, friction, friction_std). One sample: position, v, load, contact load, temperature and its variance, rotor (n,) [rad, rad/s, Nm, Nm, deg C, K2, rad] or None;
         writes friction and its standard deviation (n,) [Nm]. Returns a Status.
         """
 
@@ -715,31 +653,11 @@ class MotionState:
     def __init__(self, chain: Chain, **kwargs) -> None: ...
     def reset(self) -> None:
         """Forget all samples; parameters stay."""
-    def run(
-        self,
-        stamp_ns: Integers,
-        q: Any,
-        qd: Any,
-        effort: Any,
-        qd_out: Any,
-        qdd: Any,
-        model_torque: Any,
-        drive_torque: Any,
-    ) -> Codes:
-        """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def step(
-        self,
-        stamp_ns: Integer,
-        q: Any,
-        qd: Any,
-        effort: Any,
-        qd_out: Any,
-        qdd: Any,
-        model_torque: Any,
-        drive_torque: Any,
-    ) -> Status:
+    def rows(self, N: Integer, *args) -> RowStep:
+        """RowStep over N records: arrays as of step(), (N, ...) each."""
+    def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        One sample: q, qd, effort (n,) or None; writes velocity, acceleration [rad/s, rad/s2], model torque and drive torque [Nm]
+        step(stamp_ns, q, qd, effort, qd_out, qdd, model_torque, drive_torque). One sample: q, qd, effort (n,) or None; writes velocity, acceleration [rad/s, rad/s2], model torque and drive torque [Nm]
         (n,). Returns a Status.
         """
     @property
@@ -757,10 +675,10 @@ class SignalAlignment:
     def __init__(self, joints: Integer, **kwargs) -> None: ...
     def reset(self) -> None:
         """Forget all samples; parameters stay."""
-    def run(self, stamp_ns: Integers, q: Any, theta: Any, qd: Any, effort: Any, current: Any) -> None:
-        """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def step(self, stamp_ns: Integer, q: Any, theta: Any, qd: Any, effort: Any, current: Any) -> None:
-        """One sample, in place: arrays (n,) or None."""
+    def rows(self, N: Integer, *args) -> RowStep:
+        """RowStep over N records: arrays as of step(), (N, ...) each."""
+    def step(self, stamp_ns: Integer, *args) -> Status:
+        """step(stamp_ns, q, theta, qd, effort, current). One sample, in place: arrays (n,) or None."""
     @property
     def latency(self) -> float:
         """Age of the estimates [s]."""
@@ -795,72 +713,12 @@ class ExternalForce:
         """Keep or refuse a payload until `judge`, which starts anew; False: there is none to keep."""
     def reset(self) -> None:
         """Start again at the next sample; the bias stays."""
-    def rows(
-        self,
-        N: Integer,
-        q: Any,
-        qd: Any,
-        model_torque: Any,
-        drive_torque: Any,
-        qdd: Any,
-        friction: Any,
-        friction_std: Any,
-        torque: Any,
-        torque_std: Any,
-        wrench: Any,
-        wrench_std: Any,
-        singular_value: Any,
-        contact: Any,
-        payload_or_bias: Any,
-        contact_load: Any,
-        framed_wrench: Any,
-        framed_wrench_std: Any,
-    ) -> RowStep:
-        """RowStep over N records; arguments as in run()."""
-    def run(
-        self,
-        stamp_ns: Integers,
-        q: Any,
-        qd: Any,
-        model_torque: Any,
-        drive_torque: Any,
-        qdd: Any,
-        friction: Any,
-        friction_std: Any,
-        torque: Any,
-        torque_std: Any,
-        wrench: Any,
-        wrench_std: Any,
-        singular_value: Any,
-        contact: Any,
-        payload_or_bias: Any,
-        contact_load: Any,
-        framed_wrench: Any,
-        framed_wrench_std: Any,
-    ) -> Codes:
-        """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def step(
-        self,
-        stamp_ns: Integer,
-        q: Any,
-        qd: Any,
-        model_torque: Any,
-        drive_torque: Any,
-        qdd: Any,
-        friction: Any,
-        friction_std: Any,
-        torque: Any,
-        torque_std: Any,
-        wrench: Any,
-        wrench_std: Any,
-        singular_value: Any,
-        contact: Any,
-        payload_or_bias: Any,
-        contact_load: Any,
-        framed_wrench: Any,
-        framed_wrench_std: Any,
-    ) -> Status:
-        """One sample: seven inputs (n,) or None, ten outputs written in place. Returns a Status."""
+    def rows(self, N: Integer, *args) -> RowStep:
+        """RowStep over N records: arrays as of step(), (N, ...) each."""
+    def step(self, stamp_ns: Integer, *args) -> Status:
+        """
+        step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std, torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load, framed_wrench, framed_wrench_std). One sample: seven inputs (n,) or None, ten outputs written in place. Returns a Status.
+        """
     def tare(self) -> TareResult:
         """Take the present external torque as bias; says why it was refused."""
     @property
@@ -895,33 +753,11 @@ class PowerMeter:
     def __init__(self, n: Integer, **kwargs) -> None: ...
     def reset(self) -> None:
         """Set the energies to zero."""
-    def run(
-        self,
-        stamp_ns: Integers,
-        torque: Any,
-        velocity: Any,
-        electrical_power: Any,
-        mechanical_power: Any,
-        electrical_energy: Any,
-        electrical_energy_clamped: Any,
-        mechanical_energy: Any,
-        efficiency: Any,
-    ) -> Codes:
-        """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def step(
-        self,
-        stamp_ns: Integer,
-        torque: Any,
-        velocity: Any,
-        electrical_power: Any,
-        mechanical_power: Any,
-        electrical_energy: Any,
-        electrical_energy_clamped: Any,
-        mechanical_energy: Any,
-        efficiency: Any,
-    ) -> Status:
+    def rows(self, N: Integer, *args) -> RowStep:
+        """RowStep over N records: arrays as of step(), (N, ...) each."""
+    def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        One sample: torque (n,) [Nm], velocity (n,) [rad/s]; writes powers [W], energies [J] and efficiency (n + 1,), the robot last.
+        step(stamp_ns, torque, velocity, electrical_power, mechanical_power, electrical_energy, electrical_energy_clamped, mechanical_energy, efficiency). One sample: torque (n,) [Nm], velocity (n,) [rad/s]; writes powers [W], energies [J] and efficiency (n + 1,), the robot last.
         Returns a Status.
         """
 
@@ -1386,13 +1222,6 @@ def joint_torque(a1: Real, a2: Real, damping: Real, phi: Real, phid: Real) -> fl
 def lock_memory() -> tuple[bool, str]:
     """Keep all pages in memory (mlockall): whether it was permitted, and in words."""
 
-def pass_temperature(
-    measured: Reals, low: Real, high: Real, expected: Real, temperature: Reals, variance: Reals
-) -> Status:
-    """
-    Write measured (n,) [deg C] into temperature (n,) and `expected` [K2] into variance (n,), NaN where it is outside low..high; Status degraded, or unavailable where one is.
-    """
-
 def presliding_elements(
     theta: Reals,
     span: Reals,
@@ -1409,9 +1238,9 @@ def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:
     Positions (N, n) [rad] of the rotors that drive `Friction` with rotor_time = time [s], from the link's theta [rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].
     """
 
-def run_in_turn(stamp_ns: Integers, stages: collections.abc.Sequence[RowStep], fed_back: list) -> Codes:
+def run_in_turn(stamp_ns: Integers, stages: collections.abc.Sequence[RowStep], fed_back: list = []) -> Codes:
     """
-    Status codes (S, N) of S stages, run record by record: stamps (N,) [ns], a RowStep each; fed_back: pairs of a signal (N, w) and its last value (w,), with which the next record begins. Writes both.
+    Status codes (S, N) of S stages, run record by record: stamps (N,) [ns], a RowStep each; of a record that the first one refuses the others see nothing. fed_back: pairs of a signal (N, w) and its last value (w,), with which the next record begins. Writes both.
     """
 
 def select_isa(name: str) -> None:

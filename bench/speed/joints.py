@@ -64,7 +64,8 @@ def _stiffness(stamps: np.ndarray, theta: np.ndarray, phi: np.ndarray, tau: np.n
 
     def run() -> None:
         core.reset()
-        core.run(stamps, theta + phi, theta, omega, tau, zero, None, None, None, k, std)
+        rows = core.rows(len(stamps), theta + phi, theta, omega, tau, zero, None, None, None, k, std)
+        _core.run_in_turn(stamps, [rows])
 
     return run
 

@@ -155,13 +155,11 @@ void bind(py::module_& m) {
             return isolated;
           },
           "True for each joint (n,) whose sensor is not trusted.");
-  def_stage(
-      c, columns, "One sample: seven inputs (n,) or None, ten outputs written in place. Returns a Status.",
-      [](ExternalForce& s, std::int64_t stamp, const auto& x) {
-        return s.step(stamp, {x[0], x[1], x[2], x[3], x[4], x[5], x[6]},
-                      {x[7], x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15], x[16]});
-      },
-      true);
+  def_stage(c, columns, "One sample: seven inputs (n,) or None, ten outputs written in place. Returns a Status.",
+            [](ExternalForce& s, std::int64_t stamp, const auto& x) {
+              return s.step(stamp, {x[0], x[1], x[2], x[3], x[4], x[5], x[6]},
+                            {x[7], x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15], x[16]});
+            });
   m.def("contact_force_text", &parameter_text, py::arg("joint_names"), py::arg("motion"), py::arg("temperature"),
         py::arg("motor_side"), py::arg("friction"), py::arg("force"), py::arg("alignment") = py::none(),
         py::arg("least_rate") = 0.0,

@@ -25,19 +25,20 @@ RowStep rows_of(const py::object& stage, py::ssize_t N, const py::args& args) {
   FrictionStage& s = stage.cast<FrictionStage&>();
   const py::ssize_t n = s.joints();
   constexpr const char* names[] = {
-      "q", "theta", "v", "load", "contact_load", "temperature_estimate", "temperature_variance", "temperature"};
-  if (args.size() != 10) throw py::type_error("expected 8 inputs and 2 outputs after the number of records");
-  std::array<const double*, 8> in;
-  for (int a = 0; a < 8; ++a) in[a] = views::maybe(args[a], names[a], {N, n});
-  const std::array<double*, 2> out{views::out(args[8], "friction", {N, n}),
-                                   views::out(args[9], "friction_std", {N, n})};
+      "q",           "theta", "v", "load", "contact_load", "temperature_estimate", "temperature_variance",
+      "temperature", "rotor"};
+  if (args.size() != 11) throw py::type_error("expected 9 inputs and 2 outputs after the number of records");
+  std::array<const double*, 9> in;
+  for (int a = 0; a < 9; ++a) in[a] = views::maybe(args[a], names[a], {N, n});
+  const std::array<double*, 2> out{views::out(args[9], "friction", {N, n}),
+                                   views::out(args[10], "friction_std", {N, n})};
   const auto known = [n](const double* block, py::ssize_t k) { return block && block[k * n] == block[k * n]; };
   const auto step = [&s, n, known, in, out](std::int64_t stamp, py::ssize_t k) {
-    const auto [q, theta, v, load, contact_load, estimate, variance, measured] = in;
+    const auto [q, theta, v, load, contact_load, estimate, variance, measured, rotor] = in;
     const bool estimated = known(estimate, k);
     return s.step(stamp, at(known(theta, k) ? theta : q, k, n), at(v, k, n), at(load, k, n), at(contact_load, k, n),
                   at(estimated ? estimate : measured, k, n), estimated ? at(variance, k, n) : nullptr, out[0] + k * n,
-                  out[1] + k * n);
+                  out[1] + k * n, at(rotor, k, n));
   };
   return {step, N, stage, args};
 }
@@ -71,16 +72,18 @@ void bind(py::module_& m) {
         }),
         py::arg("map"), py::arg("memory") = py::none(), py::arg("motors") = py::none(), py::arg("turns") = py::none())
       .def("reset", &FrictionStage::reset, "Elements return to rest.");
-  def_stage(c, stage_columns,
-            "One sample: position, v, load, contact load, temperature and its variance, rotor (n,) [rad, rad/s, Nm, "
-            "Nm, deg C, K2, rad] or None;\n"
-            "writes friction and its standard deviation (n,) [Nm]. Returns a Status.",
-            [](FrictionStage& s, std::int64_t stamp, const auto& x) {
-              return s.step(stamp, x[0], x[1], x[2], x[3], x[4], x[5], x[7], x[8], x[6]);
-            });
+  def_stage(
+      c, stage_columns,
+      "One sample: position, v, load, contact load, temperature and its variance, rotor (n,) [rad, rad/s, Nm, "
+      "Nm, deg C, K2, rad] or None;\n"
+      "writes friction and its standard deviation (n,) [Nm]. Returns a Status.",
+      [](FrictionStage& s, std::int64_t stamp, const auto& x) {
+        return s.step(stamp, x[0], x[1], x[2], x[3], x[4], x[5], x[7], x[8], x[6]);
+      },
+      false);
   c.def("rows", &rows_of,
         "RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, "
-        "temperature, friction, friction_std), (N, n) each, inputs may be None.");
+        "temperature, rotor, friction, friction_std), (N, n) each, inputs may be None.");
 }
 
 }  // namespace bindings::friction_stage

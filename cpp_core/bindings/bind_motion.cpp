@@ -62,9 +62,11 @@ void bind(py::module_& m) {
           "reset", [](SignalAlignment& s) { s.reset(); }, "Forget all samples; parameters stay.")
       .def_property_readonly(
           "latency", [](const SignalAlignment& s) { return s.latency(); }, "Age of the estimates [s].");
-  def_stage(
-      alignment, aligned_columns, "One sample, in place: arrays (n,) or None.",
-      [](SignalAlignment& s, std::int64_t stamp, const auto& x) { s.step(stamp, {x[0], x[1], x[2], x[3], x[4]}); });
+  def_stage(alignment, aligned_columns, "One sample, in place: arrays (n,) or None.",
+            [](SignalAlignment& s, std::int64_t stamp, const auto& x) {
+              s.step(stamp, {x[0], x[1], x[2], x[3], x[4]});
+              return Status::ok;
+            });
   m.def(
       "generalised_momentum",
       [](const Chain& chain, const py::object& q, const py::object& qd) {

@@ -33,8 +33,8 @@ StiffnessEstimator make_estimator(const Array& joints, const Array& error, const
 }
 
 using Use = Column::Use;
-constexpr std::array<Column, 10> columns{{{"theta", Use::need},
-                                          {"q", Use::need},
+constexpr std::array<Column, 10> columns{{{"theta"},
+                                          {"q"},
                                           {"omega"},
                                           {"motor_torque"},
                                           {"friction"},

@@ -1,4 +1,5 @@
 // Temperature observer, and the heat balance alone.
+#include "robot_dynamics/observers/measured_temperature.hpp"
 #include "robot_dynamics/observers/parameter_names.hpp"
 #include "stage.hpp"
 
@@ -48,30 +49,13 @@ Array balance(const Array& heat, const Stamps& stamps, const Array& base, const 
 }
 
 using Use = Column::Use;
-constexpr std::array<Column, 7> columns{{{"v", Use::need},
+constexpr std::array<Column, 7> columns{{{"v"},
                                          {"load"},
                                          {"friction"},
                                          {"housing"},
                                          {"contact", Use::read, 1},
                                          {"temperature", Use::write},
                                          {"variance", Use::write}}};
-
-// The measured temperature as estimate, where the friction law has no thermal part.
-Status pass_on(const Array& measured, double low, double high, double expected, Array& temperature, Array& variance) {
-  const py::ssize_t n = measured.size();
-  const double* z = row(measured, "measured", n);
-  require_shape(temperature, "temperature", {n});
-  require_shape(variance, "variance", {n});
-  double *T = temperature.mutable_data(), *V = variance.mutable_data();
-  bool all = true;
-  for (py::ssize_t i = 0; i < n; ++i) {
-    const bool good = low <= z[i] && z[i] <= high;
-    T[i] = good ? z[i] : NAN;
-    V[i] = good ? expected : NAN;
-    all = all && good;
-  }
-  return all ? Status::degraded : Status::unavailable;
-}
 
 }  // namespace
 
@@ -94,15 +78,19 @@ void bind(py::module_& m) {
                              "True for each joint (n,) whose friction may correct the temperature.");
   def_stage(
       c, columns,
-      "One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None but for v; "
+      "One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None; "
       "writes temperature [deg C]\n"
       "and variance [K2] (n,). Returns a Status.",
-      [](T& s, std::int64_t stamp, const auto& x) { return s.step(stamp, x[0], x[1], x[2], x[3], x[4], x[5], x[6]); },
-      true);
-  m.def("pass_temperature", &pass_on, py::arg("measured"), py::arg("low"), py::arg("high"), py::arg("expected"),
-        py::arg("temperature"), py::arg("variance"),
-        "Write measured (n,) [deg C] into temperature (n,) and `expected` [K2] into variance (n,), NaN where it is "
-        "outside low..high; Status degraded, or unavailable where one is.");
+      [](T& s, std::int64_t stamp, const auto& x) { return s.step(stamp, x[0], x[1], x[2], x[3], x[4], x[5], x[6]); });
+  using M = MeasuredTemperature;
+  py::class_<M> measured(m, "MeasuredTemperature",
+                         "Measured temperature as that of the lubricant, without a thermal model.");
+  measured.def(py::init<int, double, double, double>(), py::arg("joints"), py::arg("low"), py::arg("high"),
+               py::arg("variance"));
+  def_stage(measured, columns,
+            "One sample as of TemperatureObserver, of which only the housing counts; Status degraded, or unavailable "
+            "where it is outside low..high [deg C].",
+            [](M& s, std::int64_t, const auto& x) { return s.step(x[3], x[5], x[6]); });
   m.def(
       "heat_balance", &balance, py::arg("heat"), py::arg("stamp_ns"), py::arg("base"), py::arg("stribeck"),
       py::arg("factors"), py::arg("ambient"), py::arg("T"), py::arg("Th"),

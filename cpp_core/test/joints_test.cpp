@@ -107,7 +107,7 @@ void rotor_observer() {
       omega[i] = wave(k);
       tau_m[i] = 5.0;
     }
-    observer.step(stamp, omega.data(), tau_m.data(), tau_J.data(), f.data());
+    observer.step(stamp, omega.data(), tau_m.data(), tau_J.data(), f.data(), f.data());
     CHECK(std::isfinite(f[0]));
   });
 }

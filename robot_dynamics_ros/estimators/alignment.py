@@ -60,5 +60,5 @@ class Alignment:
     def aligned(self, log: Log) -> Log:
         """The log with aligned signals of its own; estimates are shared with it."""
         own = {name: log.signals[name].copy() for name in SIGNALS if name in log.signals}
-        self.core.run(log.stamp_ns, *(own.get(name) for name in SIGNALS))
+        _core.run_in_turn(log.stamp_ns, [self.core.rows(len(log), *(own.get(name) for name in SIGNALS))])
         return Log(log.joint_names, log.stamp_ns, log.signals | own, log.receive_ns)

@@ -19,6 +19,7 @@ from robot_dynamics_ros.estimators.force_arguments import (
     drift_deviation,
     expected_moment,
 )
+from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -38,7 +39,7 @@ LEARNED = 0.5  # of the deviation before measuring, below which viscous friction
 OFF = 0.6  # share of viscous friction that no usual temperature explains: 30 K colder, 60 K warmer
 
 
-class ForceStage:
+class ForceStage(Stage):
     """Drive torque, model torque, friction -> external torque, wrench, contact, each with its standard deviation."""
 
     name = "force"
@@ -169,17 +170,10 @@ class ForceStage:
         """Advance by one sample."""
         return self.core.step(sample.stamp_ns, *self._signals(sample))
 
-    def run(self, log: Log) -> np.ndarray:
-        """The same over a log."""
-        return self.core.run(log.stamp_ns, *self._arrays(log))
-
     def rows(self, log: Log) -> _core.RowStep:
-        """run() as a step over the records."""
-        return self.core.rows(len(log), *self._arrays(log))
-
-    def _arrays(self, log: Log) -> list[np.ndarray | None]:
-        given = [log.get(name) for name in (*self.reads, *self.optional)]
-        return [*given, *(log.allocate(name) for name in self.writes)]
+        """The same over the records of a log."""
+        given = (log.get(name) for name in (*self.reads, *self.optional))
+        return self.core.rows(len(log), *given, *(log.allocate(name) for name in self.writes))
 
     def tare(self) -> tuple[bool, str]:
         """Make the mean external torque of the last window the new zero: (done, what happened in words).

@@ -11,6 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
+from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -33,7 +34,7 @@ def usual_error(robot: RobotFile) -> float:
     return 0.01 if robot.residuals is not None else 0.1 if identified(robot.friction) else 0.3
 
 
-class FrictionStage:
+class FrictionStage(Stage):
     """Position, velocity, model torque, temperature -> friction torque and its standard deviation [Nm] (n,).
 
     The law of the robot file; where the file has an identified hysteretic model, that model once its state is known:
@@ -133,20 +134,13 @@ class FrictionStage:
             s.stamp_ns, position, s.qd, *load, temperature, variance, None, s.friction_torque, s.friction_std
         )
 
-    def run(self, log: Log) -> np.ndarray:
-        """The same over a log."""
-        if self.observer is not None:
-            return self.observer.run(log, *(log.allocate(name) for name in self.writes))
-        if self.core is None:
-            return np.full(len(log), int(Status.unavailable), dtype=np.int32)
-        return _core.run_in_turn(log.stamp_ns, [self.rows(log)], [])[0]
-
     def rows(self, log: Log) -> _core.RowStep:
-        """run() as a step over the records; the observer, which nothing is fed back to, is run at once."""
+        """The same over the records of a log."""
+        out = (log.allocate(name) for name in self.writes)
+        if self.observer is not None:
+            return self.observer.rows(log, *out)
         if self.core is None:
-            return _core.RowStep(self.run(log))
+            return _core.RowStep(np.full(len(log), int(Status.unavailable), dtype=np.int32))
         theta = None if self._behind else log.get("theta")
-        given = ("qd", "model_torque", "contact_load", *TEMPERATURES)
-        return self.core.rows(
-            len(log), log.get("q"), theta, *(log.get(s) for s in given), *(log.allocate(s) for s in self.writes)
-        )
+        given = (log.get(name) for name in ("qd", "model_torque", "contact_load", *TEMPERATURES))
+        return self.core.rows(len(log), log.get("q"), theta, *given, None, *out)

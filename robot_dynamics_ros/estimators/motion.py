@@ -10,6 +10,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
@@ -39,7 +40,7 @@ def effort_gain(robot: RobotFile, source: str, unit: str) -> np.ndarray:
     return float(effort.sign) * constant
 
 
-class MotionStage:
+class MotionStage(Stage):
     """q, qd, effort -> qdd, model torque [Simoni2017, eq. 20 and V], drive torque [16]."""
 
     name = "motion"
@@ -97,8 +98,8 @@ class MotionStage:
         torque = getattr(s, self.source)
         return self.core.step(s.stamp_ns, s.q, s.qd, torque, s.qd, s.qdd, s.model_torque, s.drive_torque)
 
-    def run(self, log: Log) -> np.ndarray:
-        """The same over a log."""
+    def rows(self, log: Log) -> _core.RowStep:
+        """The same over the records of a log."""
         given = (log.get("q"), log.get("qd"), log.get(self.source))
-        out = [log.allocate(name) for name in ("qd", "qdd", "model_torque", "drive_torque")]
-        return self.core.run(log.stamp_ns, *given, *out)
+        out = (log.allocate(name) for name in ("qd", "qdd", "model_torque", "drive_torque"))
+        return self.core.rows(len(log), *given, *out)

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import Status, run_in_turn
+from robot_dynamics_ros._core import RowStep, Status, run_in_turn
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.alignment import alignment
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.power import PowerStage
-from robot_dynamics_ros.estimators.stage import RowByRow, Stage, configure
+from robot_dynamics_ros.estimators.stage import Stage, configure
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.capabilities import least_rate, missing_samples
 from robot_dynamics_ros.robot_file.gaps import identified
-from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
+from robot_dynamics_ros.signals import Log, Sample, width
 
 # In order: each stage reads what the ones before it wrote, or what later ones wrote one sample ago (contact).
 STAGES: dict[str, Callable[[], Stage]] = {
@@ -65,27 +65,6 @@ def before_the_sensor(
     if robot.drives.torque_side == "link" and given.get("friction", {}).get("model") == "observer":
         given["force"] = {"subtract_friction": False} | dict(given.get("force", {}))
     return given
-
-
-class _Row:
-    """A record of a log with the attributes of a Sample: views, so that what a stage writes is in the log."""
-
-    def __init__(self, log: Log) -> None:
-        self._stamps = log.stamp_ns.tolist()
-        self._columns = list(log.signals.items())
-        for name in SIGNALS:
-            if not log.has(name):
-                setattr(self, name, np.full(width(name, log.n_joints), np.nan))
-
-    def has(self, name: str) -> bool:
-        """True when every entry of the signal is finite."""
-        return bool(np.isfinite(getattr(self, name)).all())
-
-    def move(self, row: int) -> None:
-        """Become record `row`."""
-        self.stamp_ns = self._stamps[row]
-        for name, values in self._columns:
-            self.__dict__[name] = values[row]
 
 
 class Pipeline:
@@ -235,52 +214,31 @@ class Pipeline:
         """run() for signals of one instant."""
         status = np.empty(len(log), dtype=np.int32)
         starts = range(0, len(log), BLOCK)
-        batch = self._loop.start > 0 and all(isinstance(stage, RowByRow) for stage in self.stages[self._loop])
-        run = self._run_block if batch else self._run_rows
         for start in progress(starts, "estimating", len(starts)) if progress else starts:
             rows = slice(start, start + BLOCK)
-            status[rows] = run(log[rows])
-        return status
-
-    def _run_rows(self, log: Log) -> np.ndarray:
-        """One block, sample by sample: for a stage without rows(), or a first one that waits for later ones."""
-        view = _Row(log)
-        status = np.empty(len(log), dtype=np.int32)
-        for row in range(len(log)):
-            view.move(row)
-            status[row] = int(self._advance(view))
+            status[rows] = self._run_block(log[rows])
         return status
 
     def _run_block(self, log: Log) -> np.ndarray:
-        """One block of records, views into the whole log; later stages see only what the first one used."""
-        first, *rest = self.stages
-        status = first.run(log)
-        self._count(0, status)
-        used = np.isin(status, list(USABLE))
-        part = log if used.all() else log[used]
-        loop = self.stages[self._loop]
-        results = [stage.run(part) for stage in self.stages[1 : self._loop.start]]
-        results += self._run_loop(loop, part)
-        results += [stage.run(part) for stage in rest[len(results) :]]
-        for place, result in enumerate(results, start=1):
-            self._count(place, result)
-            if place == self._judge:
-                status[used] = result
-        if part is not log:
-            for name in self._written():
-                values = getattr(log, name)
-                values[~used] = np.nan
-                values[used] = getattr(part, name)
-        return status
-
-    def _run_loop(self, loop: Sequence[Any], log: Log) -> list[np.ndarray]:
-        """The stages of the feedback, all of them record by record as in step(); statuses (N,) of each."""
-        if not loop:
-            return []
-        for name in {name for stage in loop for name in stage.writes}:
-            log.allocate(name)
-        fed_back = [(getattr(log, name), last) for name, last in self.fed_back.items()]
-        return list(run_in_turn(log.stamp_ns, [stage.rows(log) for stage in loop], fed_back))
+        """One block of records, views into the whole log: stages one after the other, those of the feedback in turn;
+        later stages see only the records that the first one used.
+        """
+        results: list[np.ndarray] = []
+        while len(results) < len(self.stages):
+            place = len(results)
+            fed_back: list[tuple[np.ndarray, np.ndarray]] = []
+            turn = slice(place, place + 1)
+            if place == self._loop.start:
+                turn, fed_back = self._loop, [(log.allocate(name), last) for name, last in self.fed_back.items()]
+            first = [RowStep(results[0])] if results else []
+            codes = run_in_turn(log.stamp_ns, [*first, *(stage.rows(log) for stage in self.stages[turn])], fed_back)
+            results += list(codes[len(first) :])
+        used = np.isin(results[0], list(USABLE))
+        for place, result in enumerate(results):
+            self._count(place, result[used] if place else result)
+        for name in () if used.all() else self._written():
+            getattr(log, name)[~used] = np.nan
+        return np.where(used, results[self._judge], results[0]) if self._judge > 0 else results[0]
 
     def _count(self, place: int, status: np.ndarray) -> None:
         for value, count in zip(*np.unique(status, return_counts=True), strict=True):

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-
-from robot_dynamics_ros._core import Status
+from robot_dynamics_ros._core import RowStep, Status
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.energy import EnergyModel
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
 
 
-class PowerStage:
+class PowerStage(Stage):
     """P_elec = tau_m^2 / k_m^2 + (k_b / k_t) w_m tau_m, P_mech = w_m tau_m, energies, eta [Clochiatti2024, eq. 19-26].
 
     Energy counts from the first sample or the last reset. Time without samples is not counted (status degraded).
@@ -63,7 +62,7 @@ class PowerStage:
         """Advance by one sample."""
         return self.core.step(sample.stamp_ns, sample.drive_torque, sample.qd, *self._outputs(sample))
 
-    def run(self, log: Log) -> np.ndarray:
-        """The same over a log."""
-        out = [log.allocate(name) for name in self.writes]
-        return self.core.run(log.stamp_ns, log.get("drive_torque"), log.get("qd"), *out)
+    def rows(self, log: Log) -> RowStep:
+        """The same over the records of a log."""
+        out = (log.allocate(name) for name in self.writes)
+        return self.core.rows(len(log), log.get("drive_torque"), log.get("qd"), *out)

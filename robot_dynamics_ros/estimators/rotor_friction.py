@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import Status
+from robot_dynamics_ros._core import RowStep, Status
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
 
 BANDWIDTH = 100.0  # rad/s, L
-STD = 1.0  # Nm, of motor minus joint torque
-READS = ("q", "qd", "theta", "omega", "motor_torque")
 
 
 class RotorFriction:
@@ -42,27 +40,19 @@ class RotorFriction:
     def step(self, sample: Sample) -> Status:
         """Friction of one sample."""
         s = sample
-        if any(np.isnan(getattr(s, name)).all() for name in READS):
-            return Status.unavailable
-        tau_J = np.ascontiguousarray(self._joint_torque(s))
-        status = self.core.step(s.stamp_ns, s.omega, s.motor_torque, tau_J, s.friction_torque)
-        s.friction_std.fill(np.nan if status == Status.dropped else STD)
-        return status
+        torques = s.motor_torque, self._joint_torque(s)
+        return self.core.step(s.stamp_ns, s.omega, *torques, s.friction_torque, s.friction_std)
 
-    def run(self, log: Log, friction: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """The same over a log; statuses (N,)."""
-        if not all(log.has(name) for name in READS):
-            return np.full(len(log), int(Status.unavailable), dtype=np.int32)
-        tau_J = np.ascontiguousarray(self._joint_torque(log))
-        status = self.core.run(log.stamp_ns, log.omega, log.motor_torque, tau_J, friction)
-        missing = np.any([np.isnan(getattr(log, name)).all(axis=1) for name in READS], axis=0)
-        status[missing] = int(Status.unavailable)
-        std[:] = np.where((missing | (status == int(Status.dropped)))[:, None], np.nan, STD)
-        return status
+    def rows(self, log: Log, friction: np.ndarray, std: np.ndarray) -> RowStep:
+        """The same over the records of a log."""
+        given = log.get("omega"), log.get("motor_torque"), np.ascontiguousarray(self._joint_torque(log))
+        return self.core.rows(len(log), *given, friction, std)
 
     def _joint_torque(self, s: Any) -> np.ndarray:
+        """Of a sample (n,) or a log (N, n); NaN where positions or velocities are absent."""
         if self._sensor:
-            return s.drive_torque
+            known = [~np.isnan(getattr(s, name)).all(axis=-1, keepdims=True) for name in ("q", "qd", "theta")]
+            return np.where(np.logical_and.reduce(known), s.drive_torque, np.nan)
         phi, total = s.theta - s.q, self._D * (s.omega - s.qd)
         power = phi
         for p in range(self._a.shape[1]):

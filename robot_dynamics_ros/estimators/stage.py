@@ -1,65 +1,75 @@
-"""What every stage of the pipeline offers: configure, reset, step, run, and the signals it reads and writes."""
+"""What every stage of the pipeline offers: configure, reset, step, rows, run, and the signals it reads and writes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import RowStep, Status
+from robot_dynamics_ros._core import RowStep, Status, run_in_turn
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
 
 
-@runtime_checkable
-class Stage(Protocol):
+class Stage:
     """A step of the pipeline, the same object live, composed and in replay.
 
-    step() reads signals of the sample and writes its own into it; run() is the same over a log, bit for bit.
+    name: as in parameters and topics. reads: required signals, a sample lacking one gives Status.unavailable; optional:
+    signals used when present; writes: signals written; parameters: every parameter, declared once.
     """
 
-    @property
-    def name(self) -> str:
-        """Short name, as in parameters and topics."""
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Required signals: a sample lacking one gives Status.unavailable."""
-
-    @property
-    def optional(self) -> tuple[str, ...]:
-        """Signals used when present."""
-
-    @property
-    def writes(self) -> tuple[str, ...]:
-        """Signals written."""
-
-    @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """Every parameter, declared once."""
+    name: str
+    reads: tuple[str, ...]
+    optional: tuple[str, ...]
+    writes: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build the stage for a robot; raises ConfigError or CapabilityError, and then leaves the stage as it was."""
+        raise NotImplementedError
 
     def reset(self) -> None:
         """Forget all state, keep the configuration."""
 
     def step(self, sample: Sample) -> Status:
-        """Advance by one sample."""
+        """Advance by one sample: reads signals of it and writes its own into it."""
+        raise NotImplementedError
+
+    def rows(self, log: Log) -> RowStep:
+        """step() over the records of a log, the same bit for bit; nothing is run yet. C++ needs no interpreter."""
+        for name in self.writes:
+            log.allocate(name)
+        row: Any = Row(log)
+        return RowStep(lambda k: self.step(row.at(k)), len(log))
 
     def run(self, log: Log) -> np.ndarray:
         """Advance through a log, writing the signals into it; returns the status of each record (N,) int32."""
+        return np.asarray(run_in_turn(log.stamp_ns, [self.rows(log)])[0])
 
 
-@runtime_checkable
-class RowByRow(Protocol):
-    """A stage whose loop over a log can be shared with others, where its results go back to earlier stages."""
+class Row:
+    """A record of a log with the attributes of a Sample: views, so that what a stage writes is in the log."""
 
-    def rows(self, log: Log) -> RowStep:
-        """Its step over the records of a log, into which it writes its signals; nothing is run yet."""
+    def __init__(self, log: Log) -> None:
+        self._stamps = log.stamp_ns.tolist()
+        self._columns = list(log.signals.items())
+        for name in SIGNALS:
+            if not log.has(name):
+                setattr(self, name, np.full(width(name, log.n_joints), np.nan))
+
+    def has(self, name: str) -> bool:
+        """True when every entry of the signal is finite."""
+        return bool(np.isfinite(getattr(self, name)).all())
+
+    def at(self, row: int) -> Row:
+        """Itself as record `row`."""
+        self.stamp_ns = self._stamps[row]
+        for name, values in self._columns:
+            self.__dict__[name] = values[row]
+        return self
 
 
 def configure(stage: Stage, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
@@ -68,16 +78,3 @@ def configure(stage: Stage, robot: RobotFile, parameters: Mapping[str, Any] | No
         stage.configure(robot, parameters)
     except ValueError as error:
         raise ConfigError(stage.name, "", str(error)) from error
-
-
-def run_stepwise(stage: Stage, log: Log) -> np.ndarray:
-    """run() for a stage without a batch of its own: the loop over step(). Returns statuses (N,) int32."""
-    status = np.empty(len(log), dtype=np.int32)
-    sample = Sample(log.joint_names)
-    for name in stage.writes:
-        log.allocate(name)
-    for row in range(len(log)):
-        log.read(row, sample)
-        status[row] = int(stage.step(sample))
-        log.write(row, sample, stage.writes)
-    return status

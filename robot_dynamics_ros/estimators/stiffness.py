@@ -11,6 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.motion import effort_inertia
+from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.hysteresis import kinematic_error
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
@@ -35,7 +36,7 @@ def transmission_damping(robot: RobotFile) -> np.ndarray:
 SIDES = ("auto", "motor", "link", "sensor", "fused")
 
 
-class StiffnessStage:
+class StiffnessStage(Stage):
     """k(phi) = d tau_E / d phi [Nm/rad] at the present deflection and its standard deviation; NaN while untrusted.
 
     tau_E(phi) = a_1 phi + a_2 phi^3 by RLS-DF* from the motor side (tau_m - B dw/dt - f - D dphi/dt), the link side
@@ -120,8 +121,6 @@ class StiffnessStage:
     def step(self, sample: Sample) -> Status:
         """Advance by one sample."""
         s = sample
-        if np.isnan(s.theta).all() or np.isnan(s.q).all():
-            return Status.unavailable
         return self.core.step(
             s.stamp_ns,
             s.theta,
@@ -133,18 +132,12 @@ class StiffnessStage:
             s.stiffness_std,
         )
 
-    def run(self, log: Log) -> np.ndarray:
-        """The same over a log."""
-        k, k_std = (log.allocate(name) for name in self.writes)
-        if not (log.has("theta") and log.has("q")):
-            return np.full(len(log), int(Status.unavailable), dtype=np.int32)
+    def rows(self, log: Log) -> _core.RowStep:
+        """The same over the records of a log."""
         names = ("motor_torque", "drive_torque", "friction_torque", "model_torque", "qdd", "contact")
         torques = self._torques(*(getattr(log, name) for name in names))
-        given = (log.theta, log.q, log.get("omega"), *torques, log.get("temperature_estimate"))
-        status = self.core.run(log.stamp_ns, *given, k, k_std)
-        missing = np.isnan(log.theta).all(axis=1) | np.isnan(log.q).all(axis=1)
-        status[missing] = int(Status.unavailable)
-        return status
+        given = (*(log.get(name) for name in ("theta", "q", "omega")), *torques, log.get("temperature_estimate"))
+        return self.core.rows(len(log), *given, *(log.allocate(name) for name in self.writes))
 
     def _torques(
         self,

@@ -14,6 +14,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -33,7 +34,7 @@ def heat_parameters(robot: RobotFile) -> np.ndarray:
     return np.array(columns).T.copy()
 
 
-class TemperatureStage:
+class TemperatureStage(Stage):
     """Lubricant temperature T [deg C] (n,) and its variance [K2].
 
     C dT/dt = v f(v, tau, T) - K (T - T_env); T -= G (RMS f_measured - RMS f_model) dt without contact, while moving and
@@ -67,7 +68,8 @@ class TemperatureStage:
         core = self._build(robot, values) if robot.thermal is not None else None
         self.robot, self.values, self.core = robot, values, core
         self.optional = type(self).optional if core is not None else ("temperature",)  # no feedback without a model
-        self._motor_side = robot.drives.torque_side == "motor"
+        self._source = core or _core.MeasuredTemperature(robot.n_joints, *PLAUSIBLE, _UNMODELLED_STD**2)
+        self._motor_side = core is not None and robot.drives.torque_side == "motor"
         self._friction = np.full(robot.n_joints, np.nan)
         if core is not None and values["state_file"]:
             self.restore(Path(values["state_file"]))
@@ -90,13 +92,10 @@ class TemperatureStage:
 
     def step(self, sample: Sample) -> Status:
         """Advance by one sample; writes temperature_estimate and temperature_variance."""
-        if self.core is None:
-            out = sample.temperature_estimate, sample.temperature_variance
-            return _core.pass_temperature(sample.temperature, *PLAUSIBLE, _UNMODELLED_STD**2, *out)
         friction = None
         if self._motor_side:
             friction = np.subtract(sample.drive_torque, sample.model_torque, out=self._friction)
-        return self.core.step(
+        return self._source.step(
             sample.stamp_ns,
             sample.qd,
             sample.model_torque,
@@ -107,33 +106,12 @@ class TemperatureStage:
             sample.temperature_variance,
         )
 
-    def run(self, log: Log) -> np.ndarray:
-        """Advance through a log; statuses (N,)."""
-        T, variance = log.allocate("temperature_estimate"), log.allocate("temperature_variance")
-        if self.core is None:
-            good = self._pass_on(log.temperature, T, variance)
-            return np.where(good, int(Status.degraded), int(Status.unavailable)).astype(np.int32)
-        if not log.has("qd"):
-            return np.full(len(log), int(Status.unavailable), dtype=np.int32)
-        return self.core.run(log.stamp_ns, *self._inputs(log), T, variance)
-
     def rows(self, log: Log) -> _core.RowStep:
-        """run() as a step over the records."""
-        if self.core is None or not log.has("qd"):
-            return _core.RowStep(self.run(log))
-        out = (log.allocate(name) for name in self.writes)
-        return self.core.rows(len(log), *self._inputs(log), *out)
-
-    def _inputs(self, log: Log) -> tuple[Any, Any, Any, Any, Any]:
+        """The same over the records of a log."""
         drive, model = log.get("drive_torque"), log.get("model_torque")
         friction = drive - model if self._motor_side and drive is not None and model is not None else None
-        return log.qd, model, friction, log.get("temperature"), log.get("contact")
-
-    def _pass_on(self, measured: np.ndarray, T: np.ndarray, variance: np.ndarray) -> Any:
-        good = (measured >= PLAUSIBLE[0]) & (measured <= PLAUSIBLE[1])
-        T[:] = np.where(good, measured, np.nan)
-        variance[:] = np.where(good, _UNMODELLED_STD**2, np.nan)
-        return good.all(axis=-1)
+        given = log.get("qd"), model, friction, log.get("temperature"), log.get("contact")
+        return self._source.rows(len(log), *given, *(log.allocate(name) for name in self.writes))
 
     def set_ambient(self, ambient: float) -> None:
         """Change the temperature of the air [deg C]; raises ConfigError outside the bounds."""

@@ -50,7 +50,7 @@ class EnergyModel:
         n, count = torque.shape[1], len(stamp_ns)
         out = [np.full((count, n + 1), np.nan) for _ in range(6)]
         inputs = (np.ascontiguousarray(x, dtype=float) for x in (torque, velocity))
-        self.meter().run(np.ascontiguousarray(stamp_ns, dtype=np.int64), *inputs, *out)
+        _core.run_in_turn(np.ascontiguousarray(stamp_ns, dtype=np.int64), [self.meter().rows(count, *inputs, *out)])
         credited, lost, mechanical = (block[-1] for block in out[2:5])
         with np.errstate(invalid="ignore", divide="ignore"):
             eta, eta_lost = (np.where(e > 1e-9, mechanical / e, np.nan) for e in (credited, lost))

@@ -35,6 +35,7 @@ INSTANCES = {
     "Friction": lambda: _core.Friction(MAP, ROW, ROW, ROW, np.tile(PRESLIDING, (N, 1))),
     "PeriodicTable": lambda: _core.PeriodicTable(ROW),
     "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE),
+    "MeasuredTemperature": lambda: _core.MeasuredTemperature(N, -20.0, 120.0, 100.0),
     "RlsDf": _core.RlsDf,
     "RlsJoints": lambda: _core.RlsJoints(N),
     "StiffnessEstimator": lambda: _core.StiffnessEstimator(np.zeros((N, 3)), np.zeros((N, 1))),
@@ -85,7 +86,7 @@ def methods():
         for name, function in vars(getattr(_core, kind)).items():
             doc = getattr(function, "__doc__", None) or ""
             if name.startswith("_") or not doc.startswith(f"{name}(self") or "*args" in doc:
-                continue  # arguments without names: test_pipeline_feedback
+                continue  # arguments without names: test_pipeline_feedback and below
             if "Annotated" in doc.splitlines()[0] or ": object" in doc.splitlines()[0]:
                 yield f"{kind}.{name}"
 
@@ -124,6 +125,24 @@ def test_every_array_is_refused_by_name(method):
     instance = maxwell_slip(1) if name == "deflections" else INSTANCES[kind]()
     refused = walk(getattr(instance, name), names, arrays)
     assert sorted(refused) == sorted(arrays)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in INSTANCES if "rows" in vars(getattr(_core, kind))])
+def test_arrays_of_a_stage_are_refused_by_name(kind):
+    """Those of step() and, with N rows, of rows(); FrictionStage, whose rows() takes others: test_pipeline_feedback."""
+    stage = INSTANCES[kind]()
+    names = re.search(r"step\(stamp_ns, (.*)\)\. ", type(stage).step.__doc__).group(1).split(", ")
+    for call in (stage.step,) if kind == "FrictionStage" else (stage.step, stage.rows):
+        with pytest.raises(TypeError, match="arrays"):
+            call(3, ONE)
+        given = [ONE.astype(np.float32)] * len(names)
+        for k, name in enumerate(names):
+            with pytest.raises(TypeError, match=f"^{name} must be"):
+                call(3, *given)
+            with pytest.raises(ValueError, match=f"^{name} has shape") as wrong:
+                call(3, *given[:k], np.zeros((1, 1, 1)), *given[k + 1 :])
+            shape = [int(size) for size in re.search(r"expected \((.*)\)", str(wrong.value)).group(1).split(",")]
+            given[k] = np.ones(shape)
 
 
 def test_every_class_with_array_methods_is_walked():

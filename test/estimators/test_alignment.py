@@ -101,7 +101,7 @@ def test_linear_signals_are_interpolated_exactly():
     stamps = np.cumsum([2, 3, 2, 2, 1, 4, 2, 2]) * 1_000_000
     t = 1e-9 * stamps[:, None]
     q, qd, effort = 3.0 * t, 5.0 * t, 7.0 * (t - 0.0031)
-    core.run(stamps, q, None, qd, effort, None)
+    _core.run_in_turn(stamps, [core.rows(len(t), q, None, qd, effort, None)])
     after = stamps - stamps[0] > 3_100_000
     np.testing.assert_allclose(q[after], 3.0 * (t - 0.0031)[after], atol=1e-12)
     np.testing.assert_allclose(qd[after], 5.0 * (t - 0.0031)[after], atol=1e-12)
@@ -113,7 +113,7 @@ def test_the_slope_of_the_positions_is_the_velocity_whatever_the_stamps_and_the_
     stamps = np.cumsum([2, 3, 2, 2, 1, 4, 2, 2, 3, 2]) * 1_000_000
     t = 1e-9 * stamps[:, None]
     q, qd, effort = 3.0 * t, np.full_like(t, np.nan), 7.0 * t
-    core.run(stamps, q, None, qd, effort, None)
+    _core.run_in_turn(stamps, [core.rows(len(t), q, None, qd, effort, None)])
     after = stamps - stamps[0] > 5_000_000
     assert core.latency == 0.005 and qd[0] == 0.0
     np.testing.assert_allclose(qd[1:], 3.0, atol=1e-9)

@@ -132,23 +132,24 @@ def test_observer_settles_on_the_friction():
     t, omega, tau_m, tau_J, f = rotor(lambda x: 6.0 + 2.0 * (x > 1.0))
     core = _core.RotorFrictionObserver(np.array([B]), np.array([L]))
     column = lambda x: x[:, None].copy()  # noqa: E731
-    found = np.empty((len(t), 1))
-    core.run(np.arange(len(t)) * MS, column(omega), column(tau_m), column(tau_J), found)
+    found, std = np.empty((2, len(t), 1))
+    rows = core.rows(len(t), column(omega), column(tau_m), column(tau_J), found, std)
+    _core.run_in_turn(np.arange(len(t)) * MS, [rows])
     estimate = found[:, 0]
     assert abs(estimate[300:1000] - 6.0).max() < 0.1
     assert abs(estimate[1300:] - 8.0).max() < 0.1
 
 
 def test_observer_rejects_bad_samples_and_any_step_is_stable():
-    core, f = _core.RotorFrictionObserver(np.array([B]), np.array([1e4])), np.zeros(1)
+    core, f, std = _core.RotorFrictionObserver(np.array([B]), np.array([1e4])), np.zeros(1), np.zeros(1)
     one = lambda x: np.array([float(x)])  # noqa: E731
     for k in range(100):
-        core.step(k * 50 * MS, one(0.0), one(6.0), one(0.0), f)
+        core.step(k * 50 * MS, one(0.0), one(6.0), one(0.0), f, std)
     assert f[0] == pytest.approx(6.0)
-    assert core.step(99 * 50 * MS, one(0), one(9), one(0), f) == Status.dropped
-    assert core.step(100 * 50 * MS, one(np.nan), one(9), one(0), f) == Status.dropped
+    assert core.step(99 * 50 * MS, one(0), one(9), one(0), f, std) == Status.dropped
+    assert core.step(100 * 50 * MS, one(np.inf), one(9), one(0), f, std) == Status.dropped
     assert f[0] == pytest.approx(6.0)
-    assert core.step(0, one(0), one(9), one(0), f) == Status.reset
+    assert core.step(0, one(0), one(9), one(0), f, std) == Status.reset
 
 
 def two_encoders(stiffness=True, **changes):

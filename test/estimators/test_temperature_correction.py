@@ -41,7 +41,8 @@ def test_correction_has_the_right_sign_where_friction_rises_with_temperature():
     v = np.ones((12000, 1))
     measured = model.torque(v, None, np.full_like(v, 45.0))
     T, variance = np.empty_like(v), np.empty_like(v)
-    core.run(np.arange(12000) * 10_000_000, v, None, measured, None, np.zeros((12000, 2)), T, variance)
+    rows = core.rows(12000, v, None, measured, None, np.zeros((12000, 2)), T, variance)
+    _core.run_in_turn(np.arange(12000) * 10_000_000, [rows])
     assert T[-1, 0] == pytest.approx(45.0, abs=1.5)
 
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from presliding_joint import JOINT, MS, SPANS, model, robot
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
@@ -150,7 +151,8 @@ def test_spans_that_differ_from_place_to_place_are_in_the_deviation_until_the_el
     stage.configure(robot().with_updates({"residuals": residuals}))
     load, std = np.full_like(q, pushed), np.empty_like(q)
     stamps, found = (1e9 * t).round().astype(np.int64), np.empty_like(q)
-    stage.core.run(stamps, q, v, 0 * q, load, 25.0 + 0 * q, 0 * q, None, found, std)
+    rows = stage.core.rows(len(t), q, None, v, 0 * q, load, 25.0 + 0 * q, 0 * q, None, None, found, std)
+    _core.run_in_turn(stamps, [rows])
     other = hysteresis_from_robot(robot(**tight)).run(stamps, q, v, load)[0]
     wide = np.abs(other - found) * share
     k = 1200  # at rest

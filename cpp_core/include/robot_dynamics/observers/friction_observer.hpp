@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/signals/sample_clock.hpp"
 
@@ -20,6 +21,7 @@ namespace robot_dynamics {
 
 class RotorFrictionObserver {
  public:
+  static constexpr double deviation = 1.0;  // Nm, of motor minus joint torque
   // B [kg m2] reflected rotor inertia, L [1/s] observer bandwidth, of n joints
   RotorFrictionObserver(std::vector<double> B, std::vector<double> L, double max_gap = 0.1)
       : B_(std::move(B)), L_(std::move(L)), omega_(B_.size(), 0.0), torque_(omega_), friction_(omega_) {
@@ -34,10 +36,12 @@ class RotorFrictionObserver {
   int joints() const { return static_cast<int>(B_.size()); }
   void reset() noexcept { clock_.reset(); }
 
-  // omega [rad/s], tau_m and tau_J [Nm] -> friction [Nm]
-  Status step(std::int64_t stamp_ns, const double* omega, const double* tau_m, const double* tau_J,
-              double* friction) noexcept {
-    for (int i = 0; i < joints(); ++i)
+  // omega [rad/s], tau_m and tau_J [Nm] -> friction and its standard deviation [Nm]
+  Status step(std::int64_t stamp_ns, const double* omega, const double* tau_m, const double* tau_J, double* friction,
+              double* std) noexcept {
+    const int n = joints();
+    if (absent(omega, n) || absent(tau_m, n) || absent(tau_J, n)) return Status::unavailable;
+    for (int i = 0; i < n; ++i)
       if (!(std::isfinite(omega[i]) && std::isfinite(tau_m[i]) && std::isfinite(tau_J[i]))) return Status::dropped;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
@@ -54,6 +58,7 @@ class RotorFrictionObserver {
       omega_[i] = omega[i];
       torque_[i] = torque;
       friction[i] = friction_[i];
+      std[i] = deviation;
     }
     if (!start) return Status::ok;
     return tick == SampleClock::Tick::first ? Status::warming_up : Status::reset;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/friction/thermal.hpp"
@@ -90,13 +91,8 @@ class TemperatureObserver {
   // -> T [deg C] and variance [K2]
   Status step(std::int64_t stamp_ns, const double* v, const double* load, const double* friction, const double* housing,
               const double* contact, double* T, double* variance) noexcept {
-    int known = 0, absent = 0;
-    for (int i = 0; i < joints(); ++i) {
-      known += std::isfinite(v[i]);
-      absent += std::isnan(v[i]);
-    }
-    if (absent == joints()) return Status::unavailable;
-    if (known != joints()) return Status::dropped;
+    if (absent(v, joints())) return Status::unavailable;
+    if (!all_finite(v, joints())) return Status::dropped;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;

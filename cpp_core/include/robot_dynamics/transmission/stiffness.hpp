@@ -101,7 +101,7 @@ class StiffnessEstimator {
   // k(phi) at the present deflection [Nm/rad] and its standard deviation; NaN while it cannot be trusted.
   Status step(std::int64_t stamp_ns, const StiffnessInputs& in, double* k, double* k_std) noexcept {
     double dt;
-    if (!(in.theta && in.q)) return Status::unavailable;
+    if (absent(in.theta, joints()) || absent(in.q, joints())) return Status::unavailable;
     for (int i = 0; i < joints(); ++i)
       if (!(std::isfinite(in.theta[i]) && std::isfinite(in.q[i]))) return Status::dropped;
     const auto tick = clock_.tick(stamp_ns, dt);

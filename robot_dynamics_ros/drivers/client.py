@@ -32,6 +32,7 @@ class Client:
         self._pipe: Connection | None = None
         self._outbox: Outbox | None = None
         self._stop_asked: float | None = None  # steady time
+        self.answer: str | None = None  # to the last setting, as the process words it; None: not answered yet
         self._lock = threading.RLock()
 
     @property
@@ -117,3 +118,5 @@ class Client:
         """One report; a subclass takes further ones."""
         if event == "motion":
             self.motion = MotionState(**report)
+        elif event == "answer":
+            self.answer = report["reason"]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros._core import StreamState, TorqueLoop, TorqueRecord
+from robot_dynamics_ros.drivers.stream import Statistics
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -40,25 +41,6 @@ class RobotStatus:
     mode_text: str = "unknown"
     safety_normal: bool = False
     drives_hold: bool = True  # False behind closed brakes, where an effort of zero has no meaning
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """Counts since connect(); gaps are measured in controller time."""
-
-    rate: float = 0.0  # samples per second since the previous call
-    samples: int = 0
-    missed: int = 0
-    duplicates: int = 0
-    frozen: int = 0  # measured values repeated exactly under a new stamp
-    backwards: int = 0  # controller clock went back
-    non_finite: int = 0
-    stalls: int = 0
-    overruns: int = 0  # samples lost because they were not read in time
-    reconnects: int = 0
-    malformed: int = 0
-    pending: int = 0
-    unsent: int = 0  # torque packages the socket did not take
 
 
 @dataclass(frozen=True)
@@ -95,7 +77,7 @@ class Clock:
 
 
 class Driver(ABC):
-    """A source of samples.
+    """A source of samples; a subclass sets `_stream`, which judges them, before connecting: a Stream or a RtdeReader.
 
     robot: the robot file. capabilities: any of current, temperature, desired_state, rotor, vendor_force (signals that
     the samples carry), payload, collision, recover, zero_ft (settings below), move, servo (MotionDriver), torque
@@ -103,6 +85,7 @@ class Driver(ABC):
     """
 
     robot: RobotFile
+    _stream: Any
     capabilities: frozenset[str] = frozenset()
     clock: Clock = Clock()
     effort_varies = False  # True: the meaning of `effort` depends on the version of the controller
@@ -131,22 +114,22 @@ class Driver(ABC):
         """
 
     @property
-    @abstractmethod
     def condition(self) -> StreamState:
         """State of the stream now."""
+        return self._stream.condition
 
     @property
-    @abstractmethod
     def latched(self) -> StreamState:
         """Worst state of the stream since rearm()."""
+        return self._stream.latched
 
-    @abstractmethod
     def rearm(self) -> None:
         """Clear latched faults."""
+        self._stream.rearm()
 
-    @abstractmethod
     def statistics(self) -> Statistics:
         """Counts since connect()."""
+        return self._stream.statistics()
 
     def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Go on with `meanwhile`, or with reading, until the condition holds; False when it does not in `seconds`."""
@@ -162,14 +145,14 @@ class Driver(ABC):
 
     # -- controller ---------------------------------------------------------------------------------------------------
     @property
-    @abstractmethod
     def status(self) -> RobotStatus:
-        """Modes of the controller as of the last sample."""
+        """Modes of the controller as of the last sample; unknown where the protocol has none."""
+        return RobotStatus()
 
     @property
-    @abstractmethod
     def last_error(self) -> str:
         """Why the connection was lost, empty while it is up."""
+        return ""
 
     def details(self) -> dict[str, str]:
         """Diagnostic values that only this robot reports."""
@@ -217,6 +200,11 @@ class MotionDriver(Driver):
         self.refuse_torque_live(what)
         if self.motion.active:
             raise CapabilityError(f"no {what}: a motion is running: stop it first")
+
+    def refuse_rate(self, rate: float | None) -> None:
+        """Raise CapabilityError for a rate [Hz] of positions that is not the robot's own; None is the robot's own."""
+        if rate is not None and not abs(rate - self.info.rate) < 1e-3:
+            raise CapabilityError(f"positions are streamed at {self.info.rate:g} Hz, not {rate:g}")
 
     def move_path(self, waypoints: ArrayLike, speed: float = 0.5, acceleration: float = 1.0) -> None:
         """Point to point through waypoints (m, n) [rad]; leading axis speed [rad/s], acceleration [rad/s2]."""

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import ClockMap, RtdeReader, SampleFlag, StreamMonitor, StreamState
-from robot_dynamics_ros.drivers.interface import Driver, RobotStatus, Statistics
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros._core import ClockMap, SampleFlag, StreamMonitor, StreamState
 
 
 @dataclass(frozen=True)
@@ -23,6 +21,25 @@ class StreamOptions:
     degraded_gap: float = 0.020
     safe_gap: float = 0.040
     frozen_repeats: int = 10
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Counts since connect(); gaps are measured in controller time."""
+
+    rate: float = 0.0  # samples per second since the previous call
+    samples: int = 0
+    missed: int = 0
+    duplicates: int = 0
+    frozen: int = 0  # measured values repeated exactly under a new stamp
+    backwards: int = 0  # controller clock went back
+    non_finite: int = 0
+    stalls: int = 0
+    overruns: int = 0  # samples lost because they were not read in time
+    reconnects: int = 0
+    malformed: int = 0
+    pending: int = 0
+    unsent: int = 0  # torque packages the socket did not take
 
 
 class Stream:
@@ -135,48 +152,3 @@ class Rate:
         if now - self._since >= 0.5:
             self._since, self._before = now, count
         return rate
-
-
-class MonitoredDriver(Driver):
-    """The part of Driver that every stream answers: inherit, and set `_stream` before connecting."""
-
-    _stream: Stream | RtdeReader
-
-    @property
-    def condition(self) -> StreamState:
-        """State of the stream now."""
-        return self._stream.condition
-
-    @property
-    def latched(self) -> StreamState:
-        """Worst state of the stream since rearm()."""
-        return self._stream.latched
-
-    def rearm(self) -> None:
-        """Clear latched faults."""
-        self._stream.rearm()
-
-
-class StreamDriver(MonitoredDriver):
-    """The part of Driver that a Stream answers."""
-
-    _stream: Stream
-
-    def _refuse_rate(self, rate: float | None) -> None:
-        """Raises CapabilityError for a rate [Hz] of positions that is not the robot's own; None is the robot's own."""
-        if rate is not None and not abs(rate - self._stream.options.rate) < 1e-3:
-            raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
-
-    @property
-    def last_error(self) -> str:
-        """Why the connection was lost, empty while it is up."""
-        return ""
-
-    @property
-    def status(self) -> RobotStatus:
-        """Modes of the controller; unknown where the protocol has none."""
-        return RobotStatus()
-
-    def statistics(self) -> Statistics:
-        """Counts since connecting."""
-        return self._stream.statistics()

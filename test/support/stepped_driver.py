@@ -9,7 +9,8 @@ from collections import deque
 import numpy as np
 
 from robot_dynamics_ros._core import StreamState
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Statistics, TorqueDriver
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, TorqueDriver
+from robot_dynamics_ros.drivers.stream import Statistics
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample

@@ -11,8 +11,8 @@ from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, MotionState, RobotStatus, Rows, Statistics
-from robot_dynamics_ros.drivers.stream import Stream, StreamDriver, StreamOptions
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, MotionState, RobotStatus, Rows
+from robot_dynamics_ros.drivers.stream import Statistics, Stream, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -21,7 +21,7 @@ SILENCE_TIMEOUT = 0.2  # s without a state until no motion may begin
 MOVING = 1e-3  # rad/s of the target above which motion is commanded
 
 
-class ComauDriver(StreamDriver, MotionDriver):
+class ComauDriver(MotionDriver):
     """Driver of Comau arms behind the LPC bridge.
 
     speed_limit [rad/s]: of the LPC, for arms whose file has none. Contents of a sample: ComauStates. enable_commands:
@@ -157,7 +157,7 @@ class ComauDriver(StreamDriver, MotionDriver):
     # -- motion -------------------------------------------------------------------------------------------------------
     def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
         """See MotionDriver: path (m, n), stream (N, n) at the robot's rate."""
-        self._refuse_rate(rate)
+        self.refuse_rate(rate)
         self._move.begin(self._refuse(), path, stream, speed, acceleration)
 
     def _refuse(self) -> wire.State:

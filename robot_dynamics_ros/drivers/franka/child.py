@@ -149,18 +149,10 @@ class Child:
                 return
             state, _ = control.readOnce()
             self._publish(state)
-            self._check_stop(playback)
+            if self._stop_requested():
+                playback.stop()
             if self._cycle % REPORT_CYCLES == 0:
                 self._motion("moving", progress=playback.progress)
-
-    def _check_stop(self, playback: Playback) -> None:
-        try:
-            request = self._request()
-        except (EOFError, ConnectionResetError):
-            playback.stop()  # the driver ended: rest first, run() then meets the same end of the pipe
-            return
-        if request is not None and request[0]["do"] == "stop":
-            playback.stop()
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def do_torque(self, _: np.ndarray) -> None:
@@ -192,6 +184,7 @@ class Child:
                 return
 
     def _stop_requested(self) -> bool:
+        """Also where the driver ended: rest first, run() then meets the same end of the pipe."""
         try:
             request = self._request()
         except (EOFError, ConnectionResetError):

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros._core import GuardReason, TorqueLoop
 from robot_dynamics_ros.drivers.franka.process import FrankaProcess
 from robot_dynamics_ros.drivers.franka.rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, Statistics, TorqueDriver
-from robot_dynamics_ros.drivers.stream import Stream, StreamDriver, StreamOptions
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, TorqueDriver
+from robot_dynamics_ros.drivers.stream import Statistics, Stream, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -38,7 +38,7 @@ VENDOR = {"vendor_external_joint_torque": "tau_ext_hat_filtered", "vendor_extern
 BESIDE = (*list(SIGNALS)[3:], *VENDOR)  # the first three are measured: without them there is no sample
 
 
-class FrankaDriver(StreamDriver, TorqueDriver):
+class FrankaDriver(TorqueDriver):
     """Driver of Franka arms, 1 kHz.
 
     effort [Nm] = tau_J of the joint torque sensors, link side, gravity included; torque commands exclude gravity and
@@ -150,7 +150,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
     # -- motion -------------------------------------------------------------------------------------
     def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
         """See MotionDriver: path (m, 7), stream (N, 7) at the robot's rate."""
-        self._refuse_rate(rate)
+        self.refuse_rate(rate)
         if not (0.0 < speed <= 2.0 and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} rad/s or acceleration {acceleration} rad/s2 is outside 0..2, 0..10")
         request = {"do": "play", "split": len(path), "speed": speed, "acceleration": acceleration}

@@ -42,7 +42,6 @@ class FrankaProcess(Client):
         self._ring: SampleRing | None = None
         self._sockets: list[socket.socket] = []
         self._link: TorqueLink | None = None
-        self._answer: str | None = None
         self._supervisor: threading.Thread | None = None
         self._kept: dict[str, dict[str, Any]] = {}
         self._wanted = False
@@ -153,12 +152,6 @@ class FrankaProcess(Client):
         if self.motion.active:
             self.motion = MotionState("failed", self.error or "disconnected")
 
-    def _hear(self, event: str, report: dict[str, Any]) -> None:
-        if event == "answer":
-            self._answer = report["reason"]
-        else:
-            super()._hear(event, report)
-
     # -- states -------------------------------------------------------------------------------------------------------
     def take(self, row: np.ndarray, until: float) -> tuple[int, int, int] | None:
         """The oldest state into row (m,), m = WIDTH; its robot, system and steady time [ns]. None after `until`."""
@@ -212,13 +205,12 @@ class FrankaProcess(Client):
         """
         if self.motion.active:
             raise CapabilityError("a motion is running: stop it first")
-        self._answer, before = None, self.motion
+        self.answer, before = None, self.motion
         self._send(request)
-        wait(lambda: self._answer is not None or self.motion is not before, ANSWER_TIMEOUT)
-        answer = self._answer
-        if answer is None:
+        wait(lambda: self.answer is not None or self.motion is not before, ANSWER_TIMEOUT)
+        if self.answer is None:
             raise CapabilityError(f"refused: {self.motion.reason}" if self.motion is not before else "no answer")
-        return answer
+        return self.answer
 
     def settle(self, request: dict[str, Any], wait: Callable[[Callable[[], bool], float], bool]) -> str:
         """Send a setting as ask() does, and again with every new connection."""

@@ -29,7 +29,6 @@ class UrControl(Client):
         super().__init__(host)
         self._silence = silence
         self._begin_asked: tuple[np.ndarray, int] | None = None  # first row (6,) [rad] of a stream, system time [ns]
-        self.answer: str | None = None  # to the last setting: why not, empty when it was done, None: not answered yet
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def play(
@@ -140,9 +139,7 @@ class UrControl(Client):
                 self.motion = MotionState("failed", why)
 
     def _hear(self, event: str, report: dict[str, Any]) -> None:
-        if event == "answer":
-            self.answer = report["reason"]
-        elif event == "begins":
+        if event == "begins":
             self._begin_asked = np.array(report["first"]), time.time_ns()
         else:
             super()._hear(event, report)

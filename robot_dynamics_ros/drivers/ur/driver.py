@@ -17,8 +17,8 @@ from robot_dynamics_ros._core import (
     TorqueLoop,
     fill_signals,
 )
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, Statistics, TorqueDriver
-from robot_dynamics_ros.drivers.stream import MonitoredDriver, Rate
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, TorqueDriver
+from robot_dynamics_ros.drivers.stream import Rate, Statistics
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.drivers.ur.status import RUNNING, status_of
 from robot_dynamics_ros.drivers.ur.torque import upload
@@ -43,7 +43,7 @@ PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it ru
 CLIENT_TIMEOUT = 20.0  # s until the vendor client must have answered a setting
 
 
-class UrDriver(MonitoredDriver, TorqueDriver):
+class UrDriver(TorqueDriver):
     """Driver of UR robots.
 
     effort [Nm] = K_tau i with K_tau of the robot file (effort_source "current"), or the controller's own

@@ -11,6 +11,7 @@ import numpy as np
 from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.report import COLOURS, QUANTITIES, corrected
 from robot_dynamics_ros.health.trend import SEGMENT, THRESHOLDS, level_of
+from robot_dynamics_ros.identification.metrics import robust_std
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import BLUE, GREY, grid
 from robot_dynamics_ros.verdict import change, changed
@@ -49,7 +50,7 @@ def _standing(newest: np.ndarray, k: int, quantity: str) -> dict[str, Any]:
         return {"value": value, "fleet": None, "deviation_percent": None, "level": "unknown"}
     middle = float(np.median(others))
     share = (newest[k] - middle) / max(abs(middle), 1e-12)
-    scatter = 1.4826 * float(np.median(np.abs(others - middle)))
+    scatter = robust_std(others - middle)
     clear = changed(newest[k] - middle, scatter, middle, 0.0)
     level = level_of(share, quantity) if clear else "ok"
     return {"value": float(newest[k]), "fleet": middle, "deviation_percent": 100 * share, "level": level}

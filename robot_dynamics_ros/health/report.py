@@ -12,6 +12,7 @@ from scipy.optimize import least_squares
 
 from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend_of
+from robot_dynamics_ros.identification.metrics import robust_std
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import GREY, MODEL, ORANGE, RED, concise_dates, grid
 from robot_dynamics_ros.signals.table import shown
@@ -258,7 +259,7 @@ def slopes_of(values: Sequence[np.ndarray], conditions: Sequence[np.ndarray]) ->
 def _robust(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     size = np.maximum(np.abs(x).max(axis=0), 1e-12)
     start, *_ = np.linalg.lstsq(x / size, y, rcond=None)
-    noise = max(1.4826 * float(np.median(np.abs(y - x / size @ start))), 1e-12)
+    noise = max(robust_std(y - x / size @ start), 1e-12)
     fit = least_squares(lambda s: (y - x / size @ s) / noise, start, loss="cauchy")
     return fit.x / size
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import theilslopes
 
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
+from robot_dynamics_ros.identification.metrics import robust_std
 from robot_dynamics_ros.parameters import resolve
 from robot_dynamics_ros.verdict import changed
 
@@ -99,7 +100,7 @@ def _line_fits_better(y: np.ndarray, t: np.ndarray, changes: list[int]) -> bool:
 
 def _noise(y: np.ndarray) -> float:
     """Standard deviation of one recording, from the median absolute difference of neighbours."""
-    return 1.4826 * float(np.median(np.abs(np.diff(y)))) / np.sqrt(2)
+    return robust_std(np.diff(y)) / np.sqrt(2)
 
 
 def trend_of(values: np.ndarray, time: np.ndarray, quantity: str, std: np.ndarray | float = 0.0) -> Trend:

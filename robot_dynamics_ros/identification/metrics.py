@@ -6,10 +6,17 @@ from typing import Any
 
 import numpy as np
 
+NORMAL = 1.4826  # standard deviation of a normal distribution over the median of its magnitudes
+
 
 def rms(error: np.ndarray) -> float:
     """Root mean square of an error (N,); NaN for none."""
     return float(np.sqrt(np.mean(np.square(error)))) if len(error) else float("nan")
+
+
+def robust_std(error: np.ndarray) -> float:
+    """Standard deviation of a normal error (N,) by the median of its magnitudes, which outliers do not move."""
+    return NORMAL * float(np.median(np.abs(error)))
 
 
 def nrmse(y: np.ndarray, estimate: np.ndarray) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import binary_dilation
 
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import DataError
@@ -22,8 +23,8 @@ from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, motion_frequency
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.metrics import robust_std
 from robot_dynamics_ros.learning.columns import WARM
-from robot_dynamics_ros.learning.touched import touched
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
 from robot_dynamics_ros.learning.update import Information, Prior, rows_of
 from robot_dynamics_ros.robot_file.store import file_sha256
@@ -36,6 +37,10 @@ BLOCK = 1.0  # s over which residuals are averaged to see how long they stay ali
 MIN_ROWS = 500  # of a joint
 STAND = 1.0  # s of a stand that are learned from
 ALIKE = 50.0  # rows per independent row of a first look
+TOUCH = 0.3  # s over which residuals are averaged to see a contact
+FAR, SHARE, MIN_BLOCKS = 6.0, 0.25, 20  # deviations, of friction, blocks: contact beside a known model
+CORE = 1.8  # of friction, which no error of a model exceeds
+SEVERAL = 2.0  # times the second joint: a contact loads several joints, an error of friction one
 
 
 def bag_hash(bag: str | Path) -> str:
@@ -67,10 +72,10 @@ def learn_recording(
     motion = working_motion(free, robot.drives.effort.delay)
     work = Work(motion, warmer_than(free, motion))
     use, x = _rows(prior, work, rec.name, state)
-    triangle, touched = _folded(prior, work, use, x)
-    if touched.mean() > MAX_CONTACT_SHARE:
-        raise DataError(f"{rec.name}: contact for {touched.mean():.0%} of the time: record without contact")
-    free = _without(free, motion, touched)
+    triangle, contact = _folded(prior, work, use, x)
+    if contact.mean() > MAX_CONTACT_SHARE:
+        raise DataError(f"{rec.name}: contact for {contact.mean():.0%} of the time: record without contact")
+    free = _without(free, motion, contact)
     return replace(triangle, about=_about(prior, rec, free, found.effort.kind, sha256)), free
 
 
@@ -132,8 +137,33 @@ def _contact(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> tuple[
     """Residuals (N, n) [Nm] of parameters x (p,), and which rows (N,) they show as contact."""
     parts = list(work.chunks())
     residual = np.concatenate([_residual(prior, part, x) for part in parts])
-    (rows,) = touched([residual], [use], _level(prior, parts), work.motion.rate)
-    return residual, rows
+    return residual, touched(residual, use, _level(prior, parts), work.motion.rate)
+
+
+def touched(residual: np.ndarray, use: np.ndarray, level: np.ndarray, rate: float) -> np.ndarray:
+    """(N,) bool: the mean of a residual (N, n) over a block in which all of a joint's rows are used (N, n) is beyond
+    FAR robust deviations of all such means, at least SHARE and at most CORE of the joint's friction, level (n,) [Nm];
+    and half of that in a second joint, if there is one. In a long standstill contact lasts until a block shows its end.
+
+    A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
+    """
+    k = max(round(TOUCH * rate), 1)
+    mean, known = in_blocks(residual, k).mean(axis=1), in_blocks(use, k).min(axis=1) > 0
+    joints = np.zeros_like(mean)
+    for j, (value, rows) in enumerate(zip(mean.T, known.T, strict=True)):
+        if rows.sum() > MIN_BLOCKS:
+            off = np.abs(value - np.median(value[rows]))
+            joints[:, j] = rows * off / np.clip(FAR * robust_std(off[rows]), SHARE * level[j], CORE * level[j])
+    joints.sort(axis=1)
+    size = np.minimum(joints[:, -1], SEVERAL * joints[:, -2:][:, 0])
+    last = np.maximum.accumulate(np.where(known.any(axis=1), np.arange(len(size)), 0))
+    rows = np.repeat(binary_dilation(size[last] > 1.0), k)
+    return np.concatenate([rows, np.zeros(len(residual) - len(rows), bool)])
+
+
+def in_blocks(x: np.ndarray, k: int) -> np.ndarray:
+    """Samples x (N, n) in whole blocks of k (m, k, n)."""
+    return x[: len(x) // k * k].reshape(-1, k, x.shape[1])
 
 
 def _level(prior: Prior, parts: list[Work]) -> np.ndarray:
@@ -220,10 +250,9 @@ def _huber(residual: np.ndarray, use: np.ndarray) -> np.ndarray:
 def _correlation(residual: np.ndarray, weight: np.ndarray, motion: Motion) -> np.ndarray:
     """Rows per independent row (n,): variance of sums over BLOCK over that of independent rows, at least 1."""
     k = max(round(BLOCK * motion.rate), 1)
-    m = len(residual) // k
-    if m < 2:
+    r = in_blocks(np.sqrt(weight) * residual, k)
+    if len(r) < 2:
         return np.full(motion.n, float(k))
-    r = (np.sqrt(weight) * residual)[: m * k].reshape(m, k, -1)
     return np.clip((r.sum(axis=1) ** 2).sum(axis=0) / np.maximum((r**2).sum(axis=(0, 1)), 1e-12), 1.0, float(k))
 
 

@@ -196,7 +196,7 @@ def test_contact_in_a_recording_is_left_out_and_not_learned(worker, monkeypatch)
     touched = with_effort(log, log.effort + touched[:, None] * arm)
     pushed, left = worker.learned(touched, DAY)
     assert 2.0 < kept.duration - left.duration < 7.0
-    monkeypatch.setattr("robot_dynamics_ros.learning.touched.FAR", np.inf)
+    monkeypatch.setattr("robot_dynamics_ros.learning.intake.FAR", np.inf)
     with_contact, _ = worker.learned(touched, DAY)
     more, less = ((t.sigma**2 - free.sigma**2).sum() for t in (with_contact, pushed))
     assert less < more / 3

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.learning.touched import touched
+from robot_dynamics_ros.learning.intake import touched
 
 
 @pytest.mark.parametrize(("joints", "found"), [((1,), False), ((1, 2), True), ((0,), True)])
@@ -12,5 +12,5 @@ def test_contact_beside_known_friction_loads_several_joints(joints, found):
     n = 1 if joints == (0,) else 4
     residual = np.random.default_rng(0).normal(0.0, 0.01, (3000, n))
     residual[1000:1100, list(joints)] += np.array([2.0, 1.5])[: len(joints)]
-    (rows,) = touched([residual], [np.ones_like(residual)], np.full(n, 4.0), 50.0)
+    rows = touched(residual, np.ones_like(residual), np.full(n, 4.0), 50.0)
     assert rows[1015:1085].all() == found and rows.any() == found and rows.sum() < 200

@@ -22,6 +22,7 @@ from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.dataset.motion import rotor_position
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
+from robot_dynamics_ros.identification.metrics import robust_std
 from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
@@ -203,8 +204,8 @@ def robust(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Standard deviation (n,) of normal torques x (N, n) where mask (N, n) holds, from the median of their magnitudes;
     NaN below MIN_SAMPLES.
     """
-    own = [column[rows & np.isfinite(column)] for column, rows in zip(np.abs(x).T, mask.T, strict=True)]
-    return np.array([1.4826 * np.median(v) if len(v) >= MIN_SAMPLES else np.nan for v in own])
+    own = [column[rows & np.isfinite(column)] for column, rows in zip(x.T, mask.T, strict=True)]
+    return np.array([robust_std(v) if len(v) >= MIN_SAMPLES else np.nan for v in own])
 
 
 def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> Iterator[Log]:

@@ -14,7 +14,7 @@ from scipy.optimize import least_squares
 from scipy.stats import qmc
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.metrics import covariance, nrmse, rms
+from robot_dynamics_ros.identification.metrics import covariance, nrmse, rms, robust_std
 from robot_dynamics_ros.models.friction import FACTORS, FrictionLaw, FrictionModel, law_named
 from robot_dynamics_ros.signals.speeds import MOVING
 
@@ -111,7 +111,7 @@ def fit_friction(
         return _torque(FrictionModel(law, dict(zip(known.names, q, strict=True)), 1, T0), on)
 
     start = _start(known, free, p[free], box, predict, rows)
-    spread = 2 * 1.4826 * float(np.median(np.abs(predict(start, rows) - rows.torque))) + 1e-6
+    spread = 2 * robust_std(predict(start, rows) - rows.torque) + 1e-6
     found = least_squares(
         lambda x: predict(x, rows) - rows.torque,
         start,

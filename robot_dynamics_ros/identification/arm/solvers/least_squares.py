@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.optimize import nnls
 
-from robot_dynamics_ros.identification.metrics import per_independent
+from robot_dynamics_ros.identification.metrics import NORMAL, per_independent
 
 BLOCK = 8192  # rows folded into a triangle at once
 HUBER = 2.5  # residuals beyond this many robust deviations lose weight; 98.8 % of a normal distribution keeps all
@@ -173,7 +173,7 @@ def solve(
 def huber(r: np.ndarray, given: np.ndarray) -> np.ndarray:
     """Weights (N,) of residuals r (N,): given, less beyond HUBER robust deviations of sqrt(given) r."""
     size = np.abs(r) * np.sqrt(given)
-    scale = max(1.4826 * _median(size, given), 1e-9)
+    scale = max(NORMAL * _median(size, given), 1e-9)
     return given * np.minimum(1.0, HUBER * scale / np.maximum(size, 1e-12))
 
 

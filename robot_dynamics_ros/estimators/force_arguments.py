@@ -59,7 +59,7 @@ def drift_deviation(robot: RobotFile) -> np.ndarray:
         return np.zeros(robot.n_joints)
     slow, fast = (FrictionModel.from_robot(robot).torque(np.full(robot.n_joints, v)) for v in SPEEDS)
     growth = np.abs(fast - slow)
-    if robot.hysteresis is not None and robot.hysteresis.model == "presliding":
+    if robot.presliding is not None:
         law = {name: robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("fv1", "fv2", "fv0")}
         slow, fast = (v * viscosity(law, robot.array("hysteresis.parameters.v0"), v) for v in SPEEDS)
         growth = np.maximum(growth, fast - slow)  # in the static law, what falls with speed hides what grows

@@ -147,8 +147,8 @@ class Columns:
 def shape_of(robot: RobotFile, j: int) -> Shape:
     """Shape of joint j: of the robot file's presliding law where it has one, else the defaults."""
     limit = LOAD_LIMIT * float(robot.array_or("limits.torque", 1e3)[j])
-    block = robot.hysteresis
-    if block is None or block.model != "presliding":
+    block = robot.presliding
+    if block is None:
         return Shape(1.0, 1.0, STRIBECK_VELOCITY, load_limit=limit, rotor=True)
     value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))

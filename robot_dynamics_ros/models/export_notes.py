@@ -46,11 +46,11 @@ def _friction(robot: RobotFile, target: str) -> list[str]:
     if not identified(robot.friction):
         found.append("Friction is an estimate, not identified.")
     block = robot.hysteresis
-    if block is not None and target == "mjcf-lugre" and block.model == "presliding":
+    if robot.presliding is not None and target == "mjcf-lugre":
         found.append("Presliding is one bristle that takes the same work to break away; at first it is relaxed.")
     elif block is not None:
         found.append(f"Presliding ({block.model}) is left out: at rest friction has no memory of position.")
-    if robot.friction.model in LOADED or (block is not None and block.model in ("presliding", "egms")):
+    if robot.friction.model in LOADED or block is not None:
         found.append(f"Friction that grows with load is that of the mean load over {POSES} poses.")
     if robot.thermal is not None:
         found.append("Temperature dependence is left out.")

@@ -105,12 +105,12 @@ def friction_level(robot: RobotFile, load: np.ndarray | float = 0.0) -> np.ndarr
     if robot.friction is None:
         return np.zeros(robot.n_joints)
     static = FrictionModel.from_robot(robot).coulomb_level()
-    if robot.hysteresis is None or robot.hysteresis.model != "presliding":
+    if robot.presliding is None:
         return static
     level, fs, bearing = (robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("level", "fs", "bearing"))
     loaded, power = (robot.array(f"hysteresis.parameters.{name}") for name in ("load", "load_power"))
     level = level.sum(axis=1) + loaded.sum(axis=1) * load**power
-    for motor in robot.hysteresis.motors:  # loads two joints
+    for motor in robot.presliding.motors:  # loads two joints
         level[[robot.joint_names.index(j) for j in (motor.joint, motor.turns_with)]] += np.sum(motor.values["level"])
     return np.where(level > 0, level + fs + bearing, static)
 
@@ -119,14 +119,14 @@ def dry_joints(robot: RobotFile) -> np.ndarray:
     """Joints (n,) that do not move before they break away, as bool: friction is whatever balances while they stand.
     False without presliding elements.
     """
-    if robot.hysteresis is None or robot.hysteresis.model != "presliding":
+    if robot.presliding is None:
         return np.zeros(robot.n_joints, bool)
     return hidden_level(robot) > DRY_SHARE * robot.array("hysteresis.parameters.level").sum(axis=1)
 
 
 def hidden_level(robot: RobotFile) -> np.ndarray:
     """Level (n,) [Nm] of presliding elements that give way within _core.DRY_SPAN, which positions hardly show."""
-    if robot.hysteresis is None or robot.hysteresis.model != "presliding":
+    if robot.presliding is None:
         return np.zeros(robot.n_joints)
     span, level = (robot.array(f"hysteresis.parameters.{name}") for name in ("span", "level"))
     return np.asarray(np.where(span <= _core.DRY_SPAN, level, 0.0).sum(axis=1))

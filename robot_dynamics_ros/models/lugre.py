@@ -36,8 +36,8 @@ def bristle_stiffness(robot: RobotFile) -> np.ndarray | None:
 
     Elements of level s_i, span_i: int (S - F) dx = sum s_i span_i/2; a bristle: S^2/stiffness. None without any.
     """
-    block = robot.hysteresis
-    if block is None or block.model != "presliding":
+    block = robot.presliding
+    if block is None:
         return None
     span, level = (np.array(block.parameters[name], dtype=float) for name in ("span", "level"))
     work = 0.5 * (level * span).sum(axis=1)

@@ -110,9 +110,9 @@ def _slowest(robot: RobotFile) -> np.ndarray:
 
 def _steady(robot: RobotFile, friction: FrictionModel, v: np.ndarray, load: np.ndarray) -> np.ndarray:
     """Friction (K, n) once everything slides."""
-    if robot.hysteresis is None or robot.hysteresis.model != "presliding":
+    if robot.presliding is None:
         return friction.torque(v, load)
-    return _slid(robot.hysteresis.parameters, friction, v, load)
+    return _slid(robot.presliding.parameters, friction, v, load)
 
 
 def _slid(block: Mapping[str, Any], friction: FrictionModel, v: np.ndarray, load: np.ndarray) -> np.ndarray:

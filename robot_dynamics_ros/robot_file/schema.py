@@ -127,9 +127,9 @@ class RobotFile(b.RobotFields):
                 raise self._unknown(field)
         return self._numbers(field, value)
 
-    def array_or(self, field: str, otherwise: float) -> np.ndarray:
-        """`array` of a field with a number per joint, or n times `otherwise` where it is unknown."""
-        return self.array(field) if self.has(field) else np.full(self.n_joints, float(otherwise))
+    def array_or(self, field: str, otherwise: float | np.ndarray) -> np.ndarray:
+        """`array` of a field with a number per joint, or `otherwise`, one or (n,), where it is unknown."""
+        return self.array(field) if self.has(field) else np.full(self.n_joints, otherwise, dtype=float)
 
     def _unknown(self, field: str, joints: str = "") -> CapabilityError:
         return CapabilityError(
@@ -157,8 +157,7 @@ class RobotFile(b.RobotFields):
         if self.drives.torque_side == "link":
             return np.zeros(self.n_joints)
         if not self.drives.effort.includes_rotor_inertia:
-            known = self.has("drives.effort.residual_inertia")
-            return self.array("drives.effort.residual_inertia") if known else np.zeros(self.n_joints)
+            return self.array_or("drives.effort.residual_inertia", 0.0)
         return self.array("drives.rotor_inertia")
 
     @property
@@ -167,6 +166,11 @@ class RobotFile(b.RobotFields):
         lower, upper = self.array_or("limits.position_lower", -np.inf), self.array_or("limits.position_upper", np.inf)
         low = np.maximum(lower, np.minimum(-np.pi, upper - np.pi / 2))
         return low, np.minimum(upper, np.maximum(np.pi, lower + np.pi / 2))
+
+    @property
+    def presliding(self) -> b.Hysteresis | None:
+        """The hysteresis block where its elements have free spans; None for the E-GMS law, and without a block."""
+        return self.hysteresis if self.hysteresis is not None and self.hysteresis.model == "presliding" else None
 
     def _placements(self) -> np.ndarray:
         for joint in self.kinematics.joints:

@@ -157,10 +157,10 @@ def settled(robot: RobotFile, piece: Piece) -> np.ndarray:
 
 def largest_spans(robot: RobotFile) -> np.ndarray:
     """Largest span (n,) [rad] whose presliding element carries friction; 0 without presliding."""
-    if robot.hysteresis is None or robot.hysteresis.model != "presliding":
+    if robot.presliding is None:
         return np.zeros(robot.n_joints)
-    own, number = _largest(robot.hysteresis.parameters), robot.joint_names.index
-    for motor in robot.hysteresis.motors:  # its joints turn it
+    own, number = _largest(robot.presliding.parameters), robot.joint_names.index
+    for motor in robot.presliding.motors:  # its joints turn it
         places = [number(motor.joint), number(motor.turns_with)]
         own[places] = np.maximum(own[places], _largest(motor.values))
     return own

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.inertia import about_com
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 from robot_dynamics_ros.simulation.plant.plant_file import JointType, PlantFile
@@ -40,17 +40,12 @@ def perturbed_links(links: np.ndarray, file: PlantFile, draw: _core.PlantRandom)
     for row in result:
         e_m, e_i = draw.normal(2).clip(-3, 3)
         e_c = draw.normal(3).clip(-3, 3) * d.com
-        m, c = row[9], row[6:9] / row[9] if row[9] > 0 else np.zeros(3)
-        about_com = row[:6] - m * _point_inertia(c)
-        m, c = m * (1 + d.mass * e_m), c + (e_c if m > 0 else 0)
-        row[:6] = about_com * (1 + d.inertia * e_i) + m * _point_inertia(c)
-        row[6:9], row[9] = m * c, m
+        if row[9] > 0:
+            body = about_com(row)
+            row[:] = inertia_about_origin(
+                body.mass * (1 + d.mass * e_m), body.com + e_c, body.inertia * (1 + d.inertia * e_i)
+            )
     return result
-
-
-def _point_inertia(c: np.ndarray) -> np.ndarray:
-    x, y, z = c
-    return np.array([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
 
 
 def true_numbers(robot: RobotFile, file: PlantFile, draw: _core.PlantRandom) -> dict[str, np.ndarray]:
@@ -68,9 +63,9 @@ def true_numbers(robot: RobotFile, file: PlantFile, draw: _core.PlantRandom) -> 
         true[name] = np.pi * (2 * draw.uniform(n * width) - 1).reshape(n, width)
     true["transmission.backlash_phase"] = np.pi * (2 * draw.uniform(n) - 1)
     true["sensing.current_offset"] = true["sensing.current_offset"] * (2 * draw.uniform(n) - 1)
-    true["transmission.gear_ratio"] = _known(robot, "drives.gear_ratio", true["transmission.gear_ratio"])
+    true["transmission.gear_ratio"] = robot.array_or("drives.gear_ratio", true["transmission.gear_ratio"])
     for name, spread in (("torque_constant", d.torque_constant), ("rotor_inertia", d.inertia)):
-        stated = _known(robot, f"drives.{name}", true[f"drive.{name}"])
+        stated = robot.array_or(f"drives.{name}", true[f"drive.{name}"])
         true[f"drive.{name}"] = stated * (1 + spread * draw.normal(n).clip(-2.5, 2.5))
     return {k: np.ascontiguousarray(v, dtype=float) for k, v in true.items()}
 
@@ -85,21 +80,13 @@ def _row(joints: Sequence[JointType], name: str) -> np.ndarray:
     return np.array([getattr(getattr(j, block), field) for j in joints], dtype=float)
 
 
-def _known(robot: RobotFile, field: str, otherwise: np.ndarray) -> np.ndarray:
-    try:
-        return np.broadcast_to(robot.array(field), otherwise.shape).astype(float)
-    except CapabilityError:
-        return otherwise
-
-
 def controller_numbers(robot: RobotFile, file: PlantFile) -> dict[str, np.ndarray]:
     """What the controller takes for true: drives and friction of the robot file it uses, the types' where unknown."""
     joints = [file.types[name] for name in file.joints]
-    zero = np.zeros(robot.n_joints)
     return {
-        "control.torque_constant": _known(robot, "drives.torque_constant", _row(joints, "drive.torque_constant")),
-        "control.rotor_inertia": _known(robot, "drives.rotor_inertia", _row(joints, "drive.rotor_inertia")),
+        "control.torque_constant": robot.array_or("drives.torque_constant", _row(joints, "drive.torque_constant")),
+        "control.rotor_inertia": robot.array_or("drives.rotor_inertia", _row(joints, "drive.rotor_inertia")),
         "control.transmission_stiffness": _row(joints, "transmission.stiffness"),
-        "control.viscous": _known(robot, "friction.parameters.fv", zero),
-        "control.coulomb": _known(robot, "friction.parameters.fc", zero),
+        "control.viscous": robot.array_or("friction.parameters.fv", 0.0),
+        "control.coulomb": robot.array_or("friction.parameters.fc", 0.0),
     }

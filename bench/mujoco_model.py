@@ -10,8 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import Chain
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.models.lugre import LuGre, micro_damping
-from robot_dynamics_ros.models.mjcf_writer import mjcf_text
+from robot_dynamics_ros.models.mjcf_writer import LuGre, micro_damping, mjcf_text
 from robot_dynamics_ros.robot_file import RobotFile
 
 BOX = (0.5, 0.5, 0.05)  # m, half sides

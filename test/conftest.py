@@ -95,7 +95,7 @@ def tried(record_property):
 def no_pictures(monkeypatch):
     """Commands draw none: each takes a second."""
     monkeypatch.setattr("robot_dynamics_ros.plots.plotting_available", lambda: "no plot")
-    monkeypatch.setattr("robot_dynamics_ros.cli.reference.plotting_available", lambda: "no plot")
+    monkeypatch.setattr("robot_dynamics_ros.cli.replay.plotting_available", lambda: "no plot")
 
 
 def inputs_tried(reporter):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from robot_dynamics_ros.bags.tables import is_dataset
 from robot_dynamics_ros.cli.options import (
@@ -22,19 +23,25 @@ from robot_dynamics_ros.cli.options import (
     view_file_option,
 )
 from robot_dynamics_ros.cli.printed import console, end_with, joint_table, progress, show_verdict, write_json
-from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import calibration
 from robot_dynamics_ros.estimators.collision import CollisionDetector
 from robot_dynamics_ros.estimators.contact_limits import ContactPeak, largest
-from robot_dynamics_ros.estimators.reference import compare
+from robot_dynamics_ros.estimators.reference import Comparison, compare
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
 from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.outputs import refuse_bag
+from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
 
 SHOWN = 10  # collisions that are printed; replay.json has all
+ROWS = (  # state of wrench_metrics -> word
+    ("moving", "RMS moving"),
+    ("rest", "RMS at rest"),
+    ("contact", "RMS in contact"),
+    ("contact_rest", "RMS in contact at rest"),
+)
 
 
 @click.command()
@@ -201,3 +208,43 @@ def show(result: Replay, said: list[str]) -> None:
         console.print(f"largest difference from the recorded estimates: {worst:g}")
     speed = f"{s['times_real_time']:.0f} times real time, {s['microseconds_per_sample']:.1f} us per sample"
     console.print(f"{s['seconds_of_data']:.1f} s of data in {s['seconds_of_work']:.3f} s: {speed}")
+
+
+def show_comparison(c: Comparison) -> None:
+    """Print estimate against sensor: errors, correlation, gain, bias per axis; coverage, detection, delay."""
+    from rich.table import Table
+
+    for note in c.notes:
+        console.print(note)
+    table = Table("estimate - sensor", *WRENCH_AXES)
+    for state, word in ROWS:
+        table.add_row(word, *map(_number, c.figures[f"axes_{state}"]))
+    for word, values in (("correlation", c.correlation), ("gain", c.gain), ("bias", c.bias)):
+        table.add_row(word, *map(_number, values))
+    console.print(table)
+    covered = ", ".join(
+        f"{word.removeprefix('RMS ')} {_percent(c.figures[f'within_1_{state}'])} / "
+        f"{_percent(c.figures[f'within_2_{state}'])}"
+        for state, word in ROWS
+    )
+    console.print(f"within 1 / 2 standard deviations (68 / 95 %): {covered}")
+    flagged = f"precision {_percent(c.precision)}, recall {_percent(c.recall)}"
+    delay = "unknown" if np.isnan(c.delay) else f"{1e3 * c.delay:.0f} ms"
+    false = f"false alarms {_percent(c.figures['false_share'])} of the free time"
+    console.print(f"contact: {flagged}, {false}; delay {delay}")
+
+
+def draw_comparison(result: Replay, path: Path, topic: str) -> list[Path]:
+    """The picture of estimate and sensor; nothing, with a note of the replay, without matplotlib."""
+    if plotting_available():
+        return []
+    title = f"{result.robot.name}: {topic}"
+    return [plot_against_truth(result.log, result.log.measured_wrench, path, title, label="sensor")]
+
+
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.2f}"
+
+
+def _percent(share: float) -> str:
+    return "-" if np.isnan(share) else f"{100 * share:.3g} %"

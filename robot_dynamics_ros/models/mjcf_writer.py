@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -10,7 +11,6 @@ import numpy as np
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.export_notes import notes, unphysical_links
 from robot_dynamics_ros.models.inertia import about_com
-from robot_dynamics_ros.models.lugre import LuGre, bristle_stiffness, micro_damping
 from robot_dynamics_ros.models.sliding_friction import NEGLIGIBLE, Pieces, SlidingFriction, sliding_friction
 from robot_dynamics_ros.models.urdf_writer import comment, link_name, numbers_text, tcp_name
 from robot_dynamics_ros.robot_file import RobotFile
@@ -22,6 +22,7 @@ STIFF_FRICTION = "0.002 1"
 TINY = "1e-30"
 NO_WINDING = "1e-6"  # Nm/A: MuJoCo takes no 0
 FRICTION = ("piecewise", "lugre", "coulomb-viscous", "none")
+MICRO_DAMPING = 0.2  # of the critical damping of rotor and bristle
 
 
 def mjcf_text(robot: RobotFile, friction: str | LuGre = "piecewise") -> str:
@@ -149,3 +150,37 @@ def _quaternion(R: np.ndarray) -> str:
     )
     q = np.array(rows[int(square.argmax())])
     return numbers_text(q / np.linalg.norm(q))
+
+
+@dataclass(frozen=True)
+class LuGre:
+    """F = stiffness z + damping z' + viscous v, z' = v - stiffness |v|/g z.
+
+    g = coulomb + (static - coulomb) exp(-(v/stribeck)^2). Arrays (n,) [Nm/rad, Nm s/rad, Nm, Nm, rad/s, Nm s/rad].
+    """
+
+    stiffness: np.ndarray
+    damping: np.ndarray
+    coulomb: np.ndarray
+    static: np.ndarray
+    stribeck: np.ndarray
+    viscous: np.ndarray
+
+
+def micro_damping(stiffness: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """Damping (n,) [Nm s/rad] of the bristle that lets a rotor on it ring no longer than a few periods."""
+    return 2.0 * MICRO_DAMPING * np.sqrt(stiffness * inertia)
+
+
+def bristle_stiffness(robot: RobotFile) -> np.ndarray | None:
+    """Stiffness (n,) per level [1/rad] of the bristle that breaks away with the work of the file's presliding.
+
+    Elements of level s_i, span_i: int (S - F) dx = sum s_i span_i/2; a bristle: S^2/stiffness. None without any.
+    """
+    block = robot.presliding
+    if block is None:
+        return None
+    span, level = (np.array(block.parameters[name], dtype=float) for name in ("span", "level"))
+    work = 0.5 * (level * span).sum(axis=1)
+    total = level.sum(axis=1)
+    return np.divide(total, work, out=np.zeros_like(work), where=work > 0)

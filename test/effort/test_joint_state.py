@@ -9,8 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.effort import joint_order
-from robot_dynamics_ros.effort.joint_state import LiveGate, findings, refuse
+from robot_dynamics_ros.effort.joint_state import LiveGate, exchanged, findings, refuse
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.read import read
@@ -133,7 +132,7 @@ def test_a_payload_a_mount_a_push_or_a_sign_are_not_taken_for_another_order(mass
     log = measured(moving(6.0, amplitude, pose=pose), np.r_[force, 0, 0, 0], (mass, [0.0, 0.05, 0.1]), noise=0.2)
     mounted = UR5E.with_updates({"kinematics.gravity": down})
     for effort in (log.effort, -log.effort):
-        assert not joint_order.exchanged(mounted, log.time, log.q, log.qd, effort)
+        assert not exchanged(mounted, log.time, log.q, log.qd, effort)
 
 
 @settings(max_examples=40)

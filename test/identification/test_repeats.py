@@ -6,8 +6,7 @@ from scipy.interpolate import CubicSpline
 from synthetic import excitation, torque, truth_of
 
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
-from robot_dynamics_ros.identification.dataset.recording import recording, set_apart
-from robot_dynamics_ros.identification.dataset.repeats import judged_on_a_repeat
+from robot_dynamics_ros.identification.dataset.recording import judged_on_a_repeat, recording, set_apart
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log

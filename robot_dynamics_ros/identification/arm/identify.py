@@ -40,8 +40,7 @@ from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
 from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
-from robot_dynamics_ros.identification.dataset.recording import Recording, set_apart
-from robot_dynamics_ros.identification.dataset.repeats import judged_on_a_repeat
+from robot_dynamics_ros.identification.dataset.recording import Recording, judged_on_a_repeat, set_apart
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile

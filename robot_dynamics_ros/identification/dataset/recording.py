@@ -10,16 +10,23 @@ from typing import Any
 
 import numpy as np
 from scipy import signal
+from scipy.spatial import cKDTree
 
 from robot_dynamics_ros.bags import segments
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.speeds import SLOW
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
 MIN_SAMPLES = 200
 CLEARLY = 0.8  # of the other clock's inconsistency, from which on uneven stamps are the clock of the motion
 TRAVELS = 0.05  # rad/s, at which a wrong clock shows in the travel of a step
 SPLIT = 0.7  # share of every recording used for identification when there is none for validation
+LATER = 0.2  # s between the two positions of a state, which show its velocity
+EVERY = 0.01, 0.05  # s between states of the identified, and of the held-out motion
+LEAST = 0.02  # rad, deviation of a joint that moves
+ALIKE = 0.05  # rms difference of two states over the motion's deviations; tracking repeats to 1e-3 of them or better
+REPEATED = 0.8  # share of the moving states of a recording from which on it is a repeat
 
 
 @dataclass
@@ -241,3 +248,34 @@ def cut_in_time(recordings: list[Recording], share: float) -> tuple[list[Recordi
         first.append(replace(rec, pieces=a))
         last.append(replace(rec, pieces=b, notes=[]))
     return first, last
+
+
+def judged_on_a_repeat(training: Sequence[Recording], judged: Sequence[Recording]) -> str:
+    """A sentence naming `judged` recordings most of whose moving states `training` has as well; empty: there are none.
+
+    State: positions of all joints, and those LATER.
+    """
+    known = np.vstack([_states(rec, EVERY[0]) for rec in training])
+    scale = np.maximum(known.std(axis=0), LEAST) * np.sqrt(known.shape[1])
+    tree, names = cKDTree(known / scale), []
+    for rec in judged:
+        states = _states(rec, EVERY[1])
+        moving = np.abs(states[:, rec.n :] - states[:, : rec.n]).max(axis=1) > SLOW * LATER
+        far, _ = tree.query(states[moving] / scale, distance_upper_bound=ALIKE)
+        if moving.any() and np.isfinite(far).mean() > REPEATED:
+            names.append(rec.name)
+    if not names:
+        return ""
+    return (
+        f"{', '.join(names)}: the last part repeats the first, so the figures do not show how the model predicts "
+        "other motions: record a second motion (robot-dynamics excite --seed 2) for --validate"
+    )
+
+
+def _states(rec: Recording, every: float) -> np.ndarray:
+    """Positions of all joints and those LATER (N, 2 n) [rad]."""
+    found = [np.zeros((0, 2 * rec.n))]
+    for piece in rec.pieces:
+        t = np.arange(piece.t[0], piece.t[-1] - LATER, every)
+        found.append(np.column_stack([np.interp(at, piece.t, q) for at in (t, t + LATER) for q in piece.q.T]))
+    return np.vstack(found)

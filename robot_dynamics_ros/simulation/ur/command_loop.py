@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS, CommandContext
 from robot_dynamics_ros.simulation.ur.controller import Controller
-from robot_dynamics_ros.simulation.ur.program import Program, Waiting
-from robot_dynamics_ros.simulation.ur.script import Script
+from robot_dynamics_ros.simulation.ur.script import Program, Script, Waiting
 from robot_dynamics_ros.simulation.ur.urscript import Interpreter
 
 READY, DONE = 1, 2  # handshake values of output_int_register_0 [ur_rtde 1.6.5]

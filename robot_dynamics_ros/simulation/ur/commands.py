@@ -13,7 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.motion import MoveJ
-from robot_dynamics_ros.simulation.ur.program import MAX_ARGUMENT, ProgramError, Waiting
+from robot_dynamics_ros.simulation.ur.script import MAX_ARGUMENT, ProgramError, Waiting
 
 
 class CommandContext:

@@ -11,10 +11,9 @@ import numpy as np
 from robot_dynamics_ros.simulation.ur import motion
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
 from robot_dynamics_ros.simulation.ur.motion_control import ACCELERATION_LIMIT, STOP_DECELERATION, MotionControl
-from robot_dynamics_ros.simulation.ur.program import Program, ProgramError
 from robot_dynamics_ros.simulation.ur.registers import Registers, Watchdogs
 from robot_dynamics_ros.simulation.ur.safety import Safety, violation
-from robot_dynamics_ros.simulation.ur.script import Script, parse_script
+from robot_dynamics_ros.simulation.ur.script import Program, ProgramError, Script, parse_script
 
 START_DELAY = 0.02  # s between the end of an upload and the first cycle of the program
 

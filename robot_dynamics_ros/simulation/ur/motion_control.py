@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.simulation.ur import motion
 from robot_dynamics_ros.simulation.ur.arm import DT, JOINTS, Arm
-from robot_dynamics_ros.simulation.ur.program import ProgramError
+from robot_dynamics_ros.simulation.ur.script import ProgramError
 
 ACCELERATION_LIMIT = 40.0  # rad/s2, joint acceleration limit [ur_rtde 1.6.5, UR_JOINT_ACCELERATION_MAX]
 STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop

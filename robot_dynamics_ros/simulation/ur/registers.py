@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
-from robot_dynamics_ros.simulation.ur.program import ProgramError
+from robot_dynamics_ros.simulation.ur.script import ProgramError
 
 
 def _zeros(table: dict[str, str], prefix: str) -> dict[str, tuple[Any, ...]]:

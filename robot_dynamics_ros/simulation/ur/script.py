@@ -1,10 +1,11 @@
-"""Scripts as they arrive on the script port: where one ends, what kind it is, and the server."""
+"""Scripts as they arrive on the script port: where one ends, what kind it is, the server, and what runs of them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from robot_dynamics_ros.simulation.server.sockets import Connection
 
@@ -13,6 +14,8 @@ MAX_LINE = 2000  # characters of a line that is looked at
 
 DEFINITION = re.compile(r"^(?:def|sec)\s+(\w+)\s*\(\s*\)\s*:")
 _OFFSET = re.compile(r"reg_offset_int\s*=[^\n]*\n\s*(\d+)|reg_offset_int\s*=\s*(\d+)")
+MAX_ARGUMENT = 1e6  # no argument of any command is larger, in SI units
+Waiting = Iterator[None]  # yields once per cycle that a command takes
 
 
 @dataclass(frozen=True)
@@ -84,3 +87,15 @@ class ScriptServer:
     def closed(self, connection: Connection) -> None:
         """Forget an incomplete script."""
         self._receivers.pop(connection, None)
+
+
+class ProgramError(Exception):
+    """The real interpreter stops a program that does this."""
+
+
+class Program(Protocol):
+    """A running program; step() is one controller cycle and returns False when the program has ended."""
+
+    script: Script
+
+    def step(self) -> bool: ...

@@ -18,8 +18,7 @@ import numpy as np
 from robot_dynamics_ros.simulation.ur.arm import DT, JOINTS
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.motion import MoveJ
-from robot_dynamics_ros.simulation.ur.program import MAX_ARGUMENT, ProgramError, Waiting
-from robot_dynamics_ros.simulation.ur.script import DEFINITION, MAX_LINE, Script
+from robot_dynamics_ros.simulation.ur.script import DEFINITION, MAX_ARGUMENT, MAX_LINE, ProgramError, Script, Waiting
 
 MAX_STATEMENTS = 10_000  # within one controller cycle
 MAX_LINES = 2_000

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import PayloadAnswer, PayloadVerdict, Status, TareResult
+from robot_dynamics_ros._core import PayloadAnswer, PayloadVerdict, TareResult
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.force_arguments import (
     AT_REST,
@@ -24,7 +24,7 @@ from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import STANDING
 
 TARE_REFUSALS = {
@@ -57,7 +57,7 @@ class ForceStage(Stage):
         "framed_wrench",
         "framed_wrench_std",
     )
-    _signals = attrgetter(*reads, *optional, *writes)
+    arguments = attrgetter(*reads, *optional, *writes)
     parameters = (
         Parameter("bandwidth", 25.0, "momentum: of small changes of the external torque", "rad/s", 0.1, 1000.0),
         Parameter(
@@ -149,10 +149,9 @@ class ForceStage(Stage):
 
     def __init__(self) -> None:
         self.frame_id = ""  # of framed_wrench
-        self.core: Any = None
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
-        """Build for a robot; an earlier tare is forgotten. parameters: also those of force_arguments.CONSTANTS.
+        """Build for a robot; an earlier tare is forgotten, which reset() keeps. parameters: CONSTANTS among them.
 
         Raises ConfigError, also for a frame without a known transform, CapabilityError for unknown links.
         """
@@ -161,19 +160,6 @@ class ForceStage(Stage):
         self.core = _core.ExternalForce(robot.chain(), frame=frame, **core_arguments(robot, p))
         self.frame_id = frame_id
         self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / DRIFT
-
-    def reset(self) -> None:
-        """Forget observers and decisions, keep the tare."""
-        self.core.reset()
-
-    def step(self, sample: Sample) -> Status:
-        """Advance by one sample."""
-        return self.core.step(sample.stamp_ns, *self._signals(sample))
-
-    def rows(self, log: Log) -> _core.RowStep:
-        """The same over the records of a log."""
-        given = (log.get(name) for name in (*self.reads, *self.optional))
-        return self.core.rows(len(log), *given, *(log.allocate(name) for name in self.writes))
 
     def tare(self) -> tuple[bool, str]:
         """Make the mean external torque of the last window the new zero: (done, what happened in words).

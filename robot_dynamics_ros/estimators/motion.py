@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 
 ACCELERATION_CUTOFF = 150.0  # rad/s, of a robot file without it [Simoni2017 Table II]
 
@@ -68,8 +68,6 @@ class MotionStage(Stage):
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self.core: Any = None
-        self.source = "effort"
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot. Raises ConfigError, or CapabilityError for unknown links or torque constants."""
@@ -86,20 +84,10 @@ class MotionStage(Stage):
             effort_gain=effort_gain(robot, p["torque_source"], p["effort_unit"]),
             effort_lacks_gravity=not included,
         )
-        self.source, self.notes = p["torque_source"], notes
-
-    def reset(self) -> None:
-        """Forget derivatives."""
-        self.core.reset()
-
-    def step(self, sample: Sample) -> Status:
-        """Advance by one sample; without a reported velocity sample.qd is filled by differentiation."""
-        s = sample
-        torque = getattr(s, self.source)
-        return self.core.step(s.stamp_ns, s.q, s.qd, torque, s.qd, s.qdd, s.model_torque, s.drive_torque)
+        self.notes = notes
+        self.arguments = attrgetter("q", "qd", p["torque_source"], "qd", "qdd", "model_torque", "drive_torque")
 
     def rows(self, log: Log) -> _core.RowStep:
-        """The same over the records of a log."""
-        given = (log.get("q"), log.get("qd"), log.get(self.source))
-        out = (log.allocate(name) for name in ("qd", "qdd", "model_torque", "drive_torque"))
-        return self.core.rows(len(log), *given, *out)
+        """As Stage.rows; a velocity that is not reported is filled by differentiation."""
+        log.allocate("qd")
+        return super().rows(log)

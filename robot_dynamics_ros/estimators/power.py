@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from robot_dynamics_ros._core import RowStep, Status
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.energy import EnergyModel
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals import Log, Sample
 
 
 class PowerStage(Stage):
@@ -42,10 +40,7 @@ class PowerStage(Stage):
             read_only=True,
         ),
     )
-    _outputs = attrgetter(*writes)
-
-    def __init__(self) -> None:
-        self.core: Any = None
+    arguments = attrgetter("drive_torque", "qd", *writes)
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot. Raises CapabilityError without motor constants, ConfigError for a bad parameter."""
@@ -53,16 +48,3 @@ class PowerStage(Stage):
         if not robot.drives.effort.includes_rotor_inertia:
             raise CapabilityError(f"{robot.name}: effort leaves out the rotors' inertia, so not all of the motor")
         self.core = EnergyModel.from_robot(robot).meter(p["regeneration"] == "clamped")
-
-    def reset(self) -> None:
-        """Start the energies at zero."""
-        self.core.reset()
-
-    def step(self, sample: Sample) -> Status:
-        """Advance by one sample."""
-        return self.core.step(sample.stamp_ns, sample.drive_torque, sample.qd, *self._outputs(sample))
-
-    def rows(self, log: Log) -> RowStep:
-        """The same over the records of a log."""
-        out = (log.allocate(name) for name in self.writes)
-        return self.core.rows(len(log), log.get("drive_torque"), log.get("qd"), *out)

@@ -18,7 +18,8 @@ class Stage:
     """A step of the pipeline, the same object live, composed and in replay.
 
     name: as in parameters and topics. reads: required signals, a sample lacking one gives Status.unavailable; optional:
-    signals used when present; writes: signals written; parameters: every parameter, declared once.
+    signals used when present; writes: signals written; parameters: every parameter, declared once. core: what computes
+    it in C++, None in Python; arguments: from a sample, or the Columns of a log, to the signals that the core takes.
     """
 
     name: str
@@ -26,6 +27,8 @@ class Stage:
     optional: tuple[str, ...]
     writes: tuple[str, ...]
     parameters: tuple[Parameter, ...]
+    core: Any = None
+    arguments: Any
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build the stage for a robot; raises ConfigError or CapabilityError, and then leaves the stage as it was."""
@@ -33,13 +36,17 @@ class Stage:
 
     def reset(self) -> None:
         """Forget all state, keep the configuration."""
+        if self.core is not None:
+            self.core.reset()
 
     def step(self, sample: Sample) -> Status:
         """Advance by one sample: reads signals of it and writes its own into it."""
-        raise NotImplementedError
+        return self.core.step(sample.stamp_ns, *self.arguments(sample))
 
     def rows(self, log: Log) -> RowStep:
         """step() over the records of a log, the same bit for bit; nothing is run yet. C++ needs no interpreter."""
+        if self.core is not None:
+            return self.core.rows(len(log), *self.arguments(Columns(log, self.writes)))
         for name in self.writes:
             log.allocate(name)
         row: Any = Row(log)
@@ -48,6 +55,16 @@ class Stage:
     def run(self, log: Log) -> np.ndarray:
         """Advance through a log, writing the signals into it; returns the status of each record (N,) int32."""
         return np.asarray(run_in_turn(log.stamp_ns, [self.rows(log)])[0])
+
+
+class Columns:
+    """Signals of a log as attributes: those of `writes` are made, others are None where the log does not store them."""
+
+    def __init__(self, log: Log, writes: tuple[str, ...]) -> None:
+        self._log, self._writes = log, writes
+
+    def __getattr__(self, name: str) -> np.ndarray | None:
+        return self._log.allocate(name) if name in self._writes else self._log.get(name)
 
 
 class Row:

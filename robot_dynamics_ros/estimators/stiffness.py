@@ -11,7 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.motion import effort_inertia
-from robot_dynamics_ros.estimators.stage import Stage
+from robot_dynamics_ros.estimators.stage import Columns, Stage
 from robot_dynamics_ros.models.hysteresis import kinematic_error
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
@@ -77,7 +77,6 @@ class StiffnessStage(Stage):
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self.core: Any = None
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot. Raises CapabilityError where no deflection is measured, ConfigError for bad parameters."""
@@ -114,52 +113,29 @@ class StiffnessStage(Stage):
             raise ConfigError(self.name, "wear_warn", str(error)) from None
         return []
 
-    def reset(self) -> None:
-        """Forget what was learned."""
-        self.core.reset()
-
     def step(self, sample: Sample) -> Status:
         """Advance by one sample."""
-        s = sample
-        return self.core.step(
-            s.stamp_ns,
-            s.theta,
-            s.q,
-            s.omega,
-            *self._torques(s.motor_torque, s.drive_torque, s.friction_torque, s.model_torque, s.qdd, s.contact),
-            s.temperature_estimate,
-            s.stiffness,
-            s.stiffness_std,
-        )
+        return self.core.step(sample.stamp_ns, *self._arguments(sample, sample))
 
     def rows(self, log: Log) -> _core.RowStep:
         """The same over the records of a log."""
-        names = ("motor_torque", "drive_torque", "friction_torque", "model_torque", "qdd", "contact")
-        torques = self._torques(*(getattr(log, name) for name in names))
-        given = (*(log.get(name) for name in ("theta", "q", "omega")), *torques, log.get("temperature_estimate"))
-        return self.core.rows(len(log), *given, *(log.allocate(name) for name in self.writes))
+        return self.core.rows(len(log), *self._arguments(Columns(log, self.writes), log))
 
-    def _torques(
-        self,
-        motor: np.ndarray,
-        drive: np.ndarray,
-        friction: np.ndarray,
-        model: np.ndarray,
-        qdd: np.ndarray,
-        contact: np.ndarray,
-    ) -> tuple[np.ndarray | None, ...]:
-        """Motor torque, friction, link torque and sensor torque as the side asks for them."""
+    def _arguments(self, s: Any, whole: Any) -> tuple[np.ndarray | None, ...]:
+        """What the core takes; torques as the side asks for them, from a sample or a log that is NaN where absent."""
         use = {"fused": ("motor", "link", "sensor")}.get(self.side, (self.side,))
+        motor, drive = whole.motor_torque, whole.drive_torque
         rotor = np.where(np.isnan(motor), drive, motor) if self._motor_side else np.array(motor)
-        free = np.where((contact == 0).all(axis=-1, keepdims=True), 0.0, np.nan)
-        link = model - self._rotor * np.where(np.isnan(qdd), 0.0, qdd) + free
+        free = np.where((whole.contact == 0).all(axis=-1, keepdims=True), 0.0, np.nan)
+        link = whole.model_torque - self._rotor * np.where(np.isnan(whole.qdd), 0.0, whole.qdd) + free
         sensor = None if self._motor_side else np.array(drive)
-        return (
+        torques = (
             rotor if "motor" in use else None,
-            np.array(friction) if "motor" in use else None,
+            np.array(whole.friction_torque) if "motor" in use else None,
             link if "link" in use else None,
             sensor if "sensor" in use else None,
         )
+        return s.theta, s.q, s.omega, *torques, s.temperature_estimate, s.stiffness, s.stiffness_std
 
     def curve(self, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Learned tau_E [Nm] and k [Nm/rad] of every joint over deflections phi (N,): two arrays (N, n)."""

@@ -14,7 +14,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.estimators.stage import Stage
+from robot_dynamics_ros.estimators.stage import Columns, Stage
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -70,7 +70,6 @@ class TemperatureStage(Stage):
         self.optional = type(self).optional if core is not None else ("temperature",)  # no feedback without a model
         self._source = core or _core.MeasuredTemperature(robot.n_joints, *PLAUSIBLE, _UNMODELLED_STD**2)
         self._motor_side = core is not None and robot.drives.torque_side == "motor"
-        self._friction = np.full(robot.n_joints, np.nan)
         if core is not None and values["state_file"]:
             self.restore(Path(values["state_file"]))
 
@@ -85,33 +84,19 @@ class TemperatureStage(Stage):
         except ValueError as error:
             raise ConfigError(robot.file, "thermal.parameters", str(error)) from None
 
-    def reset(self) -> None:
-        """Back to the initial temperatures."""
-        if self.core is not None:
-            self.core.reset()
-
     def step(self, sample: Sample) -> Status:
-        """Advance by one sample; writes temperature_estimate and temperature_variance."""
-        friction = None
-        if self._motor_side:
-            friction = np.subtract(sample.drive_torque, sample.model_torque, out=self._friction)
-        return self._source.step(
-            sample.stamp_ns,
-            sample.qd,
-            sample.model_torque,
-            friction,
-            sample.temperature,
-            sample.contact,
-            sample.temperature_estimate,
-            sample.temperature_variance,
-        )
+        """Advance by one sample."""
+        return self._source.step(sample.stamp_ns, *self.arguments(sample))
 
     def rows(self, log: Log) -> _core.RowStep:
         """The same over the records of a log."""
-        drive, model = log.get("drive_torque"), log.get("model_torque")
+        return self._source.rows(len(log), *self.arguments(Columns(log, self.writes)))
+
+    def arguments(self, s: Any) -> tuple[Any, ...]:
+        """See Stage; friction where the motor measures it."""
+        drive, model = s.drive_torque, s.model_torque
         friction = drive - model if self._motor_side and drive is not None and model is not None else None
-        given = log.get("qd"), model, friction, log.get("temperature"), log.get("contact")
-        return self._source.rows(len(log), *given, *(log.allocate(name) for name in self.writes))
+        return s.qd, model, friction, s.temperature, s.contact, s.temperature_estimate, s.temperature_variance
 
     def set_ambient(self, ambient: float) -> None:
         """Change the temperature of the air [deg C]; raises ConfigError outside the bounds."""

@@ -19,7 +19,7 @@ from robot_dynamics_ros.simulation.server.control_channel import scalar
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController, settings_of
 from robot_dynamics_ros.simulation.ur import process
 from robot_dynamics_ros.simulation.ur.arm import DT
-from robot_dynamics_ros.simulation.ur.command_loop import CommandLoop
+from robot_dynamics_ros.simulation.ur.commands import CommandLoop
 from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Values, serve
 from robot_dynamics_ros.simulation.ur.rtde_wire import FIELD_TYPES, OUTPUTS
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.table_bounds import within
-from robot_dynamics_ros.bags.table_columns import WORDS, Group, grouped, time_columns, unit_of
-from robot_dynamics_ros.bags.table_names import chosen, listed
+from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, listed, time_columns, unit_of
 from robot_dynamics_ros.bags.tables import Table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log

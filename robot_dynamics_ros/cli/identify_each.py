@@ -30,7 +30,7 @@ def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: s
     result = compared(results, robot)
     write_json(out / "comparison.json", result | {"results": results})
     _show(result)
-    from robot_dynamics_ros.identification.reports.compare import write_comparison
+    from robot_dynamics_ros.identification.compare import write_comparison
 
     try:
         console.print(f"report: {write_comparison(result, out / REPORT)}")

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.effort.evidence import Evidence
-from robot_dynamics_ros.effort.gains import RANGE, pooled_gains
+from robot_dynamics_ros.effort.evidence import RANGE, Evidence, pooled_gains
 from robot_dynamics_ros.effort.meaning import (
     CURRENT,
     CURRENT_GRAVITY_FREE,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import least_squares
 
-from robot_dynamics_ros.effort.gains import pooled
+from robot_dynamics_ros.effort.evidence import pooled
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.model import joint_rows, passed

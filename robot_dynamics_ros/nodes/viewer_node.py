@@ -17,8 +17,7 @@ from robot_dynamics_ros.nodes.interfaces import VIEWED
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.run import run
 from robot_dynamics_ros.nodes.tables import NODES
-from robot_dynamics_ros.nodes.topics.conversions import MessageReader
-from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns, topic_names
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, MessageReader, to_ns, topic_names
 from robot_dynamics_ros.nodes.topics.qos import NEWEST
 from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import load_robot

@@ -1,7 +1,6 @@
 """The values that flow through the package: one table of signals, one record (Sample), many records (Log)."""
 
-from robot_dynamics_ros.signals.log import Log
-from robot_dynamics_ros.signals.sample import Sample
+from robot_dynamics_ros.signals.log import Log, Sample
 from robot_dynamics_ros.signals.table import (
     ESTIMATED,
     SIGNALS,

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import table_bounds
-from robot_dynamics_ros.bags.table_names import chosen, natural
+from robot_dynamics_ros.bags.table_columns import chosen, natural
 from robot_dynamics_ros.bags.tables import READERS, Table, read_table
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, DataError

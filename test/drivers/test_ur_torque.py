@@ -12,7 +12,7 @@ from robot_dynamics_ros.drivers.ur.torque import PROGRAM
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur.arm import Arm as SimulatedArm
-from robot_dynamics_ros.simulation.ur.command_loop import load_program
+from robot_dynamics_ros.simulation.ur.commands import load_program
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.trajectories.smooth import through
 

@@ -12,8 +12,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits, design_fourier
 from robot_dynamics_ros.identification.excitation.criteria import hadamard, logdet
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, USE
-from robot_dynamics_ros.identification.excitation.motion import FourierMotion
-from robot_dynamics_ros.identification.excitation.slow_part import PARTS, PLACES, REVERSALS, slow_part
+from robot_dynamics_ros.identification.excitation.motion import PARTS, PLACES, REVERSALS, FourierMotion, slow_part
 from robot_dynamics_ros.identification.excitation.space import Pose, tcp_speed
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot

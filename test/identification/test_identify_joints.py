@@ -23,7 +23,7 @@ from robot_dynamics_ros.identification.joint.identify import (
     identify_joints,
     with_fits,
 )
-from robot_dynamics_ros.identification.reports.joint_verdict import judged
+from robot_dynamics_ros.identification.reports.joint import judged
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot

@@ -14,8 +14,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.bags.rows import possible_speed
 from robot_dynamics_ros.errors import ConfigError, DataError
-from robot_dynamics_ros.nodes.topics.conversions import MessageReader
-from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns, topic_names
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, MessageReader, SampleWriter, to_ns, topic_names
 from robot_dynamics_ros.nodes.topics.outputs import SampleOutputs, contact_arrow
 from robot_dynamics_ros.nodes.topics.sources import MAX_WAITING, StampJoin
 from robot_dynamics_ros.robot_file import load_robot

@@ -10,7 +10,7 @@ from robot_dynamics_ros.simulation.server import pacing
 from robot_dynamics_ros.simulation.server.pacing import MAX_LATE, Pace
 from robot_dynamics_ros.simulation.ur import process
 from robot_dynamics_ros.simulation.ur.arm import DT
-from robot_dynamics_ros.simulation.ur.registers import Registers, Watchdogs
+from robot_dynamics_ros.simulation.ur.controller import Registers, Watchdogs
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.child_process import encoded
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
-from robot_dynamics_ros.simulation.ur.command_loop import load_program
-from robot_dynamics_ros.simulation.ur.commands import COMMANDS
+from robot_dynamics_ros.simulation.ur.commands import COMMANDS, load_program
 from robot_dynamics_ros.simulation.ur.controller import Controller, RuntimeState
 
 SCRIPT = """def rtde_control():

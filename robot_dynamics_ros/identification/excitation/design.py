@@ -12,9 +12,9 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation.check import Breach, mend
 from robot_dynamics_ros.identification.excitation.limits import Limits
+from robot_dynamics_ros.identification.excitation.motion import PARTS
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.search import FourierSearch, phases
-from robot_dynamics_ros.identification.excitation.slow_part import PARTS
 
 HARMONICS = 5  # [Liu2020]
 Progress = Callable[[int, int, str], None]

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import minimize
 
-from robot_dynamics_ros.identification.excitation.motion import FourierMotion
+from robot_dynamics_ros.identification.excitation.motion import PARTS, FourierMotion, slow_part
 from robot_dynamics_ros.identification.excitation.problem import Criteria, ExcitationProblem
-from robot_dynamics_ros.identification.excitation.slow_part import PARTS, slow_part
 from robot_dynamics_ros.trajectories.motions import JointMotion
 
 SAMPLES = 200  # of a motion during the search, for up to a quarter hertz in 20 s

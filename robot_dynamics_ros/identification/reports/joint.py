@@ -1,19 +1,23 @@
-"""The report of identify --what: one HTML file with a picture per joint, and robot file beside it."""
+"""The report of identify --what: its verdict, one HTML file with a picture per joint, and robot file beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median_low
 from typing import Any
 
-from robot_dynamics_ros.identification.joint.fits import Curve
+import numpy as np
+
+from robot_dynamics_ros.identification.joint.fits import Curve, JointFit
 from robot_dynamics_ros.identification.joint.identify import JointsFound
-from robot_dynamics_ros.identification.reports.joint_verdict import judged, parameters
+from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.outputs import writing
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, POINTS, figure, svg
 from robot_dynamics_ros.robot_file import save_robot
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.verdict import DEVIATION, GRADES, cell, level_of, matrix, verdict, word, worst
 
 TEMPLATE = "joint_report.html.j2"
 FITS = {"nrmse": "fit", "nrmse_fit": "fit to the training data", "nrmse_without": "fit without temperature"}
@@ -32,6 +36,30 @@ UNITS = {  # of the figures of merit
     "skew": "s",
     "stiffness": "Nm/rad",
 }
+FIT = (75.0, 60.0)  # % of a good and of a fair fit: R2 of 0.94 and 0.84
+MISFIT = (25.0, 50.0)  # % of the largest measured value
+LEFT = (0.9, 1.0)  # share of the difference of the encoders that the kinematic error leaves
+EXPERIMENTS = {  # that shows a property again, where it is not velocity-steps
+    "hysteresis": "reversals",
+    "kinematic-error": "reversals",
+    "thermal": "duty-cycles",
+    "stiffness": "stiffness",
+}
+PARAMETER_UNITS = {  # of what is no parameter of a friction law
+    "fc0": "Nm",
+    "fc1": "1/Nm",
+    "b": "rad",
+    "d": "rad",
+    "k": "1/rad",
+    "a": "Nm/rad, Nm/rad³, ...",
+    "alpha": "1/K",
+    "gamma": "1/K",
+    "heat_capacity": "J/K",
+    "heat_transfer": "W/K",
+    "housing_capacity": "J/K",
+    "housing_transfer": "W/K",
+}
+LONGEST = 16  # values of a parameter that are listed: tables over a turn are drawn
 
 
 def head(number: str) -> str:
@@ -86,3 +114,89 @@ def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out:
         said = judged(found, str(path), robot)
         write_report(found, said, log, [b.name for b in bags], page)
     return said | {"files": {"robot_file": str(path), "report": str(page)}}
+
+
+def parameters(fit: JointFit) -> list[dict[str, Any]]:
+    """Rows of the page: name, values, their deviations where they are known, unit."""
+    law = {p.name: p.unit for p in LAWS[fit.model].parameters} if fit.model in LAWS else {}
+    return [
+        {
+            "name": name,
+            "values": np.ravel(value).tolist(),
+            "std": np.ravel(fit.std.get(name, [])).tolist(),
+            "unit": law.get(name, PARAMETER_UNITS.get(name, "")),
+        }
+        for name, value in fit.parameters.items()
+        if np.size(value) <= LONGEST
+    ]
+
+
+def judged(found: JointsFound, robot_file: str, robot: str) -> dict[str, Any]:
+    """Verdict of what was found, and the matrix joint x (fit, largest misfit, parameters).
+
+    robot: as the user has named it.
+    """
+    fits = {n: level_of(f.numbers.get("nrmse"), *FIT) for n, f in found.fits.items()}
+    if found.what == "kinematic-error":
+        fits = {n: level_of(_left(f), *LEFT) for n, f in found.fits.items()}
+    shares = {n: f.numbers.get("misfit_share") for n, f in found.fits.items()}
+    misfits = {n: level_of(share, *MISFIT) for n, share in shares.items()}
+    joints = {n: "fair" if (level, misfits[n]) == ("good", "bad") else level for n, level in fits.items()}
+    level = _usual(list(joints.values()))
+    below = [n for n, one in joints.items() if worst((one, level)) != level]
+    again = f"robot-dynamics excite {EXPERIMENTS.get(found.what, 'velocity-steps')} --robot {word(robot)}"
+    said = verdict(
+        level,
+        f"{found.what} of {len(fits)} of {found.robot.n_joints} joints, {_range(found)}.",
+        *_largest(found),
+        *(f"Not identified: {why}." for why in found.reasons()),
+        exceptions=", ".join(f"{n} ({GRADES[joints[n]]})" for n in below),
+        then=f"{again} --out motion.csv" if level == "bad" else f"robot-dynamics check {word(robot_file)}",
+    )
+    return said | {"matrix": _matrix(found, fits, misfits)}
+
+
+def _usual(levels: list[str]) -> str:
+    """Level of most joints; fair where it is good and one is not usable."""
+    order = list(GRADES)
+    usual = order[median_low(map(order.index, levels))]
+    return worst((usual, "fair")) if "bad" in levels else usual
+
+
+def _matrix(found: JointsFound, fits: dict[str, str], misfits: dict[str, str]) -> dict[str, Any]:
+    numbers = {n: f.numbers for n, f in found.fits.items()}
+    loose = {n: _deviation(f) for n, f in found.fits.items()}
+    columns = {
+        "fit %": [cell(numbers[n].get("nrmse"), level) for n, level in fits.items()],
+        "largest misfit Nm": [cell(numbers[n].get("misfit"), level) for n, level in misfits.items()],
+        "deviation of parameters %": [cell(x, level_of(x, *DEVIATION)) for x in loose.values()],
+    }
+    return matrix(list(found.fits), columns)
+
+
+def _left(fit: JointFit) -> float:
+    return fit.numbers["rms_after"] / max(fit.numbers["rms_before"], 1e-12)
+
+
+def _deviation(fit: JointFit) -> float:
+    """Median relative deviation [%] of the parameters that are not 0; NaN where none is known."""
+    pairs = [(s, v) for p in parameters(fit) for s, v in zip(p["std"], p["values"], strict=False) if v]
+    return 100 * float(np.median([s / abs(v) for s, v in pairs])) if pairs else float("nan")
+
+
+def _range(found: JointsFound) -> str:
+    """The fits from the worst to the best joint, in words."""
+    if found.what == "kinematic-error":
+        return f"{100 * max(map(_left, found.fits.values())):.0f} % of the difference of the encoders is left"
+    fits = [f.numbers["nrmse"] for f in found.fits.values()]
+    return f"fit {min(fits):.1f} %" if len(fits) == 1 else f"fit {min(fits):.1f} to {max(fits):.1f} %"
+
+
+def _largest(found: JointsFound) -> list[str]:
+    """The joint whose largest error is most of its largest measured value."""
+    known = {n: f.numbers for n, f in found.fits.items() if "misfit" in f.numbers}
+    if not known:
+        return []
+    name = max(known, key=lambda n: known[n]["misfit_share"])
+    size, share = known[name]["misfit"], known[name]["misfit_share"]
+    return [f"Largest misfit: {size:.3g} Nm of {name}, {share:.0f} % of the largest measured value."]

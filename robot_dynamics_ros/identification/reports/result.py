@@ -24,8 +24,7 @@ from robot_dynamics_ros.identification.dataset.motion import JUDGED_PERIODS, Mot
 from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
-from robot_dynamics_ros.identification.reports.matrix import arm_matrix
-from robot_dynamics_ros.identification.reports.verdict import judged
+from robot_dynamics_ros.identification.reports.verdict import arm_matrix, judged
 from robot_dynamics_ros.models.sliding_friction import typical_load
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.verdict import word

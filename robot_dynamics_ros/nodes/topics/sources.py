@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.bags.rows import FASTEST, SWAPPED
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.nodes.topics.conversions import MessageReader
+from robot_dynamics_ros.nodes.topics.encoding import MessageReader
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import MAIN, TOPICS
 

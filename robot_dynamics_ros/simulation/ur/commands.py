@@ -1,7 +1,8 @@
 """The commands of the ur_rtde 1.6.5 control script that are simulated: register value -> what the controller does.
 
 A real-time command is carried out in every cycle in which the command register holds it. Any other command runs once;
-an action that is a generator takes as many cycles as it yields.
+an action that is a generator takes as many cycles as it yields. The script itself is not interpreted: it is recognised,
+and its loop is followed cycle by cycle: a command register is read, the command carried out, the result reported.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ import numpy as np
 
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.motion import MoveJ
-from robot_dynamics_ros.simulation.ur.script import MAX_ARGUMENT, ProgramError, Waiting
+from robot_dynamics_ros.simulation.ur.script import MAX_ARGUMENT, Program, ProgramError, Script, Waiting
+from robot_dynamics_ros.simulation.ur.urscript import Interpreter
+
+READY, DONE = 1, 2  # handshake values of output_int_register_0 [ur_rtde 1.6.5]
+STOP_SCRIPT = 255
 
 
 class CommandContext:
@@ -145,3 +150,61 @@ def set_target_payload(context: CommandContext) -> None:
     """Payload that the controller assumes: mass, centre (zero keeps the present), inertia Ixx Iyy Izz Ixy Ixz Iyz."""
     center = context.doubles(1, 3)
     context.controller.set_payload(context.double(0), center if np.any(center) else None, context.doubles(4, 6))
+
+
+def load_program(controller: Controller, script: Script) -> Program:
+    """The program that runs an uploaded script. Raises ProgramError for one that cannot be read."""
+    return (CommandLoop if script.is_command_loop else Interpreter)(controller, script)
+
+
+class CommandLoop:
+    """The control script's loop: reads a command register, runs the command, reports in the output registers."""
+
+    def __init__(self, controller: Controller, script: Script) -> None:
+        self.controller, self.script = controller, script
+        self._context = CommandContext(controller, script.register_offset)
+        self._offset = script.register_offset
+        self._blocking: Waiting | None = None
+        self._executing = False
+        self._ready()
+
+    @property
+    def blocked(self) -> bool:
+        """True while a command runs whose end the client waits for."""
+        return self._blocking is not None
+
+    # -- one controller cycle -------------------------------------------------------------------------------------
+    def step(self) -> bool:
+        """Follow the main loop of the uploaded script once."""
+        self._context.advance_asynchronous()
+        if self._blocking is not None:
+            self._advance_blocking()
+            return True
+        identifier = self.controller.registers.int_in(self._offset)
+        if identifier == STOP_SCRIPT:
+            return False
+        command = COMMANDS.get(identifier)
+        if identifier == 0:
+            self._executing = False
+            self._ready()
+        elif command is not None and command.realtime:
+            command.action(self._context)
+            self._ready()
+        elif not self._executing:
+            self._executing = True
+            if command is None:
+                self.controller.report(f"command {identifier} is not simulated")
+            self._blocking = (command.action(self._context) if command is not None else None) or iter(())
+            self._advance_blocking()
+        return True
+
+    def _advance_blocking(self) -> None:
+        if self._blocking is not None and next(self._blocking, self) is self:
+            self._blocking = None
+            self._done()
+
+    def _ready(self) -> None:
+        self.controller.registers.write_int(self._offset, READY)
+
+    def _done(self) -> None:
+        self.controller.registers.write_int(self._offset, DONE)

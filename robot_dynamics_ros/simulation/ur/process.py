@@ -11,7 +11,7 @@ from robot_dynamics_ros.simulation.server import arm_server as server
 from robot_dynamics_ros.simulation.server.control_channel import Handler
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
-from robot_dynamics_ros.simulation.ur.command_loop import load_program
+from robot_dynamics_ros.simulation.ur.commands import load_program
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.dashboard import Dashboard
 from robot_dynamics_ros.simulation.ur.rtde_server import RtdeServer

@@ -192,6 +192,9 @@ class MotionDriver(Driver):
 
     speed_limit: float | None = None
 
+    def refuse_listening(self) -> None:
+        """Raise CapabilityError where this driver only listens, with what lets it move the robot."""
+
     def refuse_torque_live(self, what: str) -> None:
         """Raise CapabilityError while the robot is commanded torques: `what` would replace them under it."""
 

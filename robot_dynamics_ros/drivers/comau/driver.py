@@ -160,11 +160,16 @@ class ComauDriver(MotionDriver):
         self.refuse_rate(rate)
         self._move.begin(self._refuse(), path, stream, speed, acceleration)
 
+    def refuse_listening(self) -> None:
+        """Raise CapabilityError where positions may not be sent."""
+        if not self._move.enabled:
+            advice = "(Comau: set enable_commands)"
+            raise CapabilityError(f"{self.robot.name}: this driver only listens, and moves nothing {advice}")
+
     def _refuse(self) -> wire.State:
         """The last state. Raises CapabilityError with the reason why nothing may be commanded now."""
         last = self._states.last
-        if not self._move.enabled:
-            raise CapabilityError("no motion: the driver only listens; commands need enable_commands")
+        self.refuse_listening()
         self.refuse_busy("motion")
         if not self._started or last is None:
             raise CapabilityError(f"no motion: no state from {self.host} yet")

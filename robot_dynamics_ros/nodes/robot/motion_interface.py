@@ -201,9 +201,7 @@ class MotionInterface(NodePart):
 
     def _require_able(self) -> None:
         self._require_active()
-        if "servo" not in self._driver.capabilities:
-            advice = " (Comau: set enable_commands)" * (self._node.value("driver") == "comau")
-            raise CapabilityError(f"{self._driver.robot.name}: this driver only listens, and moves nothing{advice}")
+        self._driver.refuse_listening()
 
     def _sampled(self, points: Points) -> NDArray[np.float64]:
         robot, bound = self._driver.robot, self._driver.speed_limit

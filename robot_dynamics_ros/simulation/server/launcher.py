@@ -26,6 +26,12 @@ SLICE = 1e-4  # s of processor time, see shorten_slice: a robot's cycle begins o
 START_TIMEOUT = 180.0  # s, imports on a busy machine included
 READY = "ready"  # first word of the line after those of the ports
 FIXED_PORTS = (30004, 29999, 30003)  # fixed in the ur_rtde client
+CONTROLLERS = {  # manufacturer -> module with Settings and serve, ports of the robot's controller
+    "Universal Robots": ("robot_dynamics_ros.simulation.ur.process", FIXED_PORTS),
+    "Franka Robotics": ("robot_dynamics_ros.simulation.franka.controller", (1337,)),
+    "Comau": ("robot_dynamics_ros.simulation.comau.lpc", (5005,)),
+}
+BOUNDS = {"seed": (0, 2**32 - 1), "rate": (10, 10_000), "duration": (0, inf), "truth_period": (1, inf)}  # of settings
 _candidates = itertools.count(os.getpid() << 12)  # processes that start together try different ones
 
 
@@ -86,7 +92,7 @@ class SimulatedController:
         self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
     ) -> None:
         self.robot, self.timeout = robot, timeout
-        self.host = host or loopback_address(PORTS[_known(load_robot(robot))])
+        self.host = host or loopback_address(_known(load_robot(robot))[1])
         self.options = {"host": self.host} | options
         self.ports: dict[str, int] = {}
         self.process: subprocess.Popen[str] | None = None
@@ -138,20 +144,9 @@ class SimulatedController:
         self.stop()
 
 
-MODULES = {  # manufacturer -> module with Settings and serve
-    "Universal Robots": "robot_dynamics_ros.simulation.ur.process",
-    "Franka Robotics": "robot_dynamics_ros.simulation.franka.controller",
-    "Comau": "robot_dynamics_ros.simulation.comau.lpc",
-}
-PORTS = {"Universal Robots": FIXED_PORTS, "Franka Robotics": (1337,), "Comau": (5005,)}
-
-
 def controller_of(robot: RobotFile) -> Any:
     """Module with Settings and serve of a robot's simulated controller. Raises ConfigError where there is none."""
-    return importlib.import_module(MODULES[_known(robot)])
-
-
-BOUNDS = {"seed": (0, 2**32 - 1), "rate": (10, 10_000), "duration": (0, inf), "truth_period": (1, inf)}
+    return importlib.import_module(_known(robot)[0])
 
 
 def settings_of(robot: RobotFile, name: str, texts: Sequence[str], kind: Any = None) -> Any:
@@ -180,7 +175,7 @@ def settings_of(robot: RobotFile, name: str, texts: Sequence[str], kind: Any = N
     return Settings(**values | {"robot": name})
 
 
-def _known(robot: RobotFile) -> str:
-    if robot.manufacturer not in MODULES:
-        raise ConfigError(robot.name, "manufacturer", f"{robot.manufacturer!r} is none of {', '.join(MODULES)}")
-    return str(robot.manufacturer)
+def _known(robot: RobotFile) -> tuple[str, tuple[int, ...]]:
+    if robot.manufacturer not in CONTROLLERS:
+        raise ConfigError(robot.name, "manufacturer", f"{robot.manufacturer!r} is none of {', '.join(CONTROLLERS)}")
+    return CONTROLLERS[robot.manufacturer]

@@ -8,6 +8,9 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from robot_dynamics_ros.errors import ConfigError, DataError
 
@@ -129,3 +132,14 @@ def new_bag(path: str | Path, overwrite: bool = False, inputs: Iterable[str | Pa
     finally:
         if beside is not None:
             shutil.rmtree(beside, ignore_errors=True)
+
+
+def plain(value: Any) -> Any:
+    """Arrays to lists and NaN to None, for JSON."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(v) for v in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value

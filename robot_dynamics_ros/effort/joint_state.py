@@ -34,9 +34,9 @@ LOAD = 3.0  # times the torque limit: the median effort of no joint
 MIN_RATE = 10.0  # Hz
 LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
 APART = 0.1  # s between two live samples by which the order of the joints is judged, the newest SAMPLES of them
-SECONDS = 5.0  # of a recording that shows it
+SECONDS = 5.0  # of a recording that shows exchanged joints
 EXPLAINED = 0.5  # of the effort, and of what the named order leaves with any mount: what two exchanged joints may leave
-SAMPLES = 200  # compared
+SAMPLES = 200  # of it that are compared
 V0 = 0.03  # rad/s, width of the friction step
 
 

@@ -19,7 +19,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import Log, Sample
 
-BANDWIDTH = 100.0  # rad/s, L
+BANDWIDTH = 100.0  # rad/s, L of the friction observer
 
 
 def refuse_created_energy(robot: RobotFile) -> None:

@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions, add_force_sensor
 from robot_dynamics_ros.estimators.replay import Replay
 from robot_dynamics_ros.estimators.wrench_metrics import Series, figures, held, moving_mask
+from robot_dynamics_ros.outputs import plain
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 SETTLED = 2.0  # s at the beginning that are not judged: observers and filters settle
@@ -47,7 +48,7 @@ class Comparison:
         axes = {name: dict(zip(WRENCH_AXES, getattr(self, name), strict=True)) for name in ("correlation", "gain")}
         axes["bias"] = dict(zip(WRENCH_AXES, self.bias, strict=True))
         single = {"delay": self.delay, "precision": self.precision, "recall": self.recall, "sign": self.sign}
-        return _plain({**self.figures, **axes, **single, "notes": self.notes})
+        return plain({**self.figures, **axes, **single, "notes": self.notes})
 
 
 def compare(result: Replay, bags: Sequence[str | Path], options: SensorOptions, touch: float = TOUCH) -> Comparison:
@@ -134,11 +135,3 @@ def delay_of(s: Series) -> float:
     left, top, right = scores[k - 1 : k + 2]
     bend = left - 2 * top + right
     return float((k - reach + (0.5 * (left - right) / bend if bend < 0 else 0.0)) * (t[1] - t[0]))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return (float(value) if np.isfinite(value) else None) if isinstance(value, (float, np.floating)) else value

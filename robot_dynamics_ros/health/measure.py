@@ -72,9 +72,9 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
     heat = log.temperature if log.has("temperature") else log.temperature_estimate
     thermal = [warming(log.time, log.temperature[:, j], friction[:, j] * log.qd[:, j]) for j in range(n)]
     time_constant, resistance = (np.array(column) for column in zip(*thermal, strict=True))
-    stiffness = _medians(log.stiffness)
+    stiffness = medians(log.stiffness)
     viscous = run.pipeline.stage("force").viscosity()
-    warmth = time_constant, resistance, _medians(heat)
+    warmth = time_constant, resistance, medians(heat)
     values = coulomb, std, residual, viscous, stiffness, *warmth, _load(log)
     return Measurement(str(bag), 1e-9 * began, *values, by_file=began != stamp)
 
@@ -85,7 +85,8 @@ def _load(log: Log) -> np.ndarray:
     return np.sqrt(squares / np.maximum(moving.sum(axis=0), 1))
 
 
-def _medians(values: np.ndarray) -> np.ndarray:
+def medians(values: np.ndarray) -> np.ndarray:
+    """Median (k,) of what is known in every column of values (N, k); NaN where nothing is."""
     return np.array([np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else ABSENT for c in values.T])
 
 

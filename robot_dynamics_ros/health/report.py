@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
-from robot_dynamics_ros.health.measure import Measurement
+from robot_dynamics_ros.health.measure import Measurement, medians
 from robot_dynamics_ros.health.trend import LEAST_SPAN, THRESHOLDS, Trend, trend_of
 from robot_dynamics_ros.identification.metrics import robust_std
 from robot_dynamics_ros.pages import write_html
@@ -274,5 +274,4 @@ def at_equal_conditions(
 
 def middle(conditions: Sequence[np.ndarray]) -> np.ndarray:
     """Median temperature and load (2,) over all recordings; NaN where unknown in all of them."""
-    rows = np.concatenate(list(conditions))
-    return np.array([np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else np.nan for c in rows.T])
+    return medians(np.concatenate(list(conditions)))

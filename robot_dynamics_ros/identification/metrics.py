@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 NORMAL = 1.4826  # standard deviation of a normal distribution over the median of its magnitudes
@@ -74,14 +72,3 @@ def split_metrics(y: np.ndarray, p: np.ndarray, moving: np.ndarray) -> dict[str,
 def mean_r2(values: np.ndarray) -> float:
     """Mean of R2 `values` (n,) over joints whose effort varies; NaN without any."""
     return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
-
-
-def plain(value: Any) -> Any:
-    """Arrays to lists and NaN to None, for JSON."""
-    if isinstance(value, dict):
-        return {k: plain(v) for k, v in value.items()}
-    if isinstance(value, np.ndarray | list | tuple):
-        return [plain(v) for v in (value.tolist() if isinstance(value, np.ndarray) else value)]
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value

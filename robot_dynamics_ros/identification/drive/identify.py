@@ -26,8 +26,8 @@ from robot_dynamics_ros.identification.drive.fits import (
     model_load,
     rotor_inertia,
 )
-from robot_dynamics_ros.identification.metrics import plain
 from robot_dynamics_ros.models.energy import EnergyModel
+from robot_dynamics_ros.outputs import plain
 from robot_dynamics_ros.robot_file import RobotFile
 
 

@@ -23,9 +23,10 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import JUDGED_PERIODS, Motion, low_pass
 from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.identification.dataset.stretches import sampled
-from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
+from robot_dynamics_ros.identification.metrics import mean_r2, metrics, split_metrics
 from robot_dynamics_ros.identification.reports.verdict import arm_matrix, judged
 from robot_dynamics_ros.models.sliding_friction import typical_load
+from robot_dynamics_ros.outputs import plain
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.verdict import word
 

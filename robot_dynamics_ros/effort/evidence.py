@@ -36,7 +36,7 @@ class Evidence:
     gravity, inertial: effort per Nm of gravity torque and of the rest of the rigid-body torque. friction: mean sliding
     friction along the motion, sum f v / sum |v|; below 0 it would create energy. inertia: effort per rad/s2. stuck:
     deviation of `gravity` at rest as a share of the effort per Nm (0: from motion). size: RMS effort. torque: RMS
-    rigid-body torque [Nm]. moving, resting: samples in which the joint slid, poses at rest.
+    rigid-body torque [Nm]. moving: samples in which the joint slid.
     """
 
     gravity: np.ndarray
@@ -51,7 +51,6 @@ class Evidence:
     size: np.ndarray
     torque: np.ndarray
     moving: np.ndarray
-    resting: int
 
 
 class EffortEvidence:
@@ -104,8 +103,7 @@ class EffortEvidence:
         k, k_std = np.where(better, rest, values[0]), np.where(better, 0.0, std[0])
         stuck = np.where(better, share, 0.0)
         (_, m, f, b), (_, m_std, f_std, b_std) = values, std
-        count = self._moving.copy()
-        return Evidence(k, k_std, m, m_std, f, f_std, b, b_std, stuck, size, torque, count, len(self._poses))
+        return Evidence(k, k_std, m, m_std, f, f_std, b, b_std, stuck, size, torque, self._moving.copy())
 
     def _size(self, torque: np.ndarray, effort: np.ndarray) -> None:
         self._squares += (effort**2).sum(axis=0)

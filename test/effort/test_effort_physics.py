@@ -99,7 +99,7 @@ def behind_the_gear(gravity):
     b, b_std = np.where(known, 0.0, -0.02), np.where(known, 1.0, 0.001)
     size = np.full(7, 5.0)
     pair = (nothing, never)
-    evidence = Evidence(slope, deviation, *pair, *pair, b, b_std, np.zeros(7), size, size, np.full(7, 1000), 2)
+    evidence = Evidence(slope, deviation, *pair, *pair, b, b_std, np.zeros(7), size, size, np.full(7, 1000))
     return decide(evidence, load_robot("fr3"))
 
 

@@ -81,7 +81,7 @@ def test_the_written_file_keeps_gains_with_their_deviations(robot):
     K, std = robot.array("drives.torque_constant"), robot.array("drives.torque_constant_std")
     assert np.all(std[1:3] < 0.05 * K[1:3]) and np.all(std > 0)
     zero, one = np.zeros(6), np.ones(6)
-    evidence = Evidence(one, zero, one, zero, one, zero, one, zero, zero, one, one, one, 0)
+    evidence = Evidence(one, zero, one, zero, one, zero, one, zero, zero, one, one, one)
     decision = decide(evidence, robot, AMPERE)
     np.testing.assert_allclose(decision.gain_std / decision.gain, std / K)
 

@@ -107,10 +107,13 @@ def test_a_joint_that_stands_keeps_its_friction_when_a_contact_loads_it():
     stage.configure(robot())
     q = np.interp(np.arange(n), [0, 100, 200, 300], [0.0, 0.02, 0.02, 0.04])[:, None] * np.ones(6)
     contact = np.where((np.arange(n) >= 150) & (np.arange(n) < 350), 60.0, 0.0)[:, None] * np.ones(6)
-    f, none = np.empty((2, n, 6))
-    for load, out in ((contact, f), (0 * contact, none)):
+    still, friction = np.zeros((n, 6)), []
+    for load in (contact, still):
         stage.reset()
-        stage.core.run(np.arange(n) * 2_000_000, q, 0 * q, 0 * q, load, None, None, None, out, np.empty((n, 6)))
+        signals = {"q": q, "qd": still, "model_torque": still, "contact_load": load}
+        stage.run(log := Log(UR5E.joint_names, np.arange(n) * 2_000_000, signals))
+        friction.append(log.friction_torque)
+    f, none = friction
     np.testing.assert_array_equal(f[:200], none[:200])
     np.testing.assert_allclose(f[300:350] - none[300:350], 60.0 * sum(LAW["load"]), atol=1e-9)
     np.testing.assert_allclose(f[350:], none[350:], atol=1e-9)

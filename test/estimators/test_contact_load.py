@@ -119,6 +119,21 @@ def test_a_joint_that_stands_keeps_its_friction_when_a_contact_loads_it():
     np.testing.assert_allclose(f[350:], none[350:], atol=1e-9)
 
 
+def test_a_record_that_is_dropped_does_not_change_the_load_of_the_elements():
+    """A stamp comes twice, the second time without the contact, while a joint slides under it."""
+    stage, n = FrictionStage(), 300
+    stage.configure(robot())
+    q, stamp = np.linspace(0.0, 0.03, n)[:, None] * np.ones(6), np.arange(n) * 2_000_000
+    stamp[200] = stamp[199]
+    contact = np.where(np.arange(n) == 200, 0.0, 60.0)[:, None] * np.ones(6)
+    given = {"q": q, "qd": 0 * q + 0.05, "model_torque": 0 * q, "contact_load": contact}
+    once, twice = Log(UR5E.joint_names, stamp, given)[np.arange(n) != 200], Log(UR5E.joint_names, stamp, given)
+    for log in (once, twice):
+        stage.reset()
+        stage.run(log)
+    np.testing.assert_array_equal(twice.friction_torque[201:], once.friction_torque[200:])
+
+
 def test_the_force_is_better_than_with_a_load_that_ignores_contact(pushed):
     """Friction that rises with the load by 15 %, identified without error: what remains is the observer's delay."""
     errors = [np.sqrt(np.mean((log.external_wrench - push(3000))[1200:1950, :3] ** 2)) for log in pushed]

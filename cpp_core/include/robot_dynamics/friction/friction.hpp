@@ -116,18 +116,14 @@ class Friction {
     deflected_ = Joints{};
   }
 
-  // A contact changes the load of joint i from `before` to `now` [Nm] at once: its friction stays unless it slips.
-  void reload(int i, double before, double now) noexcept {
-    if (follows(i) && before != now) elements_->reload(i, power(i, before), power(i, now));
-  }
-
   // theta [rad], v [rad/s], tau [Nm], T [deg C] (n) -> friction [Nm]; all but v may be null. Without theta all joints
   // follow the map and the elements stay. rotor [rad] (n): theta_r where it is known; null: it is integrated.
+  // before [Nm] (n): the load that a contact has changed to tau at once; friction of the elements stays unless it slips.
   // dropped: not finite, or a stamp again.
   Status step(std::int64_t stamp_ns, const double* theta, const double* v, const double* tau, const double* T,
-              double* friction, const double* rotor = nullptr) noexcept {
+              double* friction, const double* rotor = nullptr, const double* before = nullptr) noexcept {
     const bool known = elements_ && theta;
-    const Status status = known ? remember(stamp_ns, theta, rotor, v, tau, T, friction) : Status::ok;
+    const Status status = known ? remember(stamp_ns, theta, rotor, v, tau, T, friction, before) : Status::ok;
     if (status == Status::dropped) return status;
     for (int i = 0; i < joints() && !(known && complete_); ++i) {
       const double t = T ? T[i] : map_.reference(i);
@@ -146,7 +142,7 @@ class Friction {
   }
 
   Status remember(std::int64_t stamp_ns, const double* theta, const double* rotor, const double* v, const double* tau,
-                  const double* T, double* friction) noexcept {
+                  const double* T, double* friction, const double* before) noexcept {
     if (!finite(theta, v) || (rotor && !finite(rotor, v))) return Status::dropped;
     double corrected[max_joints], driver[max_joints], dt;
     if (kinematic_error_) {  // [Madsen2020 ch4 30]
@@ -157,6 +153,8 @@ class Friction {
     for (int i = 0; drives == driver && i < joints(); ++i) driver[i] = rotor_time_[i] > 0.0 ? rotor[i] : theta[i];
     const auto tick = elements_->begin(stamp_ns, drives, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
+    for (int i = 0; before && i < joints(); ++i)
+      if (follows(i) && before[i] != tau[i]) elements_->reload(i, power(i, before[i]), power(i, tau[i]));
     if (tick == SampleClock::Tick::gap)
       doubt(elements_->silence(), theta, v);
     else if (tick != SampleClock::Tick::ok) {

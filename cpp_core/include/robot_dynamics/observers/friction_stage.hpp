@@ -106,12 +106,11 @@ class FrictionStage {
       used_[i] = law_.map().used_temperature(i, given);
       if (std::isfinite(given) && used_[i] != given) status = Status::degraded;
     }
+    double f[max_joints], other[max_joints], turned[max_joints], before[max_joints];
     for (int i = 0; i < n; ++i) {
-      const double own = finite_or_zero(load, i), contact = finite_or_zero(contact_load, i);
-      load_[i] = own + contact;
-      law_.reload(i, own + contact_[i], load_[i]);
-      if (tighter_) tighter_->reload(i, own + contact_[i], load_[i]);
-      contact_[i] = contact;
+      const double own = finite_or_zero(load, i);
+      load_[i] = own + finite_or_zero(contact_load, i);
+      before[i] = own + contact_[i];
     }
     known_ = !absent(position, n);
     for (int i = 0; i < n; ++i) {
@@ -119,13 +118,14 @@ class FrictionStage {
       if (!(std::abs(v[i]) >= p_.stiction_speed)) stood_[i] = q;
       way_[i] = q - stood_[i];
     }
-    double f[max_joints], other[max_joints], turned[max_joints];
-    if (law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f, rotor) == Status::dropped)
-      return Status::dropped;
+    const Status done = law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f, rotor, before);
+    if (done == Status::dropped) return done;
     const bool two = tighter_ && known_ && std;
-    if (two) tighter_->step(stamp_ns, position, v, load_.data(), used_.data(), other, rotor);
-    for (int i = 0; i < n; ++i)
+    if (two) tighter_->step(stamp_ns, position, v, load_.data(), used_.data(), other, rotor, before);
+    for (int i = 0; i < n; ++i) {
+      if (known_) contact_[i] = finite_or_zero(contact_load, i);
       between_[i] = two ? (finite_or_zero(contact_load, i) != 0.0 ? kept : 1.0) * (other[i] - f[i]) : 0.0;
+    }
     const Status motors = turn(stamp_ns, position, rotor, v, turned);
     if (motors == Status::dropped || !all_finite(f, n)) return Status::dropped;
     for (int i = 0; i < n; ++i) {

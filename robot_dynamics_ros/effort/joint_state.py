@@ -5,21 +5,19 @@ withheld, with the same sentences.
 from __future__ import annotations
 
 from collections import deque
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros.effort.meaning import declared, thousandth
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.signals.speeds import SLIDING
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
-from itertools import combinations
-
-from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.models.robot_model import RobotModel
 
 MAX_ANGLE = 12 * np.pi  # rad; six turns, of a joint without limits
 BEYOND, MARGIN = 1.5, 1.0  # times a joint's limit, and rad: positions beyond are not radians

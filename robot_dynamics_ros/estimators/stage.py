@@ -71,15 +71,13 @@ class Row:
     """A record of a log with the attributes of a Sample: views, so that what a stage writes is in the log."""
 
     def __init__(self, log: Log) -> None:
-        self._stamps = log.stamp_ns.tolist()
+        self.joint_names, self.n_joints, self._stamps = log.joint_names, log.n_joints, log.stamp_ns.tolist()
         self._columns = list(log.signals.items())
         for name in SIGNALS:
             if not log.has(name):
-                setattr(self, name, np.full(width(name, log.n_joints), np.nan))
+                self.__dict__[name] = np.full(width(name, log.n_joints), np.nan)
 
-    def has(self, name: str) -> bool:
-        """True when every entry of the signal is finite."""
-        return bool(np.isfinite(getattr(self, name)).all())
+    has, __setattr__ = Sample.has, Sample.__setattr__
 
     def at(self, row: int) -> Row:
         """Itself as record `row`."""

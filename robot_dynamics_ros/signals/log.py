@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.signals.table import SIGNALS, entries, joint_columns, width
+from robot_dynamics_ros.signals.table import ESTIMATED, SIGNALS, entries, joint_columns, width
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-from functools import cache
-
-from robot_dynamics_ros.signals.table import ESTIMATED
 
 
 class Log:

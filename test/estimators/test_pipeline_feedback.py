@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from test_pipeline import assert_same, faults, live, spoil
 
 import robot_dynamics_ros.estimators.pipeline as module
-from robot_dynamics_ros._core import run_in_turn
+from robot_dynamics_ros._core import Status, run_in_turn
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.signals import SIGNALS
@@ -116,6 +116,19 @@ def test_a_stage_without_rows_runs_sample_by_sample(chattering):
     np.testing.assert_array_equal(Pipeline(warm(), OPTIONS).run(plain), status)
     for name in SIGNALS:
         np.testing.assert_array_equal(getattr(log, name), getattr(plain, name), err_msg=name)
+
+
+def test_a_stage_in_python_may_assign_what_it_writes_as_in_a_sample():
+    class Twice(Stage):
+        writes = ("friction_torque",)
+
+        def step(self, sample):
+            sample.friction_torque = 2.0 * sample.qd if len(sample.joint_names) == sample.n_joints else np.nan
+            return Status.ok
+
+    log = pushed([])
+    Twice().run(log)
+    np.testing.assert_array_equal(log.friction_torque, 2.0 * log.qd)
 
 
 def test_arrays_of_another_length_or_type_are_refused():

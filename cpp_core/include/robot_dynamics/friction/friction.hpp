@@ -118,8 +118,8 @@ class Friction {
 
   // theta [rad], v [rad/s], tau [Nm], T [deg C] (n) -> friction [Nm]; all but v may be null. Without theta all joints
   // follow the map and the elements stay. rotor [rad] (n): theta_r where it is known; null: it is integrated.
-  // before [Nm] (n): the load that a contact has changed to tau at once; friction of the elements stays unless it slips.
-  // dropped: not finite, or a stamp again.
+  // before [Nm] (n): the load that a contact has changed to tau at once; friction of the elements stays unless it
+  // slips. dropped: not finite, or a stamp again.
   Status step(std::int64_t stamp_ns, const double* theta, const double* v, const double* tau, const double* T,
               double* friction, const double* rotor = nullptr, const double* before = nullptr) noexcept {
     const bool known = elements_ && theta;

@@ -118,7 +118,8 @@ class FrictionStage {
       if (!(std::abs(v[i]) >= p_.stiction_speed)) stood_[i] = q;
       way_[i] = q - stood_[i];
     }
-    const Status done = law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f, rotor, before);
+    const Status done =
+        law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f, rotor, before);
     if (done == Status::dropped) return done;
     const bool two = tighter_ && known_ && std;
     if (two) tighter_->step(stamp_ns, position, v, load_.data(), used_.data(), other, rotor, before);

@@ -101,13 +101,13 @@ void stiffness() {
 
 void rotor_observer() {
   RotorFrictionObserver observer(Row(n, 1.7), Row(n, 100.0));
-  Row omega(n), tau_m(n), tau_J(n, 0.0), f(n, 0.0);
+  Row omega(n), tau_m(n), tau_J(n, 0.0), f(n, 0.0), sigma(n, 0.0);
   survives("rotor observer", [&](std::int64_t stamp, int k) {
     for (int i = 0; i < n; ++i) {
       omega[i] = wave(k);
       tau_m[i] = 5.0;
     }
-    observer.step(stamp, omega.data(), tau_m.data(), tau_J.data(), f.data(), f.data());
+    observer.step(stamp, omega.data(), tau_m.data(), tau_J.data(), f.data(), sigma.data());
     CHECK(std::isfinite(f[0]));
   });
 }

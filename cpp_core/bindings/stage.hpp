@@ -6,7 +6,7 @@
 
 // An argument (n + more,) or (fixed,) of step(), with N rows of rows(). None is a null pointer in `read` and `update`.
 struct Column {
-  enum class Use { read, need, write, update };
+  enum class Use { read, write, update };
   const char* name;
   Use use = Use::read;
   int more = 0, fixed = 0;
@@ -14,7 +14,7 @@ struct Column {
   py::ssize_t width(py::ssize_t n) const { return fixed > 0 ? fixed : n + more; }
   double* data(const py::object& x, std::initializer_list<py::ssize_t> shape) const {
     if (use == Use::write || (use == Use::update && !x.is_none())) return views::out(x, name, shape);
-    return const_cast<double*>(use == Use::need ? views::in(x, name, shape) : views::maybe(x, name, shape));
+    return const_cast<double*>(views::maybe(x, name, shape));
   }
 };
 

@@ -1,5 +1,5 @@
 #include "batch.hpp"
-#include "robot_dynamics/friction/friction.hpp"
+#include "robot_dynamics/friction/gms.hpp"
 
 namespace bindings::hysteresis {
 using namespace robot_dynamics;

@@ -7,6 +7,7 @@
 
 #include "arm.hpp"
 #include "check.hpp"
+#include "robot_dynamics/friction/gms.hpp"
 #include "robot_dynamics/observers/contact_force_file.hpp"
 
 using namespace robot_dynamics;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "check.hpp"
+#include "robot_dynamics/friction/gms.hpp"
 
 using namespace robot_dynamics;
 

@@ -275,32 +275,4 @@ class Elements {
   SampleClock clock_;
 };
 
-// D_i = (i/M)^rD, k_i = (1/D_i) (M + 1 - i)^rk / sum_j j^rk [Madsen2020 ch6 17-18]
-inline void gms_spacing(int elements, double r_D, double r_k, double* D, double* k) {
-  require_range("elements", elements, 1, max_elements);
-  require(r_D > 0, "r_D", r_D, "> 0");
-  require(std::isfinite(r_k), "r_k", r_k, "finite");
-  double sum = 0;
-  for (int j = 1; j <= elements; ++j) sum += std::pow(j, r_k);
-  for (int i = 1; i <= elements; ++i) {
-    D[i - 1] = std::pow(static_cast<double>(i) / elements, r_D);
-    k[i - 1] = std::pow(elements + 1 - i, r_k) / sum / D[i - 1];
-  }
-}
-
-// H in [-1, 1] of spans D and stiffnesses k (n, M) with sum k D = 1 and backlash B [rad] > 0.
-inline Elements gms(int n, int elements, const double* D, const double* k, PeriodicTable backlash,
-                    double max_gap = 0.1) {
-  std::vector<double> level(n * elements), none(n * elements, 0.0);
-  for (int i = 0; i < n; ++i) {
-    double sum = 0;
-    for (int e = i * elements; e < (i + 1) * elements; ++e) {
-      require(k[e] >= 0, "stiffness k", k[e], ">= 0");
-      sum += level[e] = k[e] * D[e];
-    }
-    require(std::abs(sum - 1) < 1e-6, "sum k D", sum, "1");
-  }
-  return Elements(n, elements, D, level.data(), none.data(), std::move(backlash), max_gap);
-}
-
 }  // namespace robot_dynamics

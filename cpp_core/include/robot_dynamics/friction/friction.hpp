@@ -284,18 +284,4 @@ class Friction {
   Joints fv1_{}, fv2_{}, thinning_{}, v0_{}, fs_{}, eps_{}, cold_forward_{}, cold_backward_{};
 };
 
-// E-GMS over normalised elements: Fc0 [Nm], Fc1 [1/Nm] (n) [Madsen2020 ch6 20]. A joint with Fc0 = 0 follows the map.
-inline Friction egms(FrictionMap map, const Elements& H, const double* Fc0, const double* Fc1,
-                     PeriodicTable kinematic_error) {
-  std::vector<double> level = H.levels(), load = H.levels();
-  for (int e = 0; e < H.joints() * H.elements(); ++e) {
-    const int i = e / H.elements();
-    level[e] *= Fc0[i];
-    load[e] *= Fc0[i] > 0.0 ? Fc1[i] : 0.0;
-  }
-  const Elements scaled(H.joints(), H.elements(), H.spans().data(), level.data(), load.data(), H.backlash(),
-                        H.max_gap());
-  return Friction(std::move(map), scaled, nullptr, std::move(kinematic_error));
-}
-
 }  // namespace robot_dynamics

@@ -520,12 +520,12 @@ class TemperatureObserver:
 
 class MeasuredTemperature:
     """Measured temperature as that of the lubricant, without a thermal model."""
-    def __init__(self, joints: Integer, low: Real, high: Real, variance: Real) -> None: ...
+    def __init__(self, joints: Integer) -> None: ...
     def rows(self, N: Integer, *args) -> RowStep:
         """RowStep over N records: arrays as of step(), (N, ...) each."""
     def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample as of TemperatureObserver, of which only the housing counts; Status degraded, or unavailable where it is outside low..high [deg C].
+        step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample as of TemperatureObserver, of which only the housing counts; Status degraded, or unavailable where it is outside -20..120 deg C.
         """
 
 class RlsDf:

@@ -25,7 +25,6 @@ Codes run_in_turn(const Stamps& stamps, const std::vector<const RowStep*>& stage
   const py::ssize_t N = samples(stamps), S = static_cast<py::ssize_t>(stages.size());
   for (const RowStep* stage : stages)
     if (stage->rows != N) throw std::invalid_argument("a stage has another number of records than stamp_ns");
-  const auto used = [](Status s) { return s != Status::dropped && s != Status::unavailable && s != Status::fault; };
   std::vector<FedBack> fed;
   for (const py::handle& pair : signals) fed.push_back(fed_back(pair, N));
   Codes codes({S, N});
@@ -38,7 +37,7 @@ Codes run_in_turn(const Stamps& stamps, const std::vector<const RowStep*>& stage
     for (py::ssize_t s = 0; s < S; ++s) {
       const Status status = seen ? stages[s]->step(t[k], k) : Status::dropped;
       code[s * N + k] = static_cast<std::int32_t>(status);
-      seen = seen && (s > 0 || used(status));
+      seen = seen && (s > 0 || usable(status));
     }
     for (const FedBack& f : fed) {
       double* row = f.rows + k * f.width;

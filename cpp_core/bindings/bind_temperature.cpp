@@ -85,11 +85,10 @@ void bind(py::module_& m) {
   using M = MeasuredTemperature;
   py::class_<M> measured(m, "MeasuredTemperature",
                          "Measured temperature as that of the lubricant, without a thermal model.");
-  measured.def(py::init<int, double, double, double>(), py::arg("joints"), py::arg("low"), py::arg("high"),
-               py::arg("variance"));
+  measured.def(py::init<int>(), py::arg("joints"));
   def_stage(measured, columns,
             "One sample as of TemperatureObserver, of which only the housing counts; Status degraded, or unavailable "
-            "where it is outside low..high [deg C].",
+            "where it is outside -20..120 deg C.",
             [](M& s, std::int64_t, const auto& x) { return s.step(x[3], x[5], x[6]); });
   m.def(
       "heat_balance", &balance, py::arg("heat"), py::arg("stamp_ns"), py::arg("base"), py::arg("stribeck"),

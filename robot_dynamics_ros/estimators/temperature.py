@@ -21,9 +21,6 @@ from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
 
-_UNMODELLED_STD = 10.0  # K, lubricant against a measured housing without a thermal model
-PLAUSIBLE = (-20.0, 120.0)  # deg C, of a reported temperature
-
 
 def heat_parameters(robot: RobotFile) -> np.ndarray:
     """(n, 4) C, K, C_housing, K_housing of the thermal block; zeros in the last two: one node."""
@@ -68,7 +65,7 @@ class TemperatureStage(Stage):
         core = self._build(robot, values) if robot.thermal is not None else None
         self.robot, self.values, self.core = robot, values, core
         self.optional = type(self).optional if core is not None else ("temperature",)  # no feedback without a model
-        self._source = core or _core.MeasuredTemperature(robot.n_joints, *PLAUSIBLE, _UNMODELLED_STD**2)
+        self._source = core or _core.MeasuredTemperature(robot.n_joints)
         self._motor_side = core is not None and robot.drives.torque_side == "motor"
         if core is not None and values["state_file"]:
             self.restore(Path(values["state_file"]))

@@ -35,7 +35,7 @@ INSTANCES = {
     "Friction": lambda: _core.Friction(MAP, ROW, ROW, ROW, np.tile(PRESLIDING, (N, 1))),
     "PeriodicTable": lambda: _core.PeriodicTable(ROW),
     "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE),
-    "MeasuredTemperature": lambda: _core.MeasuredTemperature(N, -20.0, 120.0, 100.0),
+    "MeasuredTemperature": lambda: _core.MeasuredTemperature(N),
     "RlsDf": _core.RlsDf,
     "RlsJoints": lambda: _core.RlsJoints(N),
     "StiffnessEstimator": lambda: _core.StiffnessEstimator(np.zeros((N, 3)), np.zeros((N, 1))),

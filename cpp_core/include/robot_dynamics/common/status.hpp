@@ -14,4 +14,9 @@ enum class Status : int {
   fault = 7,        // internal non-finite value; output zero, latched until reset()
 };
 
+// Whether the step wrote its output.
+constexpr bool usable(Status s) noexcept {
+  return s != Status::dropped && s != Status::unavailable && s != Status::fault;
+}
+
 }  // namespace robot_dynamics

@@ -8,6 +8,7 @@
 
 #include "robot_dynamics/observers/external_force.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
+#include "robot_dynamics/observers/measured_temperature.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
 #include "robot_dynamics/observers/temperature_observer.hpp"
 #include "robot_dynamics/signals/signal_alignment.hpp"
@@ -48,6 +49,7 @@ class ContactForceEstimator {
         least_rate_(p.least_rate),
         motion_(valid(p.chain), p.motion),
         temperature_(p.temperature),
+        measured_(p.chain.n),
         friction_(p.friction),
         force_(p.chain, p.force) {
     const int n = p.chain.n;
@@ -106,7 +108,6 @@ class ContactForceEstimator {
 
  private:
   static constexpr double absent_ = std::numeric_limits<double>::quiet_NaN();
-  static constexpr double unmodelled_std = 10.0;  // K, lubricant against a measured housing without a thermal model
 
   // e_.qd holds the reported velocity, NaN where it is absent.
   Status estimate_aligned(std::int64_t stamp_ns, const double* q, const double* effort,
@@ -143,9 +144,6 @@ class ContactForceEstimator {
     validate(chain);
     return chain;
   }
-  static bool usable(Status s) noexcept {
-    return s != Status::dropped && s != Status::unavailable && s != Status::fault;
-  }
 
   void clear() noexcept {
     for (auto* values : {&e_.torque, &e_.torque_std, &e_.friction, &e_.friction_std, &e_.model_torque, &e_.drive_torque,
@@ -158,16 +156,11 @@ class ContactForceEstimator {
 
   // True when e_.temperature holds an estimate.
   bool estimate_temperature(std::int64_t stamp_ns, const double* measured) noexcept {
-    const int n = joints();
     if (!temperature_) {
-      for (int i = 0; i < n && measured; ++i) {
-        const bool good = measured[i] >= -20.0 && measured[i] <= 120.0;
-        e_.temperature[i] = good ? measured[i] : absent_;
-        e_.temperature_variance[i] = good ? unmodelled_std * unmodelled_std : absent_;
-      }
+      measured_.step(measured, e_.temperature.data(), e_.temperature_variance.data());
     } else {
       double friction[max_joints];
-      for (int i = 0; i < n; ++i) friction[i] = e_.drive_torque[i] - e_.model_torque[i];
+      for (int i = 0; i < joints(); ++i) friction[i] = e_.drive_torque[i] - e_.model_torque[i];
       temperature_->step(stamp_ns, e_.qd.data(), e_.model_torque.data(), motor_side_ ? friction : nullptr, measured,
                          last_contact_.data(), e_.temperature.data(), e_.temperature_variance.data());
     }
@@ -189,6 +182,7 @@ class ContactForceEstimator {
   std::optional<SignalAlignment> alignment_;
   MotionState motion_;
   std::optional<TemperatureObserver> temperature_;
+  MeasuredTemperature measured_;  // without it
   std::optional<FrictionStage> friction_;
   ExternalForce force_;
   ContactForceEstimate e_;

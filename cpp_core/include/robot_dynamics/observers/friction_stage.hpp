@@ -106,10 +106,11 @@ class FrictionStage {
       used_[i] = law_.map().used_temperature(i, given);
       if (std::isfinite(given) && used_[i] != given) status = Status::degraded;
     }
-    double f[max_joints], other[max_joints], turned[max_joints], before[max_joints];
+    double f[max_joints], other[max_joints], turned[max_joints], before[max_joints], contact[max_joints];
     for (int i = 0; i < n; ++i) {
       const double own = finite_or_zero(load, i);
-      load_[i] = own + finite_or_zero(contact_load, i);
+      contact[i] = finite_or_zero(contact_load, i);
+      load_[i] = own + contact[i];
       before[i] = own + contact_[i];
     }
     known_ = !absent(position, n);
@@ -124,8 +125,8 @@ class FrictionStage {
     const bool two = tighter_ && known_ && std;
     if (two) tighter_->step(stamp_ns, position, v, load_.data(), used_.data(), other, rotor, before);
     for (int i = 0; i < n; ++i) {
-      if (known_) contact_[i] = finite_or_zero(contact_load, i);
-      between_[i] = two ? (finite_or_zero(contact_load, i) != 0.0 ? kept : 1.0) * (other[i] - f[i]) : 0.0;
+      if (known_) contact_[i] = contact[i];
+      between_[i] = two ? (contact[i] != 0.0 ? kept : 1.0) * (other[i] - f[i]) : 0.0;
     }
     const Status motors = turn(stamp_ns, position, rotor, v, turned);
     if (motors == Status::dropped || !all_finite(f, n)) return Status::dropped;

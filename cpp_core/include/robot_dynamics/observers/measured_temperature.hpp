@@ -5,25 +5,26 @@
 
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace robot_dynamics {
 
 class MeasuredTemperature {
  public:
-  // n joints; low, high [deg C]: of a reported temperature; variance [K2] of the lubricant against it
-  MeasuredTemperature(int n, double low, double high, double variance)
-      : n_(n), low_(low), high_(high), variance_(variance) {
-    require_range("joints", n, 1, 16);
-  }
+  static constexpr double low = -20.0, high = 120.0;  // deg C, of a reported temperature
+  static constexpr double deviation = 10.0;           // K, lubricant against a measured housing
+
+  explicit MeasuredTemperature(int n) : n_(n) { require_range("joints", n, 1, max_joints); }
   int joints() const noexcept { return n_; }
 
+  // measured (n) or null -> T [deg C] and variance [K2] (n), NaN where it is not plausible
   Status step(const double* measured, double* T, double* variance) const noexcept {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     bool all = true;
     for (int i = 0; i < n_; ++i) {
-      const bool good = measured && low_ <= measured[i] && measured[i] <= high_;
+      const bool good = measured && low <= measured[i] && measured[i] <= high;
       T[i] = good ? measured[i] : none;
-      variance[i] = good ? variance_ : none;
+      variance[i] = good ? deviation * deviation : none;
       all = all && good;
     }
     return all ? Status::degraded : Status::unavailable;
@@ -31,7 +32,6 @@ class MeasuredTemperature {
 
  private:
   int n_;
-  double low_, high_, variance_;
 };
 
 }  // namespace robot_dynamics

@@ -196,8 +196,9 @@ class ExternalForce {
     double J[6 * max_joints];
     jacobian(chain_, frames, J);
     if (!all_finite(out.torque, n) || !inverse_.solve(J, out.torque, free_std.data(), estimate_)) return false;
-    if (contact_.any()) inverse_.widen(J, free_std.data(), friction.data(), behind.data(), estimate_);
-    scale_covariance(stamp_ns, out);
+    const double scale = scale_.step(stamp_ns, n, out.torque, out.torque_std, settled(), contact_.any(),
+                                     rest_.settled(), torque_.stuck());
+    inverse_.widen(J, free_std.data(), scale, friction.data(), behind.data(), estimate_);
     if (settled()) tare_.step(dt, raw.data(), std.data());
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
@@ -219,14 +220,6 @@ class ExternalForce {
     double left[max_joints];
     for (int i = 0; i < chain_.n; ++i) left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_.torque(i));
     drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), qd, left, friction_std, free);
-  }
-
-  void scale_covariance(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
-    const bool free = !contact_.any(), counts = free && settled();
-    const double scale =
-        scale_.step(stamp_ns, chain_.n, out.torque, out.torque_std, counts, rest_.settled(), torque_.stuck());
-    if (!free) return;
-    for (double& c : estimate_.covariance) c *= scale;
   }
 
   // Deviation that a load adds, as share of it: the relative errors of friction and of the torque constant.

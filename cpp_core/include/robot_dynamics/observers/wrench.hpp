@@ -103,10 +103,10 @@ class WrenchInverse {
     return true;
   }
 
-  // Covariance of an estimate when the torques also had errors that it does not know: of deviations `own`
-  // (n), independent of each other, and one in proportion to `common` (n), of which each joint has a share `apart`
-  // of its own.
-  void widen(const double* J, const double* std, const double* own, const double* common,
+  // Covariance of an estimate, times `scale`, when the torques also had errors that it does not know: of deviations
+  // `own` (n), independent of each other, and one in proportion to `common` (n), of which each joint has a share
+  // `apart` of its own.
+  void widen(const double* J, const double* std, double scale, const double* own, const double* common,
              WrenchEstimate& out) const noexcept {
     double columns[max_joints + 1][6] = {};
     const int n = chain_.n;
@@ -118,6 +118,7 @@ class WrenchInverse {
         columns[i][r] = g * std::hypot(own[i], apart * common[i]);
         columns[n][r] += g * common[i];
       }
+    for (double& c : out.covariance) c *= scale;
     for (int i = 0; i <= n; ++i)
       for (int k = 0; k < 36; ++k) out.covariance[k] += columns[i][k / 6] * columns[i][k % 6];
   }

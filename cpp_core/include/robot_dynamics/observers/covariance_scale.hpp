@@ -1,8 +1,8 @@
-// How the covariance of the wrench is scaled before it is published. It has room for a moment: where it contains one,
-// 0.8 of it counts in a contact, and 0.65 of a robot that nothing touches. Errors last for tenths of a second: while no
-// contact is flagged, this is multiplied by the recent mean of (torque / deviation)^2 over all joints, and by 0.65
-// again at rest, where errors are absorbed (source: own). The scale lies within 0.1..9, and is 1 at least while a dry
-// joint is stuck, whose torque says nothing. The contact decision does not use it.
+// How the covariance of the wrench is scaled before it is published. It has room for a moment, which most contacts do
+// not fill and a free robot never: where it contains one, 0.8 of it counts. Errors last for tenths of a second: while
+// no contact is flagged, this is multiplied by the recent mean of (torque / deviation)^2 over all joints, and by 0.65
+// at rest, where errors are absorbed (source: own). The scale lies within 0.1..9, and is 1 at least while a dry joint
+// is stuck, whose torque says nothing. The contact decision does not use it.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,11 @@ namespace robot_dynamics {
 
 class CovarianceScale {
  public:
-  static constexpr double surer = 0.65;   // without a contact, and at rest
-  static constexpr double touched = 0.8;  // in a contact
+  static constexpr double room = 0.8, absorbed = 0.65;
   static constexpr double least = 0.1, most = 9.0;
 
   // time [s] of the mean, 0: off; moment: the covariance contains one. Throws std::invalid_argument.
-  CovarianceScale(double time, bool moment) : recent_(time, 0.5), moment_(moment) {}
+  CovarianceScale(double time, bool moment) : recent_(time, 0.5), share_(moment ? room : 1.0) {}
 
   void reset() noexcept { recent_.reset(); }
 
@@ -30,14 +29,13 @@ class CovarianceScale {
     double sum = 0.0;
     for (int i = 0; i < n; ++i) sum += torque[i] / std[i] * (torque[i] / std[i]);
     const double mean = recent_.step(stamp_ns, sum / n, settled && !contact);
-    const double room = !moment_ ? 1.0 : contact ? touched : surer;
-    const double scale = contact ? room : room * (rest ? surer : 1.0) * mean;
+    const double scale = contact ? share_ : share_ * (rest ? absorbed : 1.0) * mean;
     return std::clamp(scale, stuck ? 1.0 : least, most);
   }
 
  private:
   RecentMean recent_;
-  bool moment_;
+  double share_;
 };
 
 }  // namespace robot_dynamics

@@ -18,7 +18,7 @@ class RecentMean {
  public:
   static constexpr std::int64_t slot_time = 50'000'000;  // ns
   static constexpr int late = 2, most_slots = 40;        // slots
-  static constexpr double weight = 0.5;                  // of what is expected, beside all slots
+  static constexpr double weight = 0.2;                  // of what is expected, beside all slots
 
   // time [s], 0: off. Throws std::invalid_argument.
   RecentMean(double time, double expected) : expected_(expected) {

@@ -6,6 +6,7 @@ import json
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -17,6 +18,7 @@ from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 
 STOP_TIMEOUT = 2.5  # s from a request to stop until the process must have answered; from 3 rad/s it takes 1.5
+ANSWER_TIMEOUT = 20.0  # s until the process, which may have to start first, must have answered a setting
 STOPS = "and was ended; the robot's own watchdog stops it"
 
 
@@ -32,7 +34,7 @@ class Client:
         self._pipe: Connection | None = None
         self._outbox: Outbox | None = None
         self._stop_asked: float | None = None  # steady time
-        self.answer: str | None = None  # to the last setting, as the process words it; None: not answered yet
+        self.answer: str | None = None  # why the last setting was refused, "": it is done, None: not answered yet
         self._lock = threading.RLock()
 
     @property
@@ -61,6 +63,19 @@ class Client:
                 self._stop_asked = self._stop_asked or time.monotonic()
                 with suppress(ConnectionFailed):
                     self._send({"do": "stop"})
+
+    def ask(self, request: dict[str, Any], wait: Callable[[Callable[[], bool], float], bool]) -> None:
+        """Send a setting and wait for its answer; `wait` as Driver.wait_until.
+
+        Raises CapabilityError with the reason of a refusal, ConnectionFailed.
+        """
+        with self._lock:
+            self.answer = None
+            self._send(request)
+        if not wait(lambda: self.answer is not None, ANSWER_TIMEOUT):
+            raise ConnectionFailed(f"{self.host}: the vendor client does not answer")
+        if self.answer:
+            raise CapabilityError(self.answer)
 
     def _send(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
         """Returns at once. Raises ConnectionFailed."""
@@ -112,7 +127,9 @@ class Client:
         except (EOFError, OSError, json.JSONDecodeError):
             hang_up(pipe)
         code = end(process)
-        return reason or f"the client's process ended ({ending(code)})"
+        reason = reason or f"the client's process ended ({ending(code)})"
+        self.answer = reason if self.answer is None else self.answer
+        return reason
 
     def _hear(self, event: str, report: dict[str, Any]) -> None:
         """One report; a subclass takes further ones."""

@@ -7,24 +7,22 @@ with `capabilities` what the robot behind it supports.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros._core import StreamState, TorqueLoop, TorqueRecord
-from robot_dynamics_ros.drivers.stream import Statistics
+from robot_dynamics_ros.drivers.arguments import Rows, position_rows
+from robot_dynamics_ros.drivers.stream import Clock, Statistics
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
-
-Rows: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -67,13 +65,6 @@ class MotionState:
     def active(self) -> bool:
         """True while a motion of this driver is starting or running."""
         return self.state in ("starting", "moving")
-
-
-class Clock:
-    """The clocks of this machine; a test gives a driver those of a simulated robot."""
-
-    steady = staticmethod(time.monotonic)  # s, of waits
-    system_ns = staticmethod(time.time_ns)  # ns since 1970, of Sample.receive_ns
 
 
 class Driver(ABC):
@@ -204,6 +195,17 @@ class MotionDriver(Driver):
         if self.motion.active:
             raise CapabilityError(f"no {what}: a motion is running: stop it first")
 
+    def refuse_motion(self) -> None:
+        """Raise CapabilityError while no motion may begin: busy, not connected, stopped, or drives that do not hold."""
+        self.refuse_busy("motion")
+        status = self.status
+        if not self._stream.connected:
+            raise CapabilityError("no motion: not connected to the robot")
+        if not status.safety_normal:
+            raise CapabilityError(f"no motion: safety mode is {status.safety_text}")
+        if not status.drives_hold:
+            raise CapabilityError(f"no motion: robot mode is {status.mode_text}")
+
     def refuse_rate(self, rate: float | None) -> None:
         """Raise CapabilityError for a rate [Hz] of positions that is not the robot's own; None is the robot's own."""
         if rate is not None and not abs(rate - self.info.rate) < 1e-3:
@@ -279,6 +281,12 @@ class TorqueDriver(MotionDriver):
             raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
         self.loop = loop
 
+    def refuse_torque_start(self) -> None:
+        """Raise CapabilityError while torque may not begin: no loop is attached, or as refuse_motion()."""
+        if self.loop is None:
+            raise CapabilityError(f"{self.robot.name}: no torque loop is attached")
+        self.refuse_motion()
+
     @abstractmethod
     def start_torque(self) -> None:
         """Bring the controller into torque mode, with zero torque until the loop is enabled.
@@ -293,13 +301,3 @@ class TorqueDriver(MotionDriver):
             self.records.append(record)
             run = record.run
         return run
-
-
-def position_rows(values: ArrayLike | Sequence[Any], n_joints: int, name: str) -> Rows:
-    """Positions (N, n) [rad], n = n_joints, as float64; N may be 0. Raises CapabilityError with `name`: shape, NaN."""
-    array = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != n_joints:
-        raise CapabilityError(f"{name} has shape {array.shape}, expected (N, {n_joints})")
-    if not np.isfinite(array).all():
-        raise CapabilityError(f"{name} contains NaN or infinity")
-    return array

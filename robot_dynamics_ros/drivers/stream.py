@@ -12,6 +12,13 @@ import numpy as np
 from robot_dynamics_ros._core import ClockMap, SampleFlag, StreamMonitor, StreamState
 
 
+class Clock:
+    """The clocks of this machine; a test gives a driver those of a simulated robot."""
+
+    steady = staticmethod(time.monotonic)  # s, of waits
+    system_ns = staticmethod(time.time_ns)  # ns since 1970, of Sample.receive_ns
+
+
 @dataclass(frozen=True)
 class StreamOptions:
     """Limits of a stream [s, Hz]; see the parameters of the hardware node."""

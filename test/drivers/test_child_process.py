@@ -95,7 +95,7 @@ def test_a_client_that_reads_nothing_is_ended_with_a_message(hung):
     def push():
         for _ in range(5000):
             try:
-                hung.zero_ft()
+                hung._send({"do": "zero_ft"})
             except ConnectionFailed as error:
                 return str(error)
 

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.drivers.franka import child as franka_child
+from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.ur import control_child
 from robot_dynamics_ros.drivers.ur.control_child import Child
@@ -46,7 +48,7 @@ def stream(offset):
 
 def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(monkeypatch):
     begun, driver = [], UrDriver(load_robot("ur5e"), "127.0.0.1")
-    monkeypatch.setattr(driver, "_allow_motion", lambda: None)
+    monkeypatch.setattr(driver, "refuse_motion", lambda: None)
     monkeypatch.setattr(driver._control, "begin", lambda request, rows: begun.append(rows))
     driver.sample.q[:] = HERE
     for begin in (
@@ -91,29 +93,58 @@ def test_a_setting_is_answered_with_what_the_controller_said(child, good, reques
     assert ("refuses" in child.reports[0]["reason"]) == (not good)
 
 
-SETTINGS = [lambda driver: driver.zero_ft(), lambda driver: driver.set_payload(1.0, (0.0, 0.0, 0.1))]
+DRIVERS = {  # a driver, its client, and the settings that it answers
+    UrDriver: ("ur5e", "_control", ("zero_ft", "set_payload")),
+    FrankaDriver: ("fr3", "_process", ("recover", "set_payload", "set_collision_thresholds")),
+}
+CALLS = {"set_payload": (1.0, (0.0, 0.0, 0.1)), "set_collision_thresholds": ([40.0] * 7, [50.0] * 6)}
+SETTINGS = [(kind, setting) for kind, (_, _, settings) in DRIVERS.items() for setting in settings]
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+def made(kind):
+    robot, client, _ = DRIVERS[kind]
+    driver = kind(load_robot(robot), "127.0.0.1")
+    return driver, getattr(driver, client)
+
+
+@pytest.mark.parametrize(("kind", "setting"), SETTINGS)
 @pytest.mark.parametrize(
     ("motion", "running", "why"), [("moving", False, "a motion runs|running"), ("idle", True, "torque is live")]
 )
-def test_a_setting_is_refused_while_it_would_be_dropped_or_end_the_torque(setting, motion, running, why):
-    driver = UrDriver(load_robot("ur5e"), "127.0.0.1")
-    driver._control.motion, driver.loop = MotionState(motion), SimpleNamespace(running=running)
+def test_a_setting_is_refused_while_it_would_be_dropped_or_end_the_torque(kind, setting, motion, running, why):
+    driver, client = made(kind)
+    client.motion, driver.loop = MotionState(motion), SimpleNamespace(running=running, pop=lambda: None)
     with pytest.raises(CapabilityError, match=why):
-        setting(driver)
-    assert driver._control.pid is None  # no client was started for it
+        getattr(driver, setting)(*CALLS.get(setting, ()))
+    assert client.pid is None  # no client was started for it
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize(("kind", "setting"), SETTINGS)
 @pytest.mark.parametrize("answer", ["", "the controller refuses"])
-def test_a_setting_ends_with_the_answer_of_the_client(setting, answer, monkeypatch):
-    driver = UrDriver(load_robot("ur5e"), "127.0.0.1")
-    monkeypatch.setattr(driver._control, "_send", lambda message, array=None: None)
-    driver.meanwhile = lambda: setattr(driver._control, "answer", answer)
+def test_a_setting_ends_with_the_answer_of_the_client(kind, setting, answer, monkeypatch):
+    driver, client = made(kind)
+    monkeypatch.setattr(client, "_send", lambda message, array=None: None)
+    driver.meanwhile = lambda: setattr(client, "answer", answer)
     if answer:
         with pytest.raises(CapabilityError, match=answer):
-            setting(driver)
+            getattr(driver, setting)(*CALLS.get(setting, ()))
     else:
-        setting(driver)
+        getattr(driver, setting)(*CALLS.get(setting, ()))
+
+
+@pytest.mark.parametrize("refused", ["", "the robot is in reflex"])
+def test_a_setting_of_a_franka_arm_is_answered_with_what_the_robot_said(monkeypatch, refused):
+    reports, Refusal = [], type("Refusal", (Exception,), {})
+
+    def recovery():
+        if refused:
+            raise Refusal(refused)
+
+    monkeypatch.setattr(franka_child, "send", lambda pipe, message, array=None: reports.append(message))
+    child = object.__new__(franka_child.Child)
+    child._pipe, child._robot = None, SimpleNamespace(automatic_error_recovery=recovery)
+    names = ("ControlException", "CommandException", "InvalidOperationException")
+    child._vendor = SimpleNamespace(**dict.fromkeys(names, Refusal))
+    child._execute({"do": "recover"}, np.empty((0, 0)))
+    assert reports[0] == {"event": "answer", "reason": refused}
+    assert [r["event"] for r in reports[1:]] == ["motion"] * bool(refused)  # what its last request has come to

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from robot_dynamics_ros.drivers import client, interface, stream
+from robot_dynamics_ros.drivers import client, stream
 from robot_dynamics_ros.drivers.child_process import encoded
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.drivers.franka import child, driver, process
@@ -94,7 +94,7 @@ class Rig:
         clock = SimpleNamespace(
             monotonic=seconds, monotonic_ns=nanoseconds, time_ns=nanoseconds, process_time=seconds, sleep=None
         )
-        for module in (child, client, driver, interface, process, stream):
+        for module in (child, client, driver, process, stream):
             monkeypatch.setattr(module, "time", clock)
         self.physics = PlantPhysics(self.server)
         self.driver = make_driver("franka", ROBOT, "nowhere", follow_host_clock=False)

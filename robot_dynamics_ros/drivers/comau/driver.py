@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.drivers.arguments import Rows
 from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, MotionState, RobotStatus, Rows
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, MotionState, RobotStatus
 from robot_dynamics_ros.drivers.stream import Statistics, Stream, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile

@@ -27,6 +27,7 @@ from robot_dynamics_ros.trajectories.playback import Playback
 
 RATE = 1000.0  # Hz
 REPORT_CYCLES = 100
+SETTINGS = ("recover", "load", "collision")  # requests with an answer
 
 
 class Child:
@@ -81,7 +82,7 @@ class Child:
 
     def _execute(self, request: dict[str, Any], array: np.ndarray) -> None:
         """Carry out one request; what the robot refuses is reported, a lost connection is raised."""
-        what = request.pop("do")
+        what, refused = request.pop("do"), ""
         try:
             getattr(self, "do_" + what)(array, **request)
         except (
@@ -90,7 +91,11 @@ class Child:
             self._vendor.InvalidOperationException,
             CapabilityError,
         ) as error:
-            self._motion("failed", _line(error))
+            refused = _line(error)
+        if what in SETTINGS:
+            send(self._pipe, {"event": "answer", "reason": refused})
+        if refused:
+            self._motion("failed", refused)
 
     def _motion(self, state: str, reason: str = "", progress: float = 0.0) -> None:
         send(self._pipe, {"event": "motion", "state": state, "reason": reason, "progress": progress})
@@ -98,21 +103,19 @@ class Child:
     def do_recover(self, _: np.ndarray) -> None:
         """Automatic error recovery."""
         self._robot.automatic_error_recovery()
-        send(self._pipe, {"event": "answer", "reason": "recovered"})
 
     def do_stop(self, _: np.ndarray) -> None:
         """No motion of this process is running."""
         self._motion("stopped", "stop was requested")
 
     def do_load(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
-        """Load on the flange; inertia (9,) column-major."""
-        self._robot.set_load(mass, com, inertia)
-        send(self._pipe, {"event": "answer", "reason": f"load {mass:g} kg"})
+        """Load on the flange; libfranka takes the inertia as a matrix (9,)."""
+        xx, xy, xz, yy, yz, zz = inertia
+        self._robot.set_load(mass, com, [xx, xy, xz, xy, yy, yz, xz, yz, zz])
 
     def do_collision(self, _: np.ndarray, torque: list[float], force: list[float]) -> None:
         """Thresholds of contact (half) and collision: torque (7,) [Nm], force (6,) [N, Nm]."""
         self._robot.set_collision_behavior([0.5 * x for x in torque], torque, [0.5 * x for x in force], force)
-        send(self._pipe, {"event": "answer", "reason": "thresholds set"})
 
     # -- motion -------------------------------------------------------------------------------------------------------
     def do_play(self, rows: np.ndarray, split: int, speed: float, acceleration: float) -> None:

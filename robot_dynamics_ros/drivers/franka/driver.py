@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros._core import GuardReason, TorqueLoop
+from robot_dynamics_ros.drivers.arguments import Rows, finite_numbers, load_of
 from robot_dynamics_ros.drivers.franka.process import FrankaProcess
 from robot_dynamics_ros.drivers.franka.rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, TorqueDriver
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, TorqueDriver
 from robot_dynamics_ros.drivers.stream import Statistics, Stream, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
@@ -154,15 +155,8 @@ class FrankaDriver(TorqueDriver):
         if not (0.0 < speed <= 2.0 and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} rad/s or acceleration {acceleration} rad/s2 is outside 0..2, 0..10")
         request = {"do": "play", "split": len(path), "speed": speed, "acceleration": acceleration}
-        self._allow_motion()
+        self.refuse_motion()
         self._process.begin(request, np.vstack([path, stream]))
-
-    def _allow_motion(self) -> None:
-        self.refuse_busy("motion")
-        if not self._stream.connected:
-            raise CapabilityError(f"no motion: not connected to {self.host}")
-        if not self.status.safety_normal:
-            raise CapabilityError(f"no motion: robot mode is {self.status.mode_text}")
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
@@ -176,9 +170,7 @@ class FrankaDriver(TorqueDriver):
         Returns once it runs; ends by stop() or without fresh torques. Raises CapabilityError, ConnectionFailed with
         the reason.
         """
-        if self.loop is None:
-            raise CapabilityError(f"{self.robot.name}: no torque loop is attached")
-        self._allow_motion()
+        self.refuse_torque_start()
         self._process.begin({"do": "torque"})
         self.wait_until(lambda: self.motion.state != "starting", START_TIMEOUT)
         if self.motion.state != "moving":
@@ -203,7 +195,9 @@ class FrankaDriver(TorqueDriver):
     # -- settings -----------------------------------------------------------------------------------------------------
     def recover(self) -> str:
         """Automatic error recovery after a reflex. Raises CapabilityError with the robot's reason."""
-        return self._process.ask({"do": "recover"}, self.wait_until)
+        self.refuse_busy("recovery")
+        self._process.ask({"do": "recover"}, self.wait_until)
+        return "recovered"
 
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
         """Load on the flange: mass [kg], com (3,) [m], inertia (6,) about it XX XY XZ YY YZ ZZ [kg m2].
@@ -213,26 +207,20 @@ class FrankaDriver(TorqueDriver):
         Raises CapabilityError for a mass beyond the payload of the robot file, and with the robot's reason.
         """
         most = float(self.robot.array("limits.payload")) if self.robot.has("limits.payload") else 20.0
-        if not 0.0 <= mass <= most:
-            raise CapabilityError(f"payload mass {mass} kg is outside 0..{most:g}")
-        centre, (xx, xy, xz, yy, yz, zz) = _numbers(com, 3, "com", 1.0), _numbers(inertia, 6, "inertia", 10.0)
-        matrix = [xx, xy, xz, xy, yy, yz, xz, yz, zz]
-        self._process.settle({"do": "load", "mass": float(mass), "com": centre, "inertia": matrix}, self.wait_until)
+        self._set({"do": "load"} | load_of(mass, com, inertia, most))
 
     def set_collision_thresholds(self, torque: ArrayLike, force: ArrayLike) -> None:
         """Collision thresholds (7,) [Nm] and (6,) [N, Nm] > 0; contact is reported at half of them. Kept as above.
 
         Raises CapabilityError for what is not above 0, and with the robot's reason.
         """
-        joints, wrench = _numbers(torque, JOINTS, "torque", 500.0), _numbers(force, 6, "force", 1000.0)
+        joints, wrench = finite_numbers(torque, JOINTS, "torque", 500.0), finite_numbers(force, 6, "force", 1000.0)
         if not min(joints + wrench) > 0.0:
             raise CapabilityError("collision thresholds must be above 0")
-        self._process.settle({"do": "collision", "torque": joints, "force": wrench}, self.wait_until)
+        self._set({"do": "collision", "torque": joints, "force": wrench})
 
-
-def _numbers(values: ArrayLike, count: int, name: str, largest: float) -> list[float]:
-    """`count` finite numbers of at most `largest` in magnitude. Raises CapabilityError naming the argument."""
-    array = np.asarray(values, dtype=float).ravel()
-    if len(array) != count or not (np.abs(array) <= largest).all():
-        raise CapabilityError(f"{name} needs {count} numbers of at most {largest:g}, not {array.tolist()}")
-    return [float(x) for x in array]
+    def _set(self, request: dict[str, Any]) -> None:
+        """A setting, which is sent again with every new connection."""
+        self.refuse_busy("change of a setting")
+        self._process.ask(request, self.wait_until)
+        self._process.kept[request["do"]] = request

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -19,11 +18,10 @@ from robot_dynamics_ros.drivers.franka.rows import SLOTS, WIDTH
 from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.drivers.stream import Stream
-from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
 
 CONNECT_TIMEOUT = 20.0  # s
-ANSWER_TIMEOUT = 5.0  # s, libfranka's own limit is 1 s per command
 BACKOFF = (0.5, 4.0)  # s between attempts to connect again, first and longest
 MODULE = "robot_dynamics_ros.drivers.franka.child"
 
@@ -32,7 +30,7 @@ class FrankaProcess(Client):
     """States come through a ring in shared memory, requests and reports through a pipe, torques through a socket.
 
     stream: is notified of every new and lost connection. priority: of the torque loop's thread; above 0 the client
-    requires a real-time kernel.
+    requires a real-time kernel. kept: settings by name, which are sent with every new connection.
     """
 
     def __init__(self, robot: RobotFile, host: str, stream: Stream, priority: int = 0) -> None:
@@ -43,7 +41,7 @@ class FrankaProcess(Client):
         self._sockets: list[socket.socket] = []
         self._link: TorqueLink | None = None
         self._supervisor: threading.Thread | None = None
-        self._kept: dict[str, dict[str, Any]] = {}
+        self.kept: dict[str, dict[str, Any]] = {}
         self._wanted = False
         self._lost_rows = self._unsent = 0
         self.version = self.error = ""
@@ -86,7 +84,7 @@ class FrankaProcess(Client):
             s.close()
         try:
             version = connected(pipe, process, self.host, CONNECT_TIMEOUT)
-            for request in self._kept.values():
+            for request in self.kept.values():
                 send(pipe, request)
         except (ConnectionFailed, OSError) as error:
             process.kill()
@@ -197,23 +195,3 @@ class FrankaProcess(Client):
         with self._lock:
             if self.motion.active:
                 super().stop()
-
-    def ask(self, request: dict[str, Any], wait: Callable[[Callable[[], bool], float], bool]) -> str:
-        """A request with an answer, outside of motion; `wait` as Driver.wait_until.
-
-        Raises CapabilityError with the reason, ConnectionFailed.
-        """
-        if self.motion.active:
-            raise CapabilityError("a motion is running: stop it first")
-        self.answer, before = None, self.motion
-        self._send(request)
-        wait(lambda: self.answer is not None or self.motion is not before, ANSWER_TIMEOUT)
-        if self.answer is None:
-            raise CapabilityError(f"refused: {self.motion.reason}" if self.motion is not before else "no answer")
-        return self.answer
-
-    def settle(self, request: dict[str, Any], wait: Callable[[Callable[[], bool], float], bool]) -> str:
-        """Send a setting as ask() does, and again with every new connection."""
-        answer = self.ask(request, wait)
-        self._kept[request["do"]] = request
-        return answer

@@ -10,7 +10,6 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.drivers.child_process import end, hang_up, spawn
 from robot_dynamics_ros.drivers.client import Client
@@ -51,25 +50,6 @@ class UrControl(Client):
             if not self.motion.active:
                 self._begin_asked = None
             super().begin(request, array)
-
-    def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
-        """Mass [kg], centre of mass (3,) [m] and inertia about it (6,) XX XY XZ YY YZ ZZ [kg m2] of the load.
-
-        Raises CapabilityError for a mass outside 0..100 kg and numbers that are none.
-        """
-        if not 0.0 <= mass <= 100.0:
-            raise CapabilityError(f"payload mass {mass} kg is outside 0..100")
-        load = {"com": _finite("com", com, 3), "inertia": _finite("inertia", inertia, 6)}
-        self._set({"do": "payload", "mass": float(mass)} | load)
-
-    def zero_ft(self) -> None:
-        """Zero the controller's force-torque sensor."""
-        self._set({"do": "zero_ft"})
-
-    def _set(self, message: dict[str, Any]) -> None:
-        with self._lock:
-            self.answer = None
-            self._send(message)
 
     def stop(self) -> None:
         """As Client.stop; a stream that has not begun does not."""
@@ -134,7 +114,6 @@ class UrControl(Client):
         with self._lock:
             if self._process is process:
                 self._use(None, None)
-            self.answer = why if self.answer is None else self.answer
             if self._process is None and self.motion.active:
                 self.motion = MotionState("failed", why)
 
@@ -143,10 +122,3 @@ class UrControl(Client):
             self._begin_asked = np.array(report["first"]), time.time_ns()
         else:
             super()._hear(event, report)
-
-
-def _finite(name: str, values: ArrayLike, count: int) -> list[float]:
-    array = np.asarray(values, dtype=float).ravel()
-    if array.shape != (count,) or not np.isfinite(array).all():
-        raise CapabilityError(f"payload {name} = {array.tolist()} is not {count} finite numbers")
-    return array.tolist()

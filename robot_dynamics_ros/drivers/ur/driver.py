@@ -17,10 +17,11 @@ from robot_dynamics_ros._core import (
     TorqueLoop,
     fill_signals,
 )
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, Rows, TorqueDriver
+from robot_dynamics_ros.drivers.arguments import Rows, load_of
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, TorqueDriver
 from robot_dynamics_ros.drivers.stream import Rate, Statistics
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
-from robot_dynamics_ros.drivers.ur.status import RUNNING, status_of
+from robot_dynamics_ros.drivers.ur.status import status_of
 from robot_dynamics_ros.drivers.ur.torque import upload
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
@@ -39,8 +40,8 @@ SIGNALS = {  # signal -> RTDE output
 }
 FROZEN = int(SampleFlag.frozen)
 EFFORT_SOURCES = ("current", "controller")
+HEAVIEST = 100.0  # kg of a load that is passed on
 PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it runs
-CLIENT_TIMEOUT = 20.0  # s until the vendor client must have answered a setting
 
 
 class UrDriver(TorqueDriver):
@@ -167,7 +168,7 @@ class UrDriver(TorqueDriver):
 
     def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
         """See MotionDriver: path (m, 6), stream (N, 6)."""
-        self._allow_motion()
+        self.refuse_motion()
         self._control.play(path, stream, self.sample.q, rate or self._stream.rate, speed, acceleration)
 
     def stop(self) -> None:
@@ -185,9 +186,7 @@ class UrDriver(TorqueDriver):
 
         Raises CapabilityError, ConnectionFailed with the reason.
         """
-        if self.loop is None:
-            raise CapabilityError(f"{self.robot.name}: no torque loop is attached")
-        self._allow_motion()
+        self.refuse_torque_start()
         self._control.close()  # its program would be replaced under it
         upload(self.host)
         first = time.monotonic() + 0.05  # an earlier program may be ending
@@ -206,33 +205,14 @@ class UrDriver(TorqueDriver):
         inertia in kg m2, flange axes. Returns when it is set. Raises CapabilityError, ConnectionFailed.
         """
         self.refuse_busy("change of the payload")
-        self._control.set_payload(mass, com, inertia)
-        self._answered()
+        self._control.ask({"do": "payload"} | load_of(mass, com, inertia, HEAVIEST), self.wait_until)
 
     def zero_ft(self) -> None:
         """Zero the controller's own force-torque sensor; returns when it is done. Raises as set_payload()."""
         self.refuse_busy("zeroing of the sensor")
-        self._control.zero_ft()
-        self._answered()
-
-    def _answered(self) -> None:
-        """Wait for the client's answer to a request. Raises CapabilityError with its reason, ConnectionFailed."""
-        if not self.wait_until(lambda: self._control.answer is not None, CLIENT_TIMEOUT):
-            raise ConnectionFailed(f"{self.host}: the vendor client does not answer")
-        if self._control.answer:
-            raise CapabilityError(self._control.answer)
+        self._control.ask({"do": "zero_ft"}, self.wait_until)
 
     @property
     def motion(self) -> MotionState:
         """State of the present or last motion."""
         return self._control.motion
-
-    def _allow_motion(self) -> None:
-        self.refuse_busy("motion")
-        status = self.status
-        if not self._stream.connected:
-            raise CapabilityError(f"no motion: not connected to {self.host}")
-        if not status.safety_normal:
-            raise CapabilityError(f"no motion: safety mode is {status.safety_text}")
-        if status.robot_mode != RUNNING:
-            raise CapabilityError(f"no motion: robot mode is {status.mode_text}")

@@ -11,8 +11,8 @@ import numpy as np
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import DRIVERS, make_driver
-from robot_dynamics_ros.drivers.interface import Clock, Driver, MotionDriver, TorqueDriver
-from robot_dynamics_ros.drivers.stream import Rate
+from robot_dynamics_ros.drivers.interface import Driver, MotionDriver, TorqueDriver
+from robot_dynamics_ros.drivers.stream import Clock, Rate
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase

@@ -46,7 +46,6 @@ def controller() -> str:
         "|---|---|---|---|",
     ]
     for number, entry in sorted(COMMANDS.items()):
-        lines.append(
-            f"| {number} | `{entry.name}` | {'yes' if entry.realtime else 'no'} | {' '.join(entry.help.split())} |"
-        )
+        name, text = entry.action.__name__.upper(), " ".join((entry.action.__doc__ or "").split())
+        lines.append(f"| {number} | `{name}` | {'yes' if entry.realtime else 'no'} | {text} |")
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ Rows: TypeAlias = NDArray[np.float64]
 
 
 def finite_numbers(values: ArrayLike, count: int, name: str, largest: float) -> list[float]:
-    """`count` finite numbers of at most `largest` in magnitude. Raises CapabilityError naming the argument."""
+    """values (m,), m = count: finite, at most `largest` in magnitude. Raises CapabilityError naming the argument."""
     array = np.asarray(values, dtype=float).ravel()
     if len(array) != count or not (np.abs(array) <= largest).all():
         raise CapabilityError(f"{name} needs {count} numbers of at most {largest:g}, not {array.tolist()}")
@@ -22,7 +22,7 @@ def finite_numbers(values: ArrayLike, count: int, name: str, largest: float) -> 
 
 
 def load_of(mass: float, com: ArrayLike, inertia: ArrayLike, heaviest: float) -> dict[str, Any]:
-    """Numbers of Driver.set_payload() as a client takes them.
+    """Numbers of Driver.set_payload() as a client takes them, com (3,), inertia (6,).
 
     Raises CapabilityError above `heaviest` [kg], 1 m and 10 kg m2.
     """

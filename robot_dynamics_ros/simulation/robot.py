@@ -112,7 +112,7 @@ class SimulatedRobot:
         if configured:
             self.set_nominal_payload(mass, com, inertia)
 
-    def set_nominal_payload(self, mass: float, com: Any = (0, 0, 0), inertia: Any = (0,) * 6) -> None:
+    def set_nominal_payload(self, mass: float, com: Any, inertia: Any) -> None:
         """Set a payload on the controller only."""
         self.core.set_nominal_payload(float(mass), list(map(float, com)), list(map(float, inertia)))
 

@@ -20,7 +20,6 @@ from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.simulation.server.sockets import Connection, LineServer
 
 Handler = Callable[..., "dict[str, Any] | None"]
-ENVIRONMENT: dict[str, Handler] = {}
 
 
 class Simulated(Protocol):
@@ -34,10 +33,9 @@ class Simulated(Protocol):
     def time(self) -> float: ...
 
 
-def command(handler: Handler) -> Handler:
-    """Enter a function into the table under its name; its docstring is the documentation."""
-    ENVIRONMENT[handler.__name__] = handler
-    return handler
+def by_name(*handlers: Handler) -> dict[str, Handler]:
+    """A table of commands under the names of their functions, whose docstrings are the documentation."""
+    return {handler.__name__: handler for handler in handlers}
 
 
 class ControlChannel:
@@ -89,13 +87,11 @@ def scalar(value: Any, name: str, bound: float = 1e9) -> float:
     return number
 
 
-@command
 def set_wrench(process: Simulated, wrench: list[float]) -> None:
     """External wrench on the tool at the TCP, base frame orientation: fx fy fz mx my mz [N, Nm]."""
     process.scenario.commanded = vector(wrench, 6, "wrench", 1e4)
 
 
-@command
 def set_payload(process: Simulated, mass: float, center: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
     """Mount a point mass [kg] at the flange, centre [m]; the payload setting of the controller is not changed.
 
@@ -106,7 +102,6 @@ def set_payload(process: Simulated, mass: float, center: Sequence[float] = (0.0,
     process.arm.mount(float(mass), vector(center, 3, "center", 10.0))
 
 
-@command
 def set_wall(
     process: Simulated,
     point: list[float],
@@ -120,19 +115,16 @@ def set_wall(
     process.arm.simulated.set_wall(place, outward, float(stiffness), float(damping), float(friction))
 
 
-@command
 def clear_wall(process: Simulated) -> None:
     """Remove the wall."""
     process.arm.simulated.clear_wall()
 
 
-@command
 def set_ambient(process: Simulated, celsius: float) -> None:
     """Temperature of the air [deg C]."""
     process.arm.simulated.set_ambient(scalar(celsius, "celsius", 200.0))
 
 
-@command
 def set_temperatures(process: Simulated, lubricant: float, housing: float | None = None) -> None:
     """Temperatures of all joints [deg C]; the housing is as warm as the lubricant unless given."""
     inside = scalar(lubricant, "lubricant", 200.0)
@@ -140,25 +132,26 @@ def set_temperatures(process: Simulated, lubricant: float, housing: float | None
     process.arm.simulated.set_temperatures(inside, outside)
 
 
-@command
 def scenario(process: Simulated, name: str) -> None:
     """Start a scenario now."""
     process.scenario.start(name, process.time)
 
 
-@command
 def speed(process: Simulated, factor: float) -> None:
     """Controller time per wall time from now on."""
     process.pace.set_speed(float(factor))
 
 
-@command
 def wait(process: Simulated, seconds: float) -> dict[str, Any]:
     """Reply when so much controller time has passed."""
     return {"until": process.time + scalar(seconds, "seconds")}
 
 
-@command
 def kill(process: Simulated) -> None:
     """The process exits at once, without closing anything."""
     os._exit(137)
+
+
+ENVIRONMENT = by_name(
+    set_wrench, set_payload, set_wall, clear_wall, set_ambient, set_temperatures, scenario, speed, wait, kill
+)

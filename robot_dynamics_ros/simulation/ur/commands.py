@@ -77,28 +77,26 @@ Action = Callable[[CommandContext], "Waiting | None"]
 
 @dataclass(frozen=True)
 class Command:
-    """One row of the table."""
+    """What is done, named and described by its function; realtime: in every cycle."""
 
-    name: str
-    realtime: bool
     action: Action
-    help: str
+    realtime: bool
 
 
 COMMANDS: dict[int, Command] = {}
 
 
-def command(identifier: int, name: str, realtime: bool = False) -> Callable[[Action], Action]:
-    """Enter a function into the table; its docstring is the documentation."""
+def command(identifier: int, realtime: bool = False) -> Callable[[Action], Action]:
+    """Enter a function into the table; its name and its docstring are the documentation."""
 
     def enter(action: Action) -> Action:
-        COMMANDS[identifier] = Command(name, realtime, action, (action.__doc__ or "").strip())
+        COMMANDS[identifier] = Command(action, realtime)
         return action
 
     return enter
 
 
-@command(1, "MOVEJ")
+@command(1)
 def movej(context: CommandContext) -> Waiting:
     """Joint move on a trapezoidal profile, blocking or asynchronous."""
     controller, target, (velocity, acceleration) = context.controller, context.doubles(0, 6), context.doubles(6, 2)
@@ -109,20 +107,20 @@ def movej(context: CommandContext) -> Waiting:
     return context.run(move())
 
 
-@command(11, "SERVOJ", realtime=True)
+@command(11, realtime=True)
 def servoj(context: CommandContext) -> None:
     """Follow a streamed joint position with lookahead and gain; holds the last one until SERVO_STOP."""
     lookahead, gain = context.doubles(9, 2)
     context.controller.servo(context.doubles(0, 6), lookahead, gain)
 
 
-@command(16, "SERVO_STOP")
+@command(16)
 def servo_stop(context: CommandContext) -> Waiting:
     """Decelerate along the tool path and hold."""
     yield from context.controller.wait_for(context.controller.stop_tool(context.double(0)))
 
 
-@command(34, "STOPJ")
+@command(34)
 def stopj(context: CommandContext) -> Waiting:
     """Decelerate with a joint deceleration, blocking or asynchronous; ends an asynchronous move."""
 
@@ -132,20 +130,20 @@ def stopj(context: CommandContext) -> Waiting:
     return context.run(stop())
 
 
-@command(35, "SET_WATCHDOG")
+@command(35)
 def set_watchdog(context: CommandContext) -> None:
     """Stop the program when the command register is not written at this rate; ends with the program."""
     register = f"input_int_register_{context.offset}"
     context.controller.watchdogs.arm(register, context.double(0), context.controller.time)
 
 
-@command(8, "ZERO_FT_SENSOR")
+@command(8)
 def zero_ft_sensor(context: CommandContext) -> None:
     """Subtract the present reading from the force sensor."""
     context.controller.arm.zero_force_sensor()
 
 
-@command(65, "SET_TARGET_PAYLOAD")
+@command(65)
 def set_target_payload(context: CommandContext) -> None:
     """Payload that the controller assumes: mass, centre (zero keeps the present), inertia Ixx Iyy Izz Ixy Ixz Iyz."""
     center = context.doubles(1, 3)

@@ -125,7 +125,7 @@ class Controller(MotionControl):
         self.stop_program()
         self.stop_joints(STOP_DECELERATION)
 
-    def emergency_stop(self, pressed: bool = True) -> None:
+    def emergency_stop(self, pressed: bool) -> None:
         """Press or release the emergency stop button."""
         self.safety.emergency_stop(pressed)
         if pressed:

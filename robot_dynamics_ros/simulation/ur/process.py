@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from robot_dynamics_ros.simulation.server import arm_server as server
-from robot_dynamics_ros.simulation.server.control_channel import Handler
+from robot_dynamics_ros.simulation.server.control_channel import Handler, by_name
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
 from robot_dynamics_ros.simulation.ur.commands import load_program
@@ -39,7 +39,7 @@ class Settings(server.Settings):
 class ControllerProcess(server.ArmServer):
     """A controller with its ports open; run() serves until it is stopped."""
 
-    commands: ClassVar[dict[str, Handler]] = {}  # of the control channel
+    commands: ClassVar[dict[str, Handler]]  # of the control channel
     silent = False  # neither reads nor writes
 
     def __init__(self, settings: Settings) -> None:
@@ -125,25 +125,16 @@ class ControllerProcess(server.ArmServer):
         return copies > 0
 
 
-def command(handler: Handler) -> Handler:
-    """Enter a function into the control channel under its name; its docstring is the documentation."""
-    ControllerProcess.commands[handler.__name__] = handler
-    return handler
-
-
-@command
 def protective_stop(process: ControllerProcess) -> None:
     """Stop as after a collision."""
     process.controller.protective_stop("control channel")
 
 
-@command
 def emergency_stop(process: ControllerProcess, pressed: bool = True) -> None:
     """Press (or with pressed false release) the emergency stop button."""
     process.controller.emergency_stop(bool(pressed))
 
 
-@command
 def state(process: ControllerProcess) -> dict[str, Any]:
     """Controller time, modes, program, target and measured position, messages, clients."""
     controller = process.controller
@@ -163,6 +154,9 @@ def state(process: ControllerProcess) -> dict[str, Any]:
         "skipped": sum(client.skipped for client in process.rtde.clients.values()),
         "late": process.pace.late,
     }
+
+
+ControllerProcess.commands = by_name(protective_stop, emergency_stop, state)
 
 
 def serve(

@@ -59,7 +59,7 @@ class Safety:
         if self.mode == SafetyMode.NORMAL:
             self.mode, self._since = SafetyMode.PROTECTIVE_STOP, now
 
-    def emergency_stop(self, pressed: bool = True) -> None:
+    def emergency_stop(self, pressed: bool) -> None:
         """Press or release the emergency stop button: pressing cuts the power, releasing leaves it off."""
         self._button_pressed = pressed
         if pressed:

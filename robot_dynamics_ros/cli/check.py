@@ -10,7 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from robot_dynamics_ros.cli.options import complete_robot
-from robot_dynamics_ros.cli.printed import console, show_verdict
+from robot_dynamics_ros.cli.printed import console, print_next, show_verdict
 from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.models.robot_report import Report, report
 from robot_dynamics_ros.robot_file import capabilities, shipped_robots
@@ -50,8 +50,7 @@ def _show(name: str, found: Report | list[ConfigError]) -> None:
     if isinstance(found, Report):
         console.print(_summary(found))
     _complain(found)
-    if said["next"]:
-        console.print(f"next: {said['next']}")
+    print_next(said)
 
 
 def _judged(name: str, found: Report | list[ConfigError]) -> dict[str, Any]:

@@ -28,14 +28,22 @@ from robot_dynamics_ros.cli.demo_summary import (
     pace,
 )
 from robot_dynamics_ros.cli.options import NewPath, refuse_options, robot_option_with, view_option
-from robot_dynamics_ros.cli.printed import console, joint_table, print_files, show_verdict, stderr, write_json
+from robot_dynamics_ros.cli.printed import (
+    console,
+    print_files,
+    print_next,
+    show_verdict,
+    stderr,
+    wrench_table,
+    write_json,
+)
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.outputs import remove_bag
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS, Log
+from robot_dynamics_ros.signals import WRENCH_AXES, Log
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
@@ -222,7 +230,6 @@ def _summarise(robot: str, base: str, model: str, out: Path, log: Log, true_wren
 
 def _print(result: Mapping[str, Any]) -> None:
     show_verdict(result)
-    heads = [f"{axis} {unit}" for axis, unit in zip(WRENCH_AXES, WRENCH_UNITS, strict=True)]
     rows = {
         f"{name}, {result['seconds'][phase]:.0f} s": result[phase]
         for phase, name in PHASES.items()
@@ -230,12 +237,10 @@ def _print(result: Mapping[str, Any]) -> None:
     }
     old = result.get("as_shipped", {})
     rows |= {f"{phase}, shipped file": old[phase] for phase in ("free", "contact") if old.get(phase)}
-    table = joint_table(rows, *heads, first="force RMS error")
-    for name, error in rows.items():
-        table.add_row(name, *(f"{error[axis]:.2f}" for axis in WRENCH_AXES))
+    table = wrench_table(rows, "force RMS error")
     table.add_row("within 2 std", *(f"{100 * result['within_two_std'][a]:.0f} %" for a in WRENCH_AXES))
     console.print(table)
     if busy := result.get("pace", {}).get("busy"):
         console.print(busy, style="bold yellow")
     print_files({name: result[name] for name in ("bag", "picture") if name in result})
-    console.print(f"next: {result['next']}")
+    print_next(result)

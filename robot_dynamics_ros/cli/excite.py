@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robot_dynamics_ros.cli.demo_robots import working_pose
 from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, refuse_options, robot_option, view_file_option
-from robot_dynamics_ros.cli.printed import console, print_files, stderr
+from robot_dynamics_ros.cli.printed import console, print_files, progress_bar, stderr
 from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.verdict import word
@@ -128,12 +127,11 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
     if o["clearance"] is None:
         model = RobotModel(arm.kinematic_chain(), arm.joint_names)
         limits = replace(limits, clearance=usual_clearance(model, limits))
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
-        task = bar.add_task("searching", text="")
+    with progress_bar() as bar:
+        task = bar.add_task("searching")
 
         def report(done: int, total: int, text: str) -> None:
-            bar.update(task, completed=done, total=total, text=text)
+            bar.update(task, completed=done, total=total, description=f"searching {text}")
 
         sizes = {to: o[option] for option, to in SIZES[kind].items() if to and o[option] is not None}
         if o["learned"] is not None:
@@ -151,14 +149,13 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
 
 def _for_what_is_open(state: Path, arm: RobotFile, limits: Limits) -> tuple[Excitation, str]:
     """The shortest motion that shows the parameters that the recordings of `learn` leave open."""
-    from robot_dynamics_ros.learning.fleet import prior_of_file
     from robot_dynamics_ros.learning.observability import shortest_motion
     from robot_dynamics_ros.learning.session import Session
     from robot_dynamics_ros.learning.store import Store
 
-    Store(state)  # raises where nothing is learned: a directory that is no state does not become one
-    store = Store(state, arm)
-    session = Session.of(store, prior_of_file(store, None))
+    store = Store(state)  # raises where nothing is learned: a directory that is no state does not become one
+    store.refuse_other(arm)
+    session = Session.of(store)
     motion, shown = shortest_motion(session.prior, session.known().state, limits)
     return motion, f"shows {len(shown)} of the open parameters{': ' * bool(shown)}{', '.join(shown)}"
 

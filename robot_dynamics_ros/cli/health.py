@@ -15,7 +15,7 @@ from robot_dynamics_ros.cli.options import (
     topic_option,
     view_file_option,
 )
-from robot_dynamics_ros.cli.printed import console, progress, show_verdict, stderr, write_json
+from robot_dynamics_ros.cli.printed import console, print_next, progress, show_verdict, stderr, write_json
 from robot_dynamics_ros.errors import DataError, printable
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -86,7 +86,7 @@ def command(
         from robot_dynamics_ros.viewer.files import write_series_rrd
 
         console.print(f"view: {write_series_rrd(*curves(over_time), arm.joint_names, view_file)}")
-    console.print(f"next: {results[name]['next']}")
+    print_next(results[name])
 
 
 def _refuse_namesakes(bags: Iterable[Path]) -> None:

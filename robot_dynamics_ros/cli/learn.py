@@ -55,23 +55,17 @@ def command(
     """
     from robot_dynamics_ros.identification.arm.state import Options
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
-    from robot_dynamics_ros.learning.fleet import prior_of_file
     from robot_dynamics_ros.learning.observability import knowledge
     from robot_dynamics_ros.learning.report import judged, write_report
     from robot_dynamics_ros.learning.session import Session
     from robot_dynamics_ros.learning.store import Store
 
     store = Store(state, any_robot(robot))
-    given = prior_of_file(store, prior)
-    session = Session.of(store, given, Options(effort=effort, topic=topic))
+    session = Session.of(store, Options(effort=effort, topic=topic), prior)
     for name in forget:
-        store.move(name, "recordings", None)
-        store.note("forgotten", name)
-        session.lines.append(f"forgotten: {name}")
+        session.forget(name)
     for name in accept:
-        store.move(name, "held", "recordings")
-        store.note("accepted", name)
-        session.lines.append(f"accepted: {name}")
+        session.accept(name)
     with stderr.status("learning") as status:
         session.learn(bags, status.update)
     try:

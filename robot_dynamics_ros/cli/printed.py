@@ -17,6 +17,7 @@ from rich.text import Text
 
 from robot_dynamics_ros.errors import printable
 from robot_dynamics_ros.outputs import write_atomically
+from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
 
 T = TypeVar("T")
 
@@ -95,10 +96,15 @@ def show_verdict(result: Mapping[str, Any]) -> None:
         console.print(text)
 
 
-def end_with(result: Mapping[str, Any]) -> None:
-    """Print the next command; a result that is not usable has exit status NOT_USABLE."""
+def print_next(result: Mapping[str, Any]) -> None:
+    """The next command of a verdict, where it has one."""
     if result["next"]:
         console.print(f"next: {result['next']}")
+
+
+def end_with(result: Mapping[str, Any]) -> None:
+    """Print the next command; a result that is not usable has exit status NOT_USABLE."""
+    print_next(result)
     if result["level"] == "bad":
         click.get_current_context().exit(NOT_USABLE)
 
@@ -117,13 +123,23 @@ def joint_table(names: Iterable[str], *heads: str, first: str = "joint") -> Any:
     return Table(Column(first, overflow="fold", width=widest), *numbers, box=None, pad_edge=False)
 
 
+def wrench_table(rows: Mapping[str, Mapping[str, float]], first: str = "") -> Any:
+    """Table of wrenches by name, a column per axis."""
+    heads = [f"{axis} {unit}" for axis, unit in zip(WRENCH_AXES, WRENCH_UNITS, strict=True)]
+    table = joint_table(rows, *heads, first=first)
+    for name, values in rows.items():
+        table.add_row(name, *(f"{values[axis]:.2f}" for axis in WRENCH_AXES))
+    return table
+
+
+def progress_bar() -> Progress:
+    """On stderr; silent where that is no terminal."""
+    share = TextColumn("{task.percentage:>3.0f}%")
+    columns = (TextColumn("{task.description}"), BarColumn(), share, TimeRemainingColumn())
+    return Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
+
+
 def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T]:
-    """Iterate with a progress bar on stderr; silent where stderr is no terminal."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
+    """Iterate with a progress bar."""
+    with progress_bar() as bar:
         yield from bar.track(items, total=total, description=text)

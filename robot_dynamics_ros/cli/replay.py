@@ -22,7 +22,7 @@ from robot_dynamics_ros.cli.options import (
     topic_option,
     view_file_option,
 )
-from robot_dynamics_ros.cli.printed import console, end_with, joint_table, progress, show_verdict, write_json
+from robot_dynamics_ros.cli.printed import console, end_with, progress, show_verdict, wrench_table, write_json
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import calibration
 from robot_dynamics_ros.estimators.collision import CollisionDetector
@@ -33,7 +33,7 @@ from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
+from robot_dynamics_ros.signals import WRENCH_AXES
 
 SHOWN = 10  # collisions that are printed; replay.json has all
 ROWS = (  # state of wrench_metrics -> word
@@ -189,11 +189,7 @@ def show(result: Replay, said: list[str]) -> None:
     rows = {"median of |wrench|": s["wrench_median"], "median std": s["wrench_std_median"]}
     if s["contact_share"]:
         rows["median in contact"] = s["wrench_in_contact"]
-    heads = [f"{axis} {unit}" for axis, unit in zip(WRENCH_AXES, WRENCH_UNITS, strict=True)]
-    table = joint_table(rows, *heads, first="")
-    for name, values in rows.items():
-        table.add_row(name, *(f"{values[axis]:.2f}" for axis in WRENCH_AXES))
-    console.print(table)
+    console.print(wrench_table(rows))
     status = ", ".join(f"{count} {name}" for name, count in s["status"].items() if count)
     console.print(f"{s['samples']} samples: {status}")
     if s["degraded"]:

@@ -16,9 +16,7 @@ import numpy as np
 
 from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
-from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.learning.fleet import prior_of_file
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import UNREADABLE
@@ -103,7 +101,7 @@ def read_batch(path: Path) -> Log:
 def learn_batch(state: str | Path, path: Path) -> list[str]:
     """Learn one batch, offer a better robot file where there is one, and remove the batch. Raises DataError."""
     store = Store(state)
-    session = Session.of(store, prior_of_file(store, None), DEFAULTS)
+    session = Session.of(store)
     log = read_batch(path)
     try:
         refuse(log, store.columns.robot, path.stem)

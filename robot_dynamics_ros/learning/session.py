@@ -16,6 +16,7 @@ from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, cut_in_time
 from robot_dynamics_ros.learning.changes import change_since, viscosity_between, without_viscosity
+from robot_dynamics_ros.learning.fleet import prior_of_file
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
 from robot_dynamics_ros.learning.proposal import Proposal, propose
 from robot_dynamics_ros.learning.running import Running
@@ -39,9 +40,19 @@ class Session:
     _known: Running | None = None
 
     @classmethod
-    def of(cls, store: Store, prior: Prior | None = None, options: Options = DEFAULTS) -> Session:
-        """With the prior of the first robot file where none is given."""
-        return cls(store, prior or file_prior(store.columns), options)
+    def of(cls, store: Store, options: Options = DEFAULTS, fleet: Path | None = None) -> Session:
+        """With the prior of a fleet, from a given file or kept in the directory, else that of the first robot file."""
+        return cls(store, prior_of_file(store, fleet) or file_prior(store.columns), options)
+
+    def forget(self, name: str) -> None:
+        """Remove a learned recording. Raises DataError as Store.move()."""
+        self.store.move(name, "recordings", None)
+        self._say("forgotten", name, note=True)
+
+    def accept(self, name: str) -> None:
+        """Learn from a recording that was held back. Raises DataError as Store.move()."""
+        self.store.move(name, "held", "recordings")
+        self._say("accepted", name, note=True)
 
     def learn(self, bags: Sequence[str | Path], progress: Callable[[str], None] = lambda text: None) -> None:
         """Fold in bags, in the order of their time; one that says nothing usable is left out with its reason."""

@@ -50,10 +50,16 @@ class Store:
             file_prior(Columns(robot))  # a robot that cannot be learned leaves no directory behind
             save_robot(robot, first, changed=[])
         self.columns = Columns(load_robot(first))
-        if robot is not None and not _same_arm(robot, self.columns.robot):
+        if robot is not None:
+            self.refuse_other(robot)
+
+    def refuse_other(self, robot: RobotFile) -> None:
+        """Raises DataError where the directory is of another arm."""
+        own = self.columns.robot
+        same = own.joint_names == robot.joint_names
+        if not (same and np.allclose(robot._placements(), own._placements(), atol=1e-6)):
             raise DataError(
-                f"{self.directory}: is the state of {self.columns.robot.name}, not of {robot.name}: joints or "
-                "kinematics differ"
+                f"{self.directory}: is the state of {own.name}, not of {robot.name}: joints or kinematics differ"
             )
 
     # -- recordings ---------------------------------------------------------------------------------------------------
@@ -100,7 +106,7 @@ class Store:
         self.offer(None)
         return save(triangle, self._path(folder, triangle.about["sha256"]))
 
-    def move(self, name: str, source: str, target: str | None) -> Triangle:
+    def move(self, name: str, source: str, target: str | None) -> None:
         """Take the recording of a name or hash out of one folder into another (None: forget it).
 
         Raises DataError for a name that is not there, or that is there more than once.
@@ -115,7 +121,6 @@ class Store:
             self.add(found[0], target)
         self.offer(None)  # it may be learned from what is taken out
         self._path(source, found[0].about["sha256"]).unlink()
-        return found[0]
 
     def _path(self, folder: str, sha256: str) -> Path:
         return self.directory / folder / f"{sha256[:16]}.triangle"
@@ -199,7 +204,3 @@ def _entry(item: Any) -> dict[str, Any]:
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("an entry without date, what and text")
     return found
-
-
-def _same_arm(a: RobotFile, b: RobotFile) -> bool:
-    return a.joint_names == b.joint_names and np.allclose(a._placements(), b._placements(), atol=1e-6)

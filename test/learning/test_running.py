@@ -51,7 +51,7 @@ def test_only_new_recordings_are_read(worker, store, monkeypatch):
 
 
 def test_a_session_reads_no_old_recording_for_a_new_one(worker, store, monkeypatch):
-    session = Session.of(store, worker.prior, Options(effort="torque"))
+    session = Session(store, worker.prior, Options(effort="torque"))
     session.known()
     monkeypatch.setattr(Store, "triangles", lambda *_, **__: pytest.fail("old recordings were read"))
     from robot_dynamics_ros.identification.dataset.recording import recording
@@ -65,7 +65,7 @@ def test_a_table_whose_clock_is_no_date_is_learned_at_that_of_its_file(worker, s
     log, path = worker.logs[3], tmp_path / "day3.npz"
     np.savez(path, time=log.time, q=log.q, qd=log.qd, effort=log.effort)
     os.utime(path, ns=(int(log.stamp_ns[0]),) * 2)
-    session = Session.of(store, worker.prior, Options(effort="torque"))
+    session = Session(store, worker.prior, Options(effort="torque"))
     session.learn([path])
     assert session.lines[0] == f"dated: {path}: its stamps are no dates, that of the file is taken"
     assert session.known().time == pytest.approx(1e-9 * log.stamp_ns[0])

@@ -76,7 +76,7 @@ def test_a_warmer_lubricant_is_recognised_and_learned_at_the_temperature_of_the_
 
 
 def test_one_cold_and_one_warm_recording_say_what_they_show(worker, tmp_path):
-    session = Session.of(Store(tmp_path / "state", worker.robot), worker.prior, Options(effort="torque"))
+    session = Session(Store(tmp_path / "state", worker.robot), worker.prior, Options(effort="torque"))
     warm = replace(worker, who=replace(worker.who, temperature=worker.who.temperature + 15.0)).log(1)
     for day, log in enumerate((worker.logs[0], warm)):
         session.add(recording(log, f"day{day}"), str(day) * 64)

@@ -7,6 +7,8 @@ gap is that of the links alone. NMSE: mean squared error over mean torque, summe
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bench.papers.labs import calibration as calibration_lab
@@ -86,7 +88,7 @@ def cad_model(found: Identification) -> IdentifiedModel:
         rows = JointRows(A, np.arange(A.shape[1]), motion.effort[:, j] - rest)
         own = np.array(structure.laws[j].non_negative)  # as of the identified model
         friction.append(solve([rows], A.shape[1], non_negative=own).x)
-    return found.consistent.with_inertia(phi, friction)
+    return replace(found.consistent, phi=phi, friction=tuple(friction))
 
 
 def nmse(found: Identification, rec: Recording, model: IdentifiedModel) -> float:

@@ -10,7 +10,7 @@ from synthetic import excitation, torque, truth_of
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter, known_rotors, prior_of
+from robot_dynamics_ros.identification.arm.solvers.fitting import fitted, known_rotors, prior_of
 from robot_dynamics_ros.identification.arm.state import PRIOR
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
@@ -32,16 +32,15 @@ def noisy_log(seed, noise):
     return Log(ROBOT.joint_names, stamp, signals, stamp)
 
 
-def fitter(rec, held=None):
+def fit(rec, held=None):
     s = structure()
     motion = motion_of([rec], s)
-    return Fitter(RIGID, s, motion, prior_of(ROBOT, RIGID, s, 1e-3, motion), held)
+    return fitted(RIGID, s, motion, prior_of(ROBOT, RIGID, s, 1e-3, motion), held)
 
 
 def test_known_rotors_make_the_links_separable():
     rec = recording(noisy_log(11, 0.0), "a")
-    free, bound = fitter(rec), fitter(rec, known_rotors(ROBOT, RIGID, structure()))
-    a, b = free.run(), bound.run()
+    a, b = fit(rec), fit(rec, known_rotors(ROBOT, RIGID, structure()))
     base = RIGID.base
     assert not a.solution.separable[: base.size].all() and b.solution.separable[: base.size].all()
     for j, place in structure().places("ia", base.size).items():
@@ -77,5 +76,5 @@ def test_poses_that_hardly_differ_make_no_offset_of_gravity():
     q, qd, qdd = m.q[:1] + 0.02 * (m.q - m.q[:1]), 0.02 * m.qd, 0.02 * m.qdd
     effort = torque(ROBOT, TRUTH, q, qd, qdd) + np.random.default_rng(3).standard_normal(q.shape)
     near = replace(m, q=q, qd=qd, qdd=qdd, effort=effort, measured=q)
-    x = Fitter(RIGID, s, near, prior_of(ROBOT, RIGID, s, PRIOR, near)).run().solution.x
+    x = fitted(RIGID, s, near, prior_of(ROBOT, RIGID, s, PRIOR, near)).solution.x
     assert max(abs(x[k]) for k in s.places("fo", RIGID.base.size).values()) < 0.3  # Nm; without a prior 5.7

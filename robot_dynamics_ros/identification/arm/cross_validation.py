@@ -57,9 +57,9 @@ class CrossValidation:
         self.order, self.edges, self.members = cells(folds)
         self.sets, self.base = len(folds), self.W.shape[2]
         weights = None if motion.weight is None else list(motion.weight.T)
-        size = int(structure.index(self.base)[-1][-1]) + 1
         self._first = structure, self._made(structure)
-        solution = solve(StoredRows(self._first[1], gram_triangle), size, iterations=1, row_weights=weights)
+        rows = StoredRows(self._first[1], gram_triangle)
+        solution = solve(rows, structure.size(self.base), iterations=1, row_weights=weights)
         self.weight, self.variance = solution.weights, solution.sigma**2
         self.power = (self.weight * motion.effort**2).sum(0) * self.sets  # (n,) of each joint's effort
 
@@ -109,7 +109,7 @@ class CrossValidation:
     def _held_out(self, grams: list[np.ndarray], structure: Structure) -> np.ndarray:
         """Squared error (n, F) of every joint in every fold under what the other folds identify."""
         index = structure.index(self.base)
-        size, (folds, *_) = int(index[-1][-1]) + 1, grams[0].shape
+        size, (folds, *_) = structure.size(self.base), grams[0].shape
         H, h = np.zeros((folds, size, size)), np.zeros((folds, size, 1))
         for G, own, variance in zip(grams, index, self.variance, strict=True):
             rest, k = (G.sum(0) / self.sets - G) / variance, len(own)

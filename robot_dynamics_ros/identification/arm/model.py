@@ -111,6 +111,10 @@ class Structure:
         """The same with further terms in the law of joint j."""
         return self.with_laws([*self.laws[:j], self.laws[j].with_terms(terms), *self.laws[j + 1 :]])
 
+    def size(self, base: int) -> int:
+        """Number of parameters: base parameters and friction terms."""
+        return base + sum(len(law.terms) for law in self.laws)
+
     def index(self, base: int) -> list[np.ndarray]:
         """Global parameter numbers of every joint's rows: base parameters, then its own friction terms."""
         starts = base + np.concatenate([[0], np.cumsum([len(law.terms) for law in self.laws])])
@@ -172,10 +176,6 @@ class IdentifiedModel:
         b = rigid.base.size
         friction = tuple(solution.x[i[b:]] for i in structure.index(b))
         return cls(rigid, structure, rigid.base.to_standard(solution.x[:b]), friction, solution)
-
-    def with_inertia(self, phi: np.ndarray, friction: Sequence[np.ndarray]) -> IdentifiedModel:
-        """The same structure with other numbers, e.g. physically consistent ones."""
-        return replace(self, phi=phi, friction=tuple(friction))
 
     def load(self, motion: Motion) -> np.ndarray:
         """Torque without friction and rotor inertia (N, n) [Nm]."""

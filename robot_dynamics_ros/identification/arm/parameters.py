@@ -12,7 +12,7 @@ from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel, fit_live
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, coupled_statement
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
-from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter, known_rotors, prior_of
+from robot_dynamics_ros.identification.arm.solvers.fitting import fitted, known_rotors, prior_of
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import recording_weights, slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import Identification, note
@@ -31,11 +31,11 @@ def fit_parameters(state: Identification) -> None:
     consistent model.
     """
     structure = state.structure.remembering(loaded=True)
-    first = _fitter(state, structure).run(rough=True)  # whose links load friction of the second
+    first = _fitted(state, structure, rough=True)  # whose links load friction of the second
     state.rotor_included, rotors = rotor_included(state.robot, first)
     if not state.rotor_included:  # by deviations that cover what the law leaves of the effort
         state.rotor_included, rotors = rotor_included(state.robot, with_uncertainty(first, state.motion))
-    state.fit = _fitter(state, structure, first).run(rough=True)
+    state.fit = _fitted(state, structure, first, rough=True)
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
     note(state.statements, rotors)
 
@@ -49,26 +49,28 @@ def fit_together(state: Identification) -> None:
     live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
     structure = state.structure.turning([motor.place for motor in live.motors])
     state.structure = structure.with_laws([a.columns(b) for a, b in zip(laws, structure.laws, strict=True)])
-    state.fit = _fitter(state, state.structure, live).run()
+    state.fit = _fitted(state, state.structure, live)
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
     state.live, _ = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, laws, live.motors)
     state.fit = with_uncertainty(state.fit, state.motion)
     note(state.statements, _widen(state), coupled_statement(state.robot, state.structure))
 
 
-def _fitter(state: Identification, structure: Structure, before: IdentifiedModel | LiveModel | None = None) -> Fitter:
-    """Solver of a structure; before: a model whose links load friction, and whose errors give samples less weight where
-    joints stand; rotor inertias that are not sought are known then.
+def _fitted(
+    state: Identification, structure: Structure, before: IdentifiedModel | LiveModel | None = None, rough: bool = False
+) -> IdentifiedModel:
+    """The model of a structure, as fitted(); before: a model whose links load friction, and whose errors give samples
+    less weight where joints stand; rotor inertias that are not sought are known then.
     """
     prior = prior_of(state.robot, state.rigid, structure, state.options.prior, state.motion)
     if before is None:
-        return Fitter(state.rigid, structure, state.motion, prior)
+        return fitted(state.rigid, structure, state.motion, prior, rough=rough)
     known, motion = None, state.motion
     if state.options.known_rotor:
         known = known_rotors(state.robot, state.rigid, structure, state.rotor_included)
     if any(stretches := slow_stretches(motion)):
         motion = replace(motion, weight=slow_weights(motion.effort - before.predict(motion), motion, stretches))
-    return Fitter(state.rigid, structure, motion, prior, known, before.phi)
+    return fitted(state.rigid, structure, motion, prior, known, before.phi, rough)
 
 
 def _widen(state: Identification) -> str:

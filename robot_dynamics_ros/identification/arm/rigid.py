@@ -62,11 +62,15 @@ class RigidModel:
 
     def base_regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Base columns W (n, N, b) of a motion q, qd, qdd (N, n) [rad, rad/s, rad/s2]: the rows of joint j are W[j]."""
-        return self._stacked(q, qd, qdd, self.base.independent)
+        return self.regressor(q, qd, qdd, self.base.independent)
 
-    def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Columns W (n, N, k) of the standard parameters with numbers `columns` (k,), of a motion q, qd, qdd (N, n)."""
-        return self._stacked(q, qd, qdd, columns)
+    def regressor(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Columns W (n, N, k) of the standard parameters with numbers `columns` (k,), None: all, of a motion (N, n)."""
+        q, qd, qdd = (np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd))
+        W = self.model.stacked_regressor(q, qd, qdd, columns=None if columns is None else columns.tolist())
+        return W.T.reshape(W.shape[1], self.n, len(q)).transpose(1, 2, 0)
 
     def torque(self, phi: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Inverse dynamics (N, n) [Nm] with standard parameters phi (10 n,), possible bodies or not."""
@@ -78,19 +82,14 @@ class RigidModel:
         out = np.empty_like(arrays[0])  # links are reported in other frames than the recursion's: by the regressor
         for a in range(0, len(q), CHUNK):
             part = slice(a, a + CHUNK)
-            out[part] = (self._stacked(arrays[0][part], arrays[1][part], arrays[2][part], None) @ phi).T
+            out[part] = (self.regressor(*(x[part] for x in arrays)) @ phi).T
         return out
-
-    def _stacked(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
-        q, qd, qdd = (np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd))
-        W = self.model.stacked_regressor(q, qd, qdd, columns=None if columns is None else columns.tolist())
-        return W.T.reshape(W.shape[1], self.n, len(q)).transpose(1, 2, 0)
 
     def _base(self) -> BaseParameters:
         rng, samples = np.random.default_rng(0), 300
         q = rng.uniform(-np.pi, np.pi, (samples, self.n))
         qd, qdd = rng.uniform(-2, 2, (samples, self.n)), rng.uniform(-5, 5, (samples, self.n))
-        return base_parameters(self._stacked(q, qd, qdd, None).reshape(samples * self.n, -1))
+        return base_parameters(self.regressor(q, qd, qdd).reshape(samples * self.n, -1))
 
 
 def base_parameters(W: np.ndarray) -> BaseParameters:

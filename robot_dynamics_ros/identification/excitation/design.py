@@ -84,8 +84,3 @@ def _best_of(
 def refusal(nearest: list[Breach]) -> DataError:
     """That no motion was found, and why: what the nearest one breaks, the worst first."""
     return DataError(f"no motion found keeps the limits: {nearest[0]}; {nearest[0].advice}, or try another seed")
-
-
-def excitation(criteria: Criteria, t: np.ndarray, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Excitation:
-    """The motion (q, qd, qdd), each (N, n), at times t (N,) [s]."""
-    return Excitation(t, *motion, criteria.condition(*motion))

@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation.check import Breach, breaches
-from robot_dynamics_ros.identification.excitation.design import Excitation, Progress, excitation, refusal
+from robot_dynamics_ros.identification.excitation.design import Excitation, Progress, refusal
 from robot_dynamics_ros.identification.excitation.limits import USE, Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.space import Pose, tcp_speed
@@ -51,7 +51,7 @@ def design_points(
     if best is None:
         raise refusal(_broken(criteria, nearest[1][0], nearest[1][1:]))
     t, q, qd, qdd = best[1]
-    return excitation(criteria, t, (q, qd, qdd))
+    return Excitation(t, q, qd, qdd, criteria.condition(q, qd, qdd))
 
 
 def _broken(criteria: Criteria, t: np.ndarray, motion: Sequence[np.ndarray]) -> list[Breach]:

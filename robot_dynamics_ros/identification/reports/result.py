@@ -15,7 +15,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, Joint
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.rigid import base_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
-from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
+from robot_dynamics_ros.identification.arm.solvers.fitting import fitted
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_friction
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.written_file import file_effort, live_torques
@@ -228,4 +228,4 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     law = JointFriction(SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia"))
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
-    return Fitter(found.rigid, structure, replace(found.motion, weight=None)).run(rough=True).predict
+    return fitted(found.rigid, structure, replace(found.motion, weight=None), rough=True).predict

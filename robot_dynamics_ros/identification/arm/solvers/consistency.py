@@ -9,7 +9,7 @@ Every pseudo-inertia positive definite means M(q) > 0 for all q.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,12 +50,7 @@ def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def consistent(
-    solution: Solution,
-    P: np.ndarray,
-    rotor: np.ndarray,
-    phi0: np.ndarray,
-    rotor0: np.ndarray,
-    rotor_positive: bool = True,
+    solution: Solution, P: np.ndarray, rotor: np.ndarray, phi0: np.ndarray, rotor0: np.ndarray, rotor_positive: bool
 ) -> Consistent:
     """Physically consistent parameters nearest to a solution in its own metric.
 
@@ -222,4 +217,4 @@ def make_consistent(
     result: Consistent = consistent(model.solution, P, rotor, phi0, known[joints], rotor_positive)
     inertia = np.full(robot.n_joints, np.nan)
     inertia[joints] = result.rotor
-    return model.with_inertia(result.phi, [result.x[i[b:]] for i in index]), inertia
+    return replace(model, phi=result.phi, friction=tuple(result.x[i[b:]] for i in index)), inertia

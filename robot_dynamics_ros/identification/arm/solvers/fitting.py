@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structu
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import LEAST_ROTOR, initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
-from robot_dynamics_ros.identification.arm.solvers.least_squares import ROUNDS, Solution, solve
+from robot_dynamics_ros.identification.arm.solvers.least_squares import ROUNDS, solve
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.stretches import thinned
 from robot_dynamics_ros.robot_file import RobotFile
@@ -26,9 +26,8 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
     only what the data leave open. An unknown rotor inertia is 0, give or take one that takes all of the effort.
     """
     b = rigid.base.size
-    size = int(structure.index(b)[-1][-1]) + 1
     phi = initial_parameters(robot)
-    rows, z = np.zeros((b + 2 * rigid.n, size)), np.zeros(b + 2 * rigid.n)
+    rows, z = np.zeros((b + 2 * rigid.n, structure.size(b))), np.zeros(b + 2 * rigid.n)
     if robot.links is not None and phi is not None:
         beta = rigid.base.from_standard(phi)
         scale = np.maximum(np.abs(beta), 1e-2)
@@ -64,33 +63,24 @@ def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, incl
     return {k: float(rotor[j]) for j, k in places.items()}
 
 
-class Fitter:
-    """Solves one structure on one motion; `load` (10 n,): the links whose torque loads friction."""
-
-    def __init__(
-        self,
-        rigid: RigidModel,
-        structure: Structure,
-        motion: Motion,
-        prior: Prior | None = None,
-        known: Mapping[int, float] | None = None,
-        load: np.ndarray | None = None,
-    ) -> None:
-        self.rigid, self.structure, self.motion, self.prior = rigid, structure, motion, prior
-        self.known, self.load = known, load
-        self.base = rigid.base.size
-        self.size = int(structure.index(self.base)[-1][-1]) + 1
-
-    def run(self, rough: bool = False) -> IdentifiedModel:
-        """The model; rough: from ROUGH_ROWS alone, in ROUGH rounds."""
-        return IdentifiedModel.from_solution(self.rigid, self.structure, self._solution(rough))
-
-    def _solution(self, rough: bool) -> Solution:
-        motion = thinned(self.motion, ROUGH_ROWS) if rough else self.motion
-        rows, weight, prior = FusedRows(self.rigid, self.structure, motion, self.load), motion.weight, self.prior
-        if prior is not None:  # as strong beside some of the samples as beside all
-            share = np.sqrt(len(motion) / len(self.motion))
-            prior = share * prior[0], share * prior[1]
-        weights = None if weight is None else list(weight.T)
-        limited = self.structure.non_negative(self.base)
-        return solve(rows, self.size, prior, ROUGH if rough else ROUNDS, weights, limited, self.known)
+def fitted(
+    rigid: RigidModel,
+    structure: Structure,
+    motion: Motion,
+    prior: Prior | None = None,
+    known: Mapping[int, float] | None = None,
+    load: np.ndarray | None = None,
+    rough: bool = False,
+) -> IdentifiedModel:
+    """The model of a structure on a motion; load (10 n,): the links whose torque loads friction; rough: from ROUGH_ROWS
+    alone, in ROUGH rounds.
+    """
+    part = thinned(motion, ROUGH_ROWS) if rough else motion
+    if prior is not None:  # as strong beside some of the samples as beside all
+        share = np.sqrt(len(part) / len(motion))
+        prior = share * prior[0], share * prior[1]
+    weights = None if part.weight is None else list(part.weight.T)
+    rows, limited = FusedRows(rigid, structure, part, load), structure.non_negative(rigid.base.size)
+    size, rounds = structure.size(rigid.base.size), ROUGH if rough else ROUNDS
+    solution = solve(rows, size, prior, rounds, weights, limited, known)
+    return IdentifiedModel.from_solution(rigid, structure, solution)

@@ -83,13 +83,26 @@ struct RigidBody {
   py::object coriolis(const py::object& q, const py::object& qd, const Optional& out, int threads) const {
     return dynamics({{"q", q}, {"qd", qd}}, out, no_gravity.data(), threads, 1, -1);
   }
-  py::object mass_matrix(const py::object& q, const Optional& out, int threads) const {
+  // A function of the positions alone.
+  template <class One, class Many>
+  py::object of_positions(const py::object& q, std::vector<py::ssize_t> tail, const Optional& out, int threads, One one,
+                          Many many) const {
     return run(
-        {{"q", q}}, {chain.n, chain.n}, out, chain.gravity.data(), threads,
-        [](const ChainView& v, const Inputs& x, double* y) { active_kernels.mass_matrix(v, x[0], y); },
-        [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
-          active_kernels.mass_matrix_batch(v, N, x[0], y);
-        });
+        {{"q", q}}, std::move(tail), out, chain.gravity.data(), threads,
+        [=](const ChainView& v, const Inputs& x, double* y) { one(v, x[0], y); },
+        [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) { many(v, N, x[0], y); });
+  }
+  py::object mass_matrix(const py::object& q, const Optional& out, int threads) const {
+    const KernelTable& k = active_kernels;
+    return of_positions(q, {chain.n, chain.n}, out, threads, k.mass_matrix, k.mass_matrix_batch);
+  }
+  py::object fk(const py::object& q, const Optional& out, int threads) const {
+    const KernelTable& k = active_kernels;
+    return of_positions(q, {chain.n + 1, 4, 4}, out, threads, k.forward_kinematics, k.forward_kinematics_batch);
+  }
+  py::object jacobian(const py::object& q, const Optional& out, int threads) const {
+    const KernelTable& k = active_kernels;
+    return of_positions(q, {6, chain.n}, out, threads, k.jacobian, k.jacobian_batch);
   }
   py::object regressor(const py::object& q, const py::object& qd, const py::object& qdd, const Optional& out,
                        const py::object& gravity, int threads) const {
@@ -99,22 +112,6 @@ struct RigidBody {
         [](const ChainView& v, const Inputs& x, double* y) { active_kernels.regressor(v, x[0], x[1], x[2], y); },
         [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
           active_kernels.regressor_batch(v, N, x[0], x[1], x[2], y);
-        });
-  }
-  py::object fk(const py::object& q, const Optional& out, int threads) const {
-    return run(
-        {{"q", q}}, {chain.n + 1, 4, 4}, out, chain.gravity.data(), threads,
-        [](const ChainView& v, const Inputs& x, double* y) { active_kernels.forward_kinematics(v, x[0], y); },
-        [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
-          active_kernels.forward_kinematics_batch(v, N, x[0], y);
-        });
-  }
-  py::object jacobian(const py::object& q, const Optional& out, int threads) const {
-    return run(
-        {{"q", q}}, {6, chain.n}, out, chain.gravity.data(), threads,
-        [](const ChainView& v, const Inputs& x, double* y) { active_kernels.jacobian(v, x[0], y); },
-        [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
-          active_kernels.jacobian_batch(v, N, x[0], y);
         });
   }
 

@@ -33,22 +33,19 @@ class type_caster<robot_dynamics::Status> : public type_caster_enum_type<robot_d
 using Array = TypedArray<double>;
 
 // Shape check for setup and batch calls; -1 matches any length.
-inline void require_shape(const py::array& a, const char* name, std::initializer_list<py::ssize_t> shape) {
-  bool same = a.ndim() == static_cast<py::ssize_t>(shape.size());
-  py::ssize_t k = 0;
-  for (py::ssize_t s : shape) {
-    if (!same) break;
-    same = s < 0 || a.shape(k) == s;
-    ++k;
-  }
-  if (same) return;
+inline void require_shape(const py::array& a, const char* name, const py::ssize_t* shape, std::size_t dimensions) {
+  const auto fits = [](py::ssize_t found, py::ssize_t wanted) { return wanted < 0 || wanted == found; };
+  if (std::equal(a.shape(), a.shape() + a.ndim(), shape, shape + dimensions, fits)) return;
   std::ostringstream text;
   text << name << " has shape (";
   for (py::ssize_t i = 0; i < a.ndim(); ++i) text << (i ? ", " : "") << a.shape(i);
   text << "), expected (";
-  k = 0;
-  for (py::ssize_t s : shape) text << (k++ ? ", " : "") << (s < 0 ? std::string("N") : std::to_string(s));
+  for (std::size_t i = 0; i < dimensions; ++i)
+    text << (i ? ", " : "") << (shape[i] < 0 ? std::string("N") : std::to_string(shape[i]));
   throw std::invalid_argument(text.str() + ")");
+}
+inline void require_shape(const py::array& a, const char* name, std::initializer_list<py::ssize_t> shape) {
+  require_shape(a, name, shape.begin(), shape.size());
 }
 template <class T>
 void require_shape(const TypedArray<T>& a, const char* name, std::initializer_list<py::ssize_t> shape) {

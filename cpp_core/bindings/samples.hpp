@@ -145,9 +145,7 @@ struct BatchOutput {
     } else {
       array = writable_output(out);
       if (!py::isinstance<Array>(out)) throw std::invalid_argument("out is not C-contiguous");
-      bool same = array.ndim() == py::ssize_t(shape.size());
-      for (std::size_t k = 0; same && k < shape.size(); ++k) same = array.shape(k) == shape[k];
-      if (!same) wrong_shape(shape);
+      require_shape(array, "out", shape.data(), shape.size());
       require_apart(array.data(), array.size(), x, like_input);
     }
     data_ = array.mutable_data();
@@ -156,13 +154,6 @@ struct BatchOutput {
 
  private:
   double* data_;
-
-  void wrong_shape(const std::vector<py::ssize_t>& shape) const {
-    if (shape.size() == 1) require_shape(array, "out", {shape[0]});
-    if (shape.size() == 2) require_shape(array, "out", {shape[0], shape[1]});
-    if (shape.size() == 3) require_shape(array, "out", {shape[0], shape[1], shape[2]});
-    require_shape(array, "out", {shape[0], shape[1], shape[2], shape[3]});
-  }
 };
 
 // Memory of a large result. The last block that Python let go of serves the next result: its pages are there already,

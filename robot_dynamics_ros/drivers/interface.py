@@ -23,6 +23,7 @@ from robot_dynamics_ros.drivers.stream import Clock, Statistics
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.waiting import wait_until
 
 
 @dataclass(frozen=True)
@@ -124,15 +125,7 @@ class Driver(ABC):
 
     def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Go on with `meanwhile`, or with reading, until the condition holds; False when it does not in `seconds`."""
-        end = self.clock.steady() + seconds
-        while not condition():
-            if self.clock.steady() > end:
-                return False
-            if self.meanwhile is not None:
-                self.meanwhile()
-            else:
-                self.read(0.01)
-        return True
+        return wait_until(condition, seconds, self.meanwhile or (lambda: self.read(0.01)), self.clock.steady)
 
     # -- controller ---------------------------------------------------------------------------------------------------
     @property

@@ -36,7 +36,7 @@ class NodePart:
         self._entities.append((destroy, entity))
         return entity
 
-    def _subscribe(self, kind: type, topic: str, callback: Callable[[Any], None], qos: Any, raw: bool = False) -> Any:
+    def subscribe(self, kind: type, topic: str, callback: Callable[[Any], None], qos: Any, raw: bool = False) -> Any:
         """raw: the messages are bytes, as they came; the callback decides what is parsed."""
         subscription = self._node.create_subscription(kind, topic, callback, qos, raw=raw)
         return self._keep(self._node.destroy_subscription, subscription)
@@ -50,7 +50,7 @@ class NodePart:
         publisher: Any = self._node.create_lifecycle_publisher(kind, topic, qos)
         return self._keep(self._node.destroy_lifecycle_publisher, publisher)
 
-    def _trigger(self, name: str, action: Callable[[], str]) -> Any:
+    def trigger(self, name: str, action: Callable[[], str]) -> Any:
         """Service of `action`: success with the text that it returns, failure with a RobotDynamicsError as reason."""
 
         def call(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
+from robot_dynamics_ros.waiting import wait_until
 
 PORT = 5005
 QUEUE = 16384  # states: 6 s at 2.5 kHz
@@ -82,10 +83,7 @@ class UdpLink:
         self._running = True
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        until = time.monotonic() + CONNECT_TIMEOUT
-        while not self.queue.pending and time.monotonic() < until:
-            time.sleep(0.005)
-        if not self.queue.pending:
+        if not wait_until(lambda: self.queue.pending, CONNECT_TIMEOUT):
             self.stop()
             reason = f"{self.last_error or 'no state within 5 s'} (does the program on the LPC run?)"
             raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {reason}")

@@ -17,6 +17,7 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.child_process import receive, send
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.waiting import wait_until
 
 HANG_TIMEOUT = 30.0  # s without a turn of this loop until the process ends itself, without the interpreter
 START_TIMEOUT = 5.0  # s from the upload of the client's program until it must run, as the client itself waits
@@ -81,9 +82,7 @@ class Child:
     def _upload(self) -> None:
         """Send the program and wait until it runs: the client returns before."""
         self._client.reuploadScript()
-        until = time.monotonic() + START_TIMEOUT
-        while not self._client.isProgramRunning() and time.monotonic() < until:
-            time.sleep(POLL)
+        wait_until(self._client.isProgramRunning, START_TIMEOUT, lambda: time.sleep(POLL))
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def do_play(self, rows: np.ndarray, rate: float, speed: float, acceleration: float, split: int) -> None:

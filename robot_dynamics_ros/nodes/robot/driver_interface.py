@@ -141,9 +141,9 @@ class DriverInterface(NodePart):
             self._motion = MotionInterface(node, driver, self._stops, end_torque)
         self.settings, self.lateness = RobotSettings(node, driver), Lateness(driver.clock)
         self._cpu, self._fails = Rate(time.process_time()), False  # as last logged
-        self._trigger("~/rearm", self._rearm)
+        self.trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
-            self._trigger("~/recover", driver.recover)
+            self.trigger("~/recover", driver.recover)
 
     def _make_torque(self) -> TorqueInterface:
         if not isinstance(self._driver, TorqueDriver):

@@ -109,13 +109,13 @@ class Estimates(NodePart):
         self._held, self._missed = False, 0  # a payload, as last logged; missing samples, as last reported
         self._paused = False  # estimates were withheld since the last report
         self._tared, self._silent = "", True  # no sample came within the last second
-        self._trigger("~/reset", self._reset)
+        self.trigger("~/reset", self._reset)
         if "force" in self.running:
-            self._trigger("~/tare", self._tare)
+            self.trigger("~/tare", self._tare)
             answer = self.pipeline.stage("force").answer_payload
-            self._trigger("~/accept_payload", partial(answer, PayloadAnswer.keep))
-            self._trigger("~/refuse_payload", partial(answer, PayloadAnswer.refuse))
-            self._trigger("~/reset_payload", partial(answer, PayloadAnswer.judge))
+            self.trigger("~/accept_payload", partial(answer, PayloadAnswer.keep))
+            self.trigger("~/refuse_payload", partial(answer, PayloadAnswer.refuse))
+            self.trigger("~/reset_payload", partial(answer, PayloadAnswer.judge))
 
     def add_to(self, sample: Sample) -> bool:
         """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published. So they

@@ -48,12 +48,12 @@ class MotionInterface(NodePart):
         self._pace = Pace()
         self._state = self._publish_on(String, "~/motion", LATCHED)
         self._refusals, self._stopped, self._starting = Refusals(self._refuse), 0, threading.Lock()
-        self._subscribe(JointTrajectory, "~/play_trajectory", lambda m: self._receive(m, self._approach), 5, raw=True)
-        self._subscribe(JointTrajectory, "~/joint_trajectory", lambda m: self._receive(m, self._follow), 5, raw=True)
+        self.subscribe(JointTrajectory, "~/play_trajectory", lambda m: self._receive(m, self._approach), 5, raw=True)
+        self.subscribe(JointTrajectory, "~/joint_trajectory", lambda m: self._receive(m, self._follow), 5, raw=True)
         kind = action_type()
         self._action = FollowAction(node, kind, driver.robot, self) if kind is not None else None
         stops.trigger("~/stop", self._stop)
-        self._trigger("~/zero_ft", lambda: self._call(driver.zero_ft, "the sensor is zeroed"))
+        self.trigger("~/zero_ft", lambda: self._call(driver.zero_ft, "the sensor is zeroed"))
 
     def _call(self, action: Callable[[], None], text: str) -> str:
         self._require_active()

@@ -9,7 +9,6 @@ interpreter's lock is held.
 from __future__ import annotations
 
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -21,8 +20,8 @@ from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import NodePart
+from robot_dynamics_ros.waiting import wait_until
 
-PERIOD = 0.002  # s between two looks at a condition
 IDLE_TIMEOUT = 0.5  # s
 
 
@@ -32,14 +31,6 @@ class Stops(NodePart):
     def __init__(self, node: LifecycleBase, wait: Callable[[Callable[[], bool], float], bool]) -> None:
         super().__init__(node)
         self.wait = wait
-
-    def subscribe(self, kind: type, topic: str, callback: Callable[[Any], None], qos: Any) -> Any:
-        """A subscription of the path."""
-        return self._subscribe(kind, topic, callback, qos)
-
-    def trigger(self, name: str, action: Callable[[], str]) -> Any:
-        """A service of the path, as NodePart._trigger()."""
-        return self._trigger(name, action)
 
 
 class StopThread(Stops):
@@ -56,7 +47,7 @@ class StopThread(Stops):
             start_parameter_services=False,
             parameter_overrides=[Parameter("start_type_description_service", value=False)],
         )
-        super().__init__(self._hidden, _polled)  # type: ignore[arg-type]
+        super().__init__(self._hidden, wait_until)  # type: ignore[arg-type]
         self._ended = threading.Event()
         self._executor = EventsExecutor(context=node.context)
         self._executor.add_node(self._hidden)
@@ -72,9 +63,9 @@ class StopThread(Stops):
             except Exception:  # a defect is reported, and the next stop is still served
                 self._names.get_logger().error(traceback.format_exc())
 
-    def subscribe(self, kind: type, topic: str, callback: Callable[[Any], None], qos: Any) -> Any:
+    def subscribe(self, kind: type, topic: str, callback: Callable[[Any], None], qos: Any, raw: bool = False) -> Any:
         """Under the name that the robot's node gives the topic."""
-        return super().subscribe(kind, self._names.resolve_topic_name(topic), callback, qos)
+        return super().subscribe(kind, self._names.resolve_topic_name(topic), callback, qos, raw)
 
     def trigger(self, name: str, action: Callable[[], str]) -> Any:
         """Under the name that the robot's node gives the service."""
@@ -88,13 +79,3 @@ class StopThread(Stops):
         self._executor.shutdown()
         super().destroy()
         self._hidden.destroy_node()
-
-
-def _polled(condition: Callable[[], bool], seconds: float) -> bool:
-    """Until the condition holds; False when it does not in `seconds`."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(PERIOD)
-    return True

@@ -85,11 +85,11 @@ class TorqueInterface(NodePart):
         self._columns: dict[tuple[str, ...], list[int]] = {}
         self._most = LOAD * self.robot.array("limits.torque")
         name = f"{node.value('prefix')}/joint_torque_command"
-        self._commands = self._subscribe(JointState, name, self._command, NEWEST)
+        self._commands = self.subscribe(JointState, name, self._command, NEWEST)
         self._switch = stops.subscribe(Bool, "~/enable_switch", self._on_switch, NEWEST)
-        self._trigger("~/enable_torque", lambda: self._enable(TorqueMode.external))
-        self._trigger("~/enable_guiding", lambda: self._enable(TorqueMode.guide))
-        self._trigger("~/enable_tracking", lambda: self._enable(TorqueMode.track))
+        self.trigger("~/enable_torque", lambda: self._enable(TorqueMode.external))
+        self.trigger("~/enable_guiding", lambda: self._enable(TorqueMode.guide))
+        self.trigger("~/enable_tracking", lambda: self._enable(TorqueMode.track))
         stops.trigger("~/disable_torque", self._disable)
 
     def destroy(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +19,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.robot.follow_action import action_type
 from robot_dynamics_ros.nodes.topics.encoding import trajectory
 from robot_dynamics_ros.signals import joint_columns
+from robot_dynamics_ros.waiting import wait_until
 
 CODES = {
     -1: "invalid goal",
@@ -83,10 +83,7 @@ class FollowClient:
         self._state = message
 
     def _spin(self, condition: Any, seconds: float) -> bool:
-        end = time.monotonic() + seconds
-        while not condition() and time.monotonic() < end:
-            self._executor.spin_once(timeout_sec=0.1)
-        return bool(condition())
+        return wait_until(condition, seconds, lambda: self._executor.spin_once(timeout_sec=0.1))
 
     def position(self, joints: Sequence[str], seconds: float) -> NDArray[np.float64]:
         """Present position (n,) [rad]. Raises ConnectionFailed when none comes, DataError where joints are missing."""

@@ -56,7 +56,7 @@ class TopicInputs(NodePart):
 
     def _listen(self, topic: Topic, joints: Sequence[str]) -> None:
         for joint, name in topic_names(topic, joints, self._node.value("prefix")).items():
-            made = self._subscribe(MESSAGE_TYPES[topic.type], name, self._callback(topic.name, joint), INPUT_QOS)
+            made = self.subscribe(MESSAGE_TYPES[topic.type], name, self._callback(topic.name, joint), INPUT_QOS)
             self.main = made.topic_name if topic.name == MAIN else self.main
 
     def _callback(self, name: str, joint: int | None) -> Callable[[Any], None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +23,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.nodes.topics.encoding import trajectory
 from robot_dynamics_ros.nodes.topics.qos import LATCHED, NEWEST
 from robot_dynamics_ros.topics import PREFIX, below
+from robot_dynamics_ros.waiting import wait_until
 
 REQUEST_TIMEOUT = 0.5  # s until an unanswered request is repeated
 LATCHED_TIMEOUT = 2.0  # s until the state of the last motion must have arrived, where there was one
@@ -106,10 +106,7 @@ class Monitor:
 
     def wait_for_node(self, timeout: float) -> bool:
         """Block until the robot node takes trajectories and can be asked to stop; False after `timeout` s."""
-        end = time.monotonic() + timeout
-        while not (ready := self._answers()) and time.monotonic() < end:
-            time.sleep(0.05)
-        return ready
+        return wait_until(self._answers, timeout)
 
     def _answers(self) -> bool:
         """Whether the node answers a question of the client that was made last.

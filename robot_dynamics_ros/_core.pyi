@@ -1246,7 +1246,7 @@ def run_in_turn(stamp_ns: Integers, stages: collections.abc.Sequence[RowStep], f
 def select_isa(name: str) -> None:
     """Use the kernels of this instruction set from now on."""
 
-def shorten_slice(slice: Real) -> bool:
+def shorten_slice(slice: Real = 0.0001) -> bool:
     """
     Time slice [s] of the calling thread and those it starts (sched_setattr), 1e-4..0.1: a short one runs sooner after it wakes. Whether the system accepted it; Linux before 6.12 accepts it without effect.
     """

@@ -200,7 +200,7 @@ void bind(py::module_& m) {
         require_range("slice", slice, 1e-4, 0.1);
         return shorten_slice(static_cast<std::int64_t>(1e9 * slice)) == 0;
       },
-      py::arg("slice"),
+      py::arg("slice") = 1e-4,
       "Time slice [s] of the calling thread and those it starts (sched_setattr), 1e-4..0.1: a short one runs sooner "
       "after it wakes. Whether the system accepted it; Linux before 6.12 accepts it without effect.");
 }

@@ -18,6 +18,11 @@ THICKNESS, SHORTEST = 0.045, 1e-3  # m, radius of the first drawn link, and the 
 _LIMITS = ("position_lower", "position_upper", "torque", "velocity")
 
 
+def drawn_radius(i: int, n: int) -> float:
+    """Radius [m] of link i of n as it is drawn without meshes: later ones are thinner."""
+    return THICKNESS * (1.0 - 0.5 * i / n)
+
+
 def write_urdf(robot: RobotFile, path: str | Path) -> None:
     """Write kinematics, inertias, limits and viscous/Coulomb friction of `robot` as URDF, atomically.
 
@@ -152,5 +157,5 @@ def _draw(root: ElementTree.Element) -> None:
         rpy = (0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))  # turns z onto the way
         ElementTree.SubElement(visual, "origin", xyz=numbers_text(end / 2), rpy=numbers_text(rpy))
         geometry = ElementTree.SubElement(visual, "geometry")
-        radius = THICKNESS * (1.0 - 0.5 * i / len(joints))
-        ElementTree.SubElement(geometry, "cylinder", length=numbers_text(length), radius=numbers_text(radius))
+        radius = numbers_text(drawn_radius(i, len(joints)))
+        ElementTree.SubElement(geometry, "cylinder", length=numbers_text(length), radius=radius)

@@ -23,11 +23,10 @@ from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import TOPICS
-from robot_dynamics_ros.viewer.scene import Health, Scene
+from robot_dynamics_ros.viewer.scene import TEXT_EVERY, Health, Scene
 from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 from robot_dynamics_ros.viewer.views import force_views
 
-TEXT_EVERY = 6  # pictures between two texts
 SIGNAL_TIMEOUT_NS = 1_000_000_000  # a signal that did not arrive for this long is absent
 
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
-from robot_dynamics_ros.viewer.scene import COLOURS, Scene, time_kind
+from robot_dynamics_ros.viewer.scene import COLOURS, TEXT_EVERY, Scene, time_kind
 from robot_dynamics_ros.viewer.stream import open_stream
 from robot_dynamics_ros.viewer.views import force_views, motion_views, series_views
 
 RATE = 30.0  # pictures per second of the recording's time
-TEXT_EVERY = 6  # pictures between two texts
 OPEN = 10.0  # m at which a box without a wall on a side is drawn
 
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from robot_dynamics_ros.bags.rows import FIRST_DATE_NS
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.urdf_writer import drawn_radius
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.viewer.meshes import meshes_of
 
+TEXT_EVERY = 6  # pictures between two texts
 ARROW = 0.01  # m/N
-THICKNESS = 0.045  # m, radius of the first link; later ones are thinner
 GREY, RED, BLUE, HAZE = [170, 176, 184], [225, 60, 40], [70, 130, 230], [230, 160, 60, 60]
 GAP_NS = 500_000_000  # without a sample, after which curves are interrupted
 JOINT_PLOTS = {  # plot -> signal, unit; one curve per joint
@@ -108,10 +109,10 @@ class Scene:
                 self._static(entity, rr.Transform3D(translation=mesh.placement[:3, 3], mat3x3=mesh.placement[:3, :3]))
                 self._static(entity, rr.Asset3D(path=mesh.file))
             return
-        self._capsule("robot/base", np.zeros(3), poses[0][:3, 3], THICKNESS * 1.3)
+        self._capsule("robot/base", np.zeros(3), poses[0][:3, 3], 1.3 * drawn_radius(0, 1))
         for i in range(self.robot.n_joints):
             inside = np.linalg.inv(poses[i]) @ poses[i + 1]
-            radius = THICKNESS * (1.0 - 0.5 * i / self.robot.n_joints)
+            radius = drawn_radius(i, self.robot.n_joints)
             self._capsule(f"robot/link_{i + 1}/body", np.zeros(3), inside[:3, 3], radius)
 
     def _capsule(self, entity: str, start: np.ndarray, end: np.ndarray, radius: float) -> None:

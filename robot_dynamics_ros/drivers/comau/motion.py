@@ -9,7 +9,8 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.arguments import Rows
 from robot_dynamics_ros.drivers.comau import wire
-from robot_dynamics_ros.drivers.comau.states import DEGREE, STEP_SPEED
+from robot_dynamics_ros.drivers.comau.states import STEP_SPEED
+from robot_dynamics_ros.drivers.comau.wire import DEGREE
 from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.trajectories.playback import Playback

@@ -8,11 +8,10 @@ import numpy as np
 
 from robot_dynamics_ros._core import SavitzkyGolay
 from robot_dynamics_ros.drivers.comau import wire
+from robot_dynamics_ros.drivers.comau.wire import DEGREE, RPM
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
-DEGREE = math.pi / 180.0
-RPM = 2.0 * math.pi / 60.0
 STEP_SPEED = 150.0 * DEGREE  # rad/s: the LPC rejects faster steps
 JUMP_SPEED = 2.0 * STEP_SPEED  # rad/s: faster measured steps are counted as jumps
 JUMPS = 20  # such steps in a row that are taken for a new truth (the LPC was restarted)

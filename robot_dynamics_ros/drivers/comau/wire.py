@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from robot_dynamics_ros.errors import DataError
 
+DEGREE, RPM = math.pi / 180.0, 2.0 * math.pi / 60.0  # rad, rad/s: units of the wire
 AXES = 10  # of every message, whatever the robot has
 MAGIC_STATE, MAGIC_COMMAND, VERSION = 0x53473543, 0x43473543, 2  # "C5GS", "C5GC"
 STATE = struct.Struct("<IHHIIQ4BI10d10d10d10f10f10f")

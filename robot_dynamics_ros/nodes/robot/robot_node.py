@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.learning.batch import Collector
 
 FLOOD = 64  # messages dropped at once, each 0.1 ms or less
-SLICE = 1e-4  # s of processor time: a sample is not kept waiting by processes that compute
 
 
 class RobotNode(LifecycleBase):
@@ -99,8 +98,10 @@ class RobotNode(LifecycleBase):
             return None
 
     def start(self) -> None:
-        """Connect the driver, or subscribe; this thread and those of the driver get short time slices."""
-        shorten_slice(SLICE)
+        """Connect the driver, or subscribe; this thread and those of the driver get short time slices: processes that
+        compute do not keep a sample waiting.
+        """
+        shorten_slice()
         if self._driver is not None and self._driver_interface is not None:
             self._driver.connect()
             self._driver_interface.settings.apply()

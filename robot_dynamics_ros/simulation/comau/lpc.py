@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.drivers.comau import wire
+from robot_dynamics_ros.drivers.comau.wire import DEGREE
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import Record
@@ -27,7 +28,6 @@ BANDWIDTH = 60.0  # rad/s of the drives' interpolation between positions
 FORGET = 1.0  # s without any packet until a client is forgotten
 MAX_BATCH = 64  # packets of one cycle
 COMMAND_TIMEOUT = 0.02  # s that a command after a motion is waited for
-DEGREE = math.pi / 180.0
 
 
 @dataclass

@@ -22,7 +22,6 @@ from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.server.client import SimulationClient
 from robot_dynamics_ros.supervisor import child_environment
 
-SLICE = 1e-4  # s of processor time, see shorten_slice: a robot's cycle begins on time
 START_TIMEOUT = 180.0  # s, imports on a busy machine included
 READY = "ready"  # first word of the line after those of the ports
 FIXED_PORTS = (30004, 29999, 30003)  # fixed in the ur_rtde client
@@ -70,7 +69,7 @@ def _free(host: str, port: int) -> bool:
 
 def run_announced(process: Announced, announce: Callable[[str], None], ready: str) -> None:
     """The other end, in that process: print the ports and `ready`, then run until SIGINT, SIGTERM or its own end."""
-    shorten_slice(SLICE)
+    shorten_slice()  # a robot's cycle begins on time
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, process.stop)
     for name, port in process.ports.items():

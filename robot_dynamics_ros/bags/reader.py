@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.bags.layout import Group, decode
+from robot_dynamics_ros.bags.layout import Group
 from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, order_rows, possible_speed, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
@@ -153,7 +153,7 @@ def _load_one(
     report.messages += len(raw.raws) + raw.too_long + raw.no_time
     report.drop("message longer than 1 MiB", raw.too_long)
     report.drop("message whose stamp is no time", raw.no_time)
-    groups, unreadable = decode(raw.raws, JOINT_STATE, raw.ros2)
+    groups, unreadable = raw.decoded()
     raw.raws.clear()  # most of the memory of a reading
     report.drop("message cannot be decoded", unreadable)
     names, groups = _select(groups, joint_names, aliases, path, report)

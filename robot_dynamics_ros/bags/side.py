@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.bags.layout import Group, decode
+from robot_dynamics_ros.bags.layout import Group
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns
@@ -43,7 +43,7 @@ class _SideTopics:
             if topic.per_joint:
                 self._add_per_joint(topic)
             elif (raw := self._stored(topic.name, topic)) is not None:
-                for group in decode(raw.raws, raw.type, raw.ros2)[0]:
+                for group in raw.decoded()[0]:
                     self._add_group(topic, group, raw)
 
     def _stored(self, name: str, topic: Topic) -> RawTopic | None:
@@ -96,7 +96,7 @@ class _SideTopics:
                 raw = self._stored(of_joint(topic.name, spelled), topic)
                 if raw is None:
                     continue
-                for group in decode(raw.raws, raw.type, raw.ros2)[0]:
+                for group in raw.decoded()[0]:
                     rows, index = self._held(group, raw)
                     for field, signal in topic.fields.items():
                         self.log.allocate(signal)[rows, column] = group.fields[field][index, 0]

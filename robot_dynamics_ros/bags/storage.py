@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bags.layout import Group, decode
 from robot_dynamics_ros.errors import DataError
 
 MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
@@ -55,6 +56,10 @@ class RawTopic:
             return
         for stamp, raw in zip(stamps, raws, strict=True):
             self.take(stamp, raw)
+
+    def decoded(self) -> tuple[list[Group], int]:
+        """All messages as groups of equal shape, and how many could not be read."""
+        return decode(self.raws, self.type, self.ros2)
 
     def stamps(self) -> np.ndarray:
         """Receive stamps (N,) int64 [ns]."""

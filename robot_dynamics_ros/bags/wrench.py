@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.bags.layout import decode
 from robot_dynamics_ros.bags.reader import choose_stamps
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.storage import RawTopic, read_topics
@@ -97,7 +96,7 @@ def _decoded(raw: RawTopic, log: Log, stamps: str) -> list[tuple[np.ndarray, np.
     shift = 0
     if stamps == "header" and log.receive_ns is not None:
         shift = int(np.median(log.stamp_ns - log.receive_ns))
-    groups = decode(raw.raws, raw.type, raw.ros2)[0]
+    groups = raw.decoded()[0]
     rows = np.concatenate([g.rows for g in groups]) if groups else np.zeros(0, int)
     if not len(rows):
         return []

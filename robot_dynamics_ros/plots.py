@@ -13,6 +13,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.outputs import replacing, writing
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
+from robot_dynamics_ros.signals.runs import runs
 
 TOUCH = 1.0  # N of true force from which on the robot is in contact
 GAP = 0.1  # s without a sample from which on a line is interrupted
@@ -236,9 +237,7 @@ def _limits(values: np.ndarray, margin: float) -> tuple[float, float]:
 
 
 def _shade(ax: Any, t: np.ndarray, contact: np.ndarray) -> None:
-    inside = np.concatenate([[False], contact == 1, [False]])
-    edges = np.flatnonzero(np.diff(inside.astype(int)))
-    for start, stop in zip(edges[::2], edges[1::2], strict=True):
+    for start, stop in runs(contact == 1):
         ax.axvspan(t[start], t[min(stop, len(t) - 1)], color=RED, alpha=0.10, lw=0)
 
 

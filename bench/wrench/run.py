@@ -22,6 +22,7 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.simulation.plant.build import WITHOUT
 from robot_dynamics_ros.simulation.polishing import polishing
 
@@ -146,8 +147,7 @@ def truth(trial: Trial) -> dict[str, np.ndarray]:
 
 def events(time: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Begin, end [s] and peak [N] of every stretch (K, 3) with |F| above 0."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], size > 0, [0]]).astype(int)))
-    return np.array([(time[a], time[b - 1], size[a:b].max()) for a, b in edges.reshape(-1, 2)]).reshape(-1, 3)
+    return np.array([(time[a], time[b - 1], size[a:b].max()) for a, b in runs(size > 0)]).reshape(-1, 3)
 
 
 def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:

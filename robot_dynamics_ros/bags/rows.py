@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.runs import pieces_of
 
 FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
 
@@ -150,6 +151,5 @@ def segments(log: Log, gap: float | None = None) -> list[Log]:
     step = np.diff(log.stamp_ns)
     if gap is None:
         gap = 10e-9 * float(np.median(step[step > 0])) if (step > 0).any() else np.inf
-    cuts = np.flatnonzero((step < 0) | (step > gap * 1e9)) + 1
-    edges = [0, *cuts.tolist(), len(log)]
-    return [log[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    start = np.concatenate([[True], (step < 0) | (step > gap * 1e9)])
+    return [log[a:b] for a, b in pieces_of(start[: len(log)])]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import MOVING, STEP
 
 REST_SAMPLES = 100  # resting samples in a row that are averaged into one pose
@@ -156,9 +157,7 @@ class EffortEvidence:
 
 def resting_stretches(qd: np.ndarray) -> list[slice]:
     """Stretches of at least REST_SAMPLES rows in which every joint of qd (N, n) [rad/s] rests."""
-    still = np.concatenate([[False], (np.abs(qd) < MOVING).all(axis=1), [False]])
-    edges = np.flatnonzero(np.diff(still.astype(int)))
-    return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= REST_SAMPLES]
+    return [slice(a, b) for a, b in runs((np.abs(qd) < MOVING).all(axis=1)) if b - a >= REST_SAMPLES]
 
 
 def pooled_gains(e: Evidence, limit: np.ndarray, gravity: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.wrench_metrics import moving_mask, runs
+from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.runs import runs
 
 LEAST = 1.0  # s a stop lasts
 CALM = 0.5  # s at its begin in which observers and the arm settle

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.wrench_metrics import runs
+from robot_dynamics_ros.estimators.wrench_metrics import SETTLED
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.runs import runs
 
 FAST, SLOW = 400.0, 40.0  # rad/s
 STATES = (0.002, 0.05)  # rad/s: below the first a joint stands, up to the second it starts, where friction errs most,
@@ -28,7 +29,6 @@ ENOUGH = 10  # blocks above a threshold that need no tail
 SURE = 1.28  # deviations of the tail's mean excess by which it is taken longer: 90 %
 HELD = 0.1  # s for which a collision is reported
 LEAST = 30.0  # s of recordings
-SETTLED = 2.0  # s at the beginning of a log that say nothing: the filters of the pipeline settle
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.runs import runs
 
 # Body region -> quasi-static force [N], lowest pressure of its places [N/cm2], as commonly cited for table A.2 of
 # ISO/TS 15066:2016; not compared with the document

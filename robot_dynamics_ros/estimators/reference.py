@@ -13,11 +13,10 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions, add_force_sensor
 from robot_dynamics_ros.estimators.replay import Replay
-from robot_dynamics_ros.estimators.wrench_metrics import Series, figures, held, moving_mask
+from robot_dynamics_ros.estimators.wrench_metrics import SETTLED, Series, figures, held, moving_mask
 from robot_dynamics_ros.outputs import plain
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
-SETTLED = 2.0  # s at the beginning that are not judged: observers and filters settle
 TOUCH = 5.0  # N on the sensor from which on the arm is in contact
 AFTER = 0.2  # s after a contact that still count as contact
 OPPOSITE = -0.5  # correlation of the forces below which the sensor measures robot on environment

@@ -9,13 +9,14 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import MOVING
 
 STATES = ("moving", "rest", "contact", "contact_rest")
 LEVELS = (10.0, 20.0)  # N
 PARTS = (slice(0, 3), slice(3, 6))  # force, moment
 CLASS = (0.9, 1.5)  # peaks within these multiples of a level belong to it
-GAP = 1.0  # s without a sample
+SETTLED = 2.0  # s at the beginning that are not judged: observers and filters settle
 HOLD = 0.1  # s around a motion that still count as moving
 
 
@@ -109,18 +110,6 @@ def held(mask: np.ndarray, time: np.ndarray, after: float) -> np.ndarray:
         return mask.copy()
     last = np.searchsorted(time[mask], time, side="right") - 1
     return (last >= 0) & (time - time[mask][np.maximum(last, 0)] <= after)
-
-
-def runs(mask: np.ndarray, stamps: np.ndarray | None = None) -> list[tuple[int, int]]:
-    """First row and row after the last of every stretch of True in mask (N,); a gap of GAP seconds between stamps (N,)
-    ends one, too.
-    """
-    cut = np.zeros(len(mask) + 1, bool)
-    cut[[0, -1]] = True
-    cut[1:-1] = np.zeros(len(mask) - 1, bool) if stamps is None else np.diff(stamps) > GAP
-    before, after = np.concatenate([[False], mask]), np.concatenate([mask, [False]])
-    begins, ends = np.flatnonzero(after & (cut | ~before)), np.flatnonzero(before & (cut | ~after))
-    return list(zip(begins.tolist(), ends.tolist(), strict=True))
 
 
 def _rms(values: np.ndarray) -> np.ndarray:

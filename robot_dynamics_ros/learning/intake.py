@@ -12,7 +12,6 @@ from scipy.ndimage import binary_dilation
 
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, Stretch, without
 from robot_dynamics_ros.identification.arm.export import bag_files
 from robot_dynamics_ros.identification.arm.identify import recognise_effort
@@ -28,6 +27,7 @@ from robot_dynamics_ros.learning.columns import WARM
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
 from robot_dynamics_ros.learning.update import Information, Prior, rows_of
 from robot_dynamics_ros.robot_file.store import file_sha256
+from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import SLOW
 
 CUTOFFS = (5.0, 25.0)  # Hz, of the state; 5 times the frequency of the motion between them [Madsen2020 ch5 4.1]

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, STRIBECK_RISE, Shape, stribeck_step
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import fit_presliding, presliding_problems
 from robot_dynamics_ros.identification.arm.written_law import choose_law, load_of_others
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
+from robot_dynamics_ros.signals.runs import runs
 
 RATE, N = 200.0, 12_000
 STEP = 2.4e-5  # rad, of an encoder behind the gear

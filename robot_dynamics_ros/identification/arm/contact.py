@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.residuals import MIN_STD, rare, robust
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import MOVING
 
 CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked at

@@ -68,7 +68,7 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str
     """
     if given not in ("auto", *WORDS):
         raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
-    if robot.links is None or not has_masses(robot):
+    if not has_masses(robot):
         return _by_friction(robot, motion, given, stated)
     decision = _decided(robot, motion, None if given == "auto" else WORDS[given])
     if given != "auto":

@@ -15,9 +15,10 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.identification.arm.contact import OVERRULE, SIGNIFICANCE
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, simple_friction
-from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals.runs import pieces_of
 
 # deviation over gravity slope, of gravity and of the inertial slope, of a joint that votes
 GRAVITY, INERTIA = 0.1, 0.15

@@ -25,11 +25,11 @@ from robot_dynamics_ros.identification.dataset.motion import (
     filtered,
     kept_rate,
     low_pass,
-    pieces_of,
     stack,
 )
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals.runs import pieces_of
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def mounted(robot: RobotFile, motion: Motion) -> tuple[RobotFile, str]:
     """
     declared = robot.gravity
     size = float(np.linalg.norm(declared))
-    if size < 1e-6 or robot.links is None or not has_masses(robot):
+    if size < 1e-6 or not has_masses(robot):
         return robot, ""
     columns, signs = _columns(robot, motion), np.full(motion.n, float(robot.drives.effort.sign))
     found = _another(motion, columns, signs, declared / size)

@@ -29,8 +29,9 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
 )
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, bearing_element, still
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
-from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 from robot_dynamics_ros.identification.dataset.stretches import cells
+from robot_dynamics_ros.signals.runs import pieces_of
 from robot_dynamics_ros.signals.speeds import MOVING
 
 POWERS = (1.0, 2.0)  # p of the load

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import maximum_filter1d, minimum_filter1d, uniform_filter1d
 
+from robot_dynamics_ros.estimators.calibration import FALSE_SHARE
 from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT
 from robot_dynamics_ros.estimators.motion import effort_gain
@@ -34,7 +35,6 @@ STAGES = ("motion", "friction", "force")
 MIN_STD = 1e-3  # Nm, smallest deviation that a robot file holds
 NAMES = ("external_joint_torque", "qd", "model_torque")
 ROWS = 30_000  # at LOWER_RATE: of longer recordings some stretches are replayed
-FALSE_SHARE = 1e-3  # of the time of the recordings
 # Deviation over the residual of R = 1, 2, .. recordings: with one or two the fit hides some of its error; with more 0.9
 # because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.
 WIDER = 1.3, 1.0, 0.9

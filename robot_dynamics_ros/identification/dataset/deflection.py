@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.signals.runs import pieces_of
 
 SHORT, LONG = 0.05, 2.0  # s of the means between which changes are compared: biases and white noise add up slowly
 # Share of the changes that torque explains, mean of the joints: elastic simulated arms 0.28 to 0.57, rigid ones 0.02.

@@ -6,7 +6,7 @@ are judged against what was recorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -17,6 +17,7 @@ from scipy import signal
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.signals.runs import pieces_of
 from robot_dynamics_ros.signals.speeds import MOVING
 
 LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
@@ -95,12 +96,6 @@ class Motion:
         """Some of the samples, with their marks of a start."""
         signals: dict[str, Any] = {k: x[rows] for k, x in vars(self).items() if isinstance(x, np.ndarray)}
         return replace(self, **signals)
-
-
-def pieces_of(start: np.ndarray) -> Iterator[tuple[int, int]]:
-    """(first, end) of every piece of samples whose beginnings are marked (N,) bool; the first sample begins one."""
-    edges = [0, *(np.flatnonzero(start[1:]) + 1).tolist(), len(start)]
-    yield from zip(edges[:-1], edges[1:], strict=True)
 
 
 def filtered(rec: Recording, cutoff: float, delay: float = 0.0, margin: float | None = None) -> Motion:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.estimators.wrench_metrics import runs as stretches
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.runs import pieces_of, runs
 
 MOVING = 0.0015  # rad/s, below this a joint stands still
 _WINDOW = 0.2  # s over which a velocity must stay the same
@@ -93,7 +92,7 @@ def constant_velocity(record: JointRecord) -> list[slice]:
         & ~_near_gap(record, half)
     )
     found = []
-    for part in (slice(*ends) for ends in stretches(even)):
+    for part in (slice(*ends) for ends in runs(even)):
         settled = np.flatnonzero(np.abs(record.q[part] - record.q[part.start]) > _settling(record, part))
         if len(settled):
             part = slice(part.start + int(settled[0]), part.stop)
@@ -129,7 +128,7 @@ def reversals(record: JointRecord, least: float = 2e-3) -> list[slice]:
     step = max(round(0.01 / record.period), 1)
     speed = np.abs(_smoothed(record.v, max(round(0.1 / record.period), 1)))
     found = []
-    for part in (slice(*ends) for ends in stretches((speed < _SLOW) & ~_near_gap(record, 1))):
+    for part in (slice(*ends) for ends in runs((speed < _SLOW) & ~_near_gap(record, 1))):
         turns = turning_points(x[part][::step], least) * step
         if len(turns) >= 8:
             found.append(slice(part.start + int(turns[0]), part.start + int(turns[-1]) + 1))
@@ -148,19 +147,13 @@ class DutyRun:
 def duty_runs(record: JointRecord) -> list[DutyRun]:
     """Parts without gaps of at least _SHORTEST_DUTY, with the share of time the joint moves in each."""
     found = []
-    for rows in runs(record):
+    gap = np.diff(record.stamp_ns, prepend=record.stamp_ns[:1]) > _GAP * 1e9
+    for rows in (slice(*ends) for ends in pieces_of(gap)):
         t = record.time[rows]
         if t[-1] - t[0] >= _SHORTEST_DUTY:
             moving = float(np.mean(np.abs(record.v[rows]) > 0.01))
             found.append(DutyRun(rows, moving, float(t[-1] - t[0])))
     return found
-
-
-def runs(record: JointRecord) -> Iterator[slice]:
-    """Parts without gaps in time."""
-    breaks = np.flatnonzero(np.diff(record.stamp_ns) > _GAP * 1e9) + 1
-    edges = [0, *breaks.tolist(), len(record)]
-    yield from (slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if b - a > 1)
 
 
 def _near_gap(record: JointRecord, reach: int) -> np.ndarray:

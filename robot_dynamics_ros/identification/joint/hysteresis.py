@@ -17,6 +17,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.hysteresis import DEFAULT_R_D, DEFAULT_R_K, spacing
+from robot_dynamics_ros.signals.runs import pieces_of
 
 _FIT_SAMPLES = 5000
 _MIN_REVERSALS = 4
@@ -158,8 +159,7 @@ def _thinned(theta: np.ndarray, most: int) -> np.ndarray:
 def sliding_level(theta: np.ndarray, y: np.ndarray) -> float:
     """Coulomb level [Nm]: median of |y| over the later half of each stroke; theta (N,) [rad], y (N,) [Nm]."""
     sign = travel_sign(theta)
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(sign) != 0) + 1, [len(theta)]])
-    late = np.concatenate([np.arange((a + b) // 2, b) for a, b in zip(starts[:-1], starts[1:], strict=True)])
+    late = np.concatenate([np.arange((a + b) // 2, b) for a, b in pieces_of(np.diff(sign, prepend=0) != 0)])
     return max(float(np.median(sign[late] * y[late])), 1e-9)
 
 

@@ -28,7 +28,7 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
     b = rigid.base.size
     phi = initial_parameters(robot)
     rows, z = np.zeros((b + 2 * rigid.n, structure.size(b))), np.zeros(b + 2 * rigid.n)
-    if robot.links is not None and phi is not None:
+    if phi is not None:
         beta = rigid.base.from_standard(phi)
         scale = np.maximum(np.abs(beta), 1e-2)
         rows[np.arange(b), np.arange(b)] = strength / scale

@@ -16,7 +16,8 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, passed, signals_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.signals.runs import pieces_of
 
 KEPT_ROWS = 16_384  # of a motion whose friction columns stay in memory between the passes
 BLOCK = 2048  # samples whose friction columns exist at a time: a few MB for seven joints with a dozen terms each

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
-from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.signals.runs import pieces_of, runs
 from robot_dynamics_ros.signals.speeds import SLOW
 
 SPELL = 1.0  # s whose mean residual counts as one independent error of a recording

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,7 +31,6 @@ REPEAT = 0.5  # s after which its package is sent again: clients wait 2.5 s for 
 IN_STEP, QUIET = 250, 0.02  # every so many cycles an answer is the last one after so many s of silence: none is late
 
 
-@dataclass
 class Settings(process.Settings):
     """What it is started with."""
 

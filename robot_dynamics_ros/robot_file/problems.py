@@ -24,6 +24,8 @@ _BOUNDS = {
 }
 _KINDS = {
     "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "int_parsing": "must be a whole number",
     "finite_number": "must be a finite number",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",

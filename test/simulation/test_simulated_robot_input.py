@@ -30,11 +30,13 @@ def test_errors_name_what_is_wrong():
 @pytest.mark.parametrize(
     ("name", "setting", "message"),
     [
-        ("ur5e", "seed=-1", "seed: -1 is outside 0..4294967295"),
-        ("comau_ns16", "rate=1e9", "rate: 1000000000.0 is outside 10..10000"),
-        ("comau_ns16", "udp_port=70000", "udp_port: 70000 is outside 0..65535"),
-        ("ur5e", "truth_period=0", "truth_period: 0 is outside 1..inf"),
-        ("ur5e", "speed=nan", "speed: nan is outside"),
+        ("ur5e", "seed=-1", "seed: '-1' must be >= 0"),
+        ("comau_ns16", "rate=1e9", "rate: '1e9' must be <= 10000"),
+        ("comau_ns16", "udp_port=70000", "udp_port: '70000' must be <= 65535"),
+        ("ur5e", "truth_period=0", "truth_period: '0' must be >= 1"),
+        ("ur5e", "speed=nan", "speed: 'nan' must be a finite number"),
+        ("ur5e", "seed=five", "seed: 'five' must be a whole number"),
+        ("fr3", "rtde_port=0", "rtde_port: unknown key"),
     ],
 )
 def test_a_controller_refuses_settings_out_of_range_before_it_starts(name, setting, message):

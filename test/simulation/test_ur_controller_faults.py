@@ -10,6 +10,7 @@ from ur_rig import Rig, steps
 from bench.faults.ur_controller import FaultyProcess
 from robot_dynamics_ros.errors import ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file.problems import validated
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
 from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.simulation.ur.arm import Arm
@@ -189,7 +190,7 @@ def test_wall_pushes_back():
 def test_wrong_settings_name_what_is_wrong(wrong, text):
     free = {"rtde_port": 0, "dashboard_port": 0, "script_port": 0}
     with pytest.raises(RobotDynamicsError, match=text):
-        ControllerProcess(Settings(**(free | wrong)))
+        ControllerProcess(validated(Settings, free | wrong, "simulate"))
 
 
 # -- the process ------------------------------------------------------------------------------------------------------

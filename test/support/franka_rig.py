@@ -88,7 +88,7 @@ class Rig:
     """`driver` is connected; `physics` is the simulated arm, `command` its control channel; all clocks are its own."""
 
     def __init__(self, monkeypatch):
-        self.server = ArmServer(Settings("fr3"), Arm(ROBOT, START, rate=RATE))
+        self.server = ArmServer(Settings(robot="fr3"), Arm(ROBOT, START, rate=RATE))
         seconds = lambda: self.server.time  # noqa: E731
         nanoseconds = lambda: round(1e9 * seconds())  # noqa: E731
         clock = SimpleNamespace(

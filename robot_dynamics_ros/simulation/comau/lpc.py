@@ -7,10 +7,10 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.wire import DEGREE
@@ -30,14 +30,13 @@ MAX_BATCH = 64  # packets of one cycle
 COMMAND_TIMEOUT = 0.02  # s that a command after a motion is waited for
 
 
-@dataclass
 class Settings(server.Settings):
     """What a simulated LPC is started with."""
 
     robot: str = "comau_ns16"
     speed: float = 1.0
-    udp_port: int = 5005
-    rate: float | None = None  # Hz; None: of the robot file
+    udp_port: server.Port = 5005
+    rate: float | None = Field(None, ge=10.0, le=10_000.0)  # Hz; None: of the robot file
 
 
 class SimulatedLpc:

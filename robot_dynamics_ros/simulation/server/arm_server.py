@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
 
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.robot import Record
@@ -19,18 +20,19 @@ from robot_dynamics_ros.simulation.server.pacing import Pace
 from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer, Server
 
+Port = Annotated[int, Field(ge=0, le=65535)]  # 0: a free one
 
-@dataclass
-class Settings:
+
+class Settings(BaseModel, extra="forbid", allow_inf_nan=False):
     """What every simulated controller is started with."""
 
     robot: str
     scenario: str = "idle"
     host: str = "127.0.0.1"
-    seed: int = 0
+    seed: int = Field(0, ge=0, lt=2**32)
     plant: str = ELASTIC
-    duration: float | None = None  # s of controller time
-    truth_period: int = 2  # cycles between ground truth lines
+    duration: float | None = Field(None, ge=0.0)  # s of controller time
+    truth_period: int = Field(2, ge=1)  # cycles between ground truth lines
     stop_with_stdin: bool = False  # end when standard input is closed, as it is when a parent process dies
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import itertools
 import os
@@ -12,13 +11,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from math import inf
 from typing import Any, ClassVar, Protocol
 
 from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.robot_file.problems import validated
 from robot_dynamics_ros.simulation.server.client import SimulationClient
 from robot_dynamics_ros.supervisor import child_environment
 
@@ -30,7 +29,6 @@ CONTROLLERS = {  # manufacturer -> module with Settings and serve, ports of the 
     "Franka Robotics": ("robot_dynamics_ros.simulation.franka.controller", (1337,)),
     "Comau": ("robot_dynamics_ros.simulation.comau.lpc", (5005,)),
 }
-BOUNDS = {"seed": (0, 2**32 - 1), "rate": (10, 10_000), "duration": (0, inf), "truth_period": (1, inf)}  # of settings
 _candidates = itertools.count(os.getpid() << 12)  # processes that start together try different ones
 
 
@@ -151,27 +149,10 @@ def controller_of(robot: RobotFile) -> Any:
 def settings_of(robot: RobotFile, name: str, texts: Sequence[str], kind: Any = None) -> Any:
     """Settings of a robot's simulated controller (kind: of another one), each NAME=VALUE read as the type of its field.
 
-    Raises ConfigError naming a setting that this controller does not have, or a value of another type.
+    Raises ConfigError naming a setting that this controller does not have, or a value of another type or out of range.
     """
-    Settings = kind or controller_of(robot).Settings
-    kinds = {field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(Settings)}
-    truth = {"True": True, "False": False}
-    read: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": truth.__getitem__}
-    values: dict[str, Any] = {}
-    for text in texts:
-        key, _, value = text.partition("=")
-        try:
-            values[key] = read.get(kinds.get(key, ""), str)(value)
-        except (ValueError, KeyError):
-            raise ConfigError(robot.name, key, f"{value!r} is no {kinds[key]}") from None
-    if unknown := sorted(set(values) - set(kinds)):
-        names = ", ".join(sorted(set(kinds) - {"robot"}))
-        raise ConfigError(robot.name, unknown[0], f"a {robot.manufacturer} controller has none; it has {names}")
-    for key, value in values.items():
-        low, high = (0, 65535) if key.endswith("_port") else BOUNDS.get(key, (-inf, inf))
-        if isinstance(value, (int, float)) and not low <= value <= high:
-            raise ConfigError(robot.name, key, f"{value} is outside {low}..{high}")
-    return Settings(**values | {"robot": name})
+    given = dict(text.partition("=")[::2] for text in texts)
+    return validated(kind or controller_of(robot).Settings, given | {"robot": name}, robot.name)
 
 
 def _known(robot: RobotFile) -> tuple[str, tuple[int, ...]]:

@@ -82,7 +82,7 @@ class Hub:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
-        except (OSError, OverflowError) as error:
+        except OSError as error:
             listener.close()
             raise ConnectionFailed(f"{name} port {host}:{port} cannot be used: {error}") from error
         listener.listen(128)

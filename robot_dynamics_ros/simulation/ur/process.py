@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from pydantic import Field
 
 from robot_dynamics_ros.simulation.server import arm_server as server
 from robot_dynamics_ros.simulation.server.control_channel import Handler, by_name
@@ -22,18 +23,17 @@ from robot_dynamics_ros.simulation.ur.signals import Signals
 Values = dict[str, tuple[Any, ...]]
 
 
-@dataclass
 class Settings(server.Settings):
     """What a simulated UR controller is started with."""
 
     robot: str = "ur5e"
     speed: float = 1.0
-    rtde_port: int = 30004
-    dashboard_port: int = 29999
-    script_port: int = 30003
+    rtde_port: server.Port = 30004
+    dashboard_port: server.Port = 29999
+    script_port: server.Port = 30003
     polyscope: str = "5.26.0.0"  # version to announce
     gravity_in_current_torque: bool = True
-    truth_period: int = 1  # cycles between ground truth lines
+    truth_period: int = Field(1, ge=1)  # cycles between ground truth lines
 
 
 class ControllerProcess(server.ArmServer):

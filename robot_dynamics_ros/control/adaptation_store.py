@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from pydantic import BaseModel, ValidationError
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.problems import listed
 
 MAX_BYTES = 1 << 20
 WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the projection ends at 2
 
 
-@dataclass(frozen=True)
-class Adaptation:
-    """What was learned per joint, and when it was saved.
+class Adaptation(BaseModel, frozen=True, allow_inf_nan=False):
+    """What was learned per joint, and when it was saved [s since 1970].
 
     law scales: of the file's Coulomb and viscous friction; rls: both in Nm and Nm s.
     """
@@ -28,8 +27,8 @@ class Adaptation:
     joint_names: tuple[str, ...]
     coulomb: tuple[float, ...]
     viscous: tuple[float, ...]
-    saved: float = 0.0  # s since 1970
-    law: str = "scales"
+    saved: float = 0.0
+    law: str = ""
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -42,9 +41,14 @@ def save_adaptation(
 ) -> None:
     """Write factors (n,) of the file's Coulomb and viscous friction; a crash leaves the old file or the new one."""
     value = Adaptation(
-        robot.name, tuple(robot.joint_names), tuple(map(float, coulomb)), tuple(map(float, viscous)), time.time(), law
+        robot=robot.name,
+        joint_names=tuple(robot.joint_names),
+        coulomb=tuple(coulomb),
+        viscous=tuple(viscous),
+        saved=time.time(),
+        law=law,
     )
-    write_atomically(Path(path), json.dumps(asdict(value), indent=1) + "\n")
+    write_atomically(Path(path), value.model_dump_json(indent=1) + "\n")
 
 
 def load_adaptation(path: str | Path, robot: RobotFile) -> Adaptation | None:
@@ -55,27 +59,16 @@ def load_adaptation(path: str | Path, robot: RobotFile) -> Adaptation | None:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigError(str(path), "", f"is larger than {MAX_BYTES} bytes")
-        content = json.loads(path.read_text(encoding="utf-8"))
-        value = Adaptation(
-            str(content["robot"]),
-            tuple(map(str, content["joint_names"])),
-            tuple(map(float, content["coulomb"])),
-            tuple(map(float, content["viscous"])),
-            float(content.get("saved", 0.0)),
-            str(content.get("law", "")),
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(str(path), "", f"is no adaptation file: {error}") from error
-    _refuse_foreign(path, value, robot)
-    return value
-
-
-def _refuse_foreign(path: Path, value: Adaptation, robot: RobotFile) -> None:
+        value = Adaptation.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        why = listed(error) if isinstance(error, ValidationError) else error
+        raise ConfigError(str(path), "", f"is no adaptation file: {why}") from error
     if value.robot != robot.name or value.joint_names != tuple(robot.joint_names):
         raise ConfigError(str(path), "robot", f"belongs to {value.robot}, not to {robot.name}")
     for name, values in (("coulomb", value.coulomb), ("viscous", value.viscous)):
-        if len(values) != robot.n_joints or not np.isfinite(values).all():
-            raise ConfigError(str(path), name, f"needs {robot.n_joints} finite numbers")
+        if len(values) != robot.n_joints:
+            raise ConfigError(str(path), name, f"needs {robot.n_joints} numbers")
+    return value
 
 
 def wear(robot: RobotFile, coulomb: np.ndarray) -> tuple[int, str]:

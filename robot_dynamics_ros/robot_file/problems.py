@@ -37,6 +37,11 @@ _KINDS = {
 }
 
 
+def listed(error: ValidationError) -> str:
+    """The fields that are wrong and why, in one line."""
+    return "; ".join(": ".join(map(str, (*one["loc"][:1], one["msg"]))) for one in error.errors())
+
+
 def validated(model: type[M], raw: Any, file: str) -> M:
     """The model of `raw`, or the first of its problems as ConfigError."""
     found, value = examine(model, raw, file)

@@ -174,9 +174,16 @@ def test_what_was_learned_survives_a_restart(tmp_path):
     other.loop.restore(*kept.arrays)
     record = other.cycle()
     assert (record["coulomb"] == 4.0).all() and (record["viscous"] == 9.0).all()
-    path.write_text('{"robot": "ur5e"}')
-    with pytest.raises(ConfigError, match="no adaptation file"):
-        load_adaptation(path, ROBOT)
+    written = path.read_text()
+    for wrong, why in (
+        ('{"robot": "ur5e"}', "no adaptation file: joint_names"),
+        (written.replace("4.0", "1e999", 1), "no adaptation file: coulomb: Input should be a finite number"),
+        (written.replace("9.0,", "", 1), "viscous: needs 6 numbers"),
+        (written.replace('"ur5e"', '"ur3e"'), "belongs to ur3e"),
+    ):
+        path.write_text(wrong)
+        with pytest.raises(ConfigError, match=why):
+            load_adaptation(path, ROBOT)
 
 
 def test_coulomb_growth_is_wear():

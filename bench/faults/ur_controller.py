@@ -15,11 +15,11 @@ import numpy as np
 
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.control_channel import scalar
-from robot_dynamics_ros.simulation.server.launcher import SimulatedController, settings_of
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController, serve
 from robot_dynamics_ros.simulation.ur import process
 from robot_dynamics_ros.simulation.ur.arm import DT
 from robot_dynamics_ros.simulation.ur.commands import CommandLoop
-from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Values, serve
+from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Values
 from robot_dynamics_ros.simulation.ur.rtde_wire import FIELD_TYPES, OUTPUTS
 
 # signals that stand still when values are frozen: measurements and targets, not modes, registers or the timestamp
@@ -40,7 +40,7 @@ class Settings(process.Settings):
 class FaultyProcess(ControllerProcess):
     """A controller process whose outputs can be dropped, doubled, frozen, damaged or silent."""
 
-    kind = Settings  # what it is made with
+    settings_type = Settings
 
     def __init__(self, settings: Settings) -> None:
         self._random = np.random.default_rng([settings.seed, 2])
@@ -193,7 +193,4 @@ FaultyProcess.commands = ControllerProcess.commands | {
 
 if __name__ == "__main__":
     name, *given = sys.argv[1:]
-    serve(
-        settings_of(load_robot(name), name, [text.removeprefix("--set=") for text in given], Settings),
-        kind=FaultyProcess,
-    )
+    serve(load_robot(name), name, [text.removeprefix("--set=") for text in given], kind=FaultyProcess)

@@ -6,7 +6,7 @@ import click
 
 from robot_dynamics_ros.cli.options import complete_robot
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import controller_of, settings_of
+from robot_dynamics_ros.simulation.server.launcher import serve
 
 
 @click.command()
@@ -23,5 +23,4 @@ def command(robot: str, settings: tuple[str, ...]) -> None:
 
     Example: robot-dynamics simulate ur5e --set scenario=polishing
     """
-    known = load_robot(robot)
-    controller_of(known).serve(settings_of(known, robot, settings), click.echo)
+    serve(load_robot(robot), robot, settings, click.echo)

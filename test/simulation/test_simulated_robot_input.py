@@ -8,7 +8,7 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.simulation.server.launcher import settings_of
+from robot_dynamics_ros.simulation.server.launcher import controller_of, settings_of
 from robot_dynamics_ros.trajectories import motions
 
 Q = np.array([0.3, -1.2, 1.5, -1.9, -1.57, 0.4])
@@ -41,7 +41,7 @@ def test_errors_name_what_is_wrong():
 )
 def test_a_controller_refuses_settings_out_of_range_before_it_starts(name, setting, message):
     with pytest.raises(ConfigError, match=message):
-        settings_of(load_robot(name), name, [setting])
+        settings_of(controller_of(robot := load_robot(name)), robot, name, [setting])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import struct
 import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Settings
+from robot_dynamics_ros.simulation.ur.process import ControllerProcess
 
 
 class Pipe:
@@ -39,8 +39,7 @@ class Rig:
 
     def __init__(self, process=ControllerProcess, **settings):
         ports = {"rtde_port": 0, "dashboard_port": 0, "script_port": 0}
-        kind = Settings if process is ControllerProcess else process.kind
-        self.process = process(kind(**(ports | settings)))
+        self.process = process(process.settings_type(**(ports | settings)))
         self.controller = self.process.controller
         self.process.signals.update()
 

@@ -6,7 +6,6 @@ import math
 import select
 import socket
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server import arm_server as server
 from robot_dynamics_ros.simulation.server.arm import Arm, Reference
-from robot_dynamics_ros.simulation.server.launcher import run_announced
 
 START = {"comau_ns16": (0.0, 0.3, -1.2, 0.0, 1.5, 0.0)}  # rad
 STEP_LIMIT = 150.0  # deg/s times the period: larger steps are rejected [comau_c5gopen]
@@ -45,6 +43,8 @@ class SimulatedLpc:
     Raises ConnectionFailed for a port that is taken.
     """
 
+    settings_type = Settings
+
     def __init__(self, settings: Settings) -> None:
         robot = load_robot(settings.robot)
         arm = Arm(robot, START.get(settings.robot, ()), settings.seed, settings.rate, settings.plant)
@@ -67,6 +67,7 @@ class SimulatedLpc:
         except OSError as error:
             arm_server.hub.close()
             raise ConnectionFailed(f"UDP port {settings.host}:{port} cannot be used: {error}") from error
+        self.ready = f"{settings.robot} scenario {settings.scenario} rate {self.rate:g}"
         self.host, self.ports, self.stop = settings.host, {"udp": port, **arm_server.ports}, arm_server.stop
 
     # -- control channel ----------------------------------------------------------------------------------------------
@@ -191,9 +192,3 @@ class SimulatedLpc:
 
 def _ten(values: np.ndarray) -> tuple[float, ...]:
     return tuple(values.tolist()) + (0.0,) * (wire.AXES - len(values))
-
-
-def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
-    """Start a simulated LPC, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
-    lpc = SimulatedLpc(settings)
-    run_announced(lpc, announce, f"{settings.robot} scenario {settings.scenario} rate {lpc.rate:g}")

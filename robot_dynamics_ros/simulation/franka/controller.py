@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server.arm import Arm, Reference
 from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Settings
-from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.server.pacing import Pace
 
 PORT = 1337  # fixed in the client
@@ -163,6 +161,8 @@ class FrankaController:
 
     Raises CapabilityError without franka-sim, ConnectionFailed."""
 
+    settings_type = Settings
+
     def __init__(self, settings: Settings) -> None:
         server_class = _server_class()
         robot = load_robot(settings.robot)
@@ -173,6 +173,7 @@ class FrankaController:
         self.server = server_class(
             host=settings.host, port=PORT, physics_sim=self.physics, enable_gripper=False, enable_vis=False
         )
+        self.ready = f"{settings.robot} scenario {settings.scenario}"
         self.host, self.ports, self.stop = settings.host, {"fci": PORT, **self.arm_server.ports}, self.arm_server.stop
         try:
             self.server.running = True
@@ -235,8 +236,3 @@ def _server_class() -> Any:
             self._elastic_state = state
 
     return ElasticServer
-
-
-def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
-    """Start a simulated arm, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
-    run_announced(FrankaController(settings), announce, f"{settings.robot} scenario {settings.scenario}")

@@ -17,17 +17,17 @@ from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.robot_file.problems import validated
+from robot_dynamics_ros.robot_file.problems import examine
 from robot_dynamics_ros.simulation.server.client import SimulationClient
 from robot_dynamics_ros.supervisor import child_environment
 
 START_TIMEOUT = 180.0  # s, imports on a busy machine included
 READY = "ready"  # first word of the line after those of the ports
 FIXED_PORTS = (30004, 29999, 30003)  # fixed in the ur_rtde client
-CONTROLLERS = {  # manufacturer -> module with Settings and serve, ports of the robot's controller
-    "Universal Robots": ("robot_dynamics_ros.simulation.ur.process", FIXED_PORTS),
-    "Franka Robotics": ("robot_dynamics_ros.simulation.franka.controller", (1337,)),
-    "Comau": ("robot_dynamics_ros.simulation.comau.lpc", (5005,)),
+CONTROLLERS = {  # manufacturer -> module and class of the simulated controller, ports of the robot's controller
+    "Universal Robots": ("robot_dynamics_ros.simulation.ur.process", "ControllerProcess", FIXED_PORTS),
+    "Franka Robotics": ("robot_dynamics_ros.simulation.franka.controller", "FrankaController", (1337,)),
+    "Comau": ("robot_dynamics_ros.simulation.comau.lpc", "SimulatedLpc", (5005,)),
 }
 _candidates = itertools.count(os.getpid() << 12)  # processes that start together try different ones
 
@@ -46,10 +46,11 @@ def loopback_address(ports: Sequence[int] = FIXED_PORTS) -> str:
 
 
 class Announced(Protocol):
-    """A process that run_announced() runs: where it listens, and how it is run and ended."""
+    """A process that serve() runs: where it listens, what it is, and how it is run and ended."""
 
     host: str
     ports: dict[str, int]
+    ready: str
 
     def run(self) -> None: ...
     def stop(self, *_: object) -> None: ...
@@ -65,14 +66,20 @@ def _free(host: str, port: int) -> bool:
     return True
 
 
-def run_announced(process: Announced, announce: Callable[[str], None], ready: str) -> None:
-    """The other end, in that process: print the ports and `ready`, then run until SIGINT, SIGTERM or its own end."""
+def serve(
+    robot: RobotFile, name: str, texts: Sequence[str], announce: Callable[[str], None] = print, kind: Any = None
+) -> None:
+    """The other end, in that process: start a robot's simulated controller with settings_of(), print its ports and what
+    it is, then run until SIGINT, SIGTERM or its own end. kind: another controller.
+    """
+    kind = kind or controller_of(robot)
+    process: Announced = kind(settings_of(kind, robot, name, texts))
     shorten_slice()  # a robot's cycle begins on time
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, process.stop)
-    for name, port in process.ports.items():
-        announce(f"{name} {process.host}:{port}")
-    announce(f"{READY} {ready}")
+    for port, value in process.ports.items():
+        announce(f"{port} {process.host}:{value}")
+    announce(f"{READY} {process.ready}")
     sys.stdout.flush()
     process.run()
 
@@ -89,7 +96,7 @@ class SimulatedController:
         self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
     ) -> None:
         self.robot, self.timeout = robot, timeout
-        self.host = host or loopback_address(_known(load_robot(robot))[1])
+        self.host = host or loopback_address(_known(load_robot(robot))[2])
         self.options = {"host": self.host} | options
         self.ports: dict[str, int] = {}
         self.process: subprocess.Popen[str] | None = None
@@ -142,20 +149,24 @@ class SimulatedController:
 
 
 def controller_of(robot: RobotFile) -> Any:
-    """Module with Settings and serve of a robot's simulated controller. Raises ConfigError where there is none."""
-    return importlib.import_module(_known(robot)[0])
+    """Class of a robot's simulated controller. Raises ConfigError where there is none."""
+    module, name, _ = _known(robot)
+    return getattr(importlib.import_module(module), name)
 
 
-def settings_of(robot: RobotFile, name: str, texts: Sequence[str], kind: Any = None) -> Any:
-    """Settings of a robot's simulated controller (kind: of another one), each NAME=VALUE read as the type of its field.
+def settings_of(kind: Any, robot: RobotFile, name: str, texts: Sequence[str]) -> Any:
+    """Settings of a class of simulated controllers, each NAME=VALUE read as the type of its field.
 
     Raises ConfigError naming a setting that this controller does not have, or a value of another type or out of range.
     """
     given = dict(text.partition("=")[::2] for text in texts)
-    return validated(kind or controller_of(robot).Settings, given | {"robot": name}, robot.name)
+    found, settings = examine(kind.settings_type, given | {"robot": name}, robot.name)
+    if found:
+        raise found[0]
+    return settings
 
 
-def _known(robot: RobotFile) -> tuple[str, tuple[int, ...]]:
+def _known(robot: RobotFile) -> tuple[str, str, tuple[int, ...]]:
     if robot.manufacturer not in CONTROLLERS:
         raise ConfigError(robot.name, "manufacturer", f"{robot.manufacturer!r} is none of {', '.join(CONTROLLERS)}")
     return CONTROLLERS[robot.manufacturer]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from pydantic import Field
 
 from robot_dynamics_ros.simulation.server import arm_server as server
 from robot_dynamics_ros.simulation.server.control_channel import Handler, by_name
-from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
 from robot_dynamics_ros.simulation.ur.commands import load_program
 from robot_dynamics_ros.simulation.ur.controller import Controller
@@ -39,11 +37,13 @@ class Settings(server.Settings):
 class ControllerProcess(server.ArmServer):
     """A controller with its ports open; run() serves until it is stopped."""
 
+    settings_type = Settings
     commands: ClassVar[dict[str, Handler]]  # of the control channel
     silent = False  # neither reads nor writes
 
     def __init__(self, settings: Settings) -> None:
-        version = Version.parse(settings.polyscope)
+        s, version = settings, Version.parse(settings.polyscope)
+        self.ready = f"{s.robot} {s.polyscope} scenario {s.scenario} speed {s.speed:g}"
         arm = Arm(settings.robot, settings.seed, plant=settings.plant)
         self.controller = Controller(arm, load_program)
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
@@ -157,11 +157,3 @@ def state(process: ControllerProcess) -> dict[str, Any]:
 
 
 ControllerProcess.commands = by_name(protective_stop, emergency_stop, state)
-
-
-def serve(
-    settings: Settings, announce: Callable[[str], None] = print, kind: type[ControllerProcess] = ControllerProcess
-) -> None:
-    """Start a simulated controller, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
-    description = f"{settings.robot} {settings.polyscope} scenario {settings.scenario} speed {settings.speed:g}"
-    run_announced(kind(settings), announce, description)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 LONGEST = 4000  # characters of a message
 
 
@@ -12,6 +15,12 @@ def printable(text: str, most: int = LONGEST) -> str:
     """
     cut = text if len(text) <= most else text[: most - 3] + "..."
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in cut)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` for the nearest known word, or the list of known ones."""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(known)}"
 
 
 class RobotDynamicsError(Exception):

@@ -6,12 +6,11 @@ import importlib
 import os
 import sys
 import warnings
-from difflib import get_close_matches
 
 import click
 
 from robot_dynamics_ros import __version__
-from robot_dynamics_ros.errors import RobotDynamicsError, printable
+from robot_dynamics_ros.errors import RobotDynamicsError, nearest, printable
 
 # heading of --help -> name -> (module under robot_dynamics_ros.cli holding `command`, what for)
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -56,8 +55,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context | None, name: str) -> click.Command | None:
         """The command of that name. Raises UsageError, with the name that was meant where one is close."""
         if name not in self.table:
-            close = get_close_matches(name, self.table, n=1)
-            raise click.UsageError(f"no command {name!r}" + (f"; did you mean {close[0]}?" if close else ""))
+            raise click.UsageError(f"no command {name!r}{nearest(name, self.table)}")
         if name != self.all_threads:
             # matrices are small here: a second BLAS thread would only wait for the first; read when numpy loads
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from datetime import datetime, timezone
@@ -14,7 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, robot_option_with
 from robot_dynamics_ros.cli.printed import console, stderr
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.errors import ConfigError, nearest
 from robot_dynamics_ros.verdict import word
 
 SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)")
@@ -100,9 +99,8 @@ def _overrides(machine: Any, settings: tuple[str, ...]) -> dict[str, np.ndarray]
             )
         name, joint, factor, value = match.groups()
         if name not in true:
-            close = difflib.get_close_matches(name, true, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(true))}"
-            raise ConfigError("rehearse", f"--set {name}", f"is no parameter of a simulated joint; {hint}")
+            hint = nearest(name, sorted(true))
+            raise ConfigError("rehearse", f"--set {name}", f"is no parameter of a simulated joint{hint}")
         numbers = changed.setdefault(name, np.array(true[name], dtype=float))
         place = slice(None) if joint is None else joint_index(robot, joint, f"--set {name}")
         numbers[place] = numbers[place] * float(value) if factor else float(value)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.robot_file.problems import listed
+from robot_dynamics_ros.robot_file.problems import wrong_fields
 
 MAX_BYTES = 1 << 20
 WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the projection ends at 2
@@ -61,7 +61,7 @@ def load_adaptation(path: str | Path, robot: RobotFile) -> Adaptation | None:
             raise ConfigError(str(path), "", f"is larger than {MAX_BYTES} bytes")
         value = Adaptation.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        why = listed(error) if isinstance(error, ValidationError) else error
+        why = wrong_fields(error) if isinstance(error, ValidationError) else error
         raise ConfigError(str(path), "", f"is no adaptation file: {why}") from error
     if value.robot != robot.name or value.joint_names != tuple(robot.joint_names):
         raise ConfigError(str(path), "robot", f"belongs to {value.robot}, not to {robot.name}")

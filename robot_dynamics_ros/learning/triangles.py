@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import replacing
-from robot_dynamics_ros.robot_file.problems import listed
+from robot_dynamics_ros.robot_file.problems import wrong_fields
 
 FORMAT = 1
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile)  # of a damaged archive
@@ -102,7 +102,7 @@ def load(path: Path, robot_id: str, sizes: Sequence[int]) -> Triangle:
         for name, low, high in (("count", 1e-9, 1e10), ("correlation", 1.0, 1e6), ("reference", 0.0, 1e12)):
             _refuse(name, data[name], (len(sizes),), low, high)
     except ValidationError as error:
-        raise DataError(f"{path}: holds {listed(error)}; remove the file and learn its recording again") from None
+        raise DataError(f"{path}: holds {wrong_fields(error)}; remove the file and learn its recording again") from None
     except UNREADABLE as error:
         raise DataError(f"{path}: holds no triangle ({error}); remove the file and learn its recording again") from None
     if about["robot_id"] != robot_id:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from robot_dynamics_ros.errors import nearest
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.numbers import PerJointMarker
 from robot_dynamics_ros.robot_file.parameters import MODELS, ModelParameter
-from robot_dynamics_ros.robot_file.problems import nearest, short
+from robot_dynamics_ros.robot_file.problems import short
 
 Problem = tuple[tuple[Any, ...], str]
 Judge = Callable[[tuple[Any, ...], Any, ModelParameter], Iterator[Problem]]  # location, value or values, bounds

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.errors import ConfigError, nearest
 
 M = TypeVar("M", bound=BaseModel)
 _BOUNDS = {
@@ -37,7 +36,7 @@ _KINDS = {
 }
 
 
-def listed(error: ValidationError) -> str:
+def wrong_fields(error: ValidationError) -> str:
     """The fields that are wrong and why, in one line."""
     return "; ".join(": ".join(map(str, (*one["loc"][:1], one["msg"]))) for one in error.errors())
 
@@ -92,12 +91,6 @@ def short(value: Any) -> str:
     """A value as one short line of a message."""
     text = "null" if value is None else " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def nearest(word: str, known: Sequence[str]) -> str:
-    """`; did you mean 'x'?` for the nearest known word, or the list of known ones."""
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(known)}"
 
 
 def _dotted(loc: Sequence[Any], raw: Any) -> str:

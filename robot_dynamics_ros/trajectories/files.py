@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from robot_dynamics_ros.errors import CapabilityError, ConfigError, DataError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError, DataError, nearest
 from robot_dynamics_ros.outputs import write_atomically, writing
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.robot_file.problems import nearest
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 from robot_dynamics_ros.signals import joint_columns
 from robot_dynamics_ros.trajectories.motions import JointMotion

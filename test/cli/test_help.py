@@ -94,7 +94,7 @@ def test_tab_completes(words, expected):
 
 def test_a_command_that_is_nearly_right_is_named():
     done = CliRunner().invoke(cli, ["chek", "ur5e"])
-    assert done.exit_code == 2 and "no command 'chek'; did you mean check?" in done.output
+    assert done.exit_code == 2 and "no command 'chek'; did you mean 'check'?" in done.output
 
 
 def test_a_shell_gets_the_completions_of_its_line():

@@ -107,7 +107,7 @@ def test_joints_are_named_or_numbered_from_one(folder):
     ("setting", "words"),
     [
         ("friction.coulomb", "is not NAME=VALUE"),
-        ("friction.columb[2]=x1.4", "did you mean friction.coulomb"),
+        ("friction.columb[2]=x1.4", "did you mean 'friction.coulomb'"),
         ("friction.coulomb[8]=1", "'8' is none of turn, lift"),
         ("friction.coulomb[2]=-1", "coulomb"),
     ],

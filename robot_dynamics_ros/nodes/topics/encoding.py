@@ -176,6 +176,12 @@ def topic_names(topic: Topic, joints: Sequence[str], prefix: str) -> dict[int | 
     return {k: of_joint(name, joint) for k, joint in enumerate(joints)}
 
 
+def six(message: Any) -> tuple[float, ...]:
+    """Force [N] and moment [Nm] of a WrenchStamped, x, y, z of each."""
+    f, m = message.wrench.force, message.wrench.torque
+    return f.x, f.y, f.z, m.x, m.y, m.z
+
+
 class MessageReader:
     """Writes the messages of one topic into samples of one robot.
 
@@ -190,8 +196,7 @@ class MessageReader:
     def read(self, message: Any, sample: Sample, joint: int | None = None) -> None:
         """Copy the message's numbers into the sample; `joint` says which one a per-joint topic belongs to."""
         if self.topic.type == WRENCH:
-            f, m = message.wrench.force, message.wrench.torque
-            getattr(sample, next(iter(self.topic.fields.values())))[:] = (f.x, f.y, f.z, m.x, m.y, m.z)
+            getattr(sample, next(iter(self.topic.fields.values())))[:] = six(message)
         elif self.topic.type == TEMPERATURE:
             for field, signal in self.topic.fields.items():
                 getattr(sample, signal)[joint] = getattr(message, field)

@@ -20,7 +20,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes.topics.encoding import trajectory
+from robot_dynamics_ros.nodes.topics.encoding import six, trajectory
 from robot_dynamics_ros.nodes.topics.qos import LATCHED, NEWEST
 from robot_dynamics_ros.topics import PREFIX, below
 from robot_dynamics_ros.waiting import wait_until
@@ -44,11 +44,6 @@ class View:
     diagnostics: dict[str, Mapping[str, str]] = field(default_factory=dict)
     level: int = 3
     motion: str = ""
-
-
-def _wrench(message: WrenchStamped) -> NDArray[np.float64]:
-    f, t = message.wrench.force, message.wrench.torque
-    return np.array([f.x, f.y, f.z, t.x, t.y, t.z])
 
 
 class Monitor:
@@ -147,9 +142,9 @@ class Monitor:
         """The newest of everything."""
         view = View(motion=self._motion)
         if (wrench := self.newest("external_wrench_base")) is not None:
-            view.wrench = _wrench(wrench)
+            view.wrench[:] = six(wrench)
         if (std := self.newest("external_wrench_base_std")) is not None:
-            view.std = _wrench(std)
+            view.std[:] = six(std)
         if (contact := self.newest("contact")) is not None:
             view.contact = bool(contact.data)
         diagnostics = dict(self._diagnostics)

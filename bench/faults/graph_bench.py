@@ -6,7 +6,6 @@ import gc
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from bench.faults.table import Failed, require
 from robot_dynamics_ros._core import GuardReason
 from robot_dynamics_ros.bringup import Graph, NodeSpec
 from robot_dynamics_ros.drivers.child_process import end
+from robot_dynamics_ros.waiting import wait_until
 
 TORQUE = 2.0  # Nm at the first joint, that the commander sends
 EVENT_TIMEOUT = 40.0  # s
@@ -89,17 +89,12 @@ class GraphBench(SocketBench):
 
     def spin(self, condition: Callable[[], bool], what: str, timeout: float = EVENT_TIMEOUT) -> None:
         """Until the condition holds; Failed otherwise."""
-        end = time.monotonic() + timeout
-        while not condition():
-            require(time.monotonic() < end, f"no {what} after {timeout:g} s")
-            self.executor.spin_once(timeout_sec=0.01)
+        came = wait_until(condition, timeout, lambda: self.executor.spin_once(timeout_sec=0.01))
+        require(came, f"no {what} after {timeout:g} s")
 
     def run(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
         """Spin for so many seconds of controller time, or until the condition holds."""
-        end = time.monotonic() + seconds / SPEED
-        while not (reached := until()) and time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=min(0.005, seconds))
-        return reached
+        return wait_until(until, seconds / SPEED, lambda: self.executor.spin_once(timeout_sec=min(0.005, seconds)))
 
     def call(self, name: str) -> tuple[bool, str]:
         """A Trigger service of the hardware node."""

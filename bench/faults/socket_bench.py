@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -23,6 +22,7 @@ from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.trajectories.smooth import through
+from robot_dynamics_ros.waiting import wait_until
 
 SPEED = 0.2  # controller time per wall time: a fifth of the jitter of a machine that does other things too
 REPLY_TIMEOUT = 15.0  # s of wall time for the first state and for a reply
@@ -44,11 +44,7 @@ class Arm:
 
     def read(self, seconds: float = 0.0, until: Callable[[], bool] = lambda: False) -> bool:
         """Read for so many wall seconds, or until the condition holds; returns whether it does."""
-        end = time.monotonic() + seconds
-        while not (reached := until()) and time.monotonic() < end:
-            self.driver.read(0.005)
-            self.driver.take_records()
-        return reached
+        return wait_until(until, seconds, lambda: (self.driver.read(0.005), self.driver.take_records()))
 
     def known(self) -> bool:
         """Whether a first state has come."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from rclpy.experimental import EventsExecutor
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns
 from robot_dynamics_ros.topics import PREFIX, TOPICS, below
+from robot_dynamics_ros.waiting import wait_until
 
 START_TIMEOUT = 30.0  # s until the first message
 
@@ -28,17 +30,17 @@ def probe(duration: float, warm_up: float, topic: str) -> dict[str, Any]:
     rclpy.init(args=[], context=context)
     node, executor = rclpy.create_node("latency_probe", context=context), EventsExecutor(context=context)
     executor.add_node(node)
+    spin = partial(executor.spin_once, timeout_sec=0.05)
     try:
         node.create_subscription(
             kind, below(PREFIX, topic), lambda m: rows.append((to_ns(m.header.stamp), time.time_ns())), 50
         )
         node.create_subscription(DiagnosticArray, "/diagnostics", lambda m: _keep(m, last), 10)
-        _spin(executor, lambda: bool(rows), START_TIMEOUT)
-        if not rows:
+        if not wait_until(lambda: rows, START_TIMEOUT, spin):
             raise ConnectionFailed(f"no {topic} arrives; see the messages above")
-        _spin(executor, lambda: False, warm_up)
+        wait_until(lambda: False, warm_up, spin)
         rows.clear()
-        _spin(executor, lambda: False, duration)
+        wait_until(lambda: False, duration, spin)
     finally:
         node.destroy_node()
         rclpy.shutdown(context=context)
@@ -48,12 +50,6 @@ def probe(duration: float, warm_up: float, topic: str) -> dict[str, Any]:
 def _keep(message: DiagnosticArray, into: dict[str, dict[str, str]]) -> None:
     for entry in message.status:
         into[entry.name] = {pair.key: pair.value for pair in entry.values}
-
-
-def _spin(executor: Any, done: Any, seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while not done() and time.monotonic() < end:
-        executor.spin_once(timeout_sec=0.05)
 
 
 def _figures(rows: np.ndarray, duration: float) -> dict[str, Any]:

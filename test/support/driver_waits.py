@@ -2,6 +2,8 @@
 
 import time
 
+from robot_dynamics_ros.waiting import wait_until
+
 
 def collect(driver, count):
     """Copies of the next samples."""
@@ -16,15 +18,10 @@ def collect(driver, count):
 
 def until(driver, condition, timeout=120.0):
     """Read on until the condition holds."""
-    end = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < end, (driver.motion, driver.last_error, driver.status, driver.statistics())
-        driver.read(0.05)
+    came = wait_until(condition, timeout, lambda: driver.read(0.05))
+    assert came, (driver.motion, driver.last_error, driver.status, driver.statistics())
 
 
 def happens(condition):
     """Wait until the condition holds, by itself."""
-    end = time.monotonic() + 60.0
-    while not condition():
-        assert time.monotonic() < end, "did not happen"
-        time.sleep(0.002)
+    assert wait_until(condition, 60.0), "did not happen"

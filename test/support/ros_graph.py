@@ -4,9 +4,10 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 from collections import defaultdict
 from pathlib import Path
+
+from robot_dynamics_ros.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 HUNG = 200.0  # s; nothing that a test waits for takes as long, also beside other work
@@ -65,10 +66,8 @@ class Listener:
 
     def spin(self, condition, timeout: float = HUNG) -> None:
         """Until the condition holds; fails with what was heard when it does not."""
-        end = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < end, {topic: len(found) for topic, found in self.heard.items()}
-            self.executor.spin_once(timeout_sec=0.05)
+        came = wait_until(condition, timeout, lambda: self.executor.spin_once(timeout_sec=0.05))
+        assert came, {topic: len(found) for topic, found in self.heard.items()}
 
     def ended(self, process: Process, timeout: float = HUNG) -> tuple[int, str]:
         """(exit status, output) of a process that ends by itself; what is heard meanwhile does not pile up."""

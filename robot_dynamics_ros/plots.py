@@ -152,7 +152,7 @@ def plot_against_truth(
     its own scale, lines are interrupted where samples are missing. Raises DataError when it cannot be written.
     """
     t, part = _thinned(log)
-    known = truth[:: _step(log)]
+    known = truth[some(len(log))]
     drawing = canvas(11, 9.6)
     axes = drawing.subplots(4, 1, sharex=True, height_ratios=[1, 1, 1.4, 1])
     touching = np.linalg.norm(known[:, :3], axis=1) > TOUCH
@@ -205,13 +205,14 @@ def _axis_against_truth(
     ax.plot(t, truth, color=INK[1], lw=1.4, label=label)
 
 
-def _step(log: Log) -> int:
-    return max(len(log) // POINTS, 1)
+def some(count: int) -> slice:
+    """Every so many of `count` points that about POINTS are left."""
+    return slice(None, None, max(count // POINTS, 1))
 
 
 def _thinned(log: Log) -> tuple[np.ndarray, Log]:
     """Time and log reduced to the plotted number of points."""
-    return log.time[:: _step(log)], log[:: _step(log)]
+    return log.time[some(len(log))], log[some(len(log))]
 
 
 def _wrench(ax: Any, t: np.ndarray, log: Log, first: int, label: str) -> None:

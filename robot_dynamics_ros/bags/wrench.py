@@ -16,6 +16,7 @@ from robot_dynamics_ros.bags.table_log import table_log
 from robot_dynamics_ros.bags.tables import is_table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.topics import WRENCH
 
 MAX_GAP = 5  # median periods of the sensor over which it is interpolated
@@ -40,7 +41,7 @@ class WrenchSeries:
     def at(self, stamp_ns: np.ndarray) -> np.ndarray:
         """Wrenches (N, 6) interpolated at stamps (N,) [ns]; NaN outside of the messages and in their gaps."""
         t, wanted = (self.stamp_ns - self.stamp_ns[0]) * 1e-9, (stamp_ns - self.stamp_ns[0]) * 1e-9
-        values = np.column_stack([np.interp(wanted, t, column) for column in self.wrench.T])
+        values = interpolated(wanted, t, self.wrench)
         step = np.diff(t)
         limit = max(MAX_GAP * float(np.median(step)), MIN_GAP)
         after = np.searchsorted(t, wanted).clip(1, len(t) - 1)

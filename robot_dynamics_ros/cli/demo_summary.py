@@ -17,6 +17,7 @@ from robot_dynamics_ros.estimators.replay_verdict import WITHIN
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.plots import TOUCH
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
+from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.verdict import level_of, verdict, word
 
 Array = NDArray[np.float64]
@@ -74,7 +75,7 @@ def align(log: Log, truth: Array) -> Array:
     stamps = 1e-9 * log.stamp_ns
     if len(truth) < 2 or stamps[-1] < truth[0, 0] or stamps[0] > truth[-1, 0]:
         raise DataError("the recording and the ground truth do not overlap in time")
-    return np.column_stack([np.interp(stamps, truth[:, 0], truth[:, k]) for k in range(1, 7)])
+    return interpolated(stamps, truth[:, 0], truth[:, 1:7])
 
 
 def _rms(error: Array) -> dict[str, float]:

@@ -16,6 +16,7 @@ from robot_dynamics_ros.estimators.replay import Replay
 from robot_dynamics_ros.estimators.wrench_metrics import SETTLED, Series, figures, held, moving_mask
 from robot_dynamics_ros.outputs import plain
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
+from robot_dynamics_ros.signals.interpolation import interpolated
 
 TOUCH = 5.0  # N on the sensor from which on the arm is in contact
 AFTER = 0.2  # s after a contact that still count as contact
@@ -121,7 +122,7 @@ def delay_of(s: Series) -> float:
     """Delay [s] of the estimated force behind the sensor's: where their product is largest; NaN without a force."""
     step = float(np.median(np.diff(s.stamps)))
     t = np.arange(s.stamps[0], s.stamps[-1], max(step, 2e-3))
-    a, b = (np.column_stack([np.interp(t, s.stamps, x[:, k]) for k in range(3)]) for x in (s.estimate, s.reference))
+    a, b = (interpolated(t, s.stamps, x[:, :3]) for x in (s.estimate, s.reference))
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
     reach = min(int(LONGEST_DELAY / (t[1] - t[0])), len(t) // 4) if len(t) > 8 else 0
     if not reach or (b.std(axis=0) < LEAST_CHANGE[:3]).all():

@@ -27,6 +27,7 @@ from robot_dynamics_ros.learning.columns import WARM
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
 from robot_dynamics_ros.learning.update import Information, Prior, rows_of
 from robot_dynamics_ros.robot_file.store import file_sha256
+from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import SLOW
 
@@ -103,7 +104,7 @@ def warmer_than(rec: Recording, motion: Motion) -> np.ndarray | None:
     if len(rec.pieces) > 1:
         return np.repeat(rec.stacked("temperature").mean(axis=0)[None] - WARM, len(motion), axis=0)
     piece = rec.pieces[0]
-    return np.column_stack([np.interp(motion.t, piece.t, T) - WARM for T in piece.extra["temperature"].T])
+    return interpolated(motion.t, piece.t, piece.extra["temperature"]) - WARM
 
 
 def working_motion(rec: Recording, delay: float = 0.0) -> Motion:

@@ -20,6 +20,7 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.signals.interpolation import interpolated
 
 OFFSETS = np.arange(-0.2, 0.2001, 0.005)  # s
 PARTS = 12  # stretches of time, each left out once: the spread is the deviation of the share
@@ -93,17 +94,13 @@ def _freed(model: RobotModel, piece: Piece, known: KnownWrench) -> Piece:
     if SIGNAL not in piece.extra:
         return piece
     J = model.jacobian(piece.q)
-    torque = np.einsum("kij,ki->kj", J, _at(piece, piece.t + known.offset))
+    torque = np.einsum("kij,ki->kj", J, interpolated(piece.t + known.offset, piece.t, piece.extra[SIGNAL]))
     extra = {k: v for k, v in piece.extra.items() if k != SIGNAL}
     return replace(piece, effort=piece.effort + known.sign * torque, extra=extra)
 
 
-def _at(piece: Piece, t: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.interp(t, piece.t, x) for x in piece.extra[SIGNAL].T])
-
-
 def _torque(J: np.ndarray, looked: Sequence[tuple[Piece, Motion]], offset: float) -> np.ndarray:
-    F = np.concatenate([_at(piece, motion.t + offset) for piece, motion in looked])
+    F = np.concatenate([interpolated(motion.t + offset, piece.t, piece.extra[SIGNAL]) for piece, motion in looked])
     return np.einsum("kij,ki->kj", J, F)
 
 

@@ -17,6 +17,7 @@ from scipy import signal
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.signals.runs import pieces_of
 from robot_dynamics_ros.signals.speeds import MOVING
 
@@ -130,8 +131,8 @@ def on_grid(p: Piece) -> Piece:
     grid = np.arange(p.t[0], p.t[-1] + 0.5 * dt, dt)
     if len(grid) == len(p.t) and np.abs(grid - p.t).max() < 1e-3 * dt:
         return p
-    qd = None if p.qd is None else _at(grid, p.t, p.qd)
-    return replace(p, t=grid, q=_at(grid, p.t, p.q), qd=qd, extra={})
+    qd = None if p.qd is None else interpolated(grid, p.t, p.qd)
+    return replace(p, t=grid, q=interpolated(grid, p.t, p.q), qd=qd, extra={})
 
 
 def _filtered_piece(p: Piece, cutoff: float, delay: float, margin: float) -> tuple[Any, ...]:
@@ -149,9 +150,9 @@ def _filtered_piece(p: Piece, cutoff: float, delay: float, margin: float) -> tup
     if even and delay == 0:
         shown = None if rotor is None else rotor[keep]
         return p.t[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], shown
-    states = (_at(wanted, grid, x) for x in (q, qd, qdd))
-    shown = None if rotor is None else _at(wanted, p.t, rotor)
-    return p.t[keep], *states, effort, _at(wanted, p.t, p.position), shown
+    states = (interpolated(wanted, grid, x) for x in (q, qd, qdd))
+    shown = None if rotor is None else interpolated(wanted, p.t, rotor)
+    return p.t[keep], *states, effort, interpolated(wanted, p.t, p.position), shown
 
 
 def rotor_position(p: Piece) -> np.ndarray | None:
@@ -161,10 +162,6 @@ def rotor_position(p: Piece) -> np.ndarray | None:
     if p.qd is None or p.position is not p.q:
         return None
     return _core.rotor_positions(p.t, p.q, p.qd, ROTOR_TIME)
-
-
-def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.interp(wanted, t, x[:, j]) for j in range(x.shape[1])])
 
 
 def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4, continued: bool = False) -> np.ndarray:

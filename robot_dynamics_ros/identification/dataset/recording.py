@@ -15,6 +15,7 @@ from scipy.spatial import cKDTree
 from robot_dynamics_ros.bags import segments
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.signals.speeds import SLOW
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
@@ -277,5 +278,5 @@ def _states(rec: Recording, every: float) -> np.ndarray:
     found = [np.zeros((0, 2 * rec.n))]
     for piece in rec.pieces:
         t = np.arange(piece.t[0], piece.t[-1] - LATER, every)
-        found.append(np.column_stack([np.interp(at, piece.t, q) for at in (t, t + LATER) for q in piece.q.T]))
+        found.append(np.hstack([interpolated(at, piece.t, piece.q) for at in (t, t + LATER)]))
     return np.vstack(found)

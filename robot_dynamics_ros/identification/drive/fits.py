@@ -22,6 +22,7 @@ from robot_dynamics_ros.identification.metrics import covariance, metrics, per_i
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.signals.speeds import SLOW
 
 CUTOFF = 10.0  # Hz, below the vibration that steps of acceleration excite in flexible joints
@@ -109,7 +110,7 @@ def _bridged(x: np.ndarray) -> np.ndarray:
     """x (N, n) with missing rows filled by straight lines: for the filter only, they are not used."""
     known = np.isfinite(x).all(axis=1)
     at = np.arange(len(x))
-    return np.column_stack([np.interp(at, at[known], column[known]) for column in x.T])
+    return interpolated(at, at[known], x[known])
 
 
 @dataclass(frozen=True)

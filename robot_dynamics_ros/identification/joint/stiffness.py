@@ -10,6 +10,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS
 from robot_dynamics_ros.identification.metrics import covariance, nrmse
+from robot_dynamics_ros.signals.interpolation import interpolated
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,7 @@ def estimate_skew(
 
 def remove_skew(t: np.ndarray, theta: np.ndarray, skew: float) -> np.ndarray:
     """theta (N, ...) as it was `skew` [s] earlier, when q was sampled (linear interpolation)."""
-    columns = theta.reshape(len(t), -1)
-    moved = np.column_stack([np.interp(t - skew, t, column) for column in columns.T])
-    return moved.reshape(theta.shape)
+    return interpolated(t - skew, t, theta.reshape(len(t), -1)).reshape(theta.shape)
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,18 @@ from typing import Any
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.plots import ERROR, MEASURED, MODEL, OTHER, POINTS, figure, fixed_margins, grid, svg
-
-
-def _every(n: int) -> slice:
-    return slice(None, None, max(1, n // POINTS))
+from robot_dynamics_ros.plots import ERROR, MEASURED, MODEL, OTHER, figure, fixed_margins, grid, some, svg
 
 
 def tracks(t: np.ndarray, y: np.ndarray, p: np.ndarray, names: Sequence[str], unit: str) -> str:
     """Measured effort y (N, n), prediction p (N, n) and residual of every joint over time t (N,) [s]."""
     drawing, axes = figure(y.shape[1], 1, 12, 1.9 * y.shape[1], sharex=True)
     fixed_margins(drawing, 12, 1.9 * y.shape[1])
-    some = _every(len(t))
+    shown = some(len(t))
     for j, axis in enumerate(axes[:, 0]):
-        axis.plot(t[some], y[some, j], color=MEASURED, lw=0.8, label="measured")
-        axis.plot(t[some], p[some, j], color=MODEL, lw=1.0, label="model")
-        axis.plot(t[some], (y - p)[some, j], color=ERROR, lw=0.5, alpha=0.8, label="residual")
+        axis.plot(t[shown], y[shown, j], color=MEASURED, lw=0.8, label="measured")
+        axis.plot(t[shown], p[shown, j], color=MODEL, lw=1.0, label="model")
+        axis.plot(t[shown], (y - p)[shown, j], color=ERROR, lw=0.5, alpha=0.8, label="residual")
         axis.set_ylabel(f"{names[j]}\n[{unit}]", fontsize=8)
         axis.margins(x=0.005)
         axis.grid(alpha=0.3)
@@ -40,7 +36,7 @@ def residual_over(x: np.ndarray, r: np.ndarray, names: Sequence[str], label: str
         value, rest = x[ok, j], r[ok, j]
         _points(axis, value, rest)
         _mean(axis, value, rest)
-        reach = float(np.quantile(np.abs(r[_every(len(r)), j]), 0.998)) * 1.1 + 1e-9
+        reach = float(np.quantile(np.abs(r[some(len(r)), j]), 0.998)) * 1.1 + 1e-9
         axis.set_ylim(-reach, reach)
 
     return grid(r.shape[1], draw, names, label, f"residual [{unit}]")
@@ -48,13 +44,13 @@ def residual_over(x: np.ndarray, r: np.ndarray, names: Sequence[str], label: str
 
 def _points(axis: Any, x: np.ndarray, y: np.ndarray, **look: Any) -> None:
     """Some of the points (N,), as an image."""
-    some = _every(len(x))
-    axis.plot(x[some], y[some], ".", rasterized=True, **({"ms": 1.2, "color": OTHER, "alpha": 0.5} | look))
+    shown = some(len(x))
+    axis.plot(x[shown], y[shown], ".", rasterized=True, **({"ms": 1.2, "color": OTHER, "alpha": 0.5} | look))
 
 
 def _mean(axis: Any, x: np.ndarray, r: np.ndarray, **look: Any) -> None:
     """Mean of r (N,) in bins of x (N,) that hold as many samples."""
-    edges = np.unique(np.quantile(x[_every(len(x))], np.linspace(0, 1, 25))) if len(x) else np.zeros(0)
+    edges = np.unique(np.quantile(x[some(len(x))], np.linspace(0, 1, 25))) if len(x) else np.zeros(0)
     if len(edges) > 3:
         place = np.clip(np.searchsorted(edges, x) - 1, 0, len(edges) - 2)
         count = np.bincount(place, minlength=len(edges) - 1)
@@ -91,7 +87,7 @@ def friction_curves(v: np.ndarray, measured: np.ndarray, curve: np.ndarray, name
         _points(axis, v[:, j], measured[:, j], label="effort - rigid body")
         _points(axis, v[:, j], curve[:, j], label="model", ms=1.5, color=MODEL, alpha=1.0)
         _mean(axis, v[:, j], (measured - curve)[:, j], label="mean residual")
-        axis.set_ylim(*np.quantile(measured[_every(len(v)), j], [0.002, 0.998]) * 1.15)
+        axis.set_ylim(*np.quantile(measured[some(len(v)), j], [0.002, 0.998]) * 1.15)
         if j == 0:
             axis.legend(loc="upper left", fontsize=7, markerscale=5)
 

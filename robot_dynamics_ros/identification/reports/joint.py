@@ -14,7 +14,7 @@ from robot_dynamics_ros.identification.joint.identify import JointsFound
 from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.outputs import writing
 from robot_dynamics_ros.pages import write_html
-from robot_dynamics_ros.plots import MODEL, OTHER, POINTS, figure, svg
+from robot_dynamics_ros.plots import MODEL, OTHER, figure, some, svg
 from robot_dynamics_ros.robot_file import save_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.verdict import DEVIATION, GRADES, cell, level_of, matrix, verdict, word, worst
@@ -71,8 +71,8 @@ def picture(curve: Curve) -> str:
     """Measured points and model of one joint as SVG."""
     drawing, axes = figure(1, 1, 9.0, 4.0)
     axis = axes[0, 0]
-    step = max(len(curve.x) // POINTS, 1)
-    axis.plot(curve.x[::step], curve.y[::step], "o", ms=5, mfc="none", mec=OTHER, label="measured", rasterized=True)
+    shown = some(len(curve.x))
+    axis.plot(curve.x[shown], curve.y[shown], "o", ms=5, mfc="none", mec=OTHER, label="measured", rasterized=True)
     line = "." if len(curve.model) == len(curve.y) else "-"  # at the data, or along a line
     axis.plot(curve.model_x, curve.model, line, ms=3, color=MODEL, label="model")
     axis.set_xlabel(curve.x_label)

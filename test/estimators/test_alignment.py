@@ -5,11 +5,12 @@ import pytest
 from force_bench import UR5E, measured, moving
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stepwise import assert_run_is_step
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 
 SOURCE = {"found": "numbers of this test"}
 STAGES = ("motion", "friction", "force")
@@ -80,15 +81,7 @@ def test_step_and_run_give_the_same_bits(velocity, effort, steps, absent, window
     for row, name in absent:
         log.signals[name][row] = np.nan
     robot = declared(velocity, effort, 1.02, 0.01, window)
-    whole = Log(log.joint_names, log.stamp_ns, {k: v.copy() for k, v in log.signals.items()})
-    status = Pipeline(robot, stages=STAGES).run(whole)
-    pipeline, sample = Pipeline(robot, stages=STAGES), Sample(log.joint_names)
-    for k in range(len(log)):
-        sample.clear()
-        log.read(k, sample)
-        assert int(pipeline.step(sample)) == status[k]
-        for name in ("q", "qd", "effort", "qdd", "model_torque", "drive_torque", "external_joint_torque"):
-            np.testing.assert_array_equal(getattr(sample, name), getattr(whole, name)[k], err_msg=name)
+    assert_run_is_step(robot, log, stages=STAGES)
 
 
 def test_without_delays_there_is_no_alignment():

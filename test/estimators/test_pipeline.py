@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from force_bench import UR5E, measured, moving
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from stepwise import PERIOD, assert_run_is_step, faults, spoil
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
@@ -12,54 +12,7 @@ from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import SIGNALS, Log, Sample
-
-PERIOD = 2_000_000
-
-
-def live(pipeline, log):
-    """Step through the log as a node would; returns the written log and statuses."""
-    out, sample = Log(log.joint_names, log.stamp_ns), Sample(log.joint_names)
-    status = []
-    for row in range(len(log)):
-        sample.clear()
-        log.read(row, sample)
-        status.append(int(pipeline.step(sample)))
-        out.write(row, sample, SIGNALS)
-    return out, np.array(status)
-
-
-def assert_same(replayed, stepped):
-    for name in SIGNALS:
-        np.testing.assert_array_equal(getattr(replayed, name), getattr(stepped, name), err_msg=name)
-
-
-faults = st.lists(
-    st.tuples(
-        st.integers(2, 295),
-        st.sampled_from(["duplicate", "backwards", "gap", "nan", "inf", "no effort", "late", "huge", "frozen"]),
-    ),
-    max_size=6,
-)
-
-
-def spoil(log, what):
-    for row, fault in what:
-        if fault == "duplicate":
-            log.stamp_ns[row] = log.stamp_ns[row - 1]
-        elif fault == "backwards":
-            log.stamp_ns[row:] -= 50 * PERIOD
-        elif fault == "gap":
-            log.stamp_ns[row:] += 40 * PERIOD
-        elif fault == "late":
-            log.stamp_ns[row:] += 7 * PERIOD
-        elif fault == "frozen":
-            log.q[row : row + 20] = log.q[row]
-        else:
-            target = log.effort if fault in ("no effort", "inf") else log.q if fault == "nan" else log.qd
-            target[row] = {"nan": np.nan, "inf": np.inf, "no effort": np.nan, "huge": 1e300}[fault]
-            if fault == "nan":
-                log.q[row, 1:] = 0.5
+from robot_dynamics_ros.signals import SIGNALS
 
 
 @settings(max_examples=30)
@@ -67,10 +20,7 @@ def spoil(log, what):
 def test_live_equals_replay_bit_for_bit_whatever_the_stream(what):
     log = measured(moving(seconds=0.6), noise=0.1)
     spoil(log, what)
-    stepped, status = live(Pipeline(UR5E), log)
-    replayed = log[:]
-    np.testing.assert_array_equal(Pipeline(UR5E).run(replayed), status)
-    assert_same(replayed, stepped)
+    replayed, status = assert_run_is_step(UR5E, log)
     good = np.isin(status, [0, 1, 3, 4])
     assert np.isfinite(replayed.external_wrench[good]).all()
 
@@ -239,18 +189,10 @@ def test_a_stage_the_robot_cannot_support_is_left_out_and_reported_unless_asked_
         Pipeline(UR5E, stages=["motion", "stiffness"])
 
 
-def with_rotor_encoder():
-    return UR5E.with_updates({"sensing.rotor_encoder": True})
-
-
-def test_optional_stages_run_live_and_in_replay_alike_and_do_not_change_the_verdict():
+def test_optional_stages_do_not_change_the_verdict():
     log = measured(moving(0.5), noise=0.1)
-    log.theta, log.omega = log.q + 1e-4 * np.sin(log.q * 30), log.qd
-    log.motor_torque = log.effort
-    stepped, status = live(Pipeline(with_rotor_encoder()), log)
-    replayed = log[:]
-    np.testing.assert_array_equal(Pipeline(with_rotor_encoder()).run(replayed), status)
-    assert_same(replayed, stepped)
+    log.theta, log.omega, log.motor_torque = log.q + 1e-4 * np.sin(log.q * 30), log.qd, log.effort
+    status = Pipeline(UR5E.with_updates({"sensing.rotor_encoder": True})).run(log[:])
     np.testing.assert_array_equal(Pipeline(UR5E).run(log[:]), status)
 
 

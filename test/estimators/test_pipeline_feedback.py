@@ -5,17 +5,18 @@ import pytest
 from force_bench import UR5E, measured, moving
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_pipeline import assert_same, faults, live, spoil
+from stepwise import assert_run_is_step, faults, spoil
 
 import robot_dynamics_ros.estimators.pipeline as module
 from robot_dynamics_ros._core import Status, run_in_turn
-from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.signals import SIGNALS
 
 FACTORS = {"alpha": -0.01, "beta": 1.0, "gamma": -0.01, "delta": 1.0}
 ONE_NODE = FACTORS | {"heat_capacity": 500.0, "heat_transfer": 1.0}
 TWO_NODES = ONE_NODE | {"housing_capacity": 2000.0, "housing_transfer": 2.0}
+FUSED = {"side": "fused", "skew": 0.0}
 OPTIONS = {"temperature": {"convergence_time": 0.2, "rate_limit": 50.0}}
 
 
@@ -35,18 +36,12 @@ def pushed(pushes, seconds=1.2, noise=0.1):
     return measured(moving(seconds), wrench, noise=noise)
 
 
-def assert_run_is_step(robot, log, parameters=None):
-    parameters = OPTIONS | (parameters or {})
-    by_step, by_run = Pipeline(robot, parameters), Pipeline(robot, parameters)
-    stepped, status = live(by_step, log)
-    replayed = log[:]
-    np.testing.assert_array_equal(by_run.run(replayed), status)
-    assert_same(replayed, stepped)
-    assert by_run.counts == by_step.counts
-    assert list(by_run.fed_back) == list(by_step.fed_back)
-    for name, last in by_run.fed_back.items():
-        np.testing.assert_array_equal(last, by_step.fed_back[name], err_msg=name)
-    return replayed
+def with_encoders(log):
+    """Of both sides of a gear of 20 kNm/rad, with gaps."""
+    log.theta = log.q + log.effort / 2e4
+    log.omega, log.motor_torque = np.gradient(log.theta, 0.002, axis=0), 1.01 * log.effort
+    log.omega[500, 1] = log.theta[800:803] = log.motor_torque[1300:1320] = np.nan
+    return log
 
 
 @settings(max_examples=15)
@@ -60,7 +55,7 @@ def test_run_is_step_whatever_contact_and_stream_do(what, pushes, absent):
     log.temperature = np.full(log.shape("temperature"), 27.0)
     log.temperature[absent] = np.nan
     spoil(log, what)
-    assert_run_is_step(warm(TWO_NODES), log)
+    assert_run_is_step(warm(TWO_NODES), log, OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +69,7 @@ def chattering():
 
 
 def test_contact_changes_reach_the_temperature_of_the_next_record(chattering):
-    replayed = assert_run_is_step(warm(), chattering)
+    replayed, _ = assert_run_is_step(warm(), chattering, OPTIONS)
     contact = replayed.contact[:, -1]
     assert np.sum(np.abs(np.diff(contact[np.isfinite(contact)]))) >= 8
     blind = chattering[:]
@@ -85,21 +80,44 @@ def test_contact_changes_reach_the_temperature_of_the_next_record(chattering):
 def test_blocks_of_any_length_give_the_same(chattering, monkeypatch):
     for block in (1, 7, 333):
         monkeypatch.setattr(module, "BLOCK", block)
-        assert_run_is_step(warm(), chattering[:1000])
+        assert_run_is_step(warm(), chattering[:1000], OPTIONS)
 
 
-def test_friction_with_memory_is_part_of_the_feedback(chattering):
-    assert_run_is_step(warm(), chattering, {"friction": {"model": "hysteresis"}})
-
-
-def test_friction_from_both_encoders_is_beside_the_feedback(chattering):
-    sensing = {"sensing.rotor_encoder": True, "sensing.motor_torque": True}
+@pytest.mark.parametrize(
+    ("friction", "housing", "side"),
+    [
+        ("static", ONE_NODE, "motor"),
+        ("hysteresis", TWO_NODES, "motor"),
+        ("observer", TWO_NODES, "motor"),
+        ("observer", ONE_NODE, "link"),
+    ],
+)
+def test_every_stage_runs_as_it_steps(chattering, friction, housing, side):
+    """Friction that the observer over both encoders finds is beside the feedback, that of a law is part of it."""
+    changes = {f"sensing.{name}": True for name in ("rotor_encoder", "motor_torque")}
+    changes |= {"drives.torque_side": side, "sensing.joint_torque_sensor": side == "link"}
     stiffness = {"model": "odd_polynomial", "parameters": {"a": [[2e4]] * 6}, "source": "estimate_t"}
-    log = chattering[:]
-    log.theta, log.omega, log.motor_torque = log.q + 1e-4 * np.sin(30 * log.q), log.qd.copy(), log.effort.copy()
-    log.omega[500, 1] = np.nan
-    log.theta[800:803] = np.nan
-    assert_run_is_step(warm(stiffness=stiffness, **sensing), log, {"friction": {"model": "observer"}})
+    robot, parameters = (
+        warm(housing, stiffness=stiffness, **changes),
+        OPTIONS | {"friction": {"model": friction}, "stiffness": FUSED},
+    )
+    log = with_encoders(chattering[:])
+    log.temperature = np.full_like(log.q, 27.0)
+    log.temperature[600:700] = np.nan
+    replayed, _ = assert_run_is_step(robot, log, parameters)
+    stages = Pipeline(robot, parameters).stages
+    assert [stage.name for stage in stages] == [name for name in STAGES if side == "motor" or name != "power"]
+    for name in (name for stage in stages for name in stage.writes):
+        assert np.isfinite(getattr(replayed, name)).any(), name
+
+
+def test_friction_has_the_measured_temperature_where_no_stage_estimates_it(chattering):
+    log, stages = chattering[:1000], ["motion", "friction", "force"]
+    log.temperature = np.full_like(log.q, 60.0)
+    replayed, _ = assert_run_is_step(warm(), log, stages=stages)
+    cold = chattering[:1000]
+    Pipeline(warm(), stages=stages).run(cold)
+    assert np.nanmax(np.abs(replayed.friction_torque - cold.friction_torque)) > 1.0
 
 
 def test_a_stage_without_rows_runs_sample_by_sample(chattering):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwise import assert_steps_are_run
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
@@ -78,10 +77,6 @@ def test_regeneration_parameter_chooses_what_efficiency_refers_to():
     np.testing.assert_array_equal(log.electrical_energy, other.electrical_energy)
     with pytest.raises(ConfigError, match="regeneration"):
         configured(regeneration="lost")
-
-
-def test_step_and_run_agree_bit_for_bit():
-    assert_steps_are_run(configured, motion(3))
 
 
 def test_gaps_are_not_counted_and_clocks_that_go_back_start_again():

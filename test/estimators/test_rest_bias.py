@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from force_bench import UR5E, measured, moving, still, through, with_residuals
 from presliding_joint import elements
-from test_pipeline_feedback import assert_run_is_step
+from stepwise import assert_run_is_step
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.hysteresis import friction_level
@@ -173,7 +173,7 @@ def test_step_is_run_bit_for_bit_over_motion_rest_and_pushes():
     rows = [np.concatenate(x) for x in zip(moving(2.0), through([moving(2.0)[0][-1]], rest=3.0), strict=True)]
     wrench = np.zeros((len(rows[0]), 6))
     wrench[1900:2200, 2] = 60.0
-    replayed = assert_run_is_step(ROBOT, measured(rows, wrench, noise=0.1), {})
+    replayed, _ = assert_run_is_step(ROBOT, measured(rows, wrench, noise=0.1))
     assert replayed.contact[2000:2200].any()
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from spring_bench import A, bang_coast_bang, deflection, spring
-from stepwise import assert_steps_are_run
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
@@ -160,17 +159,6 @@ def test_bad_samples_do_not_enter():
     assert not s.core.coefficients.any()
     sample.theta = np.nan
     assert s.step(sample) == Status.unavailable
-
-
-def test_step_by_step_is_run():
-    record = log(2.0, noise=1.0)
-    record.omega[300] = np.nan
-    record.friction_torque[500:520] = np.nan
-    record.contact[700:900, 2] = 1.0
-    record.theta[1000, 1] = np.nan
-    record.temperature_estimate = np.full((len(record), 6), 30.0)
-    for side in ("motor", "fused"):
-        assert_steps_are_run(lambda side=side: stage(robot(baseline=A), side=side), record)
 
 
 @pytest.mark.parametrize(("share", "level"), [(1.0, "ok"), (0.75, "warn"), (0.5, "error")])

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from stepwise import assert_steps_are_run
 from thermal_bench import AIR, HOUSING, C, K, friction, hot, log, robot, stage
 
 from robot_dynamics_ros import _core
@@ -156,18 +155,6 @@ def test_a_gap_cools_and_a_jump_of_dt_does_not_adapt():
     k = 1000
     jump = np.diff(slow.temperature_estimate, axis=0)[k - 1, 0]
     assert jump < 0.05 < 0.1 * 1.0  # the 100 ms step carries heat, no correction (which would run at 1 K/s)
-
-
-@pytest.mark.parametrize("heat", [None, HOUSING])
-def test_step_by_step_is_run(heat):
-    record = hot(40, 50.0)
-    rng = np.random.default_rng(3)
-    record.contact[rng.random(len(record)) < 0.01] = 1.0
-    record.temperature = np.round(rng.normal(40, 1, (len(record), 6)))
-    record.qd[70] = np.nan
-    record.stamp_ns = record.stamp_ns.copy()
-    record.stamp_ns[2000:] -= 5_000_000_000
-    assert_steps_are_run(lambda: stage(heat=heat), record)
 
 
 def test_temperatures_survive_a_restart_and_cool_in_between(tmp_path):

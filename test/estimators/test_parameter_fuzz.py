@@ -1,4 +1,4 @@
-"""Parameters of every stage inside their declared bounds, extremes and contradictions included: taken or refused."""
+"""Parameters of every stage: inside their declared bounds taken or refused, outside of them refused by name."""
 
 import math
 
@@ -56,6 +56,18 @@ def test_values_inside_their_bounds_are_taken_or_refused_in_one_line(name, tried
         run(pipeline, rng)
         taken += 1
     assert taken
+
+
+@pytest.mark.parametrize("name", list(STAGES))
+def test_values_outside_their_bounds_are_refused_by_name(name):
+    for p in STAGES[name]().parameters:
+        beyond = [bound + side for side, bound in ((-1.0, p.low), (1.0, p.high)) if bound is not None]
+        words = [1.0, *["neither"] * bool(p.choices)]
+        for bad in words if isinstance(p.default, str) else [np.nan, "1.0", *beyond]:
+            with pytest.raises(ConfigError, match=f"{name}.*{p.name}"):
+                Pipeline(ROBOT, {name: {p.name: bad}})
+    with pytest.raises(ConfigError, match=f"{name}.*nonsense"):
+        Pipeline(ROBOT, {name: {"nonsense": 1}})
 
 
 @pytest.mark.parametrize("given", [{"contact_on_ratio": 0.01}, {"wrench_cutoff": 1e-7}])

@@ -171,11 +171,9 @@ def test_stages_follow_the_protocol_and_read_only_what_came_before():
         known |= set(stage.writes)
 
 
-def test_unknown_names_and_unknown_numbers_are_errors_that_say_so():
+def test_an_unknown_stage_and_unknown_masses_are_errors_that_say_so():
     with pytest.raises(ConfigError, match="froce"):
         Pipeline(UR5E, {"froce": {}})
-    with pytest.raises(ConfigError, match="bandwith"):
-        Pipeline(UR5E, {"force": {"bandwith": 1.0}})
     with pytest.raises(CapabilityError, match="links"):
         Pipeline(UR5E.with_updates({"links": None}))
 

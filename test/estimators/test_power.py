@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.power import PowerStage
 from robot_dynamics_ros.models.energy import EnergyModel
@@ -75,8 +75,6 @@ def test_regeneration_parameter_chooses_what_efficiency_refers_to():
         other.efficiency[-1], other.mechanical_energy[-1] / other.electrical_energy_clamped[-1], rtol=1e-12
     )
     np.testing.assert_array_equal(log.electrical_energy, other.electrical_energy)
-    with pytest.raises(ConfigError, match="regeneration"):
-        configured(regeneration="lost")
 
 
 def test_gaps_are_not_counted_and_clocks_that_go_back_start_again():

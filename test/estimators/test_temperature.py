@@ -8,7 +8,6 @@ from thermal_bench import AIR, HOUSING, C, K, friction, hot, log, robot, stage
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log, Sample
@@ -197,11 +196,3 @@ def test_without_a_thermal_model_the_measured_temperature_is_passed_on():
     assert (record.temperature_variance == 100.0).all()
     record = log(1)
     assert (s.run(record) == int(Status.unavailable)).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("ambient", np.nan), ("moving", 0.0), ("rate_limit", -1.0), ("nonsense", 1)]
-)
-def test_bad_parameters_are_named(name, value):
-    with pytest.raises(ConfigError, match=name):
-        stage(**{name: value})

@@ -5,12 +5,11 @@ import zipfile
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import table_bounds
 from robot_dynamics_ros.bags.table_columns import chosen, natural
 from robot_dynamics_ros.bags.tables import READERS, Table, read_table
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.trajectories.files import load_waypoints
 
@@ -120,7 +119,7 @@ def test_digits_that_are_no_numbers_and_too_many_joints_are_one_line(tmp_path):
     path = tmp_path / "a.csv"
     names = ["t", *(f"q{k}" for k in range(1200))]
     path.write_text("\n".join([",".join(names)] + [",".join([str(0.01 * k)] * len(names)) for k in range(5)]))
-    result = CliRunner().invoke(cli, ["import", str(path), "--map", "q=1-999", "--out", str(tmp_path / "bag")])
+    result = robot_dynamics("import", path, "--map", "q=1-999", "--out", tmp_path / "bag")
     assert isinstance(result.exception, DataError) and "999 columns of joint" in str(result.exception)
 
 

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from table_files import N, each, motion, write_csv
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.robot_file import load_robot
@@ -83,8 +82,8 @@ def test_a_number_is_a_rate_and_a_column_by_its_number_is_a_range(tmp_path):
     t, q, _, tau = motion(2)
     path = write_csv(tmp_path / "plain.csv", [], [t, q, tau], header=False)
     words = ["import", str(path), "--map", "q=2-3,effort=4-5", "--out", str(tmp_path / "bag"), "--time"]
-    refused = CliRunner().invoke(cli, [*words, "1"])
+    refused = robot_dynamics(*words, "1")
     assert isinstance(refused.exception, DataError)
     assert str(refused.exception) == "--time 1: samples per second must be 5 to 10000; column 1 is --time 1-1"
-    assert CliRunner().invoke(cli, [*words, "1-1"]).exit_code == 0
+    assert robot_dynamics(*words, "1-1").exit_code == 0
     np.testing.assert_allclose(load_bag(tmp_path / "bag")[0].time, t, atol=1e-6)

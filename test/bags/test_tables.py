@@ -5,12 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from table_files import RATE, N, each, motion, write_csv
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bags.table_log import TableOptions
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -172,14 +171,14 @@ def test_import_writes_a_bag_with_the_same_numbers_and_keeps_what_is_there(tmp_p
     names = ["timestamp", *each("actual_q_{}", 6), *each("actual_qd_{}", 6), *each("actual_current_{}", 6)]
     path = write_csv(tmp_path / "record.csv", names, [t, q, qd, tau])
     words = ["import", str(path), "--robot", "ur5e", "--out", str(tmp_path / "bag")]
-    result = CliRunner().invoke(cli, words)
+    result = robot_dynamics(*words)
     assert result.exit_code == 0 and "actual_current_0 .. actual_current_5 [A]" in result.output
     log, _ = load_bag(tmp_path / "bag", load_robot("ur5e"))
     direct, _ = load_bag(path, load_robot("ur5e"))
     for signal in ("q", "qd", "effort", "stamp_ns"):
         np.testing.assert_array_equal(getattr(log, signal), getattr(direct, signal))
     assert len(log) == N
-    again = CliRunner().invoke(cli, words)
+    again = robot_dynamics(*words)
     assert isinstance(again.exception, DataError) and "exists already" in str(again.exception)
 
 
@@ -247,7 +246,7 @@ def test_a_part_with_other_joints_is_named(tmp_path):
     for n in (3, 2):
         t, q, *_ = motion(n)
         paths.append(write_csv(tmp_path / f"{n}.csv", ["t", *each("q{}", n)], [t, q]))
-    result = CliRunner().invoke(cli, ["import", *map(str, paths), "--out", str(tmp_path / "bag")])
+    result = robot_dynamics("import", *paths, "--out", tmp_path / "bag")
     assert isinstance(result.exception, DataError) and str(result.exception).startswith(f"{paths[1]}: joint 'joint3'")
     assert str(paths[0]) in str(result.exception)
     t, q, *_ = motion(2)

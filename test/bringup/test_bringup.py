@@ -11,10 +11,9 @@ from queue import Queue
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from robot_dynamics_ros.bringup import check_parameter_file, declared, describe, find_config
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes import executables
@@ -197,7 +196,7 @@ def test_up_ends_its_nodes_in_order_although_it_is_interrupted_twice(monkeypatch
     monkeypatch.setattr(Supervisor, "wait", lambda *_: signal.raise_signal(number))
     monkeypatch.setattr(Supervisor, "stop", lambda *_: ended.append(signal.raise_signal(number)))
     try:
-        done = CliRunner().invoke(cli, ["up", "--robot", "ur5e"])
+        done = robot_dynamics("up", "--robot", "ur5e")
     finally:
         for name, handler in before:
             signal.signal(name, handler)
@@ -273,6 +272,6 @@ def test_up_prints_what_the_graph_leaves_out(monkeypatch):
     monkeypatch.setattr(Supervisor, "start", lambda self, name, *_: started.append(name))
     monkeypatch.setattr(Supervisor, "wait", lambda *_: 0)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    done = CliRunner().invoke(cli, ["up", "--robot", "ur5e", "--view"])
+    done = robot_dynamics("up", "--robot", "ur5e", "--view")
     assert done.exit_code == 0 and started == ["composed_node"]
     assert "no viewer" in done.output and "[viewer]" in done.output

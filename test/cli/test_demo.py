@@ -10,14 +10,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from matplotlib import image
 from rich.console import Console
 
 from robot_dynamics_ros.cli.demo import RECORDED, _watch
 from robot_dynamics_ros.cli.demo_robots import demo_robot, touched
 from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors, judged, pace
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
@@ -203,12 +202,12 @@ def test_the_offline_demo_is_the_same_every_time_and_starts_no_nodes(tmp_path):
     results = []
     for name in ("a", "b"):
         arguments = ["demo", "--offline", "--as-shipped", "--duration", "15", "--out", str(tmp_path / name)]
-        done = CliRunner().invoke(cli, arguments)
+        done = robot_dynamics(*arguments)
         assert done.exit_code == 0, done.output
         results.append(json.loads((tmp_path / name / "demo.json").read_text()))
     assert results[0]["contact"] == results[1]["contact"] and results[0]["seconds"]["contact"] > 5
     assert "stream" not in results[0]
     log, truth = replay([tmp_path / "a" / "bag"], load_robot("ur5e")).log, results[0]["contact"]
     assert len(log) == results[0]["samples"] and 0 < truth["Fz"] < 12
-    refused = CliRunner().invoke(cli, ["demo", "--offline", "--view"])
+    refused = robot_dynamics("demo", "--offline", "--view")
     assert isinstance(refused.exception, ConfigError) and "--view" in str(refused.exception)

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from click.shell_completion import ShellComplete
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from robot_dynamics_ros.cli.main import COMMANDS, cli
 
@@ -61,7 +61,7 @@ def test_an_option_that_every_command_may_have_means_the_same_in_each():
 
 
 def test_every_command_is_in_the_help_with_its_words():
-    shown = CliRunner().invoke(cli, ["--help"]).output
+    shown = robot_dynamics("--help").output
     for name, (_, text) in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(text)}$", shown, re.MULTILINE), f"{name}: cut short in the help"
 
@@ -93,7 +93,7 @@ def test_tab_completes(words, expected):
 
 
 def test_a_command_that_is_nearly_right_is_named():
-    done = CliRunner().invoke(cli, ["chek", "ur5e"])
+    done = robot_dynamics("chek", "ur5e")
     assert done.exit_code == 2 and "no command 'chek'; did you mean 'check'?" in done.output
 
 

@@ -7,7 +7,7 @@ import warnings
 
 import click
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from robot_text import changed, write
 
 from robot_dynamics_ros.bringup import describe
@@ -54,7 +54,7 @@ def test_a_name_that_ros_refuses_is_refused_before_a_node_starts(name, option):
 def test_the_home_of_an_unknown_user_is_no_robot_file(name):
     problems, robot = examine_robot(name)
     assert robot is None and "no such robot file" in str(problems[0])
-    assert CliRunner().invoke(cli, ["check", name]).exit_code == 1
+    assert robot_dynamics("check", name).exit_code == 1
 
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path):
@@ -62,10 +62,10 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path):
     raw["kinematics"]["joints"][0]["aliases"] = ["two" + ESCAPE]
     raw["model"], raw[ESCAPE] = ESCAPE, 1.0
     file = write(tmp_path, raw)
-    assert ESCAPE[0] not in CliRunner().invoke(cli, ["check", str(file)]).output
+    assert ESCAPE[0] not in robot_dynamics("check", file).output
     del raw[ESCAPE]
     file = write(tmp_path, raw)
-    shown = CliRunner().invoke(cli, ["check", str(file)])
+    shown = robot_dynamics("check", file)
     assert shown.exit_code == 0 and not {"\x1b", "\x07", "\x9b"} & set(shown.output)
     assert load_robot(file).model == ESCAPE  # the file is as it was
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.trajectories.files import VELOCITY
 
@@ -22,14 +21,12 @@ def folder(tmp_path, monkeypatch):
     lines = [",".join(("time", *NAMES)), *(",".join(f"{x:.6f}" for x in row) for row in rows)]
     Path("motion.csv").write_text("\n".join(lines) + "\n")
     make = ["new", str(URDF), "--tip", "tool0", "--effort-from", "motor-torque", "--out", "arm-2.yaml"]
-    assert CliRunner().invoke(cli, make, catch_exceptions=False).exit_code == 0
+    assert robot_dynamics(*make, catch_exceptions=False).exit_code == 0
     return tmp_path
 
 
 def run(*arguments):
-    return CliRunner().invoke(
-        cli, ["rehearse", "motion.csv", "--robot", "arm-2.yaml", "--date", "2026-01-31", *arguments]
-    )
+    return robot_dynamics("rehearse", "motion.csv", "--robot", "arm-2.yaml", "--date", "2026-01-31", *arguments)
 
 
 def test_a_bag_of_the_motion_with_push_and_payload(folder):

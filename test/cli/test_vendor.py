@@ -4,12 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from bench.evidence import vendor
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bags.wrench import load_wrench
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -48,7 +47,7 @@ def test_a_topic_that_is_not_there_is_refused_before_the_work(tmp_path):
     rng = np.random.default_rng(0)
     run = as_csv(tmp_path / "a.csv", _log(100, rng), rng.normal(size=(100, 6)))
     words = ["identify", run, "--robot", "ur5e", "--vendor", "O_F_ext_hat_K", "--out", tmp_path / "out"]
-    done = CliRunner().invoke(cli, [str(w) for w in words])
+    done = robot_dynamics(*words)
     assert isinstance(done.exception, DataError) and "no column 'O_F_ext_hat_K'" in str(done.exception)
     assert not (tmp_path / "out").exists()
 
@@ -67,7 +66,7 @@ def test_before_and_after_are_judged_where_nothing_was_identified(tmp_path, robo
         "--out",
         tmp_path / "out",
     ]
-    done = CliRunner().invoke(cli, [str(w) for w in words])
+    done = robot_dynamics(*words)
     assert done.exit_code == 0, done.output
     assert "not identified from" in done.output
     theirs, before, after, unbiased = json.loads((tmp_path / "out" / "report.json").read_text())["vendor"]["rows"]

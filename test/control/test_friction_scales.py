@@ -4,9 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
-from robot_dynamics_ros.cli.export import command
 from robot_dynamics_ros.control.friction_scales import FrictionScales, friction_scales
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import load_robot, save_robot
@@ -135,9 +134,9 @@ def test_what_has_no_scales_is_refused(identified):
 def test_the_command_writes_scales_and_the_service_call(identified, tmp_path):
     save_robot(identified, tmp_path / "mine.yaml")
     arguments = [str(tmp_path / "mine.yaml"), "--format", "ur-friction-scales", "--out", str(tmp_path / "scales.json")]
-    done = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    done = robot_dynamics("export", *arguments, catch_exceptions=False)
     written = json.loads((tmp_path / "scales.json").read_text())
     assert done.exit_code == 0 and written["service_call"] in done.output and "estimate" not in done.output
     np.testing.assert_allclose(written["coulomb_scale"], friction_scales(identified, UR5E).coulomb, atol=5e-4)
     arguments = ["ur5e", "--format", "ur-friction-scales", "--out", str(tmp_path / "other.json")]
-    assert "is an estimate, not identified" in CliRunner().invoke(command, arguments, catch_exceptions=False).output
+    assert "is an estimate, not identified" in robot_dynamics("export", *arguments, catch_exceptions=False).output

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from synthetic import excitation, synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import load_bag, write_bag
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification.excitation import design_fourier
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
@@ -53,7 +52,7 @@ def test_the_page_leads_from_a_urdf_to_the_force(folder, monkeypatch):
     for line in commands():
         program, *arguments = line.split()
         assert program == "robot-dynamics"
-        done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+        done = robot_dynamics(*arguments, catch_exceptions=False)
         assert done.exit_code == 0, (line, done.output)
     summary = json.loads(Path("result/replay.json").read_text())
     assert summary["samples"] == 2000

@@ -1,16 +1,16 @@
 """Estimate against a force sensor: frames, tare, sign, delay, figures, and parameters calibrated from it."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from force_bench import POSE, RATE, UR5E, measured, moving, through
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.bags.wrench import WrenchSeries
 from robot_dynamics_ros.bringup import check_parameter_file, describe, stage_parameters
-from robot_dynamics_ros.cli.replay import command
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions, at_tcp, known_frame
 from robot_dynamics_ros.estimators.reference import compare, delay_of, held
@@ -22,6 +22,7 @@ from robot_dynamics_ros.models.friction import FrictionModel
 TOPIC = "/robot_dynamics/vendor_external_wrench"  # any WrenchStamped topic is a sensor; write_bag writes this one
 BIAS = np.array([4.0, -3.0, 2.0, 0.2, -0.1, 0.1])
 PUSH = np.array([15.0, -10.0, 30.0, 0.5, 1.0, -0.5])
+run = partial(robot_dynamics, "replay", catch_exceptions=False)
 
 
 def pushed(seconds, period=4.0, first=3.0):
@@ -40,10 +41,6 @@ def sensor_bag(path, motion, wrench, frame="tool0", sign=1.0, excess=0.0):
     values = sign * tool + BIAS + 0.05 * np.random.default_rng(5).normal(size=tool.shape)
     log.vendor_external_wrench = values
     return write_bag(log, path, topics=["joint_states", "vendor_external_wrench"], frame_id=frame)
-
-
-def run(*arguments):
-    return CliRunner().invoke(command, [str(a) for a in arguments], catch_exceptions=False)
 
 
 def test_replay_compares_with_the_sensor(tmp_path):

@@ -3,16 +3,17 @@
 import json
 import re
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from force_bench import POSE, UR5E, measured, moving, still, through
 from presliding_joint import robot as with_memory
 from public_data import DATA, needs_data
 
 from robot_dynamics_ros.bags import load_bag, write_bag
-from robot_dynamics_ros.cli.replay import carrying, command, parse_settings
+from robot_dynamics_ros.cli.replay import carrying, parse_settings
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -22,16 +23,13 @@ from robot_dynamics_ros.signals import Log, Sample
 
 RECORDED = ("external_wrench", "framed_wrench", "external_joint_torque", "friction_torque")
 WRENCH = np.array([10.0, -20.0, -70.0, 0, 0, 0])
+run = partial(robot_dynamics, "replay", catch_exceptions=False)
 
 
 def bag(tmp_path, log=None):
     if log is None:
         log = measured(moving(), np.where(np.arange(2000) > 500, 1.0, 0.0)[:, None] * WRENCH, noise=0.1)
     return write_bag(log, tmp_path / "recording", topics=["joint_states"])
-
-
-def run(*arguments):
-    return CliRunner().invoke(command, [str(a) for a in arguments], catch_exceptions=False)
 
 
 def test_command_writes_bag_plot_and_numbers(tmp_path):

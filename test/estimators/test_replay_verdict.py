@@ -5,11 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from force_bench import COM, UR5E, measured, moving, push, with_residuals
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.replay import command
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
 from robot_dynamics_ros.estimators.replay_verdict import STATES, judged
 from robot_dynamics_ros.robot_file import load_robot
@@ -102,5 +101,5 @@ def test_what_a_force_sensor_contradicts_is_not_usable(free):
 def test_a_replay_that_is_not_usable_has_exit_status_3(free, tmp_path, no_pictures, monkeypatch):
     monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.ESTIMATED", (1.1, 1.1))
     arguments = [str(tmp_path / "bag"), "-r", "ur5e", "--out", str(tmp_path / "o")]
-    assert CliRunner().invoke(command, arguments).exit_code == 3
+    assert robot_dynamics("replay", *arguments).exit_code == 3
     assert json.loads((tmp_path / "o" / "replay.json").read_text())["level"] == "bad"

@@ -8,11 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from force_bench import UR5E, measured, moving
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.health import command
 from robot_dynamics_ros.health.fleet import standings, write_fleet_page
 from robot_dynamics_ros.health.measure import Measurement, warming
 from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends, write_page
@@ -38,7 +37,7 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
         for k, more in enumerate(extra)
     ]
     arguments = [*bags[::-1], "--robot", "ur5e", "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    done = robot_dynamics("health", *arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     result = json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]
     rows = result["quantities"]["coulomb"]
@@ -58,7 +57,7 @@ def test_tables_whose_clock_is_no_date_have_that_of_their_file(tmp_path):
         np.savez(path, time=log.time, q=log.q, qd=log.qd, effort=log.effort)
         os.utime(path, (START + day * 86400,) * 2)
         files.append(str(path))
-    done = CliRunner().invoke(command, [*files, "-r", "ur5e", "--out", str(tmp_path / "out")], catch_exceptions=False)
+    done = robot_dynamics("health", *files, "-r", "ur5e", "--out", tmp_path / "out", catch_exceptions=False)
     result = json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]
     assert result["dates"] == ["2025-06-15", "2025-07-25"] and result["level"] == "good"
     assert "stamps that are no dates, those of the files are taken: 0.npz, 40.npz" in done.output
@@ -68,9 +67,8 @@ def test_a_recording_at_rest_is_left_out_by_name(tmp_path):
     log = recording(0, 0.0, 0)
     log.qd[:], log.q[:] = 0.0, log.q[:1]
     bag = write_bag(log, tmp_path / "rest", topics=["joint_states"])
-    runner = CliRunner()
     with pytest.raises(Exception, match="no recording can be used"):
-        runner.invoke(command, [str(bag), "-r", "ur5e", "--out", str(tmp_path / "o")], catch_exceptions=False)
+        robot_dynamics("health", bag, "-r", "ur5e", "--out", tmp_path / "o", catch_exceptions=False)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -261,5 +259,5 @@ def test_an_axis_does_not_magnify_what_is_small():
 
 def test_two_robots_of_a_fleet_with_one_name_are_not_taken_for_one(tmp_path):
     bags = [str(tmp_path / site / "cell_1" / "day") for site in ("north", "south")]
-    done = CliRunner().invoke(command, [*bags, "--robot", "ur5e", "--fleet", "--out", str(tmp_path / "out")])
+    done = robot_dynamics("health", *bags, "--robot", "ur5e", "--fleet", "--out", tmp_path / "out")
     assert "two robots with one name" in str(done.exception) and "south/cell_1" in str(done.exception)

@@ -8,10 +8,9 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.health import command
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -74,7 +73,7 @@ def robot_file(tmp_path_factory):
 
 def judged(robot_file, bags, out, *more):
     arguments = [*bags, "--robot", robot_file, "--out", str(out), *more]
-    done = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    done = robot_dynamics("health", *arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return json.loads((out / "health.json").read_text()), done.output, (out / "health.html").read_text()
 

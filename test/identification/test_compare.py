@@ -8,9 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification import compare
 from robot_dynamics_ros.identification.arm.identify import Options
@@ -93,7 +92,7 @@ def test_the_command_writes_table_numbers_and_a_page_that_needs_nothing_else(tmp
     made = [result("a", 5.0), result("b", 5.0), result("c", 8.0), {"bag": "broken", "error": "robot at rest"}]
     monkeypatch.setattr(compare, "identify_each", lambda *a, **k: made)
     line = f"identify --what compare a b c broken --robot ur5e --out {tmp_path / 'out'}"
-    done = CliRunner().invoke(cli, line.split())
+    done = robot_dynamics(*line.split())
     assert done.exit_code == 0 and "next: robot-dynamics health a b c" in done.output
     page = (tmp_path / "out" / "comparison.html").read_text()
     assert all(word in page for word in ("2026-01-01 00:00", "robot at rest", "c: friction of one"))

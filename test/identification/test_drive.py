@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from bench.papers.labs.calibration import trapezoid_test
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.drive.fits import CurrentFit, drive_data, rotor_inertia
@@ -112,7 +111,7 @@ def test_command_on_the_simulated_robots_bags(tmp_path):
     for log, name in zip(logs, "ab", strict=True):
         write_bag(log, tmp_path / name)
     line = ["identify", "--what", "drives", str(tmp_path / "a"), "--robot", "ur5e", "--validate", str(tmp_path / "b")]
-    done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path / "out")])
+    done = robot_dynamics(*line, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     result = json.loads((tmp_path / "out" / "drives.json").read_text())
     assert min(result["validation"]["current"]["r2"]) >= 0.985

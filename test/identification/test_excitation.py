@@ -4,10 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from bench.papers.labs.race import condition_alone, hybrid_until, quality
-from robot_dynamics_ros.cli.excite import command
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits, design_fourier
 from robot_dynamics_ros.identification.excitation.criteria import hadamard, logdet
@@ -126,7 +125,7 @@ def test_motions_start_and_end_still():
 def test_command_writes_what_the_robot_plays(tmp_path):
     """A small arm: the default clearance of 0.1 m is more than its wrist can keep."""
     out, robot = tmp_path / "excitation.csv", load_robot("ur3")
-    result = CliRunner().invoke(command, ["points", "-r", "ur3", "--out", str(out), "--count", "3"])
+    result = robot_dynamics("excite", "points", "-r", "ur3", "--out", out, "--count", "3")
     assert result.exit_code == 0, result.output
     times, q, _ = load_trajectory(out, robot)
     refuse_outside_limits(robot, q, 125.0)
@@ -136,24 +135,24 @@ def test_command_writes_what_the_robot_plays(tmp_path):
 @pytest.mark.parametrize("robot, word", [("ur3", "rehearse"), ("comau_ns16", "play")])
 def test_the_next_command_is_one_that_the_robot_file_is_enough_for(tmp_path, robot, word):
     out = tmp_path / "x.csv"
-    result = CliRunner().invoke(command, ["points", "-r", robot, "--out", str(out), "--count", "3"])
+    result = robot_dynamics("excite", "points", "-r", robot, "--out", out, "--count", "3")
     assert f"next: robot-dynamics {word} {out} --robot {robot}" in result.output
 
 
 @pytest.mark.parametrize("count, poor", [("1", True), ("6", False)])
 def test_a_motion_that_shows_too_little_is_warned_of(tmp_path, count, poor):
-    result = CliRunner().invoke(command, ["points", "-r", "ur3", "--out", str(tmp_path / "x.csv"), "--count", count])
+    result = robot_dynamics("excite", "points", "-r", "ur3", "--out", tmp_path / "x.csv", "--count", count)
     assert ("shows too little of the arm: a larger --count" in result.output) == poor, result.output
 
 
 @pytest.mark.parametrize("option", ["--duration", "--seed"])
 def test_options_that_the_shortest_motion_does_not_have_are_refused(tmp_path, option):
     words = ["-r", "ur3", "--out", str(tmp_path / "x.csv"), "--learned", str(tmp_path), option, "10"]
-    assert f"{option}: is no option of --learned" in str(CliRunner().invoke(command, words).exception)
+    assert f"{option}: is no option of --learned" in str(robot_dynamics("excite", *words).exception)
 
 
 def test_a_directory_that_is_no_state_of_learn_is_refused_and_stays_as_it_was(tmp_path):
     state = tmp_path / "state"
     state.mkdir()
     words = ["-r", "ur3", "--out", str(tmp_path / "x.csv"), "--learned", str(state)]
-    assert "no learned state" in str(CliRunner().invoke(command, words).exception) and not list(state.iterdir())
+    assert "no learned state" in str(robot_dynamics("excite", *words).exception) and not list(state.iterdir())

@@ -8,12 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from test_excitation_slopes import free
 
 from bench.papers.labs.race import condition_alone, hybrid_until
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.cli.excite import command
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.excitation import (
     Box,
@@ -200,5 +199,5 @@ def test_limits_that_contradict_each_other_are_refused_by_name_and_amount():
 
 def test_the_command_refuses_in_one_line_and_writes_nothing(tmp_path):
     out = tmp_path / "excitation.csv"
-    result = CliRunner().invoke(command, ["-r", "ur5e", "--out", str(out), "--clearance", "0.3"])
+    result = robot_dynamics("excite", "-r", "ur5e", "--out", out, "--clearance", "0.3")
     assert result.exit_code != 0 and isinstance(result.exception, DataError) and not out.exists()

@@ -7,14 +7,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from prepared import given, laws, structure
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.identify import command
 from robot_dynamics_ros.cli.identify_arm import SHARES, StepProgress
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.identification.arm import identify as procedure
 from robot_dynamics_ros.identification.arm.identify import STEPS
@@ -49,7 +47,7 @@ def run(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(procedure, "STEPS", given(structure(laws(n=7))))
         patch.setattr(reports, "write_report", page)
-        result = CliRunner().invoke(command, args)
+        result = robot_dynamics("identify", *args)
     assert result.exit_code == 0, result.output
     return folder / "out", json.loads((folder / "out" / "report.json").read_text()), result.output
 
@@ -107,7 +105,7 @@ def test_the_report_and_the_terminal_say_what_was_found(run):
 def test_an_option_that_is_no_number_is_refused(tmp_path):
     out = tmp_path / "out"
     words = ["identify", "x.bag", "--robot", "ur5e", "--wrench", "/ft,tare=nan", "--out", str(out)]
-    result = CliRunner().invoke(cli, words)
+    result = robot_dynamics(*words)
     assert result.exit_code == 2 and "tare 'nan'" in result.output and not out.exists()
 
 
@@ -120,7 +118,7 @@ def test_motion_that_says_nothing_is_reported_in_words(tmp_path, monkeypatch):
     monkeypatch.setattr("robot_dynamics_ros.identification.arm.identify.Tuner.run", singular)
     robot = load_robot("ur5e")
     bag = write_bag(synthetic_log(robot, truth_of(robot), 1, duration=6.0), tmp_path / "dull", topics=["joint_states"])
-    result = CliRunner().invoke(command, [str(bag), "--robot", "ur5e", "--out", str(tmp_path / "out")])
+    result = robot_dynamics("identify", bag, "--robot", "ur5e", "--out", tmp_path / "out")
     assert isinstance(result.exception, RobotDynamicsError), result.exception
     assert "dull" in str(result.exception) and "record larger motions" in str(result.exception)
 
@@ -129,7 +127,7 @@ def test_an_earlier_result_is_not_replaced(run, tmp_path, monkeypatch):
     out, result, _ = run
     bag, before = str(tmp_path / "x.bag"), Path(result["files"]["robot_file"]).read_bytes()
     line = [bag, "--robot", str(out.parent / "arm.urdf"), "--out", str(out)]
-    refused = CliRunner().invoke(command, line)
+    refused = robot_dynamics("identify", *line)
     assert isinstance(refused.exception, RobotDynamicsError)
     assert "exists already" in str(refused.exception)
     assert Path(result["files"]["robot_file"]).read_bytes() == before

@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.excitation.joint_motions import (
     duty_cycles,
@@ -162,7 +161,7 @@ def test_the_command_writes_robot_file_and_report(bag, tmp_path):
     pytest.importorskip("jinja2")
     arguments = ["identify", str(bag), "-r", "ur5e", "--what", "friction", "--joint", "1"]
     arguments += ["--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(cli, arguments)
+    done = robot_dynamics(*arguments)
     assert done.exit_code == 0, (done.output, done.exception)
     numbers = json.loads((tmp_path / "out" / "friction.json").read_text())
     robot = load_robot(numbers["files"]["robot_file"])
@@ -192,7 +191,7 @@ def test_the_grade_is_that_of_most_joints_and_others_are_excepted(fits, misfit, 
 
 def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(bag, tmp_path):
     line = f"identify {bag} -r ur5e --what stiffness --out {tmp_path}/o"
-    done = CliRunner().invoke(cli, line.split())
+    done = robot_dynamics(*line.split())
     assert isinstance(done.exception, DataError) and "no joint could be identified" in str(done.exception)
     assert not (tmp_path / "o").exists()
 
@@ -205,7 +204,7 @@ def test_a_motion_is_designed_rehearsed_and_identified(tmp_path):
         f"identify {tmp_path}/bag -r ur5e --what hysteresis --joint wrist_3_joint --out {tmp_path}/o",
     )
     for line in lines:
-        done = CliRunner().invoke(cli, line.split())
+        done = robot_dynamics(*line.split())
         assert done.exit_code == 0, (done.output, done.exception)
     assert (tmp_path / "m.png").read_bytes()[:4] == b"\x89PNG"
 
@@ -223,7 +222,7 @@ def test_a_motion_is_designed_rehearsed_and_identified(tmp_path):
 )
 def test_wrong_motions_of_a_joint_are_one_line(arguments, words, tmp_path):
     line = ["excite", "velocity-steps", "-r", "ur5e", "--out", str(tmp_path / "x.csv"), *arguments]
-    done = CliRunner().invoke(cli, line)
+    done = robot_dynamics(*line)
     assert done.exception is not None and words in str(done.exception) and not list(tmp_path.iterdir())
 
 

@@ -5,14 +5,13 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from prepared import ROBOT, TRUTH
 from rich.console import Console
 from synthetic import synthetic_log
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli import printed
-from robot_dynamics_ros.cli.identify import command
 from robot_dynamics_ros.cli.printed import NOT_USABLE
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.reports import arm
@@ -30,7 +29,7 @@ def invoke(logs, folder):
     """The command on two logs; its result, and what it wrote as JSON."""
     bags = [str(write_bag(log, folder / str(k), topics=["joint_states"])) for k, log in enumerate(logs)]
     line = [bags[0], "--robot", "ur5e", "--validate", bags[1], "--out", str(folder / "out")]
-    done = CliRunner().invoke(command, line)
+    done = robot_dynamics("identify", *line)
     return done, json.loads((folder / "out" / "report.json").read_text()), bags
 
 

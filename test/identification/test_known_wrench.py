@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from prepared import steps
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.identify import command
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions
 from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving, recognise_effort, use_wrench
@@ -111,9 +110,7 @@ def test_the_command_reads_the_topic(tmp_path):
     plain = write_bag(log, tmp_path / "p", topics=["joint_states"])
     (rec,), _ = read_moving(UR5E, [plain], options)
     assert any("free of contact" in note for note in rec.notes)
-    done = CliRunner().invoke(
-        command, [str(plain), "--robot", "ur5e", "--out", str(tmp_path / "o"), "--wrench", "/ft,frame=tool"]
-    )
+    done = robot_dynamics("identify", plain, "--robot", "ur5e", "--out", tmp_path / "o", "--wrench", "/ft,frame=tool")
     assert "no WrenchStamped messages on '/ft'" in str(done.exception)
 
 

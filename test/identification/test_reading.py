@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.identify import _interval, command
+from robot_dynamics_ros.cli.identify import _interval
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving
 from robot_dynamics_ros.identification.dataset.recording import folded
@@ -53,7 +53,7 @@ def test_excluded_seconds_are_not_read(tmp_path):
     for text in ("5", "8:5", "a:b", "-1:2", "nan:2"):
         with pytest.raises(DataError, match="FROM:TO"):
             _interval(text)
-    done = CliRunner().invoke(command, [str(bag), "--robot", "ur5e", "--out", str(tmp_path / "o"), "--exclude", "0:"])
+    done = robot_dynamics("identify", bag, "--robot", "ur5e", "--out", tmp_path / "o", "--exclude", "0:")
     assert "nothing is left" in str(done.exception)
 
 

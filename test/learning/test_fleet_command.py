@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.learning.fleet import learn_fleet, load_prior, save_prior
 from robot_dynamics_ros.learning.store import Store
@@ -23,18 +22,14 @@ def cells(worker, tmp_path_factory):
     return found
 
 
-def run(*arguments):
-    return CliRunner().invoke(cli, [*map(str, arguments)])
-
-
 def test_the_command_writes_a_prior_and_names_what_it_left_out(worker, cells, tmp_path):
-    other = Store(tmp_path / "other", load_robot("ur10e")).directory
-    done = run("learn-fleet", *cells, other, tmp_path / "nothing", "--out", tmp_path / "fleet.npz", "--jobs", 1)
+    other, out = Store(tmp_path / "other", load_robot("ur10e")).directory, tmp_path / "fleet.npz"
+    done = robot_dynamics("learn-fleet", *cells, other, tmp_path / "nothing", "--out", out, "--jobs", 1)
     assert done.exit_code == 0, done.output
     assert "2 robots" in done.output
     assert f"left out: {other}: is of another robot model" in done.output
     assert "nothing: holds no learned state" in done.output
-    prior = load_prior(worker.prior.columns, tmp_path / "fleet.npz")
+    prior = load_prior(worker.prior.columns, out)
     assert not np.array_equal(prior.mean, worker.prior.mean)
 
 

@@ -2,14 +2,14 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 from robot_dynamics_ros.learning import changes, observability
@@ -225,10 +225,7 @@ def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker, monkeypat
 
 
 TORQUE = "--effort", "torque"
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, ["learn", *map(str, arguments)])
+run = partial(robot_dynamics, "learn")
 
 
 def test_the_command_from_bags_to_a_version(worker, tmp_path):

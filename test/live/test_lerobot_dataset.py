@@ -5,11 +5,10 @@ import shutil
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
 from robot_dynamics_ros import load_bag, load_robot
 from robot_dynamics_ros.bags.lerobot import write_dataset
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.motions import fourier
@@ -68,7 +67,7 @@ def in_this_process(monkeypatch):
 
 
 def replayed(*words):
-    return CliRunner().invoke(cli, ["replay", *map(str, words)])
+    return robot_dynamics("replay", *words)
 
 
 def rows(root, name):

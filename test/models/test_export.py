@@ -5,13 +5,12 @@ import json
 import numpy as np
 import pytest
 from chains import random_chain
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from presliding_joint import elements
 from robot_text import TWO_JOINTS
 
-from robot_dynamics_ros.cli.export import command
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.export_notes import notes
@@ -195,19 +194,17 @@ def test_notes_say_what_is_lost():
 def test_the_command_writes_and_does_not_overwrite(tmp_path, target):
     out = tmp_path / "robot"
     arguments = ["ur5e", "--format", target, "--out", str(out)]
-    done = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    done = robot_dynamics("export", *arguments, catch_exceptions=False)
     assert done.exit_code == 0 and f"wrote {out}" in done.output
     written = out.read_text()
     if target != "core":
         text = [line.removeprefix("note: ") for line in done.output.splitlines() if line.startswith("note: ")]
         assert text and all(line in written for line in text)
     with pytest.raises(ConfigError, match="exists already"):
-        CliRunner().invoke(command, arguments, catch_exceptions=False)
+        robot_dynamics("export", *arguments, catch_exceptions=False)
     assert out.read_text() == written
     with pytest.raises(ConfigError, match="--set"):
-        CliRunner().invoke(
-            command, [*arguments[:-1], str(tmp_path / "other"), "--set", "nonsense"], catch_exceptions=False
-        )
+        robot_dynamics("export", *arguments[:-1], tmp_path / "other", "--set", "nonsense", catch_exceptions=False)
 
 
 def test_unphysical_and_massless_links_are_named():

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.robot_report import report
@@ -61,7 +60,7 @@ def test_what_is_fixed_behind_the_last_joint_is_the_tcp_unless_there_are_several
     text += '<joint name="ankle" type="fixed"><parent link="b"/><child link="shin"/><origin xyz="0.3 0 0"/></joint>'
     text += '<link name="shin"/>' + "".join(FOOT.format(*foot) for foot in feet.items())
     file.write_text(text + "</robot>")
-    printed = CliRunner().invoke(cli, ["new", str(file), "--effort-from", "current", "--out", str(out)]).output
+    printed = robot_dynamics("new", file, "--effort-from", "current", "--out", out).output
     robot = load_robot(out)
     assert robot.kinematics.tip_frame == tip
     reach = np.linalg.norm(np.array(robot.chain().tool)[:3, 3])
@@ -91,13 +90,13 @@ def test_what_a_urdf_does_not_say_is_unknown(tmp_path):
 def test_command_writes_a_file_that_check_accepts(tmp_path):
     file, out = urdf(tmp_path), tmp_path / "mine.yaml"
     flags = ["--effort-from", "current", "--tip", "hand", "--out", str(out)]
-    result = CliRunner().invoke(cli, ["new", str(file), *flags], catch_exceptions=False)
+    result = robot_dynamics("new", file, *flags, catch_exceptions=False)
     assert result.exit_code == 0 and "2 joints; unknown: " in result.output
     robot = load_robot(out)
     assert robot.name == "mine" and robot.provenance[0].inputs[0].name == "arm.urdf"
-    assert CliRunner().invoke(cli, ["check", str(out)], catch_exceptions=False).exit_code == 0
+    assert robot_dynamics("check", out, catch_exceptions=False).exit_code == 0
     with pytest.raises(ConfigError, match="exists already"):
-        CliRunner().invoke(cli, ["new", str(file), *flags], catch_exceptions=False)
+        robot_dynamics("new", file, *flags, catch_exceptions=False)
 
 
 def test_torque_limits_that_cannot_hold_the_arm_are_unknown(tmp_path):
@@ -110,7 +109,7 @@ def test_torque_limits_that_cannot_hold_the_arm_are_unknown(tmp_path):
         assert robot.has("limits.torque") == known != (PLACEHOLDER in robot.sources)
     arguments = "--tip hand --effort-from link-torque --out".split()
     file.write_text(file.read_text().replace('effort="99"', 'effort="9"'))
-    printed = CliRunner().invoke(cli, ["new", str(file), *arguments, str(tmp_path / "arm.yaml")]).output
+    printed = robot_dynamics("new", file, *arguments, tmp_path / "arm.yaml").output
     assert "Torque limits are left unknown" in printed and "J_1: 9 Nm" in printed
 
 
@@ -154,6 +153,6 @@ def test_new_names_the_flag_that_is_missing_or_wrong(tmp_path, tip):
     other = '<joint name="J_3" type="continuous"><parent link="a"/><child link="c"/></joint><link name="c"/></robot>'
     branched.write_text(branched.read_text().replace("</robot>", other))
     line = ["new", str(branched), "--effort-from", "motor-torque", "--out", str(tmp_path / "a.yaml")]
-    done = CliRunner().invoke(cli, [*line, *tip])
+    done = robot_dynamics(*line, *tip)
     assert isinstance(done.exception, ConfigError) and "--tip" in str(done.exception)
     assert not (tmp_path / "a.yaml").exists()

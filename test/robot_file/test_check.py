@@ -1,20 +1,19 @@
 """`robot-dynamics check` accepts what is right, names what is wrong, and its derived checks can fail."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import robot_dynamics
 from robot_text import changed, write
 
-from robot_dynamics_ros.cli.check import command
 from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.models.robot_report import random_poses, report
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.robot_file.gaps import estimates, one_recording_gives, unknown_numbers
 from robot_dynamics_ros.robot_file.store import dump
 
-
-def run(*arguments):
-    return CliRunner().invoke(command, [str(a) for a in arguments])
+run = partial(robot_dynamics, "check")
 
 
 def test_all_shipped_robots_pass():

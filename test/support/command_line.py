@@ -1,0 +1,10 @@
+"""The commands in the process of a test."""
+
+from click.testing import CliRunner, Result
+
+from robot_dynamics_ros.cli.main import cli
+
+
+def robot_dynamics(*words, **options) -> Result:
+    """The end of `robot-dynamics WORDS`; options: of click's invoke."""
+    return CliRunner().invoke(cli, [str(word) for word in words], **options)

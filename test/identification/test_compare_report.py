@@ -2,36 +2,28 @@
 
 import numpy as np
 import pytest
+from prepared import fourier
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.identification import compare
 from robot_dynamics_ros.identification.arm.identify import Options
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories import motions
 
 pytestmark = pytest.mark.long
 
-START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 DAY = 86_400_000_000_000
 ELBOW = 2
 
 
 def recorded(folder, name, seed, day, rougher=1.0, payload=0.0, celsius=40.0):
     """A run of one UR5e on one day: its elbow's friction times `rougher`, with a payload that is not configured."""
-    machine = SimulatedRobot("ur5e", seed=seed)
-    true = machine.machine.true
+    true = SimulatedRobot("ur5e", seed=seed).machine.true
     worn = {n: true[n].copy() for n in ("friction.coulomb", "friction.stribeck", "friction.viscous")}
     for values in worn.values():
         values[ELBOW] *= rougher
-    machine = SimulatedRobot("ur5e", seed=seed, overrides=worn)
-    machine.set_ambient(celsius)
-    machine.set_temperatures(celsius)
-    if payload:
-        machine.set_payload(payload, (0, 0, 0.05), configured=False)
-    motion = motions.fourier(START, 20.0, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=seed)
-    machine.stamp_ns = 1_767_225_600_000_000_000 + day * DAY
-    machine.reset(motion[0][0])
-    return write_bag(machine.run(*motion, keep=4)[0], folder / name)
+    carried = (payload, (0, 0, 0.05)) if payload else None
+    log = fourier(seed, "ur5e", celsius, carried, worn, 1_767_225_600_000_000_000 + day * DAY)
+    return write_bag(log, folder / name)
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.gaps import identified as known
 from robot_dynamics_ros.simulation.plant.build import load_plant
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -54,8 +55,7 @@ def test_soft_transmissions_are_no_contact(kind):
     else:
         points = [centre + draw.uniform(-0.6, 0.6, 7) for _ in range(12)]
         motion = motions.path([centre, *points, centre], velocity=1.0, acceleration=4.0, rate=250.0)
-    machine.reset(motion[0][0])
-    log = machine.run(*motion)[0]
+    log = rehearse(machine, motion)
     found = steps([recording(log, kind)], robot=robot, chosen=structure(laws(n=7)), until="leave_out_contact")
     assert not found.touched and not found.warnings
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from prepared import COUPLED, ROBOT, sliding, steps, structure
+from prepared import COUPLED, moves, sliding, steps, structure
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm import written_law
@@ -12,8 +12,6 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories import motions
 
 SPANS, LEVELS, VISCOUS = np.array([3e-4, 2e-3, 8e-3]), np.array([1.0, 1.0, 0.6]), 0.8
 RATE, SPEEDS = 500.0, np.array([0.2, 0.4, 0.8])
@@ -22,18 +20,7 @@ RATE, SPEEDS = 500.0, np.array([0.2, 0.4, 0.8])
 @pytest.fixture(scope="module")
 def logs():
     """Moves of the simulated robot with rests between them, no contact: one to identify from, one to judge on."""
-    return [moves(seed, count) for seed, count in ((11, 12), (21, 10))]
-
-
-def moves(seed, count):
-    here = np.array([0.0, -1.6, 1.4, -1.4, -1.57, 0.0])
-    random, parts = np.random.default_rng(seed), [motions.hold(here, 0.5, RATE)]
-    for there in here + random.uniform(-0.9, 0.9, (count, 6)):
-        parts += [motions.quintic(here, there, RATE, 1.0, 3.0), motions.hold(there, 0.6, RATE)]
-        here = there
-    motion, robot = motions.join(*parts), SimulatedRobot(ROBOT, seed=seed)
-    robot.reset(motion[0][0])
-    return robot.run(*motion, keep=2)[0]
+    return [moves(seed, count, pause=0.6, keep=2) for seed, count in ((11, 12), (21, 10))]
 
 
 def elements(angle):

@@ -9,6 +9,7 @@ from prepared import ROBOT, laws, steps, structure
 from robot_dynamics_ros.identification.dataset.deflection import SHOWN, rotors_shown, shares
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, filtered
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -49,9 +50,7 @@ def test_noise_of_velocities_does_not_drive_the_friction_of_a_stiff_arm(without,
     """One Fourier motion without a stand, white noise of 2 mrad/s: at rest its integral turns friction round."""
     centre = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
     path = motions.fourier(centre, 24.0, 500.0, amplitude=0.6, velocity=1.0, seed=3)
-    machine = SimulatedRobot(ROBOT, seed=2, without=without)
-    machine.reset(path[0][0])
-    log = machine.run(*path)[0]
+    log = rehearse(SimulatedRobot(ROBOT, seed=2, without=without), path)
     log.qd = log.qd + 2e-3 * np.random.default_rng(0).normal(size=log.qd.shape)
     runs = [recording(log, str(k)) for k in range(2)]
     assert rotors_shown(filtered(runs[0], 10.0)) == (not without)

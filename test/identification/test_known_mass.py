@@ -5,13 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from prepared import steps
-from test_payload_simulated import GIVEN, ROBOT, log_of
+from command_line import robot_dynamics
+from prepared import ROBOT, steps
+from test_payload_simulated import GIVEN, log_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify_arm import loaded_runs
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.effort.meaning import CURRENT as AMPERE
@@ -111,7 +110,7 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     save_robot(FILE, tmp_path / "robot.yaml")
     words = ["identify", bags[0], "--robot", str(tmp_path / "robot.yaml"), "--validate", bags[1], "--effort", "current"]
     words += ["--payload-from", f"{bags[2]},mass={masses[0]}"]
-    done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "out")])
+    done = robot_dynamics(*words, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     robot = load_robot(tmp_path / "out" / f"{FILE.name}_identified.yaml")
     found, std = robot.array("drives.torque_constant"), robot.array("drives.torque_constant_std")

@@ -7,31 +7,21 @@ from functools import cache
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from prepared import ROBOT, laws, steps, structure
+from command_line import robot_dynamics
+from prepared import fourier, laws, steps, structure
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification import payload as payloads
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories import motions
 
-START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 MASS, COM = 2.0, (0.03, -0.01, 0.08)
 GIVEN = structure(laws(), 7.0)
 
 
 def log_of(individual, seed, mass=0.0, **overrides):
-    machine = SimulatedRobot(ROBOT, seed=seed, overrides={"deviation.individual": individual} | overrides)
-    machine.set_ambient(40.0)
-    machine.set_temperatures(40.0)
-    if mass:
-        machine.set_payload(mass, COM, configured=False)
-    motion = motions.fourier(START, 20.0, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=seed)
-    machine.reset(motion[0][0])
-    return machine.run(*motion, keep=4)[0]
+    carried = (mass, COM) if mass else None
+    return fourier(seed, payload=carried, overrides={"deviation.individual": individual} | overrides)
 
 
 @cache
@@ -93,9 +83,9 @@ def test_the_command_writes_a_file_that_carries_it(tmp_path):
         write_bag(log_of(60, seed, mass), tmp_path / name)
     free, judge, loaded, out = (str(tmp_path / n) for n in ("free", "judge", "loaded", "out"))
     line = ["identify", free, "--robot", "ur5e", "--validate", judge, "--out", out, "--payload-from"]
-    refused = CliRunner().invoke(cli, [*line, judge])
+    refused = robot_dynamics(*line, judge)
     assert refused.exit_code == 1 and not (tmp_path / "out").exists(), refused.output
-    done = CliRunner().invoke(cli, [*line, loaded], catch_exceptions=False)
+    done = robot_dynamics(*line, loaded, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert abs(report["payload"]["mass"] - MASS) < 3 * report["payload"]["mass_std"]

@@ -18,6 +18,7 @@ from robot_dynamics_ros.identification.reports.result import baselines, summaris
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -112,8 +113,7 @@ def halting(seed, folder):
     still = motions.hold(q[-1], 20.0)
     machine = SimulatedRobot("ur5e", seed=seed)
     machine.set_temperatures(40.0)
-    machine.reset(q[0])
-    log = machine.run(*motions.join((q, qd, qdd), still), keep=4)[0]
+    log = rehearse(machine, motions.join((q, qd, qdd), still), keep=4)
     return write_bag(log, folder / str(seed), topics=["joint_states"])
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from prepared import moves
 
 from robot_dynamics_ros.identification.arm.identify import coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
@@ -12,8 +13,6 @@ from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories import motions
 
 ROBOT = load_robot("ur5e")
 
@@ -77,13 +76,7 @@ def test_one_gain_of_all_velocities_is_a_clock_and_one_of_each_is_not(speed):
 @pytest.mark.parametrize("seed", [11, 13])
 def test_a_robot_without_coupled_wrist_gets_none(seed):
     """Rate-state friction, all laws on offer."""
-    random = np.random.default_rng(seed)
-    pose = np.array([0.0, -1.2, 1.2, -1.5, -1.2, 0.3])
-    points = [pose + random.uniform(-0.9, 0.9, 6) for _ in range(12)]
-    robot = SimulatedRobot(ROBOT, seed=seed)
-    path = motions.path([pose, *points, pose], velocity=1.0, acceleration=3.0)
-    robot.reset(path[0][0])
-    rec = recording(robot.run(*path)[0], "moves")
+    rec = recording(moves(seed, 12, pose=(0.0, -1.2, 1.2, -1.5, -1.2, 0.3)), "moves")
     structure = Tuner([rec], RigidModel(ROBOT), True, coupled_joints(ROBOT)).run()
     assert not [term for law in structure.laws for term in law.terms if term[0] == "c"]
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from prepared import ROBOT, identified, laws, steps, structure
+from prepared import ROBOT, identified, laws, moves, steps, structure
 
 from bench.force import recordings, zoo
 from robot_dynamics_ros import _core
@@ -22,19 +22,6 @@ from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, rotor_p
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories import motions
-
-
-def simulated(seed: int, waypoints: int):
-    """Log of the simulated robot between random points around a pose, no contact."""
-    pose = np.array([0.0, -1.6, 1.4, -1.4, -1.57, 0.0])
-    random = np.random.default_rng(seed)
-    points = [pose + random.uniform(-0.9, 0.9, 6) for _ in range(waypoints)]
-    motion = motions.path([pose, *points, pose], velocity=1.0, acceleration=3.0)
-    robot = SimulatedRobot(ROBOT, seed=seed)
-    robot.reset(motion[0][0])
-    return robot.run(*motion)[0]
 
 
 def sliding(motion, travel):
@@ -51,7 +38,7 @@ def sliding(motion, travel):
 
 @pytest.fixture(scope="module")
 def found():
-    runs = [recording(simulated(seed, count), str(seed)) for seed, count in ((11, 10), (12, 4))]
+    runs = [recording(moves(seed, count), str(seed)) for seed, count in ((11, 10), (12, 4))]
     return steps(runs[:1], runs[1:], chosen=structure(laws(), 10.0))
 
 
@@ -131,7 +118,7 @@ def test_a_velocity_of_the_rotor_drives_the_presliding_elements(found):
 
 
 def test_live_force_error_at_reversals_falls(found):
-    robot, log = identified_robot(found), simulated(21, 4)
+    robot, log = identified_robot(found), moves(21, 4)
     near = ~sliding(found.filtered(recording(log, "judged")), travel=0.03)
     errors = {}
     for model in ("static", "auto"):

@@ -1,7 +1,10 @@
-"""A synthetic UR5e, and `identify` up to a step with filters and friction laws that the test gives."""
+"""Recordings of a synthetic and a simulated UR5e, and `identify` up to a step with filters and friction laws that the
+test gives.
+"""
 
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from synthetic import synthetic_log, truth_of
@@ -15,6 +18,9 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.simulation.rehearsal import rehearse
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 ROBOT = load_robot("ur5e")
 TRUTH = truth_of(ROBOT)
@@ -48,6 +54,31 @@ def given(chosen):
 def run(seed, robot=ROBOT, truth=TRUTH, **changes):
     """A recording of 12 s."""
     return recording(synthetic_log(robot, truth, seed, **({"duration": 12.0} | changes)), str(seed))
+
+
+def moves(seed, count, pause=0.0, keep=1, pose=(0.0, -1.6, 1.4, -1.4, -1.57, 0.0)):
+    """What the simulated robot reports from one random place around a pose to the next, and no contact."""
+    points = pose + np.random.default_rng(seed).uniform(-0.9, 0.9, (count, 6))
+    path = [motions.quintic(a, b, 500.0, 1.0, 3.0) for a, b in pairwise([pose, *points, pose])]
+    if pause:
+        path = [motions.join(move, motions.hold(move[0][-1], pause)) for move in path]
+    return rehearse(SimulatedRobot(ROBOT, seed=seed), motions.join(*path), keep=keep)
+
+
+def fourier(seed, robot=ROBOT, celsius=40.0, payload=None, overrides=None, began=None):
+    """What a simulated robot at one temperature reports of 20 s of motion, every fourth cycle.
+
+    payload: mass and centre that the robot's controller does not know; began: stamp [ns].
+    """
+    machine = SimulatedRobot(robot, seed=seed, overrides=overrides or {})
+    machine.set_ambient(celsius)
+    machine.set_temperatures(celsius)
+    machine.stamp_ns = began or machine.stamp_ns
+    if payload:
+        machine.set_payload(*payload, configured=False)
+    start = [0.0, -1.2, 1.5, -1.9, -1.57, 0.4]
+    motion = motions.fourier(start, 20.0, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=seed)
+    return rehearse(machine, motion, keep=4)
 
 
 def steps(training, validation=(), robot=ROBOT, chosen=None, until="check_data", **options):

@@ -11,6 +11,7 @@ from robot_dynamics_ros.identification.dataset.recording import Recording, recor
 from robot_dynamics_ros.identification.excitation import Excitation, Limits, design_fourier
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.trajectories import motions
 
 RATE = 250.0  # Hz of the recordings
@@ -45,8 +46,7 @@ def other_run(robot: RobotFile, seed: int, overrides: Deviation = None) -> Recor
 def run(robot: RobotFile, motion: motions.JointMotion, seed: int, name: str, overrides: Deviation = None) -> Recording:
     """A motion on the simulated robot as a recording."""
     machine = lab.warm_robot(robot, seed, TEMPERATURE, overrides)
-    machine.reset(motion[0][0])
-    return recording(machine.run(*motion, keep=int(500 / RATE))[0], name)
+    return recording(rehearse(machine, motion, keep=int(500 / RATE)), name)
 
 
 def trapezoid_test(robot: RobotFile, seed: int) -> Log:
@@ -56,6 +56,4 @@ def trapezoid_test(robot: RobotFile, seed: int) -> Log:
     pairs = zip(points[:-1], points[1:], strict=True)
     moves = [motions.trapezoid(p, q, 500.0, VELOCITY, ACCELERATION) for p, q in pairs]
     motion = motions.join(*(part for move in moves for part in (move, motions.hold(move[0][-1], PAUSE))))
-    machine = lab.warm_robot(robot, seed, TEMPERATURE)
-    machine.reset(motion[0][0])
-    return machine.run(*motion)[0]
+    return rehearse(lab.warm_robot(robot, seed, TEMPERATURE), motion)

@@ -1,4 +1,6 @@
-"""What a driver refuses before the robot hears of it: a stream that begins elsewhere, settings during a motion."""
+"""What a driver refuses before the robot hears of it: numbers without sense, a stream that begins elsewhere, settings
+during a motion.
+"""
 
 import time
 from types import SimpleNamespace
@@ -6,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.drivers.franka import child as franka_child
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.drivers.interface import MotionState
@@ -44,6 +47,39 @@ def child(monkeypatch):
 
 def stream(offset):
     return np.tile(HERE, (5, 1)) + np.array([0, 0, offset, 0, 0, 0])
+
+
+ROBOTS = {"ur": "ur5e", "franka": "fr3", "comau": "comau_ns16"}
+
+
+@pytest.mark.parametrize(
+    ("vendors", "call", "why"),
+    [
+        (ROBOTS, lambda d, n: d.move_path(np.zeros((2, n - 1))), "waypoints has shape"),
+        (ROBOTS, lambda d, n: d.move_path(np.full((1, n), np.nan)), "waypoints contains NaN"),
+        (ROBOTS, lambda d, n: d.servo(np.full((2, n), np.nan)), "positions contains NaN"),
+        (["franka", "comau"], lambda d, n: d.servo(np.zeros((2, n)), rate=500.0), "streamed at"),
+        (["franka"], lambda d, n: d.move_path(np.zeros((1, n)), speed=np.nan), "speed nan"),
+        (["ur", "franka"], lambda d, _: d.set_payload(np.nan, np.zeros(3)), "payload mass nan"),
+        (["ur", "franka"], lambda d, _: d.set_payload(1.0, [0.0, 0.0]), "com"),
+        (["ur", "franka"], lambda d, _: d.set_payload(1.0, np.zeros(3), [0.0, np.nan, 0, 0, 0, 0]), "inertia"),
+        (["ur", "franka"], lambda d, _: d.start_torque(), "no torque loop"),
+        (["franka", "comau"], lambda d, _: d.zero_ft(), "use the estimator's tare"),
+        (["comau"], lambda d, _: d.set_payload(1.0, np.zeros(3)), "cannot set the payload"),
+    ],
+)
+def test_a_request_without_sense_is_refused_by_name(vendors, call, why):
+    for vendor in vendors:
+        options = {"enable_commands": True} if vendor == "comau" else {}
+        driver = make_driver(vendor, load_robot(ROBOTS[vendor]), "127.0.0.1", **options)
+        with pytest.raises(CapabilityError, match=why):
+            call(driver, driver.robot.n_joints)
+
+
+@pytest.mark.parametrize(("vendor", "robot", "joints"), [("ur", "fr3", 6), ("franka", "ur5e", 7)])
+def test_a_robot_file_with_other_joints_is_refused(vendor, robot, joints):
+    with pytest.raises(CapabilityError, match=f"{joints} joints"):
+        make_driver(vendor, load_robot(robot), "127.0.0.1")
 
 
 def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(monkeypatch):

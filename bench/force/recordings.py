@@ -31,7 +31,7 @@ RARE = (3.0, 5.0)  # s between pushes in recordings to identify from
 QUIET = 4.0  # s without a push at the beginning
 AFTERGLOW = 0.2  # s after a push that still count as contact
 SINGULAR = (0.01, 0.06)  # smallest singular value of the Jacobian, moments over a quarter of the arm
-POSES = 400
+POSES, ROOM = 400, 0.05  # rad, between positions and limits
 REPORTED = ("q", "qd", "effort", "temperature")  # what the bag of a driver holds
 
 
@@ -215,9 +215,9 @@ def _pulse(begin: float, end: float, ramp: float) -> np.ndarray:
 
 
 def limits(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
-    """Position limits (n,), at most half a turn, with room for the controller."""
-    lower, upper = robot.array_or("limits.position_lower", -np.pi), robot.array_or("limits.position_upper", np.pi)
-    return np.maximum(lower, -np.pi) + 0.05, np.minimum(upper, np.pi) - 0.05
+    """The robot's pose_range (n,), with room for the controller."""
+    lower, upper = robot.pose_range
+    return lower + ROOM, upper - ROOM
 
 
 def home(robot: RobotFile, draw: np.random.Generator) -> np.ndarray:

@@ -1,15 +1,15 @@
 """The flag of a push ends with the push, whatever friction keeps of it, and not before."""
 
 import pytest
-from test_rest_bias import REST, push, seen, standing
+from force_bench import during
+from test_rest_bias import REST, seen, standing
 
 KEPT = 5.7 * REST * [0, 0, 1, 0, 0, 0]  # Nm: more than a contact in one joint
 
 
 def flagged(left, kept=0.0, across=0.0, size=40.0):
     """Rows with a contact, and the log: `size` N from 4 to 6 s, then `left` N along, `across` N, friction `kept` Nm."""
-    wrench = push(size, 4.0, 6.0, seconds=9.0) + push(left, 6.0, 8.0, seconds=9.0)
-    wrench[:, 0] = push(across, 6.0, 8.0, seconds=9.0)[:, 2]
+    wrench = during(4.0, 6.0, 9.0, [0, 0, -size, 0, 0, 0]) + during(6.0, 8.0, 9.0, [-across, 0, -left, 0, 0, 0])
     log = standing(wrench, error=0.0, seconds=9.0)
     log.effort -= kept * (log.time >= 6.0)[:, None]
     seen(log)
@@ -45,7 +45,8 @@ def test_a_push_that_turns_aside_goes_on_but_is_shown_too_small():
 
 def test_a_push_after_a_stronger_one_at_the_same_place_is_found():
     """16 N after 60 N: what friction may keep of the first push hides no more of the second than 15 N."""
-    log = standing(push(60.0, 4.0, 5.0, seconds=9.0) + push(16.0, 6.5, 8.0, seconds=9.0), error=0.0, seconds=9.0)
+    wrench = during(4.0, 5.0, 9.0, [0, 0, -60.0, 0, 0, 0]) + during(6.5, 8.0, 9.0, [0, 0, -16.0, 0, 0, 0])
+    log = standing(wrench, error=0.0, seconds=9.0)
     seen(log)
     found, t = log.contact.any(axis=1), log.time
     assert not found[(t > 5.3) & (t < 6.5)].any() and found[(t > 6.6) & (t < 8.0)].all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, estimated, measured, model, moving, still
+from force_bench import POSE, UR5E, during, estimated, measured, model, moving, still
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
@@ -45,13 +45,8 @@ def test_band_is_wide_at_rest_and_narrow_in_motion():
     assert (slide.external_joint_torque_std[200:].min(axis=0) < 0.9 * rest.external_joint_torque_std[-1]).all()
 
 
-def push(seconds=6.0, start=2.0, stop=4.0, wrench=WRENCH, rate=500):
-    t = np.arange(int(seconds * rate)) / rate
-    return np.where((t >= start) & (t < stop), 1.0, 0.0)[:, None] * wrench
-
-
 def test_contact_begins_and_ends_with_the_push():
-    log = measured(moving(seconds=6), push(wrench=2 * WRENCH), noise=0.1)
+    log = measured(moving(seconds=6), during(2.0, 4.0, 6.0, 2 * WRENCH), noise=0.1)
     estimated(log)
     t, tcp = log.time, log.contact[:, -1]
     assert not tcp[t < 2].any() and not tcp[t > 4.4].any()
@@ -67,7 +62,7 @@ def test_free_motion_with_noise_is_no_contact():
 
 def test_contact_threshold_follows_the_uncertainty():
     """The same small push is seen when friction is known well, not when it is not."""
-    small = push(wrench=np.array([0.0, 0.0, 25.0, 0, 0, 0]))
+    small = during(2.0, 4.0, 6.0, [0.0, 0.0, 25.0, 0, 0, 0])
     seen = []
     for relative in (0.02, 0.5):
         log = measured(moving(seconds=6), small)
@@ -110,7 +105,7 @@ def swing(seconds=4):
     ("log", "why"),
     [
         (measured(still(seconds=1)), "not enough"),
-        (measured(moving(seconds=6), push(start=2, stop=9, wrench=2 * WRENCH)), "contact"),
+        (measured(moving(seconds=6), during(2.0, 9.0, 6.0, 2 * WRENCH)), "contact"),
         (measured(still(seconds=4), swing()), "changing"),
         (measured(still(seconds=4), np.array([0, 0, 300.0, 0, 0, 0])), "neither friction nor a payload"),
     ],

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import UR5E, measured, moving, still, through, with_residuals
+from force_bench import UR5E, during, measured, moving, still, through, with_residuals
 from presliding_joint import elements
 from stepwise import assert_run_is_step
 
@@ -26,11 +26,6 @@ def standing(wrench=None, error=ERROR, seconds=8.0, noise=0.05):
     return log
 
 
-def push(force, start, stop, seconds, rate=500):
-    t = np.arange(int(seconds * rate)) / rate
-    return np.where((t >= start) & (t < stop), 1.0, 0.0)[:, None] * np.array([0, 0, -force, 0, 0, 0])
-
-
 def ramp(force, begin, rise, rate=500):
     t = np.arange(int(12.0 * rate)) / rate
     return np.clip((t - begin) / rise, 0.0, 1.0)[:, None] * np.array([0, 0, -force, 0, 0, 0])
@@ -52,7 +47,7 @@ def test_no_more_than_1_4_of_the_residual_at_rest_is_absorbed(size):
 
 def test_what_was_absorbed_stays_in_contact():
     """Before, in and after a push of 25 N the same is taken off: what the estimate is without an error of friction."""
-    wrench, linear = push(25.0, 6.0, 10.0, seconds=12.0), {"onset_bandwidth": 1.0}  # two runs are compared
+    wrench, linear = during(6.0, 10.0, 12.0, [0, 0, -25.0, 0, 0, 0]), {"onset_bandwidth": 1.0}  # two runs are compared
     torque, _ = seen(log := standing(wrench, seconds=12.0, noise=0.0), **linear)
     whole, _ = seen(standing(wrench, seconds=12.0, noise=0.0), rest_bias=0.0, **linear)
     absorbed, t = whole - torque, log.time
@@ -65,7 +60,7 @@ def test_what_was_absorbed_stays_in_contact():
 @pytest.mark.parametrize("rest_bias", [0.0, 1.0])
 def test_a_push_of_20_newton_begins_as_before(rest_bias):
     """Without an error of friction the bias neither delays nor hides it."""
-    wrench = push(20.0, 4.0, 7.0, seconds=8.0)
+    wrench = during(4.0, 7.0, 8.0, [0, 0, -20.0, 0, 0, 0])
     seen(log := standing(wrench, error=0.0), rest_bias=rest_bias)
     found, t = log.contact.any(axis=1), log.time
     assert not found[t < 4.0].any() and found[(t > 4.1) & (t < 7.0)].all()
@@ -186,7 +181,7 @@ def test_robots_without_residuals_are_estimated_as_before():
 
 def test_what_friction_keeps_of_a_push_is_no_contact_and_the_flag_ends_with_the_push():
     """A tenth of the torque of a push that is over; without the push before it the same torque is a contact."""
-    wrench, t = push(120.0, 4.0, 6.0, seconds=8.0), np.arange(4000) / 500
+    wrench, t = during(4.0, 6.0, 8.0, [0, 0, -120.0, 0, 0, 0]), np.arange(4000) / 500
     logs = [standing(wrench, error=0.0), standing(None, error=0.0)]
     kept = 0.1 * (standing(wrench, error=0.0, noise=0.0).effort - standing(None, error=0.0, noise=0.0).effort)[2500]
     for log in logs:
@@ -199,7 +194,7 @@ def test_what_friction_keeps_of_a_push_is_no_contact_and_the_flag_ends_with_the_
 def test_what_a_push_leaves_is_absorbed_within_a_second():
     """The same error of friction that begins without a push takes longer."""
     left = []
-    for wrench in (push(40.0, 4.0, 6.0, seconds=8.0), None):
+    for wrench in (during(4.0, 6.0, 8.0, [0, 0, -40.0, 0, 0, 0]), None):
         log = standing(wrench, error=0.0)
         log.effort[log.time >= 6.0] -= ERROR
         left.append(np.abs(seen(log, rest_bias=10.0)[0][np.searchsorted(log.time, 7.1)] / ERROR))

@@ -54,5 +54,5 @@ def test_noise_of_velocities_does_not_drive_the_friction_of_a_stiff_arm(without,
     log.qd = log.qd + 2e-3 * np.random.default_rng(0).normal(size=log.qd.shape)
     runs = [recording(log, str(k)) for k in range(2)]
     assert rotors_shown(filtered(runs[0], 10.0)) == (not without)
-    found = steps(runs[:1], runs[1:], chosen=structure(laws(), 10.0))
+    found = steps(runs[:1], runs[1:], chosen=structure(laws(), 10.0), until="fit_together")
     assert set(found.live.hysteresis["rotor_time"]) == {time}

@@ -97,7 +97,9 @@ def test_a_kept_posterior_that_cannot_be_one_is_computed_again(prior, tmp_path):
         assert good.kept(path) is None
 
 
-@pytest.mark.parametrize("text", ["{}", '{"a": 1}', "[1]", '[{"what": "version"}]', '[{"what": 1, "text": 2}]', "3"])
+@pytest.mark.parametrize(
+    "text", ["{}", "{broken", '{"a": 1}', "[1]", '[{"what": "version"}]', '[{"what": 1, "text": 2}]', "3"]
+)
 def test_a_history_of_another_form_is_one_line(tmp_path, text):
     store = Store(tmp_path, load_robot("ur5e"))
     (tmp_path / "history.json").write_text(text)

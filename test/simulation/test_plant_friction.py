@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from vertical_joint import BOUNDARY, ETA, FC, FS, PRESLIDING, RATE, SHARE, SHEAR, SPAN, VS, C, follow, joint
+from vertical_joint import FC, FS, PRESLIDING, SHARE, SPAN, VS, C, follow, joint
 
 
 def virgin(x):
@@ -27,21 +27,6 @@ def test_presliding_loop_closes_and_doubles_the_virgin_curve():
     assert friction[-1] == pytest.approx(friction[3999], rel=0.03)
     area = np.trapezoid(friction[12000:], theta[12000:]) + np.trapezoid(friction[4000:12000], theta[4000:12000])
     assert area > 1e-4
-
-
-@pytest.mark.parametrize("speed", [0.01, 0.1, 1.0, 3.0])
-@pytest.mark.parametrize("temperature", [15.0, 35.0, 55.0])
-def test_steady_sliding_follows_stribeck_and_viscosity(speed, temperature):
-    plant = joint(**{"thermal.lubricant_capacity": 1e9, "thermal.housing_capacity": 1e9})
-    plant.set_temperatures(np.array([temperature]), np.array([temperature]))
-    travel = max(0.01, 0.5 * speed)
-    friction, _, omega, power, _ = follow(plant, np.arange(1, round(travel / speed * 500)) * speed / 500)
-    excess = (FS - FC) * np.exp(BOUNDARY * (temperature - 35.0))
-    viscosity = ETA * np.exp(-RATE * (temperature - 35.0))
-    expected = FC + excess * np.exp(-((speed / VS) ** 2)) + viscosity * speed / (1 + speed / SHEAR)
-    assert omega[-1] == pytest.approx(speed, rel=0.01)
-    assert friction[-1] == pytest.approx(expected, rel=0.01)
-    assert power[-1] == pytest.approx(expected * speed, rel=0.02)
 
 
 def test_frictional_lag_is_the_exact_exponential():

@@ -66,6 +66,12 @@ def measured(motion, wrench=None, payload=None, friction=True, noise=0.0, rate=R
     return Log(UR5E.joint_names, stamp, {"q": q, "qd": qd, "effort": effort})
 
 
+def during(begin, end, seconds, wrench, rate=RATE):
+    """The wrench (N, 6) that acts from `begin` to `end` [s] of so many seconds."""
+    t = np.arange(int(seconds * rate)) / rate
+    return np.outer((t >= begin) & (t < end), wrench)
+
+
 def push(log, wrench):
     """The log of a UR5e as a wrench (N, 6) on the robot would change it."""
     log.effort = log.effort - np.einsum("kij,ki->kj", model().jacobian(log.q), wrench)

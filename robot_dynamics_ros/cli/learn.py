@@ -66,9 +66,11 @@ def command(
         session.forget(name)
     for name in accept:
         session.accept(name)
-    with stderr.status("learning") as status:
-        session.learn(bags, status.update)
     try:
+        with stderr.status("learning") as status:
+            refused = session.learn(bags, status.update)
+        if bags and refused == len(bags):
+            raise DataError("no recording is usable, nothing is learned")
         with stderr.status("judging"):
             proposal = session.propose()
     except DataError:

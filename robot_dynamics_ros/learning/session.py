@@ -54,8 +54,11 @@ class Session:
         self.store.move(name, "held", "recordings")
         self._say("accepted", name, note=True)
 
-    def learn(self, bags: Sequence[str | Path], progress: Callable[[str], None] = lambda text: None) -> None:
-        """Fold in bags, in the order of their time; one that says nothing usable is left out with its reason."""
+    def learn(self, bags: Sequence[str | Path], progress: Callable[[str], None] = lambda text: None) -> int:
+        """Fold in bags, in the order of their time; one that says nothing usable is left out with its reason. Returns
+        how many were left out so.
+        """
+        refused = 0
         for bag in bags:
             progress(Path(bag).name)
             try:
@@ -72,6 +75,8 @@ class Session:
             except (DataError, OSError) as error:
                 text = str(error)
                 self._say("refused", text if str(bag) in text else f"{bag}: {text}", note=True)
+                refused += 1
+        return refused
 
     def add(self, rec: Recording, sha256: str) -> None:
         """Fold in one loaded recording, or hold it back. Raises DataError where nothing of it is usable."""

@@ -249,6 +249,9 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path):
     assert "is learned already" in second.output
     assert "held: loaded: held back, load of +1." in second.output
     assert "refused" in second.output and str(tmp_path / "nothing") in second.output
+    none = run("ur5e", tmp_path / "nothing", "--state", state, "--apply")
+    assert none.exit_code == 1 and f"refused: {tmp_path / 'nothing'}: no such file" in none.output
+    assert str(none.exception) == "no recording is usable, nothing is learned"
     gone = run("ur5e", "--state", state, "--forget", "day1")
     assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 2
 

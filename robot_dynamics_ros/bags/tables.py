@@ -54,6 +54,18 @@ def is_dataset(path: str | Path) -> bool:
     return (Path(path) / "meta" / "info.json").is_file()
 
 
+def refuse_info(root: Path) -> None:
+    """Raises DataError where meta/info.json of a LeRobot data set does not describe its columns."""
+    file = root / "meta" / "info.json"
+    try:
+        features = json.loads(file.read_text(encoding="utf-8"))["features"]
+        usable = isinstance(features, dict) and all(isinstance(f, dict) for f in features.values())
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        usable = False
+    if not usable:
+        raise DataError(f"{file}: damaged: it does not describe the columns; copy it from the data set again")
+
+
 def data_files(root: Path) -> list[Path]:
     """The parquet files of a LeRobot data set in the order of its frames."""
     return sorted((root / "data").glob("*/*.parquet"))
@@ -64,6 +76,7 @@ def read_table(path: Path) -> Table:
     that is not installed.
     """
     if is_dataset(path):
+        refuse_info(path)
         return _joined(path, [read_table(file) for file in data_files(path)])
     if not path.is_file():
         raise DataError(f"{path}: no such file")
@@ -163,7 +176,7 @@ def lerobot_names(path: Path) -> dict[str, list[str]]:
         try:
             features = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
             return {k: n for k, f in features.items() if (n := _flat_names(f.get("names")))}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
     return {}
 

@@ -166,6 +166,15 @@ def test_vectors_of_lerobot(lerobot):
     assert any("starts again 1 times" in note for note in report.notes)
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"features": []}', '{"features": {"action": 1}}', "[" * 10_000])
+def test_a_damaged_description_of_a_data_set_is_named(lerobot, text):
+    info = lerobot[0].parents[2] / "meta" / "info.json"
+    info.write_text(text)
+    with pytest.raises(DataError, match="damaged: it does not describe the columns") as refused:
+        load_bag(info.parents[1], load_robot("ur5e"))
+    assert str(refused.value).startswith(str(info))
+
+
 def test_import_writes_a_bag_with_the_same_numbers_and_keeps_what_is_there(tmp_path):
     t, q, qd, tau = motion(6)
     names = ["timestamp", *each("actual_q_{}", 6), *each("actual_qd_{}", 6), *each("actual_current_{}", 6)]

@@ -248,3 +248,11 @@ def test_a_fold_that_a_joint_does_not_show_is_a_fold_all_the_same():
     late = np.where(np.arange(N) < 20, 6, np.arange(N) * 6 // N)
     problem = PreslidingProblem(replace(data, folds=[late]))
     assert (problem.rows >= 20).all() and len(problem.held_out(Shape(1.0, 1.0, 0.1))) == 7
+
+
+def test_a_joint_that_never_moves_has_no_friction_beside_those_that_do():
+    still = np.zeros(N)
+    first = samples()
+    locked = replace(first, v=still, position=still, rotor=None, load=still, y=1e-12 * first.y)
+    static, _ = PreslidingProblem(locked).static()
+    assert static["fc"] == static["fv"] == 0.0 and np.isfinite(list(static.values())).all()

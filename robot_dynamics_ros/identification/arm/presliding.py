@@ -221,7 +221,8 @@ class PreslidingProblem:
         ridge[-1] = 1e-12
         L = np.linalg.cholesky(g + np.diag(ridge))
         found = np.array([nnls(one[:-1, :-1].T, one[-1, :-1])[0] for one in L])
-        return np.asarray(found * d[:, -1:] / d[:, :-1])
+        size = np.where(np.isfinite(d[:, -1:]), d[:, -1:], 0.0)  # nothing is left: a joint that never moves
+        return np.asarray(found * size / d[:, :-1])
 
     def parameters(self, shape: Shape, x: np.ndarray) -> dict[str, Any]:
         """Parameters of a robot file's block by name, from coefficients x (k,) of `solve`."""

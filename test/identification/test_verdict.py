@@ -143,6 +143,15 @@ def test_a_file_that_leaves_a_third_of_what_can_be_explained_is_not_usable(other
     assert grade(other) == word and judged(other)["usable"] == (word != "bad")
 
 
+@pytest.mark.parametrize(("r2", "bound", "word"), [(0.71, 0.99, "fair"), (0.3, 0.99, "bad"), (0.3, 0.31, "good")])
+def test_the_grade_is_no_better_than_what_a_single_joint_allows_whatever_the_mean_is(other, r2, bound, word):
+    v = other["validation"]
+    v["r2"], v["above_cutoff_bound_r2"] = [0.998] * 5 + [r2], [0.999] * 5 + [bound]
+    v["mean_r2"] = 0.98
+    assert grade(other) == word and judged(other)["usable"] == (word != "bad")
+    assert (f"{ROBOT.joint_names[5]} (R2 {r2:.2f})" in " ".join(said(other)[:2])) == (word != "good")
+
+
 def test_a_broken_model_is_no_comparison(other):
     usual = other["comparison"]["constant_coulomb"]
     usual["rmse"], usual["mean_r2"] = [1e4] * 6, -1e6

@@ -24,12 +24,14 @@ SPEED = 0.5  # rad/s of the friction that is shown and compared
 
 
 def level(result: dict[str, Any]) -> str:
-    """good, fair or bad; another robot's recording is bad, what repeats the training is fair at best."""
+    """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
+    below KNOWN. Another robot's recording is bad, what repeats the training is fair at best.
+    """
     v = result["validation"]
     if result.get("other_robot") or v["mean_r2"] is None:
         return "bad"
-    found = level_of(_possible(v), *BOUNDS)
-    return worst((found, "fair")) if v.get("repeats_training") else found
+    single = ["bad" if share < KNOWN else "fair" for share in explained(v) if share < BOUNDS[1]]
+    return worst([level_of(_possible(v), *BOUNDS), *single, *["fair"] * bool(v.get("repeats_training"))])
 
 
 def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
@@ -109,8 +111,13 @@ def _headline(result: dict[str, Any]) -> str:
 
 
 def _except(result: dict[str, Any]) -> str:
-    """Joints, or their mean, that another model predicts better than the written file, for the first sentence."""
-    v, found = result["validation"], []
+    """Joints of which the written file leaves much, and joints, or their mean, that another model predicts better, for
+    the first sentence.
+    """
+    v = result["validation"]
+    rows = zip(result["joint_names"], v["r2"], explained(v), strict=True)
+    weak = [f"{name} (R2 {r2:.2f})" for name, r2, share in rows if share < BOUNDS[1]]
+    found = [", ".join(weak)] if weak else []
     for name, text in OTHERS.items():
         other = result["comparison"].get(name)
         if not other:

@@ -34,7 +34,7 @@ SPOILED = {
     "velocity of shoulder_pan_joint, shoulder_lift_joint does not": lambda log: changed(log, qd=log.qd[:, ORDER]),
     "the effort never changes": lambda log: changed(log, effort=0 * log.effort),
     "the effort of wrist_1_joint never changes": lambda log: changed(log, effort=log.effort * [1, 1, 1, 0, 1, 1]),
-    "wrong unit (mNm or mA?)": lambda log: changed(log, effort=1000 * log.effort),
+    "wrong unit (mNm or mA?), or the file of another robot": lambda log: changed(log, effort=1000 * log.effort),
     "samples per second: at least 10": lambda log: log[:: len(log) // 20],
     "the driver repeats its last message": lambda log: changed(
         log, **{name: np.repeat(log.get(name)[700:701], len(log), axis=0) for name in ("q", "qd")}

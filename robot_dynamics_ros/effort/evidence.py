@@ -18,6 +18,7 @@ REST_SAMPLES = 100  # resting samples in a row that are averaged into one pose
 NEW_POSE = 0.1  # rad, from which on a pose is another one
 MAX_POSES = 20
 MIN_MOVING = 100  # sliding samples that a joint needs to be judged from motion
+BLOCK = 300  # samples over which a residual is summed to see how long it stays alike, as of a contact
 VISIBLE = 0.05  # variation of gravity over that of the rest of the rigid-body torque below which it does not show
 RIDGE = 1e-8  # relative; a direction that the motion does not show gets a deviation 10^4 times the others'
 COLUMNS = 6  # of the regression above
@@ -63,7 +64,7 @@ class EffortEvidence:
     def __init__(self, stuck_friction: np.ndarray) -> None:
         self._stuck = np.asarray(stuck_friction, dtype=float)
         n, k = len(self._stuck), COLUMNS + 1
-        self._normal, self._lagged = np.zeros((n, k, k)), np.zeros((n, k, k))
+        self._normal, self._lagged, self._summed = np.zeros((3, n, k, k))
         self._moving, self._speed = np.zeros(n, dtype=int), np.zeros(n)
         self._squares, self._torques, self._count = np.zeros(n), np.zeros(n), 0
         self._poses: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -80,6 +81,8 @@ class EffortEvidence:
             Z = np.column_stack(columns) * slides[:, None]
             self._normal[j] += Z.T @ Z
             self._lagged[j] += Z[1:].T @ Z[:-1]
+            sums = np.add.reduceat(Z, np.arange(0, len(Z), BLOCK))
+            self._summed[j] += sums.T @ sums
             self._moving[j] += int(slides.sum())
             self._speed[j] += float(np.abs(v[slides]).sum())
 
@@ -150,7 +153,8 @@ class EffortEvidence:
         power = max(float(r @ self._normal[j] @ r), 1e-300)
         rho = float(np.clip(r @ self._lagged[j] @ r / power, 0.0, 0.999))
         covariance = np.zeros((COLUMNS, COLUMNS))
-        noise = power / max(self._moving[j] - len(use), 1) * (1 + rho) / (1 - rho)
+        alike = max((1 + rho) / (1 - rho), float(r @ self._summed[j] @ r) / power)  # rows per independent row
+        noise = power / max(self._moving[j] - len(use), 1) * alike
         covariance[np.ix_(use, use)] = noise * inverse
         return x, covariance
 

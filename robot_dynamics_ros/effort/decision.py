@@ -31,6 +31,9 @@ SIGNIFICANCE = 3.0  # standard deviations of evidence below which no sign is dec
 FACTOR = 2.5  # recorded over expected gravity torque, or its inverse, that payload, tool and initial masses may explain
 NO_GRAVITY = 0.15  # share of the gravity torque below which gravity has been removed
 MODEL_ERROR = 0.25  # standard deviation of a joint's slope for errors of the model, as a share of it
+LOAD = 0.5  # of the payload limit: standard deviation of what the arm may carry beyond the robot file
+LOAD_OF_LINKS = 0.2  # of the links' mass, the payload limit where it is unknown
+LEVER = 0.15  # m, distance of that load from the axis of every joint
 SIGN_ERROR = 0.1  # the same for its sign: smaller slopes, SIGNIFICANCE times this share, are not gravity torque
 VOTE = 0.2  # standard deviation of a slope, as a share of it (or of SMALL), below which the joint votes on the meaning
 SMALL = 0.05  # effort per Nm
@@ -124,6 +127,8 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
     error = _unit_error(evidence, votes, robot)
     if meaning is None and votes.any() and not error:
         meaning = _likeliest(evidence, votes, constants)
+        if meaning is not None and not _beyond_load(evidence, votes, meaning, constants, robot):
+            meaning = None
     side = robot.drives.torque_side
     found = None if meaning is None else replace(meaning, side=side)
     limit = robot.array_or("limits.torque", 1.0)
@@ -180,18 +185,40 @@ def _likeliest(e: Evidence, votes: np.ndarray, constants: np.ndarray | None) -> 
     return best if score[best] - max(score[m] for m in rivals) >= CLEAR or not rivals else None
 
 
-def _log_likelihood(e: Evidence, votes: np.ndarray, meaning: Meaning, constants: np.ndarray | None) -> float:
-    """Log density of the slopes (Student t, 5 degrees of freedom), an unknown 1 / K_tau integrated over RANGE."""
+def _beyond_load(
+    e: Evidence, votes: np.ndarray, meaning: Meaning, constants: np.ndarray | None, robot: RobotFile
+) -> bool:
+    """Whether a meaning is that of the robot file, or ahead of it although the arm may carry what the file does not
+    have. Joints that carry little are loaded several times as much then, so that a current looks like a torque.
+    """
+    if meaning.same_as(declared(robot)):
+        return True
+    links = float(robot.inertial_parameters.reshape(-1, 10)[:, 9].sum())
+    limit = robot.limits.payload or LOAD_OF_LINKS * links
+    load = LOAD * limit * float(np.linalg.norm(robot.gravity)) * LEVER / np.maximum(e.torque, 1e-9)
+    new, old = (_log_likelihood(e, votes, m, constants, load) for m in (meaning, declared(robot)))
+    return new - old >= CLEAR
+
+
+def _log_likelihood(
+    e: Evidence, votes: np.ndarray, meaning: Meaning, constants: np.ndarray | None, load: np.ndarray | float = 0.0
+) -> float:
+    """Log density of the slopes (Student t, 5 degrees of freedom), an unknown 1 / K_tau integrated over RANGE. load
+    (n,): standard deviation of what the arm carries beyond the robot file, as a share of a joint's torque.
+    """
     if meaning.unit == "A" and constants is None:
         grid = np.geomspace(*RANGE, 40)
-        each = np.array([_densities(e, votes, meaning, np.full(len(votes), u)) for u in grid])
+        each = np.array([_densities(e, votes, meaning, np.full(len(votes), u), load) for u in grid])
         return float((np.logaddexp.reduce(each, axis=0) - np.log(len(grid))).sum())
-    return float(_densities(e, votes, meaning, np.broadcast_to(meaning.gain(constants), votes.shape)).sum())
+    unit = np.broadcast_to(meaning.gain(constants), votes.shape)
+    return float(_densities(e, votes, meaning, unit, load).sum())
 
 
-def _densities(e: Evidence, votes: np.ndarray, meaning: Meaning, unit: np.ndarray) -> np.ndarray:
-    expected, error = (unit, MODEL_ERROR * unit) if meaning.includes_gravity else (0.0 * unit, NO_GRAVITY / 3 * unit)
-    spread = np.sqrt(e.gravity_std**2 + (e.stuck * unit) ** 2 + error**2)
+def _densities(
+    e: Evidence, votes: np.ndarray, meaning: Meaning, unit: np.ndarray, load: np.ndarray | float
+) -> np.ndarray:
+    expected, error = (unit, MODEL_ERROR) if meaning.includes_gravity else (0.0 * unit, NO_GRAVITY / 3)
+    spread = np.sqrt(e.gravity_std**2 + unit**2 * (e.stuck**2 + error**2 + load**2))
     total = np.where(votes, _log_density(np.abs(e.gravity) - expected, spread), 0.0)
     spread = np.hypot(e.inertial_std, MODEL_ERROR * unit)
     return total + np.where(_inertial_votes(e, votes), _log_density(np.abs(e.inertial) - unit, spread), 0.0)

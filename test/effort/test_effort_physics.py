@@ -5,10 +5,11 @@ flipped; gains from gravity carry a standard deviation.
 import numpy as np
 import pytest
 from force_bench import POSE, measured, moving, through
+from scipy.ndimage import gaussian_filter1d
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.effort.decision import decide
-from robot_dynamics_ros.effort.evidence import Evidence
+from robot_dynamics_ros.effort.evidence import EffortEvidence, Evidence
 from robot_dynamics_ros.effort.recording import contradictions
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.friction import FrictionStage
@@ -196,3 +197,30 @@ def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_o
     for robot, given, stated in ((FLOATING, "auto", "A"), (FLOATING, "current", ""), (declares, "auto", "")):
         with pytest.raises(DataError, match=r"fill in drives\.torque_constant of ur5e, or pass --effort torque"):
             recognise(robot.with_updates(unknown), slow_motion([rec]), given, stated)
+
+
+@pytest.mark.parametrize(("wrists", "torque", "unit"), [(1.0, 0.3, None), (0.1, 0.3, "A"), (1.0, 8.0, "Nm")])
+def test_a_load_that_the_file_lacks_does_not_make_a_torque_of_a_current(wrists, torque, unit):
+    """Wrists that carry 0.3 Nm show the gravity torque of a tool several times as large; wrists of 8 Nm do not."""
+    robot = ROBOT.with_updates({"drives.effort.unit": "A"})
+    slope = 1.2 / robot.array("drives.torque_constant")
+    slope[3:] = wrists
+    small, none, size = np.full(6, 0.01), np.full(6, np.nan), np.array([5.0, 40.0, 20.0, torque, torque, torque])
+    unknown, zero = (none, np.full(6, np.inf)), np.zeros(6)
+    evidence = Evidence(slope, small, *unknown, *unknown, *unknown, zero, size, size, np.full(6, 1000))
+    meaning = decide(evidence, robot).meaning
+    assert (meaning and meaning.unit) == unit
+
+
+def test_the_deviation_of_a_slope_holds_under_contacts_beneath_noise():
+    """Contacts of a second under noise that is larger: from one sample to the next the residual looks independent."""
+    rng, errors = np.random.default_rng(0), []
+    for _ in range(20):
+        slow = 20 * gaussian_filter1d(rng.normal(size=(20_000, 4)), 150, axis=0)
+        contact = np.repeat(rng.normal(size=(40, 1)) * (rng.random((40, 1)) < 0.4), 500, axis=0)
+        gravity, inertial, qd, qdd = (x[:, None] for x in slow.T)
+        evidence = EffortEvidence(np.ones(1))
+        evidence.add_motion(gravity, inertial, qd, qdd, gravity + inertial + contact + rng.normal(size=(20_000, 1)))
+        found = evidence.evidence()
+        errors += [(found.gravity - 1) / found.gravity_std, (found.inertial - 1) / found.inertial_std]
+    assert 0.6 < np.sqrt(np.mean(np.square(errors))) < 1.6

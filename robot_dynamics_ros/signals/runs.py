@@ -15,7 +15,8 @@ def runs(mask: np.ndarray, stamps: np.ndarray | None = None) -> list[tuple[int, 
     """
     cut = np.zeros(len(mask) + 1, bool)
     cut[[0, -1]] = True
-    cut[1:-1] = np.zeros(len(mask) - 1, bool) if stamps is None else np.diff(stamps) > GAP
+    if stamps is not None:
+        cut[1:-1] = np.diff(stamps) > GAP
     before, after = np.concatenate([[False], mask]), np.concatenate([mask, [False]])
     begins, ends = np.flatnonzero(after & (cut | ~before)), np.flatnonzero(before & (cut | ~after))
     return list(zip(begins.tolist(), ends.tolist(), strict=True))

@@ -92,10 +92,10 @@ class Child:
             CapabilityError,
         ) as error:
             refused = _line(error)
+        if refused:  # before the answer: a motion that begins after it is not reported as failed
+            self._motion("failed", refused)
         if what in SETTINGS:
             send(self._pipe, {"event": "answer", "reason": refused})
-        if refused:
-            self._motion("failed", refused)
 
     def _motion(self, state: str, reason: str = "", progress: float = 0.0) -> None:
         send(self._pipe, {"event": "motion", "state": state, "reason": reason, "progress": progress})

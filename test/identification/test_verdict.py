@@ -143,7 +143,10 @@ def test_a_file_that_leaves_a_third_of_what_can_be_explained_is_not_usable(other
     assert grade(other) == word and judged(other)["usable"] == (word != "bad")
 
 
-@pytest.mark.parametrize(("r2", "bound", "word"), [(0.71, 0.99, "fair"), (0.3, 0.99, "bad"), (0.3, 0.31, "good")])
+@pytest.mark.parametrize(
+    ("r2", "bound", "word"),
+    [(0.71, 0.99, "fair"), (0.3, 0.99, "bad"), (0.3, 0.31, "good"), (-0.02, 0.08, "fair")],  # the last: a locked joint
+)
 def test_the_grade_is_no_better_than_what_a_single_joint_allows_whatever_the_mean_is(other, r2, bound, word):
     v = other["validation"]
     v["r2"], v["above_cutoff_bound_r2"] = [0.998] * 5 + [r2], [0.999] * 5 + [bound]

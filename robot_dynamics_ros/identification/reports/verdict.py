@@ -25,12 +25,14 @@ SPEED = 0.5  # rad/s of the friction that is shown and compared
 
 def level(result: dict[str, Any]) -> str:
     """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
-    below KNOWN. Another robot's recording is bad, what repeats the training is fair at best.
+    below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, what repeats the training
+    is fair at best.
     """
     v = result["validation"]
     if result.get("other_robot") or v["mean_r2"] is None:
         return "bad"
-    single = ["bad" if share < KNOWN else "fair" for share in explained(v) if share < BOUNDS[1]]
+    joints = zip(explained(v), _floats(v["above_cutoff_bound_r2"]), strict=True)
+    single = ["bad" if share < KNOWN <= bound else "fair" for share, bound in joints if share < BOUNDS[1]]
     return worst([level_of(_possible(v), *BOUNDS), *single, *["fair"] * bool(v.get("repeats_training"))])
 
 

@@ -220,7 +220,7 @@ def _densities(
     expected, error = (unit, MODEL_ERROR) if meaning.includes_gravity else (0.0 * unit, NO_GRAVITY / 3)
     spread = np.sqrt(e.gravity_std**2 + unit**2 * (e.stuck**2 + error**2 + load**2))
     total = np.where(votes, _log_density(np.abs(e.gravity) - expected, spread), 0.0)
-    spread = np.hypot(e.inertial_std, MODEL_ERROR * unit)
+    spread = np.sqrt(e.inertial_std**2 + unit**2 * (MODEL_ERROR**2 + load**2))
     return total + np.where(_inertial_votes(e, votes), _log_density(np.abs(e.inertial) - unit, spread), 0.0)
 
 

@@ -212,6 +212,16 @@ def test_a_load_that_the_file_lacks_does_not_make_a_torque_of_a_current(wrists, 
     assert (meaning and meaning.unit) == unit
 
 
+@pytest.mark.parametrize(("seed", "mass"), [(0, 2.0), (2, 3.0), (3, 3.0), (4, 3.0)])
+def test_a_load_shows_in_the_inertia_too_and_makes_no_torque_of_a_current_there(seed, mass):
+    """A point of 2 or 3 kg, 8 cm before the flange of an arm for 3 kg: inertia of wrists is several times as large."""
+    robot = load_robot("ur3e").with_updates({"drives.effort.unit": "A"})
+    point = mass * np.array([0.01, 0.0, 0.0, 0.01, 0.0, 0.01, 0.0, 0.0, 0.08, 1.0])
+    log = synthetic_log(robot, truth_of(robot), seed, payload=point)
+    log.effort = log.effort / robot.array("drives.torque_constant")
+    assert effort_decision(log, robot).ambiguous
+
+
 def test_the_deviation_of_a_slope_holds_under_contacts_beneath_noise():
     """Contacts of a second under noise that is larger: from one sample to the next the residual looks independent."""
     rng, errors = np.random.default_rng(0), []

@@ -128,7 +128,9 @@ class Client:
             hang_up(pipe)
         code = end(process)
         reason = reason or f"the client's process ended ({ending(code)})"
-        self.answer = reason if self.answer is None else self.answer
+        with self._lock:
+            if self.answer is None and self._process in (None, process):  # another one has a setting of its own
+                self.answer = reason
         return reason
 
     def _hear(self, event: str, report: dict[str, Any]) -> None:

@@ -2,7 +2,9 @@
 during a motion.
 """
 
+import subprocess
 import time
+from multiprocessing import Pipe
 from types import SimpleNamespace
 
 import numpy as np
@@ -166,6 +168,18 @@ def test_a_setting_ends_with_the_answer_of_the_client(kind, setting, answer, mon
             getattr(driver, setting)(*CALLS.get(setting, ()))
     else:
         getattr(driver, setting)(*CALLS.get(setting, ()))
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+@pytest.mark.parametrize("replaced", [False, True])
+def test_the_end_of_a_process_answers_its_own_setting_only(kind, replaced):
+    _, client = made(kind)
+    ours, theirs = Pipe()
+    theirs.close()
+    process = subprocess.Popen(["true"])
+    client._use(SimpleNamespace(poll=lambda: None) if replaced else process, ours)
+    why = client._listen(process, ours)
+    assert "ended" in why and client.answer == (None if replaced else why)
 
 
 @pytest.mark.parametrize("refused", ["", "the robot is in reflex"])

@@ -167,7 +167,7 @@ def test_vectors_of_lerobot(lerobot):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"features": []}', '{"features": {"action": 1}}', "[" * 10_000])
-def test_a_damaged_description_of_a_data_set_is_named(lerobot, text):
+def test_a_damaged_description_of_a_lerobot_data_set_is_named(lerobot, text):
     info = lerobot[0].parents[2] / "meta" / "info.json"
     info.write_text(text)
     with pytest.raises(DataError, match="damaged: it does not describe the columns") as refused:

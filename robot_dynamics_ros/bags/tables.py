@@ -54,16 +54,14 @@ def is_dataset(path: str | Path) -> bool:
     return (Path(path) / "meta" / "info.json").is_file()
 
 
-def refuse_info(root: Path) -> None:
-    """Raises DataError where meta/info.json of a LeRobot data set does not describe its columns."""
-    file = root / "meta" / "info.json"
+def _described(root: Path) -> dict[str, dict[str, Any]] | None:
+    """Columns of a LeRobot data set by its meta/info.json; None where it does not describe them."""
     try:
-        features = json.loads(file.read_text(encoding="utf-8"))["features"]
-        usable = isinstance(features, dict) and all(isinstance(f, dict) for f in features.values())
+        features = json.loads((root / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        usable = False
-    if not usable:
-        raise DataError(f"{file}: damaged: it does not describe the columns; copy it from the data set again")
+        return None
+    usable = isinstance(features, dict) and all(isinstance(f, dict) for f in features.values())
+    return features if usable else None
 
 
 def data_files(root: Path) -> list[Path]:
@@ -76,7 +74,9 @@ def read_table(path: Path) -> Table:
     that is not installed.
     """
     if is_dataset(path):
-        refuse_info(path)
+        if _described(path) is None:
+            info = path / "meta" / "info.json"
+            raise DataError(f"{info}: damaged: it does not describe the columns; copy it from the data set again")
         return _joined(path, [read_table(file) for file in data_files(path)])
     if not path.is_file():
         raise DataError(f"{path}: no such file")
@@ -173,11 +173,8 @@ def _numeric(types: Any, kind: Any) -> bool:
 def lerobot_names(path: Path) -> dict[str, list[str]]:
     """Names of the entries of the vectors of a LeRobot data set, from the meta/info.json above a parquet file."""
     for folder in list(path.resolve().parents)[:4]:
-        try:
-            features = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
+        if (features := _described(folder)) is not None:
             return {k: n for k, f in features.items() if (n := _flat_names(f.get("names")))}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            continue
     return {}
 
 

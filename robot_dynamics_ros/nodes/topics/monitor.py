@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,7 +102,7 @@ class Monitor:
 
     def wait_for_node(self, timeout: float) -> bool:
         """Block until the robot node takes trajectories and can be asked to stop; False after `timeout` s."""
-        return wait_until(self._answers, timeout)
+        return wait_until(self._answers, timeout, lambda: time.sleep(0.05))
 
     def _answers(self) -> bool:
         """Whether the node answers a question of the client that was made last.

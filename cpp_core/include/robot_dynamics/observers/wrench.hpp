@@ -110,7 +110,8 @@ class WrenchInverse {
              WrenchEstimate& out) const noexcept {
     double columns[max_joints + 1][6] = {};
     const int n = chain_.n;
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i) {
+      if (own[i] == 0.0 && common[i] == 0.0) continue;  // as without a contact
       for (int r = 0; r < 6; ++r) {
         double g = 0.0;
         for (int c = 0; c < 6; ++c) g += out.covariance[6 * r + c] * J[c * n + i];
@@ -118,6 +119,7 @@ class WrenchInverse {
         columns[i][r] = g * std::hypot(own[i], apart * common[i]);
         columns[n][r] += g * common[i];
       }
+    }
     for (double& c : out.covariance) c *= scale;
     for (int i = 0; i <= n; ++i)
       for (int k = 0; k < 36; ++k) out.covariance[k] += columns[i][k / 6] * columns[i][k % 6];

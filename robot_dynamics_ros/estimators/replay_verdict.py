@@ -28,13 +28,15 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
     recorded = summary["samples"] + result.report.lost
     share = (summary["estimated_samples"] - summary["degraded"].get(UNTRUSTED, 0)) / recorded
     doubts, reasons = [], []
+    known = identified(result.robot.friction) or result.robot.drives.torque_side == "link"
     levels = [level_of(share, *ESTIMATED)]
     if against is None and (other := other_robot(result, robot)):
         doubts = reasons = [other]
         levels.append("bad")
     elif against is None:
         doubts = _doubts(result, summary)
-        reasons = [text for text in (summary["payload_or_bias"], *doubts) if text]
+        guessed = "" if known else f"Friction of {robot} was not identified: the force is a rough one."
+        reasons = [text for text in (guessed, summary["payload_or_bias"], *doubts) if text]
         levels.append("fair" if reasons else "good")
     else:
         covered = np.nanmin([against.figures[f"within_2_{state}"] for state in STATES])
@@ -42,7 +44,6 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         reasons = [f"Within two deviations of the force sensor: {100 * covered:.0f} % in the worst state, 95 expected."]
     std = np.linalg.norm(list(summary["wrench_std_median"].values())[:3])
     level, files = worst(levels), " ".join(word(file) for file in result.report.files)
-    known = identified(result.robot.friction) or result.robot.drives.torque_side == "link"
     return verdict(
         level,
         f"contact force for {100 * share:.0f} % of {recorded} samples, standard deviation {std:.1f} N, "

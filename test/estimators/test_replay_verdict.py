@@ -32,6 +32,13 @@ def test_a_free_motion_is_good_and_may_go_live(free):
     assert said["level"] == "good" and said["next"].startswith(LIVE)
 
 
+def test_a_file_that_was_never_identified_is_fair_at_best(free, monkeypatch):
+    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: False)
+    said = verdict_of(free)
+    assert said["level"] == "fair" and "Friction of ur5e was not identified" in said["verdict"][1]
+    assert said["next"].startswith(AGAIN)
+
+
 @pytest.mark.parametrize(("share", "level", "then"), [(0.25, "good", LIVE), (0.5, "fair", AGAIN)])
 def test_contact_much_of_the_time_is_a_doubt(free, share, level, then):
     said = verdict_of(free, contact_share=share)

@@ -17,7 +17,7 @@ MAX_BYTES = 1 << 20
 WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the projection ends at 2
 
 
-class Adaptation(BaseModel, frozen=True, allow_inf_nan=False):
+class Adaptation(BaseModel, frozen=True, strict=True, allow_inf_nan=False):
     """What was learned per joint, and when it was saved [s since 1970].
 
     law scales: of the file's Coulomb and viscous friction; rls: both in Nm and Nm s.
@@ -39,7 +39,10 @@ class Adaptation(BaseModel, frozen=True, allow_inf_nan=False):
 def save_adaptation(
     path: str | Path, robot: RobotFile, coulomb: np.ndarray, viscous: np.ndarray, law: str = "scales"
 ) -> None:
-    """Write factors (n,) of the file's Coulomb and viscous friction; a crash leaves the old file or the new one."""
+    """Write factors (n,) of the file's Coulomb and viscous friction; a crash leaves the old file or the new one.
+
+    Raises ValueError for what is no finite number, OSError.
+    """
     value = Adaptation(
         robot=robot.name,
         joint_names=tuple(robot.joint_names),

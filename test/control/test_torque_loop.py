@@ -175,9 +175,14 @@ def test_what_was_learned_survives_a_restart(tmp_path):
     record = other.cycle()
     assert (record["coulomb"] == 4.0).all() and (record["viscous"] == 9.0).all()
     written = path.read_text()
+    with pytest.raises(ValueError, match="finite"):
+        save_adaptation(path, ROBOT, np.full(6, np.nan), np.full(6, 9.0), "rls")
+    assert path.read_text() == written
     for wrong, why in (
         ('{"robot": "ur5e"}', "no adaptation file: joint_names"),
         (written.replace("4.0", "1e999", 1), "no adaptation file: coulomb: Input should be a finite number"),
+        (written.replace("4.0", '"4.0"', 1), "no adaptation file: coulomb: Input should be a valid number"),
+        (written.replace("4.0", "true", 1), "no adaptation file: coulomb: Input should be a valid number"),
         (written.replace("9.0,", "", 1), "viscous: needs 6 numbers"),
         (written.replace('"ur5e"', '"ur3e"'), "belongs to ur3e"),
     ):

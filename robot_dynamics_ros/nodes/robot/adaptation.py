@@ -45,7 +45,7 @@ class AdaptedFriction:
             return
         try:
             save_adaptation(self._file, self._robot, last.coulomb, last.viscous, self._law)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the last good file stays
             self._node.get_logger().error(f"{self._file}: adaptation is not saved: {error}")
 
     def save_regularly(self, last: TorqueRecord | None) -> None:

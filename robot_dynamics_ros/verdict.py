@@ -6,8 +6,10 @@ colours of the grades.
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,13 @@ def verdict(level: str, headline: str, *reasons: str, exceptions: str = "", then
 def word(value: object) -> str:
     """A path or a name as one word of a shell command."""
     return shlex.quote(str(value))
+
+
+def short_names(paths: Sequence[str | Path]) -> list[str]:
+    """Paths as sentences name them: the last part, with as many before it as tell them apart."""
+    parts = [Path(path).parts for path in paths]
+    count = next(k for k in itertools.count(1) if len({part[-k:] for part in parts}) == len(set(parts)))
+    return [str(Path(*part[-count:])) for part in parts]
 
 
 def worst(levels: Iterable[str]) -> str:

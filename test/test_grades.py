@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, level_of, matrix, times, verdict, worst
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, level_of, matrix, short_names, times, verdict, worst
 
 
 def test_the_headline_begins_with_grade_and_exceptions():
@@ -57,3 +57,16 @@ def test_the_matrix_holds_each_joint_once():
 )
 def test_a_ratio_that_is_no_percentage_is_said_in_times(ratio, words):
     assert times(ratio) == words
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["/logs/a/run", "/logs/b/slow"], ["run", "slow"]),
+        (["/logs/monday/run", "/logs/tuesday/run", "x"], ["monday/run", "tuesday/run", "x"]),
+        (["run", "run"], ["run", "run"]),
+        ([], []),
+    ],
+)
+def test_recordings_of_one_name_are_told_apart(paths, names):
+    assert short_names(paths) == names

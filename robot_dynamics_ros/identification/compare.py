@@ -21,7 +21,7 @@ from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.identification.reports.verdict import SPEED, at_speed
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, figure, grid, svg
-from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times, verdict, word
+from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, short_names, times, verdict, word
 
 WARM = 2.0  # K off the median of all bags that are stated beside a difference of friction
 
@@ -181,24 +181,23 @@ def _differences(
     known = [T for T in temperature if T is not None] or [[0.0] * len(joints)]
     degrees = np.array([np.median(known, axis=0) if T is None else T for T in temperature])
     other = "the other" if len(good) == 2 else "the median"
-    sentences = []
-    for r, share, clear, apart in zip(good, change, differs, degrees - _usual(degrees), strict=True):
+    names, sentences = short_names([r["bag"] for r in good]), []
+    for name, share, clear, apart in zip(names, change, differs, degrees - _usual(degrees), strict=True):
         for j in np.argsort(-np.abs(np.nan_to_num(share))):
             if clear[j]:
                 kelvin = f"{abs(apart[j]):.0f} K {'warmer' if apart[j] > 0 else 'colder'}"
                 warm = f"; it was {kelvin}" if abs(apart[j]) > WARM else ""
-                name = Path(r["bag"]).name
                 sentences.append(
                     f"{name}: friction of {joints[j]} at {SPEED} rad/s {times(1 + share[j])} off {other}{warm}"
                 )
     if base is None:
         return sentences
     off, values = np.array(base["off"]), np.array(base["values"])
-    for r, row, value, usual in zip(good, off, values, _usual(values), strict=True):
+    for name, row, value, usual in zip(names, off, values, _usual(values), strict=True):
         beyond = np.flatnonzero(np.abs(row) > CLEAR).tolist()
         for _, k in sorted((-abs(float(row[k])), k) for k in beyond):
             sentences.append(
-                f"{Path(r['bag']).name}: {base['names'][k]} is {value[k]:.4g}, {other} {usual[k]:.4g} "
+                f"{name}: {base['names'][k]} is {value[k]:.4g}, {other} {usual[k]:.4g} "
                 f"({row[k]:+.1f} standard deviations)"
             )
     return sentences
@@ -208,7 +207,7 @@ def write_comparison(result: dict[str, Any], path: Path) -> Path:
     """Write what `compared` found. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot
     be written.
     """
-    short = result | {"bags": [Path(bag).name for bag in result["bags"]]}
+    short = result | {"bags": short_names(result["bags"])}
     pictures = {"friction": _friction(short), "base": _base_picture(short)}
     return write_html(TEMPLATE, path, result=short, pictures=pictures)
 

@@ -49,6 +49,11 @@ def test_two_bags_are_compared_with_each_other():
     assert [text.split(" at ")[0].split(" is ")[0] for text in found["differences"]] == wanted
 
 
+def test_bags_of_one_name_are_told_apart():
+    found = compare.compared([result("logs/monday/run", 5.0), result("logs/friday/run", 5.9)], "ur5e")
+    assert [text.split(":")[0] for text in found["differences"]] == ["monday/run", "friday/run"]
+
+
 def test_failed_bags_are_kept_apart_and_two_are_needed():
     found = compare.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}, result("b", 5.0)], "ur5e")
     assert found["failed"] == {"x": "robot at rest"} and found["differences"] == []

@@ -17,13 +17,14 @@ from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import RobotFile, save_robot
 from robot_dynamics_ros.robot_file.blocks import Payload
+from robot_dynamics_ros.verdict import short_names
 
 
 def identified_robot(found: Identification) -> RobotFile:
     """The robot file with identified links, drives and friction; every other number stays as it was."""
     live, robot = found.live, found.robot
     key = "identified_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    bags = ", ".join(Path(r.name).name for r in found.training)
+    bags = ", ".join(short_names([r.name for r in found.training]))
     source = {key: f"robot-dynamics identify on {bags}; {found.split}"}
     held = key  # of friction: a key that begins with `estimate` is not taken for identified
     if found.friction_invalid_reason:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.signals.speeds import SLIDING
+from robot_dynamics_ros.verdict import short_names
 
 BLOCKS = 6  # of every recording, one of each left out at a time: the spread is the deviation
 JOINT = 0.03  # deviation of a joint whose law is wrong
@@ -40,7 +40,7 @@ def compare_viscosity(state: Identification) -> None:
         return
     motions = [state.motion.block(a, b) for a, b in itertools.pairwise(state.edges)]
     share, std = viscosity_shares(state.live, motions)
-    names = [Path(rec.name).name for rec in state.training]
+    names = short_names([rec.name for rec in state.training])
     said, why, slope = what_they_show(share, std, names, [temperature_of(rec) for rec in state.training])
     if not said:
         return

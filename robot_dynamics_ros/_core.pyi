@@ -85,49 +85,63 @@ class FrictionMap:
 class RigidBody:
     """Rigid-body functions of a Chain for one sample (n,) or a batch (N, n)."""
     def __init__(self, chain: Chain) -> None: ...
-    def coriolis(self, q: Any, qd: Any, out: Any | None = None, threads: Integer = 1) -> Any:
+    def coriolis(self, q: Reals, qd: Reals, out: Reals | None = None, threads: Integer = 1) -> RealArray:
         """C(q, qd) qd [Nm], (n,) or (N, n)."""
-    def fk(self, q: Any, out: Any | None = None, threads: Integer = 1) -> Any:
+    def fk(self, q: Reals, out: Reals | None = None, threads: Integer = 1) -> RealArray:
         """Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m]."""
-    def gravity(self, q: Any, out: Any | None = None, gravity: Any | None = None, threads: Integer = 1) -> Any:
+    def gravity(
+        self, q: Reals, out: Reals | None = None, gravity: Reals | None = None, threads: Integer = 1
+    ) -> RealArray:
         """Gravity torque g(q) [Nm], (n,) or (N, n)."""
-    def jacobian(self, q: Any, out: Any | None = None, threads: Integer = 1) -> Any:
+    def jacobian(self, q: Reals, out: Reals | None = None, threads: Integer = 1) -> RealArray:
         """Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity."""
-    def mass_matrix(self, q: Any, out: Any | None = None, threads: Integer = 1) -> Any:
+    def mass_matrix(self, q: Reals, out: Reals | None = None, threads: Integer = 1) -> RealArray:
         """M(q) [kg m2], (n, n) or (N, n, n)."""
     def regressor(
-        self, q: Any, qd: Any, qdd: Any, out: Any | None = None, gravity: Any | None = None, threads: Integer = 1
-    ) -> Any:
+        self,
+        q: Reals,
+        qd: Reals,
+        qdd: Reals,
+        out: Reals | None = None,
+        gravity: Reals | None = None,
+        threads: Integer = 1,
+    ) -> RealArray:
         """Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8]."""
     def regressor_gradient(
         self,
-        q: Any,
-        qd: Any,
-        qdd: Any,
+        q: Reals,
+        qd: Reals,
+        qdd: Reals,
         weights: Any,
         columns: collections.abc.Sequence[Integer] | None = None,
-        gravity: Any | None = None,
+        gravity: Reals | None = None,
     ) -> tuple:
         """Gradients (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W."""
     def rnea(
-        self, q: Any, qd: Any, qdd: Any, out: Any | None = None, gravity: Any | None = None, threads: Integer = 1
-    ) -> Any:
+        self,
+        q: Reals,
+        qd: Reals,
+        qdd: Reals,
+        out: Reals | None = None,
+        gravity: Reals | None = None,
+        threads: Integer = 1,
+    ) -> RealArray:
         """Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's."""
     def stacked_regressor(
         self,
-        q: Any,
-        qd: Any,
-        qdd: Any,
+        q: Reals,
+        qd: Reals,
+        qdd: Reals,
         columns: collections.abc.Sequence[Integer] | None = None,
         out: Any | None = None,
-        gravity: Any | None = None,
+        gravity: Reals | None = None,
         keep_zeros: bool = False,
-    ) -> Any:
+    ) -> RealArray:
         """
         W (n N, p), column-major, the rows of joint 0 first, of the chosen columns of the regressor. keep_zeros: `out` holds
         zeros already where W is zero by structure.
         """
-    def torque_gradient(self, q: Any, qd: Any, qdd: Any, weights: Any, gravity: Any | None = None) -> tuple:
+    def torque_gradient(self, q: Reals, qd: Reals, qdd: Reals, weights: Reals, gravity: Reals | None = None) -> tuple:
         """Gradients (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n)."""
     @property
     def chain(self) -> Chain:
@@ -147,26 +161,26 @@ class FusedQR:
         chain: Chain,
         columns: collections.abc.Sequence[Integer] | None = None,
         extra_columns: Integer | collections.abc.Sequence[Integer] = 0,
-        gravity: Any | None = None,
+        gravity: Reals | None = None,
     ) -> None: ...
-    def absorb(self, joint: Integer, rows: Reals, weights: Any | None = None) -> None:
+    def absorb(self, joint: Integer, rows: Reals, weights: Reals | None = None) -> None:
         """Take in ready rows (N, width of the joint's triangle) of one joint, target last, times weights (N,)."""
-    def fold(self, weights: Any | None = None) -> RealArray:
+    def fold(self, weights: Reals | None = None) -> RealArray:
         """One triangle (P + 1, P + 1) of all joints, joint j's rows times weights[j]."""
     def parameters_of(self, joint: Integer) -> list[int]:
         """Parameter of each column of the joint's triangle, without the target."""
-    def residual_squares(self, x: Any) -> RealArray:
+    def residual_squares(self, x: Reals) -> RealArray:
         """Sum of squared residuals of every joint at parameters x, unweighted, without another pass over data."""
     def triangle(self, joint: Integer) -> RealArray:
         """Upper triangle [R z; 0 rho] of one joint; the target is last."""
     def update(
         self,
-        q: Any,
-        qd: Any,
-        qdd: Any,
-        tau: Any | None = None,
-        extra: Any | None = None,
-        weights: Any | None = None,
+        q: Reals,
+        qd: Reals,
+        qdd: Reals,
+        tau: Reals | None = None,
+        extra: Reals | None = None,
+        weights: Reals | None = None,
         joints: collections.abc.Sequence[Integer] | None = None,
     ) -> None:
         """
@@ -725,7 +739,7 @@ class ExternalForce:
     def bias(self) -> RealArray:
         """Bias of the external torque (n,) [Nm]."""
     @bias.setter
-    def bias(self, arg1: Any) -> None: ...
+    def bias(self, arg1: Reals) -> None: ...
     @property
     def isolated(self) -> list[bool]:
         """True for each joint (n,) whose sensor is not trusted."""
@@ -1199,7 +1213,7 @@ def fill_signals(
 def friction_parameters(law: str) -> list[str]:
     """Names of the parameters of a static friction law, in the order of FrictionMap's columns."""
 
-def generalised_momentum(chain: Chain, q: Any, qd: Any) -> tuple[RealArray, RealArray]:
+def generalised_momentum(chain: Chain, q: Reals, qd: Reals) -> tuple[RealArray, RealArray]:
     """p = M qd and C' qd (n), (n)."""
 
 def gms_spacing(elements: Integer, r_D: Real = 4.0, r_k: Real = 2.0) -> tuple:
@@ -1210,7 +1224,7 @@ def heat_balance(
 ) -> RealArray:
     """Temperatures (N, 2) of lubricant and housing [deg C] from base and Stribeck power (N,) [W] [Simoni2017 6, 8]."""
 
-def invert_wrench(chain: Chain, q: Any, tau: Any, std: Any, **kwargs) -> tuple:
+def invert_wrench(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs) -> tuple:
     """Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std."""
 
 def isa() -> str:

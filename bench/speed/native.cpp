@@ -1,6 +1,5 @@
 // Loops over single calls, so that benchmarks and tests can time and compare them without Python in between. A module
 // of its own: the core of users holds no benchmarks.
-#include "batch.hpp"
 #include "operations.hpp"
 #include "robot_dynamics/friction/elements.hpp"
 #include "robot_dynamics/observers/contact_force_file.hpp"
@@ -14,8 +13,7 @@ using namespace robot_dynamics;
 
 namespace {
 
-py::object repeat_rnea(const Chain& chain, const py::object& q, const py::object& qd, const py::object& qdd,
-                       const py::object& out) {
+Array repeat_rnea(const Chain& chain, const Array& q, const Array& qd, const Array& qdd, const Maybe& out) {
   const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
   BatchOutput tau(out, x, {chain.n});
   const py::gil_scoped_release release;

@@ -10,7 +10,7 @@
 
 namespace py = pybind11;
 
-// Row-major array of exactly T. Lists and strided views of T are copied where they are inputs.
+// Row-major array of exactly T. Lists and strided views of T are copied where they are inputs of one call.
 template <class T>
 class TypedArray : public py::array_t<T, py::array::c_style> {
   using Base = py::array_t<T, py::array::c_style>;
@@ -26,50 +26,57 @@ class TypedArray : public py::array_t<T, py::array::c_style> {
     const bool is_array = py::isinstance<py::array>(argument);
     const bool same_type = is_array && py::isinstance<py::array_t<T>>(argument);
     TypedArray array;
-    if (same_type || (convert && !is_array)) {
+    if (same_type || (convert && !is_array && !argument.is_none())) {
       array = TypedArray(Base::ensure(argument));
       array.copied_ = true;
     }
     if (array.ptr() == nullptr) {
       PyErr_Clear();
       array = is_array ? TypedArray(argument, py::object::borrowed_t{}) : TypedArray(py::ssize_t(0));
-      array.wrong_ = true;
-      array.found_ = is_array ? std::string(py::str(py::reinterpret_borrow<py::array>(argument).dtype()))
-                              : std::string(py::str(py::type::of(argument).attr("__name__")));
+      array.wrong_ = py::reinterpret_borrow<py::object>(argument);
     }
     return array;
   }
 
-  // Called by every shape check with the argument's name.
+  // Called by every shape check with the argument's name, which must last as long as the array is used.
   void require_type(const char* name) const {
     name_ = name;
-    if (wrong_) throw py::type_error(name_ + " must be a " + wanted() + " array, got " + found_);
+    if (!wrong_) return;
+    const py::object type = py::isinstance<py::array>(wrong_) ? wrong_.attr("dtype") : type_name(wrong_);
+    throw py::type_error(text(" must be a " + wanted() + " array, got " + std::string(py::str(type))));
   }
 
   template <class... Index>
   const T* data(Index... index) const {
-    require_type(name_.c_str());
+    require_type(name_);
     return Base::data(index...);
   }
   template <class... Index>
   const T& at(Index... index) const {
-    require_type(name_.c_str());
+    require_type(name_);
     return Base::at(index...);
+  }
+  // To read where the pointer outlives the call, which a copy would not.
+  const T* own_data() const {
+    require_type(name_);
+    if (copied_) throw std::invalid_argument(text(" must be a C-contiguous " + wanted() + " array: it is not copied"));
+    return Base::data();
   }
   template <class... Index>
   T* mutable_data(Index... index) {
-    require_type(name_.c_str());
-    if (copied_) throw py::type_error(name_ + " must be a C-contiguous " + wanted() + " array: it is written to");
-    if (!this->writeable()) throw std::invalid_argument(name_ + " is read-only");
+    own_data();
+    if (!this->writeable()) throw std::invalid_argument(text(" is read-only"));
     return Base::mutable_data(index...);
   }
 
  private:
-  bool wrong_ = false, copied_ = false;
-  std::string found_;
-  mutable std::string name_ = "array";
+  bool copied_ = false;
+  py::object wrong_;  // what was given instead
+  mutable const char* name_ = "array";
 
+  std::string text(const std::string& what) const { return name_ + what; }
   static std::string wanted() { return py::str(py::dtype::of<T>()); }
+  static py::object type_name(const py::object& x) { return py::type::of(x).attr("__name__"); }
 };
 
 namespace pybind11::detail {

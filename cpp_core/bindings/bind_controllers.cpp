@@ -1,9 +1,8 @@
-#include "batch.hpp"
+#include "arguments.hpp"
 #include "robot_dynamics/control/computed_torque.hpp"
 #include "robot_dynamics/control/flexible_feedforward.hpp"
 #include "robot_dynamics/control/hand_guiding.hpp"
 #include "robot_dynamics/control/joint_torque_feedback.hpp"
-#include "views.hpp"
 
 namespace bindings::controllers {
 using namespace robot_dynamics;
@@ -17,7 +16,7 @@ void bind_computed_torque(py::module_& m) {
                              "u = f^ + M (qdd_d + v) + B (qdd_d + v) + C qd_d + g, v = -Kd e' - Kp e - Ki int e.")
       .def(py::init([](const Chain& chain, const py::kwargs& given) {
              ComputedTorqueGains gains;
-             views::Keywords keys(given);
+             Keywords keys(given);
              keys.need("kp", gains.kp, chain.n);
              keys.need("kd", gains.kd, chain.n);
              keys.need("ki", gains.ki, chain.n);
@@ -52,7 +51,7 @@ void bind_feedforward(py::module_& m) {
                                   "Motor torque and rotor position of a flexible-joint robot on a smooth trajectory.")
       .def(py::init([](const Chain& chain, const py::kwargs& given) {
              Joints a1, a2, rotor_inertia;
-             views::Keywords keys(given);
+             Keywords keys(given);
              keys.need("a1", a1, chain.n);
              keys.need("a2", a2, chain.n);
              keys.need("rotor_inertia", rotor_inertia, chain.n);
@@ -88,7 +87,7 @@ void bind_torque_feedback(py::module_& m) {
                                   "K_P (tau_Jd - tau_J) + K_I int (tau_Jd - tau_J) dt, bounded [Madsen2020 appB].")
       .def(py::init([](const py::kwargs& given) {
              Joints kp{}, ki{}, correction_limit{};
-             views::Keywords keys(given);
+             Keywords keys(given);
              const int n = keys.joints("kp");
              keys.need("kp", kp, n);
              keys.need("ki", ki, n);
@@ -113,7 +112,7 @@ void bind_hand_guiding(py::module_& m) {
                           "tau = C qd + g + s tau_f - Kd qd with speed damping and virtual walls [Liu2020 31].")
       .def(py::init([](const Chain& chain, const py::kwargs& given) {
              HandGuidingParameters p;
-             views::Keywords keys(given);
+             Keywords keys(given);
              keys.need("damping", p.damping, chain.n);
              keys.need("speed_limit", p.speed_limit, chain.n);
              keys.need("torque_limit", p.torque_limit, chain.n);

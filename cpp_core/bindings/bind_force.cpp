@@ -13,7 +13,7 @@ ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) 
   p.gain.fill(20.0);
   p.torque_std.fill(1.0);
   p.torque_bound.fill(1e6);
-  views::Keywords keys(given);
+  Keywords keys(given);
   for_each_parameter(p, n, [&](const char* name, auto&&... value) { keys.take(name, value...); });
   keys.finish();
   return p;
@@ -54,17 +54,16 @@ std::string parameter_text(const std::vector<std::string>& names, const MotionSt
 
 WrenchInverse inverse(const Chain& chain, const py::kwargs& given) {
   WrenchParameters p;
-  views::Keywords keys(given);
+  Keywords keys(given);
   for_each_parameter(p, [&](const char* name, double& value) { keys.take(name, value); });
   keys.finish();
   return WrenchInverse(chain, p);
 }
 
-py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau, const py::object& std,
-                 const py::kwargs& given) {
+py::tuple invert(const Chain& chain, const Array& q, const Array& tau, const Array& std, const py::kwargs& given) {
   WrenchEstimate e;
   const int n = chain.n;
-  if (!inverse(chain, given).step(views::in(q, "q", {n}), views::in(tau, "tau", {n}), views::in(std, "std", {n}), e))
+  if (!inverse(chain, given).step(row(q, "q", n), row(tau, "tau", n), row(std, "std", n), e))
     throw std::invalid_argument("tau or std is not finite, or std is not positive");
   Array F(6), C({6, 6});
   std::copy(e.wrench.begin(), e.wrench.end(), F.mutable_data());
@@ -75,8 +74,7 @@ py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau,
 Array significance(const Chain& chain, const Array& q, const Array& tau, const Array& std, const py::kwargs& given) {
   const WrenchInverse solver = inverse(chain, given);
   const py::ssize_t n = chain.n, N = q.ndim() == 2 ? q.shape(0) : 0;
-  const double *at_q = views::in(q, "q", {N, n}), *at_tau = views::in(tau, "tau", {N, n}),
-               *at_std = views::in(std, "std", {N, n});
+  const double *at_q = rows(q, "q", N, n), *at_tau = rows(tau, "tau", N, n), *at_std = rows(std, "std", N, n);
   Array out(N);
   for (py::ssize_t k = 0; k < N; ++k) {
     WrenchEstimate e;
@@ -116,8 +114,8 @@ void bind(py::module_& m) {
       .def("tare", &ExternalForce::tare, "Take the present external torque as bias; says why it was refused.")
       .def_property(
           "bias", [](const ExternalForce& s) { return Array(s.joints(), s.bias()); },
-          [](ExternalForce& s, const py::object& bias) {
-            const double* given = views::in(bias, "bias", {s.joints()});
+          [](ExternalForce& s, const Array& bias) {
+            const double* given = row(bias, "bias", s.joints());
             require_each("bias", given, s.joints(), -1e6, 1e6);
             s.set_bias(given);
           },

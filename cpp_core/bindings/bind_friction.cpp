@@ -1,4 +1,4 @@
-#include "batch.hpp"
+#include "arguments.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 
 namespace bindings::friction {

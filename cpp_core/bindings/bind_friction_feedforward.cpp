@@ -1,6 +1,5 @@
-#include "batch.hpp"
+#include "arguments.hpp"
 #include "robot_dynamics/control/friction_feedforward.hpp"
-#include "views.hpp"
 
 namespace bindings::friction_feedforward {
 using namespace robot_dynamics;
@@ -11,7 +10,7 @@ FrictionFeedforward make_feedforward(const Chain& chain, const FrictionStage& mo
                                      const py::kwargs& given) {
   FeedforwardOptions o;
   o.law = law;
-  views::Keywords keys(given);
+  Keywords keys(given);
   keys.take("adaptation_time", o.adaptation_time);
   keys.take("rotor_inertia", o.rotor_inertia, chain.n);
   keys.take("contact_margin", o.contact_margin, chain.n);

@@ -29,9 +29,9 @@ RowStep rows_of(const py::object& stage, py::ssize_t N, const py::args& args) {
       "temperature", "rotor"};
   if (args.size() != 11) throw py::type_error("expected 9 inputs and 2 outputs after the number of records");
   std::array<const double*, 9> in;
-  for (int a = 0; a < 9; ++a) in[a] = views::maybe(args[a], names[a], {N, n});
-  const std::array<double*, 2> out{views::out(args[9], "friction", {N, n}),
-                                   views::out(args[10], "friction_std", {N, n})};
+  for (int a = 0; a < 9; ++a) in[a] = own_input(args[a], names[a], {N, n});
+  const std::array<double*, 2> out{own_output(args[9], "friction", {N, n}),
+                                   own_output(args[10], "friction_std", {N, n})};
   const auto known = [n](const double* block, py::ssize_t k) { return block && block[k * n] == block[k * n]; };
   const auto step = [&s, n, known, in, out](std::int64_t stamp, py::ssize_t k) {
     const auto [q, theta, v, load, contact_load, estimate, variance, measured, rotor] = in;
@@ -63,7 +63,7 @@ void bind(py::module_& m) {
   c.def(py::init([](const FrictionMap& map, const py::object& memory, const py::object& motors, const Maybe& turns,
                     const py::kwargs& given) {
           FrictionStageParameters p;
-          views::Keywords keys(given);
+          Keywords keys(given);
           for_each_parameter(p, map.joints(), [&](const char* name, auto&&... value) { keys.take(name, value...); });
           keys.finish();
           FrictionStage stage(memory.is_none() ? Friction(map) : memory.cast<Friction>(), p);

@@ -1,6 +1,5 @@
-#include "batch.hpp"
+#include "arguments.hpp"
 #include "robot_dynamics/control/guard.hpp"
-#include "views.hpp"
 
 namespace bindings::guard {
 using namespace robot_dynamics;
@@ -9,7 +8,7 @@ namespace {
 
 GuardLimits make_limits(const py::kwargs& given) {
   GuardLimits limits;
-  views::Keywords keys(given);
+  Keywords keys(given);
   const int n = limits.n = keys.joints("torque");
   keys.need("torque", limits.torque, n);
   keys.need("torque_rate", limits.torque_rate, n);

@@ -1,4 +1,4 @@
-#include "batch.hpp"
+#include "arguments.hpp"
 #include "robot_dynamics/friction/gms.hpp"
 
 namespace bindings::hysteresis {

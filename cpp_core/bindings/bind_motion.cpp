@@ -1,4 +1,4 @@
-#include "batch.hpp"
+#include "arguments.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
 #include "robot_dynamics/observers/parameter_names.hpp"
 #include "robot_dynamics/rigid_body/momentum.hpp"
@@ -13,7 +13,7 @@ namespace {
 MotionState make(const Chain& chain, const py::kwargs& given) {
   MotionParameters p;
   p.effort_gain.fill(1.0);
-  views::Keywords keys(given);
+  Keywords keys(given);
   for_each_parameter(p, chain.n, [&](const char* name, auto&&... value) { keys.take(name, value...); });
   keys.finish();
   return MotionState(chain, p);
@@ -22,7 +22,7 @@ MotionState make(const Chain& chain, const py::kwargs& given) {
 SignalAlignment make_alignment(int joints, const py::kwargs& given) {
   require_range("joints", joints, 1, max_joints);
   SignalAlignmentParameters p;
-  views::Keywords keys(given);
+  Keywords keys(given);
   for_each_parameter(p, joints, [&](const char* name, auto&&... value) { keys.take(name, value...); });
   keys.finish();
   return SignalAlignment(joints, p);
@@ -69,9 +69,9 @@ void bind(py::module_& m) {
             });
   m.def(
       "generalised_momentum",
-      [](const Chain& chain, const py::object& q, const py::object& qd) {
+      [](const Chain& chain, const Array& q, const Array& qd) {
         Array p(chain.n), beta(chain.n);
-        generalised_momentum(chain, views::in(q, "q", {chain.n}), views::in(qd, "qd", {chain.n}), p.mutable_data(),
+        generalised_momentum(chain, row(q, "q", chain.n), row(qd, "qd", chain.n), p.mutable_data(),
                              beta.mutable_data());
         return py::make_tuple(p, beta);
       },

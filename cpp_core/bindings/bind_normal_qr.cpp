@@ -2,7 +2,6 @@
 #include <variant>
 #include <vector>
 
-#include "bindings.hpp"
 #include "robot_dynamics/rigid_body/normal_qr.hpp"
 #include "samples.hpp"
 
@@ -19,8 +18,8 @@ std::vector<int> per_joint(const Counts& counts, int n) {
 }
 
 std::unique_ptr<FusedQR> make_qr(Chain chain, const std::optional<std::vector<int>>& columns, const Counts& extra,
-                                 const py::object& gravity) {
-  if (const auto g = finite_input(gravity, "gravity", {3})) std::copy_n(g->data(), 3, chain.gravity.begin());
+                                 const Maybe& gravity) {
+  if (const double* g = finite_data(gravity, "gravity", {3})) std::copy_n(g, 3, chain.gravity.begin());
   return std::make_unique<FusedQR>(chain, checked_columns(columns, 10 * chain.n), per_joint(extra, chain.n));
 }
 
@@ -31,11 +30,11 @@ int checked_joint(const FusedQR& qr, int j) {
 }
 
 // User columns (N, K) of all joints one after the other; (N, n, k) is the same memory where every joint has k.
-std::optional<Array> user_columns(const FusedQR& qr, const py::object& value, py::ssize_t count) {
+const double* user_columns(const FusedQR& qr, const Maybe& value, py::ssize_t count) {
   const py::ssize_t n = qr.joints(), all = qr.extra_columns();
-  const bool by_joint = py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() == 3;
-  if (by_joint && all % n == 0) return finite_input(value, "extra", {count, n, all / n});
-  return finite_input(value, "extra", {count, all});
+  const bool by_joint = value && value->ndim() == 3;
+  if (by_joint && all % n == 0) return finite_data(value, "extra", {count, n, all / n});
+  return finite_data(value, "extra", {count, all});
 }
 
 unsigned chosen_joints(const FusedQR& qr, const std::optional<std::vector<int>>& joints) {
@@ -45,33 +44,32 @@ unsigned chosen_joints(const FusedQR& qr, const std::optional<std::vector<int>>&
   return chosen;
 }
 
-void update(FusedQR& qr, const py::object& q, const py::object& qd, const py::object& qdd, const py::object& tau,
-            const py::object& extra, const py::object& weights, const std::optional<std::vector<int>>& joints) {
+void update(FusedQR& qr, const Array& q, const Array& qd, const Array& qdd, const Maybe& tau, const Maybe& extra,
+            const Maybe& weights, const std::optional<std::vector<int>>& joints) {
   const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, qr.joints(), true);
   const py::ssize_t n = qr.joints(), k = qr.extra_columns();
-  const auto target = finite_input(tau, "tau", {x.count, n});
-  const auto user = user_columns(qr, extra, x.count);
-  const auto weight = finite_input(weights, "weights", {x.count, n});
+  const double* target = finite_data(tau, "tau", {x.count, n});
+  const double* user = user_columns(qr, extra, x.count);
+  const double* weight = finite_data(weights, "weights", {x.count, n});
   if (!user && k > 0) throw std::invalid_argument("extra is missing, expected (N, " + std::to_string(k) + ")");
   const std::vector<double> zero(target ? 0 : x.count * n, 0.0);
   const QrSamples data{std::size_t(x.count),
                        x[0],
                        x[1],
                        x[2],
-                       target ? target->data() : zero.data(),
-                       user && k > 0 ? user->data() : nullptr,
-                       weight ? weight->data() : nullptr,
+                       target ? target : zero.data(),
+                       user && k > 0 ? user : nullptr,
+                       weight,
                        int(k),
                        chosen_joints(qr, joints)};
   const py::gil_scoped_release release;
   qr.update(data);
 }
 
-void absorb(FusedQR& qr, int j, const Array& rows, const py::object& weights) {
+void absorb(FusedQR& qr, int j, const Array& rows, const Maybe& weights) {
   require_shape(rows, "rows", {-1, qr.joint(checked_joint(qr, j)).width});
   require_finite(rows, "rows");
-  const auto weight = finite_input(weights, "weights", {rows.shape(0)});
-  const double *data = rows.data(), *w = weight ? weight->data() : nullptr;
+  const double *data = rows.data(), *w = finite_data(weights, "weights", {rows.shape(0)});
   const std::size_t count = rows.shape(0);
   const py::gil_scoped_release release;
   qr.absorb(j, data, w, count);
@@ -85,20 +83,18 @@ Array triangle(const FusedQR& qr, int j) {
   return R;
 }
 
-Array fold(const FusedQR& qr, const py::object& weights) {
-  const auto given = finite_input(weights, "weights", {qr.joints()});
+Array fold(const FusedQR& qr, const Maybe& weights) {
+  const double* given = finite_data(weights, "weights", {qr.joints()});
   const std::vector<double> ones(qr.joints(), 1.0);
   const py::ssize_t width = qr.parameters() + 1;
   Array R({width, width});
-  qr.fold(given ? given->data() : ones.data(), R.mutable_data());
+  qr.fold(given ? given : ones.data(), R.mutable_data());
   return R;
 }
 
-Array residual_squares(const FusedQR& qr, const py::object& x) {
-  const Array values = float_array(x, "x");
-  require_shape(values, "x", {qr.parameters()});
+Array residual_squares(const FusedQR& qr, const Array& x) {
   Array out(qr.joints());
-  qr.residual_squares(values.data(), out.mutable_data());
+  qr.residual_squares(row(x, "x", qr.parameters()), out.mutable_data());
   return out;
 }
 

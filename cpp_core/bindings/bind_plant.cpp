@@ -1,7 +1,6 @@
 #include <map>
-#include <optional>
 
-#include "bindings.hpp"
+#include "arguments.hpp"
 #include "plant_names.hpp"
 
 namespace bindings::plant {
@@ -75,25 +74,21 @@ struct Rows {
   }
 };
 
-Rows rows_of(const PlantModel& plant, const Array& q, const Array& qd, const Array& qdd,
-             const std::optional<Array>& wrench, const std::optional<Array>& ambient) {
+Rows rows_of(const PlantModel& plant, const Array& q, const Array& qd, const Array& qdd, const Maybe& wrench,
+             const Maybe& ambient) {
   const py::ssize_t count = q.ndim() == 2 ? q.shape(0) : -1;
   const int n = plant.n();
-  require_shape(q, "q_d", {count, n});
-  require_shape(qd, "qd_d", {count, n});
-  require_shape(qdd, "qdd_d", {count, n});
-  if (wrench) {
-    require_shape(*wrench, "wrench", {count, 6});
-    for (py::ssize_t i = 0; i < 6 * count; ++i) finite(wrench->data()[i], "wrench", static_cast<int>(i / 6));
-  }
-  if (ambient) checked_values(*ambient, "ambient", count);
-  return {count,
-          n,
-          q.data(),
-          qd.data(),
-          qdd.data(),
-          wrench ? wrench->data() : nullptr,
-          ambient ? ambient->data() : nullptr};
+  Rows all{count,
+           n,
+           rows(q, "q_d", count, n),
+           rows(qd, "qd_d", count, n),
+           rows(qdd, "qdd_d", count, n),
+           rows(wrench, "wrench", count, 6),
+           nullptr};
+  if (wrench)
+    for (py::ssize_t i = 0; i < 6 * count; ++i) finite(all.wrench[i], "wrench", static_cast<int>(i / 6));
+  if (ambient) all.ambient = checked_values(*ambient, "ambient", count);
+  return all;
 }
 
 struct Target {  // where a signal of every kept row goes
@@ -102,32 +97,29 @@ struct Target {  // where a signal of every kept row goes
   int width;
 };
 
-std::vector<Target> targets_of(std::map<std::string, py::array>& out, py::ssize_t rows, int n) {
+std::vector<Target> targets_of(std::map<std::string, py::array>& out, py::ssize_t count, int n) {
   std::vector<Target> targets;
   for (auto& [name, array] : out) {
     const Output& output = named(outputs(), name);
     const int width = output.width ? output.width : n;
-    require_shape(array, name.c_str(), {rows, width});
-    if (!py::isinstance<Array>(array) || !array.writeable())  // a converted copy would lose the results
-      throw py::type_error("out['" + name + "'] must be a writeable contiguous float64 array");
-    targets.push_back({&output, static_cast<double*>(array.mutable_data()), width});
+    const std::string text = "out['" + name + "']";
+    targets.push_back({&output, own_output(array, text.c_str(), {count, width}), width});
   }
   return targets;
 }
 
 // Batch of cycles with the GIL released; the very same cycle() per row. Every `keep`-th row is written to `out`.
 py::array_t<int> run(PlantModel& plant, const Array& q, const Array& qd, const Array& qdd, double dt,
-                     std::map<std::string, py::array> out, const std::optional<Array>& wrench,
-                     const std::optional<Array>& ambient, int keep) {
+                     std::map<std::string, py::array> out, const Maybe& wrench, const Maybe& ambient, int keep) {
   require(keep >= 1, "keep", -1, keep, ">= 1");
-  const Rows rows = rows_of(plant, q, qd, qdd, wrench, ambient);
-  const std::vector<Target> targets = targets_of(out, rows.count / keep, rows.n);
-  py::array_t<int> status(rows.count);
+  const Rows given = rows_of(plant, q, qd, qdd, wrench, ambient);
+  const std::vector<Target> targets = targets_of(out, given.count / keep, given.n);
+  py::array_t<int> status(given.count);
   int* s = status.mutable_data();
   const py::gil_scoped_release release;
-  for (py::ssize_t i = 0; i < rows.count; ++i) {
-    rows.surround(plant, i);
-    s[i] = static_cast<int>(plant.cycle(rows.command(i), dt));
+  for (py::ssize_t i = 0; i < given.count; ++i) {
+    given.surround(plant, i);
+    s[i] = static_cast<int>(plant.cycle(given.command(i), dt));
     if ((i + 1) % keep != 0) continue;
     for (const Target& t : targets) std::copy_n(t.output->at(plant), t.width, t.data + (i / keep) * t.width);
   }

@@ -9,7 +9,7 @@ namespace {
 PowerMeter make(int n, const py::kwargs& given) {
   require_range("n", n, 1, max_joints);
   PowerParameters p;
-  views::Keywords keys(given);
+  Keywords keys(given);
   keys.take("gear_ratio", p.gear_ratio, n);
   keys.take("motor_constant", p.motor_constant, n);
   keys.take("back_emf_ratio", p.back_emf_ratio, n);

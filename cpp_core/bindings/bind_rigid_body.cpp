@@ -3,11 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "bindings.hpp"
+#include "fortran.hpp"
 #include "robot_dynamics/common/aligned.hpp"
-#include "robot_dynamics/common/parallel.hpp"
-#include "robot_dynamics/rigid_body/batch.hpp"
-#include "samples.hpp"
 
 namespace bindings::rigid_body {
 using namespace robot_dynamics;
@@ -17,20 +14,10 @@ namespace {
 // gravity given per call, or the chain's own
 struct Gravity {
   std::array<double, 3> value;
-  Gravity(const py::object& gravity, const Chain& chain) : value(chain.gravity) {
-    if (const auto g = finite_input(gravity, "gravity", {3})) std::copy_n(g->data(), 3, value.begin());
+  Gravity(const Maybe& gravity, const Chain& chain) : value(chain.gravity) {
+    if (const double* g = finite_data(gravity, "gravity", {3})) std::copy_n(g, 3, value.begin());
   }
 };
-
-// A column-major float64 array as it is: one that would have to be turned is refused.
-py::array_t<double, py::array::f_style> fortran_array(const py::object& value, const char* name) {
-  if (!py::isinstance<py::array_t<double>>(value)) throw py::type_error(std::string(name) + " must be a float64 array");
-  if (!py::isinstance<py::array_t<double, py::array::f_style>>(value))
-    throw std::invalid_argument(std::string(name) + " is not Fortran-contiguous");
-  return py::reinterpret_borrow<py::array_t<double, py::array::f_style>>(value);
-}
-
-using Optional = py::object;
 
 void require_threads(int threads) {
   if (threads < 1) throw std::invalid_argument("threads = " + std::to_string(threads) + ", expected at least 1");
@@ -44,8 +31,8 @@ struct RigidBody {
 
   // One kernel for a single sample, one for a batch of N; absent inputs are null.
   template <class One, class Many>
-  py::object run(std::initializer_list<std::pair<const char*, py::object>> inputs, std::vector<py::ssize_t> tail,
-                 const Optional& out, const double* gravity, int threads, One&& one, Many&& many) const {
+  Array run(std::initializer_list<Input> inputs, std::vector<py::ssize_t> tail, const Maybe& out, const double* gravity,
+            int threads, One&& one, Many&& many) const {
     require_threads(threads);
     const Samples x(inputs, chain.n, false, threads);
     BatchOutput y(out, x, std::move(tail));
@@ -61,8 +48,8 @@ struct RigidBody {
     return y.array;
   }
 
-  py::object dynamics(std::initializer_list<std::pair<const char*, py::object>> inputs, const Optional& out,
-                      const double* gravity, int threads, int qd, int qdd) const {
+  Array dynamics(std::initializer_list<Input> inputs, const Maybe& out, const double* gravity, int threads, int qd,
+                 int qdd) const {
     return run(
         inputs, {chain.n}, out, gravity, threads,
         [&](const ChainView& v, const Inputs& x, double* y) { active_kernels.rnea(v, x[0], x[qd], x[qdd], y); },
@@ -71,41 +58,41 @@ struct RigidBody {
         });
   }
 
-  py::object rnea(const py::object& q, const py::object& qd, const py::object& qdd, const Optional& out,
-                  const py::object& gravity, int threads) const {
+  Array rnea(const Array& q, const Array& qd, const Array& qdd, const Maybe& out, const Maybe& gravity,
+             int threads) const {
     const Gravity g(gravity, chain);
     return dynamics({{"q", q}, {"qd", qd}, {"qdd", qdd}}, out, g.value.data(), threads, 1, 2);
   }
-  py::object gravity(const py::object& q, const Optional& out, const py::object& gravity, int threads) const {
+  Array gravity(const Array& q, const Maybe& out, const Maybe& gravity, int threads) const {
     const Gravity g(gravity, chain);
     return dynamics({{"q", q}}, out, g.value.data(), threads, -1, -1);
   }
-  py::object coriolis(const py::object& q, const py::object& qd, const Optional& out, int threads) const {
+  Array coriolis(const Array& q, const Array& qd, const Maybe& out, int threads) const {
     return dynamics({{"q", q}, {"qd", qd}}, out, no_gravity.data(), threads, 1, -1);
   }
   // A function of the positions alone.
   template <class One, class Many>
-  py::object of_positions(const py::object& q, std::vector<py::ssize_t> tail, const Optional& out, int threads, One one,
-                          Many many) const {
+  Array of_positions(const Array& q, std::vector<py::ssize_t> tail, const Maybe& out, int threads, One one,
+                     Many many) const {
     return run(
         {{"q", q}}, std::move(tail), out, chain.gravity.data(), threads,
         [=](const ChainView& v, const Inputs& x, double* y) { one(v, x[0], y); },
         [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) { many(v, N, x[0], y); });
   }
-  py::object mass_matrix(const py::object& q, const Optional& out, int threads) const {
+  Array mass_matrix(const Array& q, const Maybe& out, int threads) const {
     const KernelTable& k = active_kernels;
     return of_positions(q, {chain.n, chain.n}, out, threads, k.mass_matrix, k.mass_matrix_batch);
   }
-  py::object fk(const py::object& q, const Optional& out, int threads) const {
+  Array fk(const Array& q, const Maybe& out, int threads) const {
     const KernelTable& k = active_kernels;
     return of_positions(q, {chain.n + 1, 4, 4}, out, threads, k.forward_kinematics, k.forward_kinematics_batch);
   }
-  py::object jacobian(const py::object& q, const Optional& out, int threads) const {
+  Array jacobian(const Array& q, const Maybe& out, int threads) const {
     const KernelTable& k = active_kernels;
     return of_positions(q, {6, chain.n}, out, threads, k.jacobian, k.jacobian_batch);
   }
-  py::object regressor(const py::object& q, const py::object& qd, const py::object& qdd, const Optional& out,
-                       const py::object& gravity, int threads) const {
+  Array regressor(const Array& q, const Array& qd, const Array& qdd, const Maybe& out, const Maybe& gravity,
+                  int threads) const {
     const Gravity g(gravity, chain);
     return run(
         {{"q", q}, {"qd", qd}, {"qdd", qdd}}, {chain.n, 10 * chain.n}, out, g.value.data(), threads,
@@ -116,9 +103,9 @@ struct RigidBody {
   }
 
   // W (n N, p) Fortran-ordered, joint 0's rows first
-  py::object stacked_regressor(const py::object& q, const py::object& qd, const py::object& qdd,
-                               const std::optional<std::vector<int>>& wanted, const Optional& out,
-                               const py::object& gravity, bool keep_zeros) const {
+  FortranArray stacked_regressor(const Array& q, const Array& qd, const Array& qdd,
+                                 const std::optional<std::vector<int>>& wanted, const py::object& out,
+                                 const Maybe& gravity, bool keep_zeros) const {
     const Gravity g(gravity, chain);
     const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
     const std::vector<int> columns = checked_columns(wanted, 10 * chain.n);
@@ -140,9 +127,8 @@ struct RigidBody {
   }
 
   // weights (n N, p) Fortran-ordered, as W
-  py::tuple regressor_gradient(const py::object& q, const py::object& qd, const py::object& qdd,
-                               const py::object& weights, const std::optional<std::vector<int>>& wanted,
-                               const py::object& gravity) const {
+  py::tuple regressor_gradient(const Array& q, const Array& qd, const Array& qdd, const py::object& weights,
+                               const std::optional<std::vector<int>>& wanted, const Maybe& gravity) const {
     const Gravity g(gravity, chain);
     const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
     const std::vector<int> columns = checked_columns(wanted, 10 * chain.n);
@@ -159,15 +145,15 @@ struct RigidBody {
     return py::make_tuple(d[0], d[1], d[2]);
   }
 
-  py::tuple torque_gradient(const py::object& q, const py::object& qd, const py::object& qdd, const py::object& weights,
-                            const py::object& gravity) const {
+  py::tuple torque_gradient(const Array& q, const Array& qd, const Array& qdd, const Array& weights,
+                            const Maybe& gravity) const {
     const Gravity g(gravity, chain);
     const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
-    const auto given = finite_input(weights, "weights", {x.count, chain.n});
-    if (!given) throw std::invalid_argument("weights are missing");
+    require_shape(weights, "weights", {x.count, chain.n});
+    require_finite(weights, "weights");
     Gradients d = gradients(x);
     double* const out[3] = {d[0].mutable_data(), d[1].mutable_data(), d[2].mutable_data()};
-    const double* L = given->data();
+    const double* L = weights.data();
     {
       const py::gil_scoped_release release;
       active_kernels.torque_gradient(view(chain, g.value.data()), x.count, x[0], x[1], x[2], L, out[0], out[1], out[2]);

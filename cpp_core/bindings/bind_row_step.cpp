@@ -1,6 +1,5 @@
 // Stages of a feedback run in turn over a log.
 #include "row_step.hpp"
-#include "views.hpp"
 
 namespace bindings::row_step {
 using namespace robot_dynamics;
@@ -16,7 +15,7 @@ struct FedBack {
 FedBack fed_back(const py::handle& pair, py::ssize_t N) {
   const auto given = pair.cast<std::pair<py::object, py::object>>();
   const py::ssize_t width = py::len(given.second);
-  return {views::out(given.first, "fed back signal", {N, width}), views::out(given.second, "last", {width}), width};
+  return {own_output(given.first, "fed back signal", {N, width}), own_output(given.second, "last", {width}), width};
 }
 
 // Status codes (S, N) of S stages. What goes back is, for every stage of record k, what the last record that the first

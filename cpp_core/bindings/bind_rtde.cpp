@@ -1,6 +1,5 @@
-#include "bindings.hpp"
+#include "arguments.hpp"
 #include "robot_dynamics/drivers/rtde_torque.hpp"
-#include "views.hpp"
 
 namespace bindings::rtde {
 namespace rd = robot_dynamics::rtde;
@@ -9,7 +8,7 @@ namespace {
 
 using Meta = TypedArray<std::int64_t>;
 
-void take_limits(views::Keywords& keys, rd::MonitorLimits& limits) {
+void take_limits(Keywords& keys, rd::MonitorLimits& limits) {
   keys.take("rate", limits.rate);
   keys.take("degraded_gap", limits.degraded_gap);
   keys.take("safe_gap", limits.safe_gap);
@@ -19,7 +18,7 @@ void take_limits(views::Keywords& keys, rd::MonitorLimits& limits) {
 
 std::unique_ptr<rd::Reader> make_reader(const py::kwargs& given) {
   rd::ReaderOptions o;
-  views::Keywords keys(given);
+  Keywords keys(given);
   take_limits(keys, o.limits);
   o.session.rate = o.limits.rate;
   keys.take("host", o.session.host);
@@ -145,7 +144,7 @@ void bind_monitor(py::module_& m) {
   py::class_<rd::StreamMonitor>(m, "StreamMonitor", "The rules that judge a state stream, with the clock as argument.")
       .def(py::init([](const py::kwargs& given) {
              rd::MonitorLimits limits;
-             views::Keywords keys(given);
+             Keywords keys(given);
              take_limits(keys, limits);
              keys.finish();
              return std::make_unique<rd::StreamMonitor>(limits);

@@ -16,7 +16,7 @@ StiffnessEstimator make_estimator(const Array& joints, const Array& error, const
   for (py::ssize_t i = 0; i < n; ++i) list[i] = {p[3 * i], p[3 * i + 1], p[3 * i + 2]};
   StiffnessOptions o;
   double time_constant = 20.0;
-  views::Keywords keys(given);
+  Keywords keys(given);
   keys.take("cutoff", o.cutoff);
   keys.take("deflection_gate", o.deflection_gate);
   keys.take("torque_gate", o.torque_gate);

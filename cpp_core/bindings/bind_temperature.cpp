@@ -11,7 +11,7 @@ namespace {
 TemperatureObserver make_temperature(const FrictionMap& map, const Array& heat, const Array& gain,
                                      const py::kwargs& given) {
   TemperatureOptions options;
-  views::Keywords keys(given);
+  Keywords keys(given);
   for_each_parameter(options, [&](const char* name, auto& value) { keys.take(name, value); });
   keys.finish();
   const int n = map.joints();

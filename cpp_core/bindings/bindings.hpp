@@ -52,12 +52,3 @@ void require_shape(const TypedArray<T>& a, const char* name, std::initializer_li
   a.require_type(name);
   require_shape(static_cast<const py::array&>(a), name, shape);
 }
-
-// Copies a per-joint argument of n values into a fixed-size array; the check names the argument.
-template <std::size_t N>
-void copy_joints(std::array<double, N>& target, const Array& values, const char* name, py::ssize_t n) {
-  require_shape(values, name, {n});
-  if (n > static_cast<py::ssize_t>(N))
-    throw std::invalid_argument(std::string(name) + " has more than " + std::to_string(N) + " joints");
-  std::copy(values.data(), values.data() + n, target.begin());
-}

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "batch.hpp"
+#include "arguments.hpp"
 
 struct RowStep {
   std::function<robot_dynamics::Status(std::int64_t, py::ssize_t)> step;

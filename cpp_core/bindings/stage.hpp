@@ -2,7 +2,6 @@
 #pragma once
 
 #include "row_step.hpp"
-#include "views.hpp"
 
 // An argument (n + more,) or (fixed,) of step(), with N rows of rows(). None is a null pointer in `read` and `update`.
 struct Column {
@@ -13,8 +12,8 @@ struct Column {
 
   py::ssize_t width(py::ssize_t n) const { return fixed > 0 ? fixed : n + more; }
   double* data(const py::object& x, std::initializer_list<py::ssize_t> shape) const {
-    if (use == Use::write || (use == Use::update && !x.is_none())) return views::out(x, name, shape);
-    return const_cast<double*>(views::maybe(x, name, shape));
+    if (use == Use::write || (use == Use::update && !x.is_none())) return own_output(x, name, shape);
+    return const_cast<double*>(own_input(x, name, shape));
   }
 };
 

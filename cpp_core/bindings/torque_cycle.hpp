@@ -1,7 +1,7 @@
 // Record of a cycle of the torque loop, as the bindings hand it out.
 #pragma once
 
-#include "batch.hpp"
+#include "arguments.hpp"
 #include "robot_dynamics/control/torque_loop.hpp"
 
 namespace bindings::torque {

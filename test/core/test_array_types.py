@@ -161,7 +161,7 @@ def test_every_class_with_array_methods_is_walked():
 
 
 def test_an_output_that_would_be_copied_or_is_read_only_is_refused():
-    with pytest.raises(TypeError, match="H must be a C-contiguous float64 array"):
+    with pytest.raises(ValueError, match="H must be a C-contiguous float64 array"):
         maxwell_slip(N).step(0, ONE, np.zeros((N, 2))[:, 0])
     fixed = np.zeros(N)
     fixed.flags.writeable = False

@@ -81,9 +81,9 @@ def test_arguments_are_named():
     row = np.zeros(6)
     with pytest.raises(ValueError, match="q has shape"):
         stage.core.step(0, np.zeros(5), row, row, row, row, row, row)
-    with pytest.raises(TypeError, match="qdd must be a C-contiguous float64"):
+    with pytest.raises(TypeError, match="qdd must be a float64 array, got float32"):
         stage.core.step(0, row, row, row, row, np.zeros(6, dtype=np.float32), row, row)
-    with pytest.raises(TypeError, match="qdd is read-only"):
+    with pytest.raises(ValueError, match="qdd is read-only"):
         frozen = np.zeros(6)
         frozen.flags.writeable = False
         stage.core.step(0, row, row, row, row, frozen, row, row)

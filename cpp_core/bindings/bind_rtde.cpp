@@ -1,5 +1,5 @@
 #include "arguments.hpp"
-#include "robot_dynamics/drivers/rtde_torque.hpp"
+#include "robot_dynamics/drivers/rtde_reader.hpp"
 
 namespace bindings::rtde {
 namespace rd = robot_dynamics::rtde;
@@ -210,7 +210,7 @@ void bind(py::module_& m) {
           [](rd::Reader& r, std::shared_ptr<robot_dynamics::TorqueLoop> loop, const Array& torque_constant) {
             std::array<double, 6> K;
             copy_joints(K, torque_constant, "torque_constant", 6);
-            r.set_hook(std::make_shared<rd::TorqueHook>(std::move(loop), K));
+            r.set_loop(std::move(loop), K);
           },
           py::arg("loop"), py::arg("torque_constant").noconvert(),
           "Run this torque loop in the receiving thread; torque_constant (6,) [Nm/A].")

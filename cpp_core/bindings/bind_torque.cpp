@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "robot_dynamics/drivers/rtde_torque.hpp"
+#include "robot_dynamics/common/realtime.hpp"
 #include "torque_cycle.hpp"
 
 namespace bindings::torque {

@@ -4,7 +4,6 @@
 
 #include "check.hpp"
 #include "robot_dynamics/drivers/rtde_reader.hpp"
-#include "robot_dynamics/signals/sample_clock.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 
 using namespace robot_dynamics;

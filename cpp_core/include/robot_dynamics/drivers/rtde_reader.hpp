@@ -31,7 +31,7 @@ struct ReaderOptions {
   int realtime_priority = 0;      // SCHED_FIFO priority of the thread, 0 = none; ignored where not permitted
 };
 
-constexpr double hook_period = 0.002;    // s
+constexpr double idle_period = 0.002;    // s, longest time without a cycle of the torque loop
 constexpr double receive_period = 0.02;  // s, longest wait for bytes
 constexpr double absence = 0.004;        // s without a call of wait() until the thread receives
 constexpr int backlog = 64;              // packages received before waiting threads are notified
@@ -54,10 +54,10 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // Before start(). With torque inputs negotiated its torque is sent in the same cycle.
-  void set_hook(std::shared_ptr<SampleHook> hook) {
-    if (thread_.joinable()) throw std::logic_error("the hook is set before the reader starts");
-    answer_.set_hook(std::move(hook));
+  // Before start(). With torque inputs negotiated its torque is sent in the same cycle; torque_constant (6) Nm/A.
+  void set_loop(std::shared_ptr<TorqueLoop> loop, const std::array<double, 6>& torque_constant) {
+    if (thread_.joinable()) throw std::logic_error("the torque loop is set before the reader starts");
+    answer_.set_loop(std::move(loop), torque_constant);
   }
 
   // First connection in the caller's thread, so that its error reaches the caller; then the thread takes over.
@@ -176,7 +176,7 @@ class Reader {
     } else {
       std::lock_guard<std::mutex> receiving(receiving_);
       const std::size_t before = ring_.size();
-      receive(answer_ ? hook_period : receive_period);
+      receive(answer_ ? idle_period : receive_period);
       if (answer_ && ring_.size() == before) answer_.idle();
     }
     if (ring_.front() != nullptr || called()) wake();

@@ -66,7 +66,7 @@ class TorqueLink {
       const int found = poll(&waiting, 1, idle_ms);
       if (found < 0 && errno != EINTR) break;
       if (found <= 0) {
-        loop_->idle(rtde::clock_ns(CLOCK_MONOTONIC));
+        loop_->idle(clock_ns(CLOCK_MONOTONIC));
         loop_->publish();
       } else if (!receive()) {
         break;

@@ -23,7 +23,7 @@
 #include "robot_dynamics/friction/dahl.hpp"
 #include "robot_dynamics/friction/periodic_table.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
-#include "robot_dynamics/signals/sample_clock.hpp"
+#include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
 
@@ -137,9 +137,9 @@ class Elements {
     using namespace portable;
     double dt, zero = 0.0;
     for (int i = 0; i < n_; ++i) zero += 0.0 * theta[i];
-    SampleClock::Tick tick;
-    if (zero != 0.0 || (tick = begin(stamp_ns, theta, dt)) == SampleClock::Tick::duplicate) return Status::dropped;
-    for (int i = 0; i < n_ && tick == SampleClock::Tick::gap; ++i) doubt(i, theta[i]);
+    Tick tick;
+    if (zero != 0.0 || (tick = begin(stamp_ns, theta, dt)) == Tick::duplicate) return Status::dropped;
+    for (int i = 0; i < n_ && tick == Tick::gap; ++i) doubt(i, theta[i]);
     Ints unknown{};
     for (int i = 0; i < n_; i += lanes) {
       const int count = std::min(lanes, n_ - i);
@@ -150,9 +150,9 @@ class Elements {
 
   // The same by parts. Time goes on; after a jump back all begins anew at theta, after a silence (dt = 0) advance()
   // goes on by the displacement.
-  SampleClock::Tick begin(std::int64_t stamp_ns, const double* theta, double& dt) noexcept {
+  Tick begin(std::int64_t stamp_ns, const double* theta, double& dt) noexcept {
     const auto tick = clock_.tick(stamp_ns, dt);
-    if (tick == SampleClock::Tick::first || tick == SampleClock::Tick::backwards) restart(theta);
+    if (tick == Tick::first || tick == Tick::backwards) restart(theta);
     return tick;
   }
   // The load of joint i changes at once: its elements keep their friction, (c_k + l_k x) H_k, up to their level.
@@ -191,8 +191,8 @@ class Elements {
     unknown |= ~(Ints)(high - low > full_range_.at(i));
     return sum;
   }
-  static Status status(SampleClock::Tick tick, portable::Ints unknown) noexcept {
-    if (tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap) return Status::reset;
+  static Status status(Tick tick, portable::Ints unknown) noexcept {
+    if (tick == Tick::backwards || tick == Tick::gap) return Status::reset;
     return portable::any(unknown) ? Status::warming_up : Status::ok;
   }
   double silence() const noexcept { return clock_.silence; }  // s from the step before to the last one

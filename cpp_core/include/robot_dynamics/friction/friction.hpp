@@ -152,12 +152,12 @@ class Friction {
     const double* const drives = rotor && moved_rotor_ ? driver : theta;
     for (int i = 0; drives == driver && i < joints(); ++i) driver[i] = rotor_time_[i] > 0.0 ? rotor[i] : theta[i];
     const auto tick = elements_->begin(stamp_ns, drives, dt);
-    if (tick == SampleClock::Tick::duplicate) return Status::dropped;
+    if (tick == Tick::duplicate) return Status::dropped;
     for (int i = 0; before && i < joints(); ++i)
       if (follows(i) && before[i] != tau[i]) elements_->reload(i, power(i, before[i]), power(i, tau[i]));
-    if (tick == SampleClock::Tick::gap)
+    if (tick == Tick::gap)
       doubt(elements_->silence(), theta, v);
-    else if (tick != SampleClock::Tick::ok) {
+    else if (tick != Tick::ok) {
       std::copy_n(theta, joints(), theta_.begin());
       deflected_ = Joints{};
     }

@@ -15,7 +15,7 @@
 
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/signals/sample_clock.hpp"
+#include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
 
@@ -45,8 +45,8 @@ class RotorFrictionObserver {
       if (!(std::isfinite(omega[i]) && std::isfinite(tau_m[i]) && std::isfinite(tau_J[i]))) return Status::dropped;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
-    if (tick == SampleClock::Tick::duplicate) return Status::dropped;
-    const bool start = tick != SampleClock::Tick::ok;
+    if (tick == Tick::duplicate) return Status::dropped;
+    const bool start = tick != Tick::ok;
     for (int i = 0; i < joints(); ++i) {
       const double torque = tau_m[i] - tau_J[i];
       if (start) {
@@ -61,7 +61,7 @@ class RotorFrictionObserver {
       std[i] = deviation;
     }
     if (!start) return Status::ok;
-    return tick == SampleClock::Tick::first ? Status::warming_up : Status::reset;
+    return tick == Tick::first ? Status::warming_up : Status::reset;
   }
 
  private:

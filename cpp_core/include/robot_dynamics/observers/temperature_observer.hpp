@@ -14,7 +14,7 @@
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/friction/thermal.hpp"
 #include "robot_dynamics/observers/temperature_options.hpp"
-#include "robot_dynamics/signals/sample_clock.hpp"
+#include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
 
@@ -95,9 +95,9 @@ class TemperatureObserver {
     if (!all_finite(v, joints())) return Status::dropped;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
-    if (tick == SampleClock::Tick::duplicate) return Status::dropped;
-    if (tick == SampleClock::Tick::gap) cool_down(clock_.silence);
-    if (tick == SampleClock::Tick::backwards)
+    if (tick == Tick::duplicate) return Status::dropped;
+    if (tick == Tick::gap) cool_down(clock_.silence);
+    if (tick == Tick::backwards)
       for (int i = 0; i < joints(); ++i) start(i);
     const bool jump = dt > 5 * typical_ && typical_ > 0;  // fault 7: integrate, do not adapt
     if (dt > 0 && !jump) typical_ = typical_ > 0 ? 0.9 * typical_ + 0.1 * dt : dt;
@@ -117,7 +117,7 @@ class TemperatureObserver {
       T[i] = j.T;
       variance[i] = j.P[0];
     }
-    if (tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap) return Status::reset;
+    if (tick == Tick::backwards || tick == Tick::gap) return Status::reset;
     return limited ? Status::saturated : degraded ? Status::degraded : warming ? Status::warming_up : Status::ok;
   }
 

@@ -1,7 +1,8 @@
 // Time step of a stage: dt comes from the stamps, never from an assumed rate.
 //
-// The period is learned, so that the same limits serve 94 Hz logs and 1 kHz robots: a step of more than `late_periods`
-// is clamped and flagged, one of more than `gap_periods` (and of min_gap) restarts the stage.
+// SampleClock has a fixed longest gap. SampleTiming learns the period, so that the same limits serve 94 Hz logs and
+// 1 kHz robots: a step of more than `late_periods` is clamped and flagged, one of more than `gap_periods` (and of
+// min_gap) restarts the stage.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +18,31 @@ constexpr double plausible_velocity = 1e3;  // rad/s
 constexpr double plausible_torque = 1e6;    // Nm
 
 enum class Tick { first, ok, late, duplicate, backwards, gap };
+
+struct SampleClock {
+  double max_gap = 0.1;  // [s] longer silence counts as a restart
+  std::int64_t last = 0;
+  bool running = false;
+  double silence = 0.0;  // [s] from the sample before to the last one, also of a gap
+
+  // dt [s] is set to 0 unless the result is ok.
+  Tick tick(std::int64_t stamp_ns, double& dt) noexcept {
+    dt = 0;
+    const std::int64_t step = ns_between(stamp_ns, last);
+    if (running && step == 0) return Tick::duplicate;
+    last = stamp_ns;
+    silence = running ? 1e-9 * static_cast<double>(step) : 0.0;
+    if (!running) {
+      running = true;
+      return Tick::first;
+    }
+    if (step < 0) return Tick::backwards;
+    if (!(silence <= max_gap)) return Tick::gap;
+    dt = silence;
+    return Tick::ok;
+  }
+  void reset() noexcept { running = false; }
+};
 
 class SampleTiming {
  public:

@@ -17,7 +17,7 @@
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/friction/periodic_table.hpp"
-#include "robot_dynamics/signals/sample_clock.hpp"
+#include "robot_dynamics/signals/sample_timing.hpp"
 #include "robot_dynamics/transmission/rls_df.hpp"
 #include "robot_dynamics/transmission/wear.hpp"
 
@@ -105,10 +105,10 @@ class StiffnessEstimator {
     for (int i = 0; i < joints(); ++i)
       if (!(std::isfinite(in.theta[i]) && std::isfinite(in.q[i]))) return Status::dropped;
     const auto tick = clock_.tick(stamp_ns, dt);
-    if (tick == SampleClock::Tick::duplicate) return Status::dropped;
-    if (tick == SampleClock::Tick::backwards)
+    if (tick == Tick::duplicate) return Status::dropped;
+    if (tick == Tick::backwards)
       for (auto& r : rls_) r.reset();
-    if (tick != SampleClock::Tick::ok)
+    if (tick != Tick::ok)
       for (auto& s : state_) s = State{};
     const bool jump = typical_ > 0 && dt > 5 * typical_;  // fault 7: filters restart, no update
     if (dt > 0 && !jump) typical_ = typical_ > 0 ? 0.9 * typical_ + 0.1 * dt : dt;
@@ -125,7 +125,7 @@ class StiffnessEstimator {
       trusted = false;
       k[i] = k_std[i] = std::numeric_limits<double>::quiet_NaN();
     }
-    if (tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap) return Status::reset;
+    if (tick == Tick::backwards || tick == Tick::gap) return Status::reset;
     return !torque_seen ? Status::unavailable : trusted ? Status::ok : Status::warming_up;
   }
 

@@ -567,12 +567,6 @@ class RlsDf:
     def explained(self) -> float:
         """Share of the torque that the deflection explains; at most 1."""
 
-class RlsJoints:
-    """RLS with directional forgetting of n joints side by side."""
-    def __init__(self, n_joints: Integer) -> None: ...
-    def run(self, phi: Reals, torque: Reals, dt: Real, out: Reals | None = None) -> tuple:
-        """Errors (N, n) and coefficients (n, 2) after the last sample."""
-
 class Wear(enum.IntEnum):
     """Wear status of a transmission."""
 

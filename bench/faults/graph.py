@@ -84,7 +84,7 @@ def processor_load(_: int) -> str:
     """Four busy processes beside the node: late commands fade, none arrive in a burst, and the robot ends at rest."""
     with GraphBench() as bench:
         bench.enable()
-        with cpu_load(4, 2.0):
+        with cpu_load(2.0):
             bench.run(1.5)
         running = bench.torque_mode
         if not running:

@@ -110,7 +110,7 @@ def cable_pulled(_: int) -> str:
 def busy(_: int) -> str:
     with SocketBench() as bench:
         bench.arm.driver.records.clear()
-        with cpu_load(4, 2.5):
+        with cpu_load(2.5):
             bench.arm.read(3.5)
         records = list(bench.arm.driver.records)
         step = np.abs(np.diff([r["torque"] for r in records], axis=0)).max()

@@ -186,10 +186,10 @@ class SocketBench(Bench):
 
 
 @contextmanager
-def cpu_load(count: int, seconds: float) -> Iterator[None]:
-    """So many processes that never sleep, for so long."""
+def cpu_load(seconds: float) -> Iterator[None]:
+    """Four processes that never sleep, for so long."""
     busy = f"import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end: pass"
-    running = [subprocess.Popen([sys.executable, "-c", busy]) for _ in range(count)]
+    running = [subprocess.Popen([sys.executable, "-c", busy]) for _ in range(4)]
     yield
     for process in running:
         process.wait()

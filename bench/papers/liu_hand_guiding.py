@@ -56,7 +56,7 @@ def run(quick: bool = False) -> list[Row]:
     """External joint torque to start and to keep moving, smoothness of the start, drift, energy."""
     robot = load_robot("ur5e")
     path = six_waypoints(robot, 2.0, 8.0)
-    known = identified(robot, identify_here(robot, path, 1.2))
+    known = identified(robot, identify_here(robot, path))
     found = {name: _guided(known, parameters) for name, parameters in MODELS.items()}
     bare, best = found["no compensation"], found["E-GMS"]
     rows = [

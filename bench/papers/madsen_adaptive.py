@@ -39,19 +39,19 @@ def six_waypoints(robot: RobotFile, velocity: float = VELOCITY, acceleration: fl
     return closed(*motions.join(*(motions.quintic(a, b, RATE, velocity, acceleration) for a, b in pairs)))
 
 
-def identify_here(robot: RobotFile, path: Trajectory, passes: float, payload: float = 0.0) -> Run:
-    """One run with the friction of the robot file, for identification."""
+def identify_here(robot: RobotFile, path: Trajectory, payload: float = 0.0) -> Run:
+    """A run of 1.2 passes with the friction of the robot file, for identification."""
     loop = InProcessLoop(robot, CONTROL | {"law": "fixed", "bandwidth": 20.0}, payload)
     loop.move_to(path.q[0])
     loop.enable(TorqueMode.track, path)
-    return loop.run(passes * path.duration)
+    return loop.run(1.2 * path.duration)
 
 
 def run(quick: bool = False) -> list[Row]:
     """MSE of feedforward torque and of position, with adaptation against without, and how fast."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     path = six_waypoints(robot)
-    nominal = identified(robot, identify_here(robot, path, 1.2, PAYLOAD))
+    nominal = identified(robot, identify_here(robot, path, PAYLOAD))
     before, after = _adapted(nominal, path, LEARNING)
     period = CYCLES * (len(path.q) - 1)
     first, last = slice(len(before) - period, len(before)), slice(len(after) - period, len(after))

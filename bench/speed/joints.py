@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import bench.speed.native as native
 from bench.speed.setup import Setup
 from bench.speed.timing import Case
 from robot_dynamics_ros import _core
@@ -54,8 +55,8 @@ def _presliding(stamps: np.ndarray, theta: np.ndarray, load: np.ndarray) -> Any:
 
 
 def _rls(phi: np.ndarray, tau: np.ndarray) -> Any:
-    core, errors = _core.RlsJoints(JOINTS), np.empty_like(phi)
-    return lambda: core.run(phi, tau, 1e-3, errors)
+    errors = np.empty_like(phi)
+    return lambda: native.repeat_rls(phi, tau, 1e-3, errors)
 
 
 def _stiffness(stamps: np.ndarray, theta: np.ndarray, phi: np.ndarray, tau: np.ndarray) -> Any:

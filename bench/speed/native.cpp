@@ -137,6 +137,25 @@ py::tuple repeat_contact_force(const std::string& parameters, const Stamps& stam
   return py::make_tuple(wrench, status);
 }
 
+py::tuple repeat_rls(const Array& phi, const Array& torque, double dt, const Maybe& out) {
+  const py::ssize_t N = phi.ndim() == 2 ? phi.shape(0) : -1, n = phi.ndim() == 2 ? phi.shape(1) : -1;
+  const double *p = rows(phi, "phi", N, n), *y = rows(torque, "torque", N, n);
+  require_range("joints of phi", static_cast<double>(n), 1, max_joints);
+  Array errors = result(out, N, n), coefficients({n, py::ssize_t(RlsDf::powers)});
+  double* e = errors.mutable_data();
+  std::vector<RlsDf> joints(n);
+  std::array<bool, max_joints> all;
+  all.fill(true);
+  {
+    const py::gil_scoped_release release;
+    for (py::ssize_t k = 0; k < N * n; k += n)
+      RlsDf::update_each(joints.data(), static_cast<int>(n), p + k, y + k, dt, all.data(), e + k);
+  }
+  for (py::ssize_t i = 0; i < n; ++i)
+    for (int k = 0; k < RlsDf::powers; ++k) coefficients.mutable_at(i, k) = joints[i].coefficient(k);
+  return py::make_tuple(errors, coefficients);
+}
+
 double multiply_add(double operations) {
   const double each = 2.0 * peak_accumulators * active_kernels.lanes;
   const py::gil_scoped_release release;
@@ -154,6 +173,8 @@ PYBIND11_MODULE(native, m) {
         py::arg("qd"), py::arg("effort"),
         "(wrench (N, 6), status codes (N,)) of ContactForceEstimator, one cycle after the other; parameters: the text "
         "of an export.");
+  m.def("repeat_rls", &repeat_rls, py::arg("phi"), py::arg("torque"), py::arg("dt"), py::arg("out") = py::none(),
+        "Errors (N, n) of RLS-DF of n joints side by side, one step after the other, and coefficients (n, 2) at last.");
   m.def("rnea_operations", &operations::of_rnea, py::arg("chain"),
         "Additions and multiplications of one batched sample.");
   m.def("multiply_add", &multiply_add, py::arg("operations"),

@@ -15,6 +15,7 @@ from typing import Any
 
 Call = Callable[[], Any]
 Floors = Mapping[str, float]  # instruction set -> least ratio to hold
+LEAST, MOST = 5, 200  # rounds
 
 
 @dataclass
@@ -59,11 +60,11 @@ class Row:
     least_share: float | None = None
 
 
-def measure(case: Case, isa: str, at_least: int = 5, at_most: int = 200) -> Row:
-    """Median and worst of interleaved rounds, at least `at_least` unless one round alone exceeds the budget."""
+def measure(case: Case, isa: str) -> Row:
+    """Median and worst of interleaved rounds, at least LEAST unless one round alone exceeds half of the budget."""
     calls = [call for call in (case.ours, case.peer, case.machine) if call]
     warm_up = sum(_time(call, case.clock) for call in calls)
-    rounds = max(1 if warm_up > case.budget / 2 else at_least, min(at_most, int(case.budget / max(warm_up, 1e-9))))
+    rounds = max(1 if warm_up > case.budget / 2 else LEAST, min(MOST, int(case.budget / max(warm_up, 1e-9))))
     times = [[_time(call, case.clock) / case.count * 1e9 for call in calls] for _ in range(rounds)]
     columns = iter(map(list, zip(*times, strict=True)))
     ours = next(columns)

@@ -145,10 +145,16 @@ void set_wall(PlantModel& plant, const Vec3& point, const Vec3& normal, double s
   plant.set_wall(checked(wall));
 }
 
-void check_payload(double mass, const Vec3& com, const std::array<double, 6>& inertia) {
-  non_negative(mass, "mass", -1);
-  for (double x : com) finite(x, "com", -1);
-  for (double x : inertia) finite(x, "inertia", -1);
+using Inertia = std::array<double, 6>;
+
+// A method that sets a payload, behind the checks of its numbers.
+auto payload(void (PlantModel::*set)(double, const Vec3&, const Inertia&)) {
+  return [set](PlantModel& plant, double mass, const Vec3& com, const Inertia& inertia) {
+    non_negative(mass, "mass", -1);
+    for (double x : com) finite(x, "com", -1);
+    for (double x : inertia) finite(x, "inertia", -1);
+    (plant.*set)(mass, com, inertia);
+  };
 }
 
 template <class Draw>
@@ -161,7 +167,6 @@ Array drawn(py::ssize_t count, Draw draw) {
 }  // namespace
 
 void bind(py::module_& m) {
-  using Inertia = std::array<double, 6>;
   py::class_<Random>(m, "PlantRandom", "Random numbers of the plant: the same on every platform and in every release.")
       .def(py::init<std::uint64_t>(), py::arg("seed"))
       .def(
@@ -223,22 +228,10 @@ void bind(py::module_& m) {
            "coefficient.")
       .def(
           "clear_wall", [](PlantModel& plant) { plant.set_wall(Wall{}); }, "Remove the wall.")
-      .def(
-          "set_payload",
-          [](PlantModel& plant, double mass, const Vec3& com, const Inertia& inertia) {
-            check_payload(mass, com, inertia);
-            plant.set_payload(mass, com, inertia);
-          },
-          py::arg("mass"), py::arg("com"), py::arg("inertia"),
-          "Payload the arm carries: mass [kg], com (3,) [m], inertia (6,) [kg m2].")
-      .def(
-          "set_nominal_payload",
-          [](PlantModel& plant, double mass, const Vec3& com, const Inertia& inertia) {
-            check_payload(mass, com, inertia);
-            plant.set_nominal_payload(mass, com, inertia);
-          },
-          py::arg("mass"), py::arg("com"), py::arg("inertia"),
-          "Payload the inner controller assumes: mass [kg], com (3,) [m], inertia (6,) [kg m2].");
+      .def("set_payload", payload(&PlantModel::set_payload), py::arg("mass"), py::arg("com"), py::arg("inertia"),
+           "Payload the arm carries: mass [kg], com (3,) [m], inertia (6,) [kg m2].")
+      .def("set_nominal_payload", payload(&PlantModel::set_nominal_payload), py::arg("mass"), py::arg("com"),
+           py::arg("inertia"), "Payload the inner controller assumes: mass [kg], com (3,) [m], inertia (6,) [kg m2].");
 }
 
 }  // namespace bindings::plant

@@ -92,44 +92,10 @@ void bind_rls(py::module_& m) {
           "Coefficients (2,) of phi and phi^3 [Nm/rad, Nm/rad3].");
 }
 
-// RLS-DF of several joints in one step, as the stiffness estimator runs it.
-struct RlsJoints {
-  std::vector<RlsDf> joints;
-  py::tuple run(const Array& phi, const Array& torque, double dt, const Maybe& out) {
-    const py::ssize_t N = phi.ndim() == 2 ? phi.shape(0) : -1, n = static_cast<py::ssize_t>(joints.size());
-    const double *p = rows(phi, "phi", N, n), *y = rows(torque, "torque", N, n);
-    Array errors = result(out, N, n);
-    double* e = errors.mutable_data();
-    std::array<bool, max_joints> all;
-    all.fill(true);
-    {
-      py::gil_scoped_release release;
-      for (py::ssize_t k = 0; k < N * n; k += n)
-        RlsDf::update_each(joints.data(), static_cast<int>(n), p + k, y + k, dt, all.data(), e + k);
-    }
-    Array a({n, py::ssize_t(RlsDf::powers)});
-    for (py::ssize_t i = 0; i < n; ++i)
-      for (int k = 0; k < RlsDf::powers; ++k) a.mutable_at(i, k) = joints[i].coefficient(k);
-    return py::make_tuple(errors, a);
-  }
-};
-
-void bind_rls_joints(py::module_& m) {
-  py::class_<RlsJoints>(m, "RlsJoints", "RLS with directional forgetting of n joints side by side.")
-      .def(py::init([](int n) {
-             require_range("n_joints", n, 1, max_joints);
-             return RlsJoints{{std::size_t(n), RlsDf()}};
-           }),
-           py::arg("n_joints"))
-      .def("run", &RlsJoints::run, py::arg("phi"), py::arg("torque"), py::arg("dt"), py::arg("out") = py::none(),
-           "Errors (N, n) and coefficients (n, 2) after the last sample.");
-}
-
 }  // namespace
 
 void bind(py::module_& m) {
   bind_rls(m);
-  bind_rls_joints(m);
   py::native_enum<Wear>(m, "Wear", "enum.IntEnum", "Wear status of a transmission.")
       .value("unknown", Wear::unknown)
       .value("ok", Wear::ok)

@@ -44,7 +44,7 @@ def command(
     Example: robot-dynamics health january february march --robot ur5e --out health
     """
     from robot_dynamics_ros.health.fleet import fleet_sentences, standings, write_fleet_page
-    from robot_dynamics_ros.health.measure import Measurement, by_time, measure
+    from robot_dynamics_ros.health.measure import Measurement, measure
     from robot_dynamics_ros.health.report import as_dict, curves, trends, write_page
     from robot_dynamics_ros.learning.session import history_lines
     from robot_dynamics_ros.learning.store import Store
@@ -63,7 +63,7 @@ def command(
         groups.setdefault(printable(bag.resolve().parent.name) if fleet else arm.name, []).append(found)
     if not groups:
         raise DataError("no recording can be used")
-    groups = {name: by_time(group) for name, group in sorted(groups.items())}
+    groups = {name: sorted(group, key=lambda m: m.time) for name, group in sorted(groups.items())}
     learned = [] if state is None else [f"learned: {line}" for line in history_lines(Store(state))]
     results, pages = {}, {}
     for name, measured in groups.items():

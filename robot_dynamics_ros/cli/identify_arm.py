@@ -87,7 +87,7 @@ def identify_arm(
 ) -> None:
     """Identify, write the files into `out`, print the result. Raises DataError, ConfigError."""
     carrying, payload_mass = loaded_runs(payload_from)
-    arm = any_robot(robot, None, bags)
+    arm = any_robot(robot, bags)
     _refuse_earlier(arm.name, out)
     if vendor is not None:
         refuse_without(validate or bags, arm, options.topic, vendor)

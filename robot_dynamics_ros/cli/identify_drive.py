@@ -22,7 +22,7 @@ def identify_drive(bags: tuple[Path, ...], robot: str, validate: tuple[Path, ...
 
     with stderr.status("identifying drives"):
         options = Options(topic=topic)
-        found = identify_drives(any_robot(robot, None, bags), bags, validate, options)
+        found = identify_drives(any_robot(robot, bags), bags, validate, options)
     result = as_dict(found)
     try:
         written = identified_drives(found)

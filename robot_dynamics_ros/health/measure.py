@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,11 +101,6 @@ def _joint(log: Log, friction: np.ndarray, j: int, level: float) -> tuple[float,
     variance = rest @ rest / max(len(rest) - 3, 1) * per_independent(rest)
     std = np.sqrt(variance * np.linalg.pinv(A.T @ A)[0, 0])
     return level + float(x[0]), float(std), float(np.sqrt(np.mean(error[good] ** 2)))
-
-
-def by_time(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Oldest first."""
-    return sorted(measurements, key=lambda m: m.time)
 
 
 def warming(seconds: np.ndarray, temperature: np.ndarray, power: np.ndarray) -> tuple[float, float]:

@@ -38,7 +38,7 @@ def identify_one(task: Task) -> dict[str, Any]:
     """One bag identified on its first 70 %, judged on the rest; `error` in one line where it cannot be."""
     robot, bag, options = task
     try:
-        return {"bag": bag, **summarise(identify(any_robot(robot, None, [bag]), [bag], (), options), robot)}
+        return {"bag": bag, **summarise(identify(any_robot(robot, [bag]), [bag], (), options), robot)}
     except RobotDynamicsError as error:
         return {"bag": bag, "error": str(error)}
 

@@ -118,7 +118,7 @@ def test_a_constant_peer_gives_a_ratio():
 def test_joints_side_by_side_learn_what_each_learns_alone():
     phi, tau = 1e-3 * np.random.default_rng(3).normal(size=(2, 500, 7))
     tau = 2e4 * phi + 4e9 * phi**3 + 1e3 * tau
-    errors, a = _core.RlsJoints(7).run(phi, tau, 1e-3)
+    errors, a = native.repeat_rls(phi, tau, 1e-3)
     for i in range(7):
         alone = _core.RlsDf()
         same = np.array([alone.update(x, y, 1e-3) for x, y in zip(phi[:, i], tau[:, i], strict=True)])

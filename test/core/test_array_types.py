@@ -37,7 +37,6 @@ INSTANCES = {
     "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE),
     "MeasuredTemperature": lambda: _core.MeasuredTemperature(N),
     "RlsDf": _core.RlsDf,
-    "RlsJoints": lambda: _core.RlsJoints(N),
     "StiffnessEstimator": lambda: _core.StiffnessEstimator(np.zeros((N, 3)), np.zeros((N, 1))),
     "RotorFrictionObserver": lambda: _core.RotorFrictionObserver(ONE, ONE),
     "PowerMeter": lambda: EnergyModel.from_robot(ROBOT).meter(),

@@ -16,7 +16,7 @@ from robot_dynamics_ros.robot_file import RobotFile, load_robot
 URDF_SUFFIXES = (".urdf", ".xml")
 
 
-def any_robot(name_or_path: str, tip: str | None = None, bags: Sequence[str | Path] = ()) -> RobotFile:
+def any_robot(name_or_path: str, bags: Sequence[str | Path] = ()) -> RobotFile:
     """Robot of a name, robot file or URDF; a URDF says nothing of its drives: motor side and Nm are assumed and
     checked.
 
@@ -27,12 +27,12 @@ def any_robot(name_or_path: str, tip: str | None = None, bags: Sequence[str | Pa
     if not name_or_path.lower().endswith(URDF_SUFFIXES):
         return snap_robot(load_robot(name_or_path))[0]
     try:
-        return robot_from_urdf(name_or_path, torque_side="motor", effort_unit="Nm", tip=tip)
+        return robot_from_urdf(name_or_path, torque_side="motor", effort_unit="Nm")
     except ConfigError:
-        end = None if tip else _last_link(Path(name_or_path), bags)
-        if end is None:
+        tip = _last_link(Path(name_or_path), bags)
+        if tip is None:
             raise
-        return robot_from_urdf(name_or_path, torque_side="motor", effort_unit="Nm", tip=end)
+        return robot_from_urdf(name_or_path, torque_side="motor", effort_unit="Nm", tip=tip)
 
 
 def rounded_angles(name_or_path: str) -> str:

@@ -21,9 +21,7 @@ from robot_dynamics_ros.signals import joint_columns
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 NEW = DriverInfo("ur", "5.26.0", 500.0, False, frozenset({"torque"}))
-GOOD = RobotStatus(
-    robot_mode=7, safety_mode=1, safety_text="normal", safety_normal=True, payload=0.0, payload_com=(0.0, 0.0, 0.0)
-)
+GOOD = RobotStatus(safety_text="normal", safety_normal=True, payload=0.0, payload_com=(0.0, 0.0, 0.0))
 
 
 def joints_reordered(seed: int) -> str:
@@ -101,7 +99,7 @@ def not_ready(_: int) -> str:
     _refused("5.26", lambda: refuse_torque(robot, old, GOOD))
     _refused("payload", lambda: refuse_torque(robot, NEW, replace(GOOD, payload=float("nan"))))
     _refused("payload is 2 kg on the controller", lambda: refuse_torque(robot, NEW, replace(GOOD, payload=2.0)))
-    _refused("safety", lambda: refuse_torque(robot, NEW, replace(GOOD, safety_mode=3, safety_normal=False)))
+    _refused("safety", lambda: refuse_torque(robot, NEW, replace(GOOD, safety_normal=False)))
     for name in ("torque", "velocity", "position_lower", "acceleration"):
         lacking = robot.model_copy(update={"limits": robot.limits.model_copy(update={name: None})})
         _refused(f"limits.{name}", partial(guard_limits, lacking))

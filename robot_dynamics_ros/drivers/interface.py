@@ -28,12 +28,9 @@ from robot_dynamics_ros.waiting import wait_until
 
 @dataclass(frozen=True)
 class RobotStatus:
-    """State of the controller; modes are the vendor's numbers, texts are for people."""
+    """State of the controller; texts are for people."""
 
-    robot_mode: int = -1
-    safety_mode: int = -1
     program_running: bool = False
-    speed_scaling: float = float("nan")
     payload: float = float("nan")  # kg
     payload_com: tuple[float, ...] = ()  # m, flange frame
     safety_text: str = "unknown"

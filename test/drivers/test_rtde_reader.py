@@ -125,7 +125,7 @@ def test_a_full_ring_refuses_and_counts(server, reader):
     assert [field(v, "actual_q")[0] for _, v in take(r, 16)] == list(range(SETTLE - 1, SETTLE + 15))
 
 
-@pytest.mark.parametrize("name", ["target_q", "target_qdd", "joint_temperatures", "actual_TCP_force", "payload"])
+@pytest.mark.parametrize("name", ["target_q", "target_qdd", "joint_temperatures", "payload"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_values_beside_the_measured_ones_that_are_not_finite_are_absent_and_counted(server, reader, name, bad):
     s = server()

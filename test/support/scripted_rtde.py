@@ -9,11 +9,10 @@ import numpy as np
 from robot_dynamics_ros import _core
 
 DEFAULT_TYPES = {1: "DOUBLE", 3: "VECTOR3D", 6: "VECTOR6D"}
-TYPES = {"robot_mode": "INT32", "safety_mode": "INT32", "runtime_state": "UINT32", "robot_status_bits": "UINT32"}
-TYPES["safety_status_bits"] = "UINT32"
+TYPES = {"robot_mode": "INT32", "safety_mode": "INT32", "runtime_state": "UINT32"}
 CODES = {"DOUBLE": "d", "VECTOR3D": "3d", "VECTOR6D": "6d", "INT32": "i", "UINT32": "I", "VECTOR6INT32": "6i"}
 SETTLE = 25  # samples the clock map listens to before it stamps
-RESTING = {"robot_mode": 7, "safety_mode": 1, "runtime_state": 2, "speed_scaling": 1.0}
+RESTING = {"robot_mode": 7, "safety_mode": 1, "runtime_state": 2}
 
 
 class ScriptedRtde:

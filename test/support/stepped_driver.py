@@ -18,7 +18,7 @@ from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.topics import DRIVER_TOPICS, TOPICS
 
-GOOD = RobotStatus(7, 1, True, 1.0, 0.0, (0.0, 0.0, 0.0), "normal", "running", True)
+GOOD = RobotStatus(True, 0.0, (0.0, 0.0, 0.0), "normal", "running", True)
 BEGIN = 1_700_000_000_000_000_000  # ns
 STOPPING = 25  # samples from a stop to standstill
 START = {6: [0.0, -1.5, 1.5, -1.5, -1.5, 0.0], 7: [0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]}

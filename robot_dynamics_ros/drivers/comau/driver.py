@@ -121,15 +121,12 @@ class ComauDriver(MotionDriver):
         if state is None:
             return RobotStatus()
         reason = self._move.ready_text(state)
-        listening = state.modality == wire.LISTEN
+        normal = not reason or state.modality == wire.LISTEN
         return RobotStatus(
-            robot_mode=state.modality,
-            safety_mode=1 if not reason or listening else 3,
             program_running=self.motion.active,
-            speed_scaling=1.0,
-            safety_text="normal" if not reason or listening else reason,
+            safety_text="normal" if normal else reason,
             mode_text=wire.MODALITIES.get(state.modality, "unknown"),
-            safety_normal=not reason or listening,
+            safety_normal=normal,
         )
 
     @property

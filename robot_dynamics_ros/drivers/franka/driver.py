@@ -122,10 +122,7 @@ class FrankaDriver(TorqueDriver):
         text = MODES.get(number, f"unknown ({number})")
         normal = number in MODES and number not in STOPPED_MODES
         return RobotStatus(
-            robot_mode=number,
-            safety_mode=1 if normal else 3 if number in STOPPED_MODES else -1,
             program_running=self.motion.active,
-            speed_scaling=1.0,
             payload=float(self.value("m_load")[0]),
             safety_text="normal" if normal else text,
             mode_text=text,

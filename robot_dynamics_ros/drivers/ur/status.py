@@ -42,10 +42,7 @@ def status_of(value: Callable[[str], np.ndarray]) -> RobotStatus:
     """Status from `value`, which gives an RTDE output (m,) by its name, NaN where the controller has none."""
     mode, safety, state = (_integer(value(name)) for name in ("robot_mode", "safety_mode", "runtime_state"))
     return RobotStatus(
-        robot_mode=mode,
-        safety_mode=safety,
         program_running=state == PLAYING,
-        speed_scaling=float(value("speed_scaling")[0]),
         payload=float(value("payload")[0]),
         payload_com=tuple(value("payload_cog").tolist()),
         safety_text=SAFETY_MODES.get(safety, f"unknown ({safety})"),

@@ -12,8 +12,8 @@
 
 namespace robot_dynamics::rtde {
 
-constexpr int at_temperatures = offset_of(9), at_robot_mode = offset_of(10);
-constexpr int at_runtime_state = offset_of(12), at_payload = offset_of(20);
+constexpr int at_temperatures = place_of("joint_temperatures"), at_robot_mode = place_of("robot_mode");
+constexpr int at_runtime_state = place_of("runtime_state"), at_payload = place_of("payload");
 constexpr double robot_mode_running = 7, runtime_playing = 2;
 
 class TorqueAnswer {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace robot_dynamics::rtde {
 
@@ -12,33 +13,13 @@ struct Field {
   bool required;     // false: a controller answering NOT_FOUND is accepted, the values stay NaN
 };
 
-// Requested outputs, in this order [rad, rad/s, A, Nm, deg C, V, N, kg, m, kg m2].
+// Requested outputs, in this order [rad, rad/s, A, Nm, deg C, kg, m].
 constexpr Field fields[] = {
-    {"timestamp", 1, true},
-    {"actual_q", 6, true},
-    {"actual_qd", 6, true},
-    {"actual_current", 6, true},
-    {"target_q", 6, true},
-    {"target_qd", 6, true},
-    {"target_qdd", 6, true},
-    {"target_moment", 6, true},
-    {"target_current", 6, false},
-    {"joint_temperatures", 6, false},
-    {"robot_mode", 1, true},
-    {"safety_mode", 1, true},
-    {"runtime_state", 1, true},
-    {"speed_scaling", 1, false},
-    {"robot_status_bits", 1, false},
-    {"safety_status_bits", 1, false},
-    {"actual_TCP_force", 6, false},
-    {"actual_joint_voltage", 6, false},
-    {"actual_robot_voltage", 1, false},
-    {"actual_robot_current", 1, false},
-    {"payload", 1, false},
-    {"payload_cog", 3, false},
-    {"payload_inertia", 6, false},
-    {"ft_raw_wrench", 6, false},
-    {"actual_current_as_torque", 6, false},
+    {"timestamp", 1, true},      {"actual_q", 6, true},      {"actual_qd", 6, true},
+    {"actual_current", 6, true}, {"target_q", 6, true},      {"target_qd", 6, true},
+    {"target_qdd", 6, true},     {"target_moment", 6, true}, {"joint_temperatures", 6, false},
+    {"robot_mode", 1, true},     {"safety_mode", 1, true},   {"runtime_state", 1, true},
+    {"payload", 1, false},       {"payload_cog", 3, false},  {"actual_current_as_torque", 6, false},
 };
 constexpr int n_fields = sizeof(fields) / sizeof(fields[0]);
 
@@ -49,9 +30,17 @@ constexpr int offset_of(int field) {
 }
 constexpr int sample_width = offset_of(n_fields);
 
+// Place of an output's first value; a name that is not in the table does not compile.
+constexpr int place_of(std::string_view name) {
+  int field = 0;
+  while (name != fields[field].name) ++field;
+  return offset_of(field);
+}
+
 // Places the reader itself looks at.
-constexpr int at_timestamp = 0, at_q = offset_of(1), at_qd = offset_of(2), at_current = offset_of(3);
-constexpr int at_target_qd = offset_of(5), at_safety_mode = offset_of(11);
+constexpr int at_timestamp = place_of("timestamp"), at_q = place_of("actual_q"), at_qd = place_of("actual_qd");
+constexpr int at_current = place_of("actual_current"), at_target_qd = place_of("target_qd");
+constexpr int at_safety_mode = place_of("safety_mode");
 constexpr int measured_begin = at_q, measured_end = at_current + 6;  // q, qd, current: repeated by a frozen controller
 
 enum SampleFlag : std::uint32_t {

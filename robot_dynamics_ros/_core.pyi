@@ -78,9 +78,6 @@ class FrictionMap:
         """Friction torque [Nm] of v (N, n) [rad/s] under load (N, n) [Nm] at temperature (N, n) [deg C]."""
     def viscous(self, arg0: Integer, arg1: Real, arg2: Real) -> float:
         """Friction beyond the Coulomb level [Nm] of one joint at velocity v [rad/s] and temperature T [deg C]."""
-    @property
-    def n_joints(self) -> int:
-        """Number of joints n."""
 
 class RigidBody:
     """Rigid-body functions of a Chain for one sample (n,) or a batch (N, n)."""
@@ -302,8 +299,6 @@ class ComputedTorque:
     """u = f^ + M (qdd_d + v) + B (qdd_d + v) + C qd_d + g, v = -Kd e' - Kp e - Ki int e."""
     def __init__(self, chain: Chain, **kwargs) -> None:
         """Gains (n,) by name: kp, kd, ki, rotor_inertia; integral_limit, includes_gravity."""
-    def reset(self) -> None:
-        """Set the integral to zero."""
     def step(
         self,
         dt: Real,
@@ -341,8 +336,6 @@ class JointTorqueFeedback:
     """K_P (tau_Jd - tau_J) + K_I int (tau_Jd - tau_J) dt, bounded [Madsen2020 appB]."""
     def __init__(self, **kwargs) -> None:
         """Arrays (n,) by name: kp, ki [1/s], correction_limit [Nm]."""
-    def reset(self) -> None:
-        """Set the integral to zero."""
     def step(self, dt: Real, tau_Jd: RealArray, tau_J: RealArray, correction: RealArray) -> Status:
         """One cycle of dt [s]: wanted and present joint torque (n,) [Nm]; writes correction (n,) [Nm]."""
 
@@ -390,12 +383,6 @@ class GuardLimits:
     @property
     def cycle(self) -> float:
         """Cycle time of the robot [s]."""
-    @property
-    def n_joints(self) -> int:
-        """Number of joints n."""
-    @property
-    def ramp(self) -> float:
-        """Time of the ramp after enabling [s]."""
     @property
     def torque(self) -> RealArray:
         """Largest torque (n,) [Nm]."""
@@ -799,30 +786,11 @@ class FrictionFeedforward:
         self, stamp_ns: Integer, q_d: RealArray, qd_d: RealArray, tau_d: RealArray, temperature: Reals | None = None
     ) -> RealArray:
         """Friction torque (n,) [Nm] along the reference q_d, qd_d, tau_d (n,)."""
-    def reset(self) -> None:
-        """Forget what was learned."""
-    def restart(self) -> None:
-        """Start the filters again; what was learned stays."""
     def restore(self, coulomb: RealArray, viscous: RealArray) -> bool:
         """Set coulomb and viscous (n,) as learned in an earlier run; False when not finite."""
     @property
     def coulomb(self) -> RealArray:
         """Scale of the Coulomb part (n,); with the RLS law its level [Nm]."""
-    @property
-    def delay(self) -> int:
-        """Delay of learning in samples."""
-    @property
-    def frozen(self) -> int:
-        """Bits of FreezeReason."""
-    @property
-    def measure(self) -> RealArray:
-        """Measured friction (n,) [Nm]."""
-    @property
-    def n_joints(self) -> int:
-        """Number of joints n."""
-    @property
-    def regressor(self) -> RealArray:
-        """Regressor of the Coulomb part (n,)."""
     @property
     def viscous(self) -> RealArray:
         """Scale of the viscous part (n,); with the RLS law its coefficient [Nm s/rad]."""
@@ -871,9 +839,6 @@ class TorqueRecord:
     @property
     def joint_torque(self) -> RealArray:
         """Torque behind the transmission (n,) [Nm]."""
-    @property
-    def measure(self) -> RealArray:
-        """Measured friction (n,) [Nm]."""
     @property
     def mode(self) -> TorqueMode:
         """Mode of the loop."""

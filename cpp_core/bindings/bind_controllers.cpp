@@ -42,8 +42,7 @@ void bind_computed_torque(py::module_& m) {
           py::arg("u").noconvert(), py::arg("tau_d").noconvert(),
           "Torque command of one cycle: states and references (n,) [rad, rad/s, rad/s2], friction (n,) [Nm], dt [s]; "
           "writes\n"
-          "u and tau_d (n,) [Nm]. Returns a Status.")
-      .def("reset", &ComputedTorque::reset, "Set the integral to zero.");
+          "u and tau_d (n,) [Nm]. Returns a Status.");
 }
 
 void bind_feedforward(py::module_& m) {
@@ -103,8 +102,7 @@ void bind_torque_feedback(py::module_& m) {
             return f.step(dt, row(tau_Jd, "tau_Jd", f.n()), row(tau_J, "tau_J", f.n()), correction.mutable_data());
           },
           py::arg("dt"), py::arg("tau_Jd").noconvert(), py::arg("tau_J").noconvert(), py::arg("correction").noconvert(),
-          "One cycle of dt [s]: wanted and present joint torque (n,) [Nm]; writes correction (n,) [Nm].")
-      .def("reset", &JointTorqueFeedback::reset, "Set the integral to zero.");
+          "One cycle of dt [s]: wanted and present joint torque (n,) [Nm]; writes correction (n,) [Nm].");
 }
 
 void bind_hand_guiding(py::module_& m) {

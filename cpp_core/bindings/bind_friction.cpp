@@ -42,8 +42,7 @@ void bind(py::module_& m) {
           "Friction beyond the Coulomb level [Nm] of one joint at velocity v [rad/s] and temperature T [deg C].")
       .def(
           "coulomb", [](const FrictionMap& map, int joint, double s, double T) { return map.coulomb(joint, s, T); },
-          "Coulomb level without load [Nm] of one joint at temperature T [deg C]; s: direction of motion.")
-      .def_property_readonly("n_joints", &FrictionMap::joints, "Number of joints n.");
+          "Coulomb level without load [Nm] of one joint at temperature T [deg C]; s: direction of motion.");
 }
 
 }  // namespace bindings::friction

@@ -73,17 +73,6 @@ void bind(py::module_& m) {
           },
           py::arg("coulomb").noconvert(), py::arg("viscous").noconvert(),
           "Set coulomb and viscous (n,) as learned in an earlier run; False when not finite.")
-      .def("restart", &FrictionFeedforward::restart, "Start the filters again; what was learned stays.")
-      .def("reset", &FrictionFeedforward::reset, "Forget what was learned.")
-      .def_property_readonly("n_joints", &FrictionFeedforward::n, "Number of joints n.")
-      .def_property_readonly("delay", &FrictionFeedforward::delay, "Delay of learning in samples.")
-      .def_property_readonly("frozen", &FrictionFeedforward::frozen, "Bits of FreezeReason.")
-      .def_property_readonly(
-          "measure", [](const FrictionFeedforward& f) { return Array(f.n(), f.measure()); },
-          "Measured friction (n,) [Nm].")
-      .def_property_readonly(
-          "regressor", [](const FrictionFeedforward& f) { return Array(f.n(), f.regressor()); },
-          "Regressor of the Coulomb part (n,).")
       .def_property_readonly(
           "coulomb", [](const FrictionFeedforward& f) { return learned(f).first; },
           "Scale of the Coulomb part (n,); with the RLS law its level [Nm].")

@@ -62,13 +62,11 @@ void bind(py::module_& m) {
       .finalize();
   py::class_<GuardLimits>(m, "GuardLimits", "Limits of the torque guard, SI units, per joint.")
       .def(py::init(&make_limits), "Members of GuardLimits of the core by name: the arrays (n,), and what differs.")
-      .def_readonly("n_joints", &GuardLimits::n, "Number of joints n.")
       .def_property_readonly(
           "torque", [](const GuardLimits& l) { return Array(l.n, l.torque.data()); }, "Largest torque (n,) [Nm].")
       .def_property_readonly(
           "torque_rate", [](const GuardLimits& l) { return Array(l.n, l.torque_rate.data()); },
           "Largest change of torque (n,) [Nm/s].")
-      .def_readonly("ramp", &GuardLimits::ramp, "Time of the ramp after enabling [s].")
       .def_readonly("cycle", &GuardLimits::cycle, "Cycle time of the robot [s].");
   py::class_<Guard>(m, "Guard", "The only way a torque leaves for a robot: finite, semantics, magnitude, rate, age.")
       .def(py::init<const GuardLimits&>(), py::arg("limits"))

@@ -59,7 +59,6 @@ void bind_torque_record(py::module_& m) {
   vector("torque", &TorqueRecord::torque, "Torque that left, after the guard (n,) [Nm].");
   vector("wanted", &TorqueRecord::wanted, "Torque of the controller, before the guard (n,) [Nm].");
   vector("friction", &TorqueRecord::friction, "Friction feedforward (n,) [Nm].");
-  vector("measure", &TorqueRecord::measure, "Measured friction (n,) [Nm].");
   vector("joint_torque", &TorqueRecord::joint_torque, "Torque behind the transmission (n,) [Nm].");
   vector("correction", &TorqueRecord::correction, "Correction of the joint torque feedback (n,) [Nm].");
   vector("coulomb", &TorqueRecord::a1, "Learned scale of the Coulomb part (n,).");

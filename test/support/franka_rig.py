@@ -46,7 +46,7 @@ class Vendor:
         self.turn()
         self.physics.request_cycle()
         found, reference = self.physics.get_robot_state(), self.physics._reference
-        desired = {"q_d": reference.q, "dq_d": reference.qd, "ddq_d": reference.qdd, "tau_J_d": self.torque}
+        desired = {"q_d": reference.q, "dq_d": reference.qd, "ddq_d": reference.qdd}
         rates = {"control_command_success_rate": 1.0, "m_load": self.load, "robot_mode": self.mode}
         time = self.physics._server.time
         values = {name: np.asarray((found | desired)[name]).tolist() for name in VECTORS}

@@ -12,7 +12,6 @@ FIELDS = (  # attribute of the vendor's RobotState, width; SI units
     ("q_d", JOINTS),
     ("dq_d", JOINTS),
     ("ddq_d", JOINTS),
-    ("tau_J_d", JOINTS),
     ("tau_ext_hat_filtered", JOINTS),
     ("O_F_ext_hat_K", 6),
     ("control_command_success_rate", 1),

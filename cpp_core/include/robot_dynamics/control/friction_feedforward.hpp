@@ -61,10 +61,7 @@ class FrictionFeedforward {
   }
 
   int n() const noexcept { return chain_.n; }
-  const double* measure() const noexcept { return f_.data(); }  // Nm, delayed by delay() samples; NaN until known
-  int delay() const noexcept { return smooth_.delay(); }
   std::uint32_t frozen() const noexcept { return frozen_; }
-  const AdaptiveFriction& adaptation() const noexcept { return adaptive_; }
 
   // What was learned: both scales, Coulomb Nm and viscous Nm s of the RLS law.
   void learned(double* coulomb, double* viscous) const noexcept {
@@ -88,15 +85,6 @@ class FrictionFeedforward {
     f_.fill(std::nan(""));
     suspicion_.fill(0);
     glitch_.fill(0);
-  }
-
-  void reset() noexcept {
-    restart();
-    adaptive_.reset();
-    rls_.reset();
-    frozen_ = 0;
-    left_.fill(0.0);
-    thermal_ns_ = 0;
   }
 
   // Learn from one sample: q (rad), tau (Nm, motor side), T (deg C or null), whether the command was cut.
@@ -176,9 +164,6 @@ class FrictionFeedforward {
     if (!(frozen_ & freeze_contact)) take_back();
     left_[0] = hold;
   }
-
-  // Coulomb part of the model at the last measured (delayed) instant: F(tau_J) H, Nm.
-  const double* regressor() const noexcept { return Y1_.data(); }
 
  private:
   void take_back() noexcept {

@@ -255,7 +255,6 @@ class TorqueLoop {
     record_.friction = out_.friction;
     record_.joint_torque = out_.joint_torque;
     record_.correction = out_.correction;
-    std::copy(friction.measure(), friction.measure() + n(), record_.measure.begin());
     friction.learned(record_.a1.data(), record_.a2.data());
     return record_;
   }

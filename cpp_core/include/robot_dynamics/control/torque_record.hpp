@@ -29,8 +29,8 @@ struct TorqueRecord {
   std::uint32_t frozen = 0;
   bool run = false;  // torque mode must go on
   double age = -1;   // s, of the command when it left
-  std::array<double, max_joints> q{}, qd{}, q_d{}, qd_d{}, torque{}, wanted{}, friction{}, measure{}, a1{}, a2{},
-      tau_d{}, tau{}, joint_torque{}, correction{};
+  std::array<double, max_joints> q{}, qd{}, q_d{}, qd_d{}, torque{}, wanted{}, friction{}, a1{}, a2{}, tau_d{}, tau{},
+      joint_torque{}, correction{};
 };
 
 // Requests wait in a ring until they are processed. disable() and trip() bypass it: they never fail and never wait.

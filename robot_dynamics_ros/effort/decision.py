@@ -103,8 +103,9 @@ class Decision:
         """What was found instead of a meaning, and what to do."""
         found = self.slopes(robot.joint_names)
         return (
-            f"effort is ambiguous: effort over gravity torque of {robot.name} is {found}; check "
-            "the order of the joint names, the robot and its payload, or pass --effort torque, current or gravity-free"
+            f"effort is ambiguous: effort over gravity torque of {robot.name} is {found}; check the order of the joint "
+            "names, the robot, its payload and mounting (kinematics.gravity), or pass --effort torque, current or "
+            "gravity-free"
         )
 
     def confirms(self, signs: np.ndarray, robot: RobotFile) -> np.ndarray:

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from synthetic import excitation, torque, truth_of
 
+from robot_dynamics_ros.effort.meaning import CURRENT, TORQUE
 from robot_dynamics_ros.identification.arm.mounting import STANDARD, mounted
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.robot_file import load_robot
@@ -37,32 +38,32 @@ def angle(a, b):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tilted_base_is_found_with_masses_that_are_wrong_and_an_upright_one_is_left(tilt, still, seed):
     gravity = Rotation.from_rotvec(np.deg2rad(tilt) * np.array([0.8, 0.6, 0.0])).apply([0.0, 0.0, -STANDARD])
-    found, text = mounted(UR5E, motion(UR5E, TRUTH, gravity, seed, still))
+    found, text = mounted(UR5E, motion(UR5E, TRUTH, gravity, seed, still), TORQUE)
     assert bool(text) == (tilt > 0) and angle(found.gravity, gravity) < 2.5
 
 
 def test_an_axis_of_the_base_is_taken_where_the_direction_may_be_one():
-    found, _ = mounted(UR5E, motion(UR5E, TRUTH, [STANDARD, 0.0, 0.0]))
+    found, _ = mounted(UR5E, motion(UR5E, TRUTH, [STANDARD, 0.0, 0.0]), TORQUE)
     np.testing.assert_allclose(found.gravity, [STANDARD, 0.0, 0.0])
 
 
 def test_an_effort_of_the_other_sign_is_no_ceiling():
     one = motion(UR5E, TRUTH, [0.0, 0.0, -STANDARD])
     one.effort[:] *= -1.0
-    assert mounted(UR5E, one)[1] == ""
+    assert mounted(UR5E, one, TORQUE)[1] == ""
 
 
 def test_single_joints_of_the_other_sign_turn_no_arm_over():
     """Shoulder and elbow have most of gravity, the other joints most of the signs."""
     one = motion(UR5E, TRUTH, [0.0, 0.0, -STANDARD])
     one.effort[:, 1:3] *= -1.0
-    assert mounted(UR5E, one)[1] == ""
+    assert mounted(UR5E, one, TORQUE)[1] == ""
 
 
 def test_a_sign_that_friction_does_not_show_turns_no_upright_arm_over():
     """Friction that seems to create energy, as it does in short recordings."""
     one = motion(UR5E, replace(TRUTH, fc=-0.3 * TRUTH.fc, fv=-0.3 * TRUTH.fv), [0.0, 0.0, -STANDARD])
-    assert mounted(UR5E, one)[1] == ""
+    assert mounted(UR5E, one, TORQUE)[1] == ""
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -72,10 +73,25 @@ def test_an_arm_whose_friction_does_not_show_is_not_turned_over(seed):
     truth = replace(truth_of(FR3), fc=zero, fv=zero, offset=zero)
     one = motion(FR3, truth, FR3.gravity, seed)
     one.effort[:] += np.random.default_rng(seed).normal(0.0, 0.1, one.effort.shape) - 0.02 * one.qd
-    assert mounted(FR3, one)[1] == ""
+    assert mounted(FR3, one, TORQUE)[1] == ""
 
 
 def test_a_tilt_that_few_joints_may_agree_on_by_chance_is_left():
     exact = replace(TRUTH, phi=UR5E.inertial_parameters.ravel())
     tilted = [Rotation.from_rotvec([np.deg2rad(x), 0.0, 0.0]).apply([0.0, 0.0, -STANDARD]) for x in (1.5, 3.5)]
-    assert [bool(mounted(UR5E, motion(UR5E, exact, g))[1]) for g in tilted] == [False, True]
+    assert [bool(mounted(UR5E, motion(UR5E, exact, g), TORQUE)[1]) for g in tilted] == [False, True]
+
+
+CONSTANTS = np.array([21.0, 18.0, 16.0, 9.5, 9.0, 7.0])  # Nm/A
+
+
+@pytest.mark.parametrize("known", [None, CONSTANTS])
+@pytest.mark.parametrize("tilt", [0.0, 90.0, 180.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_wall_shows_in_currents_with_and_without_torque_constants(known, tilt, seed):
+    gravity = Rotation.from_rotvec(np.deg2rad(tilt) * np.array([0.8, 0.6, 0.0])).apply([0.0, 0.0, -STANDARD])
+    robot = UR5E.with_updates({"drives.effort.unit": "A", "drives.torque_constant": known})
+    one = motion(UR5E, TRUTH, gravity, seed)
+    one.effort[:] /= CONSTANTS
+    found, text = mounted(robot, one, CURRENT)
+    assert bool(text) == (tilt > 0) and angle(found.gravity, gravity) < 2.5

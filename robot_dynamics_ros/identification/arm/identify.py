@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.effort.meaning import declared
+from robot_dynamics_ros.effort.meaning import WORDS, declared
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.checks import check_data
 from robot_dynamics_ros.identification.arm.contact import (
@@ -126,8 +126,9 @@ def recognise_effort(state: Identification) -> None:
     """
     options, seen, mount = state.options, untouched(state), ""
     slow = slow_motion(seen)
-    if options.effort in ("auto", "torque"):
-        state.robot, mount = mounted(state.robot, slow)
+    if options.effort != "gravity-free":
+        meaning = declared(state.robot) if options.effort == "auto" else WORDS[options.effort]
+        state.robot, mount = mounted(state.robot, slow, meaning)
     if options.contact == "auto" and has_masses(state.robot):
         motions = {rec.name: slow_motion([rec]) for rec in seen} if len(seen) > 1 else {}
         for name, motion in (motions or {seen[0].name: slow}).items():

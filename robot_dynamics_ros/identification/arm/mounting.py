@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros.effort.evidence import RANGE
+from robot_dynamics_ros.effort.meaning import Meaning
 from robot_dynamics_ros.identification.arm.effort_meaning import dissipation_signs, has_masses
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -16,12 +18,16 @@ PLAUSIBLE = (0.3, 4.0)  # estimated over standard gravity: masses may be off, un
 TILT = np.deg2rad(0.5)  # deviation of the direction that all joints share: few joints may agree by chance
 SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of freedom of six joints
 JOINTS, SAMPLES = 3, 100  # that the direction is taken from at least; sliding samples of each
+ROUNDS = 20  # of direction and effort per Nm in turn, where torque constants are unknown
 
 Normal = tuple[np.ndarray, np.ndarray]  # equations H (3, 3), h (3,) of one joint: H g = h
 
 
-def mounted(robot: RobotFile, motion: Motion) -> tuple[RobotFile, str]:
+def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFile, str]:
     """The robot with the gravity that its effort shows, and a sentence; unchanged where the file's direction fits.
+
+    meaning: what the effort is taken as. Of a current without torque constants each joint has an effort per Nm of its
+    own, found with the direction.
 
     The direction is the least-squares one of all joints with the masses of the robot file, its deviation the jackknife
     over the joints (Efron & Stein 1981): their masses are wrong independently. Another direction than the file's must
@@ -32,34 +38,39 @@ def mounted(robot: RobotFile, motion: Motion) -> tuple[RobotFile, str]:
     size = float(np.linalg.norm(declared))
     if size < 1e-6 or not has_masses(robot):
         return robot, ""
+    current, known = meaning.unit == "A", robot.has("drives.torque_constant")
+    constants = robot.array("drives.torque_constant") if current and known else 1.0
     columns, signs = _columns(robot, motion), np.full(motion.n, float(robot.drives.effort.sign))
-    found = _another(motion, columns, signs, declared / size)
-    found = found and _another(motion, columns, _signs(robot, motion, columns), declared / size)
+    found = _another(motion, columns, signs * constants, declared / size, current and not known)
+    if found:
+        signs = _signs(robot, motion, columns)
+        found = _another(motion, columns, signs * constants, declared / size, current and not known)
     if found is None:
         return robot, ""
     direction, same = found
     axis = np.eye(3)[np.argmax(np.abs(direction))] * np.sign(direction[np.argmax(np.abs(direction))])
     direction = axis if direction @ axis >= same else direction
-    gravity = np.round(STANDARD * direction, 6)
+    gravity = np.round(STANDARD * direction, 6) + 0.0  # no -0
     shown = ", ".join(f"{x:.2f}" for x in gravity)
     text = f"gravity acts along [{shown}] m/s2 in the base frame, not as the robot file says: used"
     return robot.with_updates({"kinematics.gravity": gravity}), text
 
 
 def _another(
-    motion: Motion, columns: np.ndarray, signs: np.ndarray, declared: np.ndarray
+    motion: Motion, columns: np.ndarray, scale: np.ndarray, declared: np.ndarray, free: bool
 ) -> tuple[np.ndarray, float] | None:
-    """Direction (3,) of gravity with signs (n,) of the effort, and the cosine between directions that may be one; None
-    where it may be the declared one (3,), or does not show.
+    """Direction (3,) of gravity with a scale (n,) of the effort, and the cosine between directions that may be one;
+    None where it may be the declared one (3,), or does not show. free: each joint's effort per Nm is unknown.
     """
-    joints = _normal_equations(motion, columns, signs)
+    joints = _normal_equations(motion, columns, scale)
     if len(joints) < JOINTS:
         return None
-    found = _gravity(joints)
+    found = _gravity(joints, free)
     strength = float(np.linalg.norm(found))
-    if not PLAUSIBLE[0] * STANDARD < strength < PLAUSIBLE[1] * STANDARD:
+    least, most = RANGE if free else PLAUSIBLE
+    if not least * STANDARD < strength < most * STANDARD:
         return None
-    same = float(np.cos(min(SURE * np.hypot(TILT, _deviation(joints)), np.pi)))
+    same = float(np.cos(min(SURE * np.hypot(TILT, _deviation(joints, free)), np.pi)))
     return None if found @ declared / strength >= same else (found / strength, same)
 
 
@@ -78,30 +89,38 @@ def _signs(robot: RobotFile, motion: Motion, columns: np.ndarray) -> np.ndarray:
     return np.where(found == 0, np.sign(found.sum()) or float(robot.drives.effort.sign), found)
 
 
-def _gravity(joints: list[Normal]) -> np.ndarray:
-    """Gravity (3,) [m/s2] that the equations of some joints show."""
-    H, h = (np.sum([joint[k] for joint in joints], axis=0) for k in range(2))
-    return np.linalg.lstsq(H, h, rcond=1e-9)[0]
+def _gravity(joints: list[Normal], free: bool) -> np.ndarray:
+    """Gravity (3,) [m/s2] that the equations of some joints show. free: times the effort per Nm that they have in the
+    mean; that of each joint, found in turn with the direction, is positive.
+    """
+    H, h = (np.array([joint[k] for joint in joints]) for k in range(2))
+    gravity = first = np.linalg.lstsq(H.sum(axis=0), h.sum(axis=0), rcond=1e-9)[0]
+    for _ in range(ROUNDS if free else 0):
+        shown = np.einsum("i,nij,j->n", gravity, H, gravity)
+        gain = np.maximum(h @ gravity, 0.0) / np.maximum(shown, 1e-9 * shown.max())
+        gravity = np.linalg.lstsq(np.einsum("n,nij->ij", gain**2, H), gain @ h, rcond=1e-9)[0]
+        gravity *= np.linalg.norm(first) / max(float(np.linalg.norm(gravity)), 1e-12)
+    return gravity
 
 
-def _deviation(joints: list[Normal]) -> float:
+def _deviation(joints: list[Normal], free: bool) -> float:
     """Jackknife deviation [rad] of the direction, along that in which it varies most."""
-    others = np.array([_gravity(joints[:k] + joints[k + 1 :]) for k in range(len(joints))])
+    others = np.array([_gravity(joints[:k] + joints[k + 1 :], free) for k in range(len(joints))])
     others /= np.linalg.norm(others, axis=1)[:, None]
     return float(np.sqrt((len(joints) - 1) * np.linalg.eigvalsh(np.cov(others.T, ddof=0))[-1]))
 
 
-def _normal_equations(motion: Motion, columns: np.ndarray, signs: np.ndarray) -> list[Normal]:
+def _normal_equations(motion: Motion, columns: np.ndarray, scale: np.ndarray) -> list[Normal]:
     """Of every joint that slides, where it does: at rest friction may hold it with either sign. Each has weight 1.
 
-    signs (n,): of the torque that each joint's effort is.
+    scale (n,): torque per effort of each joint, or its sign alone.
     """
     found = []
     for j in range(motion.n):
         rows = np.abs(motion.qd[:, j]) > MOVING
         if rows.sum() < SAMPLES:
             continue
-        y, rigid = signs[j] * motion.effort[rows, j], columns[j][rows]
+        y, rigid = scale[j] * motion.effort[rows, j], columns[j][rows]
         weight = 1 / max(float(((y - y.mean()) ** 2).sum()), 1e-12)
         own = np.column_stack([rigid[:, 0], motion.qdd[rows, j], simple_friction(motion.qd[rows, j])])
         Q = np.linalg.qr(own + 1e-12)[0]

@@ -89,6 +89,11 @@ def unit_of(name: str) -> str:
     return _words(name)[1]
 
 
+def words_of(name: str) -> set[str]:
+    """Words and numbers of a column's name in lower case, without its unit."""
+    return set(_words(name)[0])
+
+
 def _words(name: str) -> tuple[list[str], str]:
     """Words and numbers of a name in lower case, and its unit: position_1 [deg], q1_deg, actualPosition3."""
     text = re.sub(r"(?<=[a-z][a-z])(?=[A-Z])", "_", name).lower()

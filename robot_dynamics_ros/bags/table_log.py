@@ -5,7 +5,6 @@ Units that no name states are judged by physics: dq = qd dt for the velocity's, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.table_bounds import within
-from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, listed, time_columns, unit_of
+from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, listed, time_columns, unit_of, words_of
 from robot_dynamics_ros.bags.tables import Table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
@@ -184,7 +183,7 @@ def _clock(table: Table, options: TableOptions, report: BagReport) -> tuple[np.n
             limits = f"{RATES[0]:g} to {RATES[1]:g} Hz"
             what = f"column {name!r} [{unit}] gives {rate:.3g} Hz, robots are recorded at {limits} (wrong unit?)"
             continue
-        report.notes.append(f"time: {name} [{unit}]")
+        report.notes.append(f"time: {name}" if unit_of(name) else f"time: {name} [{unit}]")
         return _continued(values, SECONDS[unit], report), name
     raise DataError(
         f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --time HZ; "
@@ -236,9 +235,10 @@ def _allowed(signal: str, units: Sequence[str]) -> str:
 
 
 def _by_name(signal: str, column: str) -> str:
-    words = set(re.findall(r"[a-z]+", column.lower()))
+    """Unit that the kind of a quantity has; empty for a mere "effort", as of a JointState, which does not say it."""
+    words = words_of(column)
     if signal == "effort":
-        return "Nm" if words & WORDS["torque"] or not words & WORDS["current"] else "A"
+        return "Nm" if words & WORDS["torque"] - {"effort", "efforts"} else "A" if words & WORDS["current"] else ""
     return {"current": "A", "tau_d": "Nm", "temperature": "degC"}.get(signal, "")
 
 
@@ -265,7 +265,7 @@ def _in_si(signals: dict[str, np.ndarray], units: Mapping[str, str]) -> None:
 
 def _with_unit(signal: str, unit: str, columns: str = "") -> str:
     per = {"qd": "/s", "qd_d": "/s", "qdd_d": "/s2"}.get(signal, "")
-    return f"{signal}{columns} [{unit}{per}]"
+    return f"{signal}{columns} [{f'{unit}{per}' if unit else 'unit not stated'}]"
 
 
 def _sentence(signal: str, columns: dict[str, str], unit: str) -> str:

@@ -61,6 +61,17 @@ def test_a_refusal_names_the_unit_that_was_taken(tmp_path):
         replay([write_csv(tmp_path / "run.csv", names, [t, q, qd, tau])], load_robot("ur5e"))
 
 
+@pytest.mark.parametrize(
+    "named, shown",
+    [("j{}/effort", "unit not stated"), ("motorCurrent{}", "A"), ("torque{}", "Nm"), ("effort{} [A]", "A")],
+)
+def test_a_mere_effort_is_not_shown_as_a_torque_and_a_named_unit_of_time_not_twice(tmp_path, named, shown):
+    t, q, qd, tau = motion(2)
+    names = ["time [s]", *each("q{}", 2), *each("qd{}", 2), *each(named, 2)]
+    _, report = load_bag(write_csv(tmp_path / "run.csv", names, [t, q, qd, tau]))
+    assert report.topic.endswith(f"effort [{shown}]") and "time: time [s]" in report.notes
+
+
 def test_a_clock_that_runs_backwards_is_named(tmp_path):
     t, q, _, tau = motion(2)
     path = write_csv(tmp_path / "run.csv", ["time", "q1", "q2", "tau1", "tau2"], [t[::-1], q, tau])

@@ -50,6 +50,25 @@ def test_late_stamps_of_an_even_clock_are_replaced(seed, with_velocity):
     assert any("replaced by an even clock" in note for note in rec.notes)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("with_velocity", [True, False])
+@pytest.mark.parametrize("share", [0.002, 0.02, 0.1])
+def test_late_stamps_of_an_even_clock_that_lacks_samples_are_replaced(seed, with_velocity, share):
+    """Each sample gets the time of its own tick."""
+    even, late = times(seed)
+    there = np.random.default_rng(seed + 10).random(len(even)) > share
+    rec = recording(log_of(even[there], late[there], with_velocity), "late")
+    t = rec.pieces[0].t
+    np.testing.assert_allclose(t - t[0], even[there] - even[there][0], atol=5e-4)
+    assert any("replaced by an even clock of 10.64 ms" in note and "missing" in note for note in rec.notes)
+
+
+def test_stamps_without_an_even_clock_are_used_as_they_are():
+    uneven = np.cumsum(np.random.default_rng(0).exponential(1 / RATE, 3000))
+    rec = recording(log_of(uneven, uneven, with_velocity=False), "uneven")
+    assert any("used as they are" in note for note in rec.notes) and not any("replaced" in note for note in rec.notes)
+
+
 @pytest.mark.parametrize("cutoff", [4.0, 8.0])
 def test_ends_of_a_piece_are_dropped_as_far_as_the_filter_needs(cutoff):
     """Two periods of the cut-off on either side; acceleration of what is left is right to 1 %."""

@@ -14,14 +14,13 @@ from scipy.spatial import cKDTree
 
 from robot_dynamics_ros.bags import segments
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.clock import regular
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.signals.speeds import SLOW
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
 MIN_SAMPLES = 200
-CLEARLY = 0.8  # of the other clock's inconsistency, from which on uneven stamps are the clock of the motion
-TRAVELS = 0.05  # rad/s, at which a wrong clock shows in the travel of a step
 SPLIT = 0.7  # share of every recording used for identification when there is none for validation
 LATER = 0.2  # s between the two positions of a state, which show its velocity
 EVERY = 0.01, 0.05  # s between states of the identified, and of the held-out motion
@@ -182,49 +181,6 @@ def _piece(part: Log, notes: list[str], begin: float) -> Piece:
     t = regular(part.time, notes, part.q, part.get("qd"))
     extra = {k: v for k, v in part.signals.items() if k not in ("q", "qd", "effort")}
     return Piece(t, part.q, part.get("qd"), part.effort, extra, begin)
-
-
-def regular(t: np.ndarray, notes: list[str], q: np.ndarray, qd: np.ndarray | None) -> np.ndarray:
-    """Times without jitter (N,) [s].
-
-    Clean stamps, with or without missing samples, stay; jittering stamps of a complete log become a straight line.
-    Receive stamps jitter by milliseconds while the controller samples evenly; acceleration needs the latter. Beside q
-    and known qd (N, n) the clock with which dq = qd dt holds better is taken: a controller may sample unevenly.
-    """
-    step = np.diff(t)
-    period = float(np.median(step))
-    multiples = step / period
-    clean = np.abs(multiples - np.round(multiples)) < 0.03
-    if clean.mean() > 0.9 and (multiples > 0.9).mean() > 0.9:
-        return t
-    line = np.polynomial.Polynomial.fit(np.arange(len(t)), t, 1)(np.arange(len(t)))
-    mean = float(line[-1] - line[0]) / (len(t) - 1)
-    if np.abs(line - t).max() < max(3.0 * period, 0.02):
-        if qd is not None and (found := _kept(t, line, q, qd)):
-            notes.append(f"stamps are uneven ({1e3 * np.std(step):.2g} ms): {found}")
-            return t
-        if np.std(step) > 0.05 * mean:
-            notes.append(
-                f"stamps jitter by {1e3 * np.std(step):.2g} ms: replaced by an even clock of {1e3 * mean:.4g} ms"
-            )
-        return line
-    notes.append(f"stamps are uneven ({1e3 * np.std(step):.2g} ms) and samples are missing: used as they are")
-    return t
-
-
-def _kept(t: np.ndarray, line: np.ndarray, q: np.ndarray, qd: np.ndarray) -> str:
-    """Why the stamps t are the clock of the motion and the even clock is not; empty where they are not."""
-    stamped, even = _inconsistency(t, q, qd), _inconsistency(line, q, qd)
-    if not stamped < CLEARLY * even:
-        return ""
-    return f"kept, velocities agree with them to {1e3 * stamped:.2g} mrad and with an even clock to {1e3 * even:.2g}"
-
-
-def _inconsistency(t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> float:
-    """RMS of dq - qd dt (trapezoidal rule) over the steps of all joints in which a joint moves [rad]."""
-    dq, mean = np.diff(q, axis=0), 0.5 * (qd[1:] + qd[:-1])
-    error = (dq - mean * np.diff(t)[:, None])[np.abs(mean) > TRAVELS]
-    return float(np.sqrt(np.mean(error[np.isfinite(error)] ** 2))) if np.isfinite(error).any() else np.inf
 
 
 def set_apart(training: list[Recording], validation: list[Recording]) -> tuple[list[Recording], list[Recording], str]:

@@ -1,0 +1,102 @@
+"""The clock of a recording made regular: stamps that jitter are given to the ticks of an even clock."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.ndimage import median_filter
+
+CLEARLY = 0.8  # of the other clock's inconsistency, from which on uneven stamps are the clock of the motion
+TRAVELS = 0.05  # rad/s, at which a wrong clock shows in the travel of a step
+FOLLOWS = 0.1  # of the lead of each stamp, by which the phase of the even clock follows
+ROUNDS = 10  # in which each stamp is given to the nearest tick of the clock that fits all
+UNSURE = 0.3  # rms jitter over the period, from which on a stamp does not show its tick; evenly spread ones have 0.29
+
+
+def regular(t: np.ndarray, notes: list[str], q: np.ndarray, qd: np.ndarray | None) -> np.ndarray:
+    """Times without jitter (N,) [s].
+
+    Clean stamps, with or without missing samples, stay; jittering ones become those of an even clock. Receive stamps
+    jitter by milliseconds while the controller samples evenly; acceleration and friction before breakaway need the
+    latter. Beside q and known qd (N, n) the clock with which dq = qd dt holds better is taken: a controller may sample
+    unevenly.
+    """
+    step = np.diff(t)
+    period = float(np.median(step))
+    multiples = step / period
+    clean = np.abs(multiples - np.round(multiples)) < 0.03
+    if clean.mean() > 0.9 and (multiples > 0.9).mean() > 0.9:
+        return t
+    if (found := _even(t, period)) is None:
+        notes.append(f"stamps are uneven ({1e3 * np.std(step):.2g} ms) and show no even clock: used as they are")
+        return t
+    line, mean, missing = found
+    jitter = float(np.std(step - np.diff(line)))
+    if qd is not None and (reason := _kept(t, line, q, qd)):
+        notes.append(f"stamps are uneven ({1e3 * jitter:.2g} ms): {reason}")
+        return t
+    if jitter > 0.05 * mean:
+        lost = f", {missing} samples of which are missing" if missing else ""
+        notes.append(f"stamps jitter by {1e3 * jitter:.2g} ms: replaced by an even clock of {1e3 * mean:.4g} ms{lost}")
+    return line
+
+
+def _even(t: np.ndarray, period: float) -> tuple[np.ndarray, float, int] | None:
+    """Times (N,) and period [s] of the even clock nearest to the stamps, and its ticks without a sample; None where
+    there is none. A log is complete unless missing samples explain its stamps clearly better.
+    """
+    most = max(3.0 * period, 0.02)
+    complete, lacking = _line(np.arange(len(t)), t), _lacking(t, period)
+    found = lacking if np.std(t - lacking[0]) < CLEARLY * np.std(t - complete[0]) else complete
+    sure = found is complete or np.std(t - found[0]) < UNSURE * found[1]
+    return found if sure and np.abs(found[0] - t).max() < most else None
+
+
+def _lacking(t: np.ndarray, period: float) -> tuple[np.ndarray, float, int]:
+    """The same of a log that lacks samples."""
+    period = float(t[-1] - t[0]) / max(float(np.round(np.diff(t) / period).sum()), 1.0)
+    ticks = _rising(_ticks(t, period))
+    for _ in range(ROUNDS):
+        line, period, missing = _line(ticks, t)
+        before, ticks = ticks, _rising(ticks + np.round((t - line) / period))
+        if (ticks == before).all():
+            break
+    return line, period, missing
+
+
+def _rising(ticks: np.ndarray) -> np.ndarray:
+    """Ticks (N,) from 0, none of them twice: what was delayed alone, or with those behind it, has the one before."""
+    lost = median_filter(ticks - np.arange(len(ticks)), 5, mode="nearest")
+    lost = np.minimum.accumulate(lost[::-1])[::-1]
+    return lost - lost[0] + np.arange(len(ticks))
+
+
+def _line(ticks: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, float, int]:
+    """Times (N,) of the ticks (N,) of the clock that fits the stamps best, its period [s], and ticks between them."""
+    line = np.polynomial.Polynomial.fit(ticks, t, 1)(ticks)
+    return line, float(line[-1] - line[0]) / float(ticks[-1]), int(ticks[-1]) + 1 - len(t)
+
+
+def _ticks(t: np.ndarray, period: float) -> np.ndarray:
+    """Number (N,) of the tick that each stamp belongs to, by a clock whose phase and period follow the stamps."""
+    numbers, phase = [0.0], float(t[0])
+    for stamp in t[1:].tolist():
+        count = round((stamp - phase) / period)
+        lead = stamp - phase - count * period
+        phase, period = stamp - (1.0 - FOLLOWS) * lead, period + 0.25 * FOLLOWS**2 * lead
+        numbers.append(numbers[-1] + count)
+    return np.array(numbers)
+
+
+def _kept(t: np.ndarray, line: np.ndarray, q: np.ndarray, qd: np.ndarray) -> str:
+    """Why the stamps t are the clock of the motion and the even clock is not; empty where they are not."""
+    stamped, even = _inconsistency(t, q, qd), _inconsistency(line, q, qd)
+    if not stamped < CLEARLY * even:
+        return ""
+    return f"kept, velocities agree with them to {1e3 * stamped:.2g} mrad and with an even clock to {1e3 * even:.2g}"
+
+
+def _inconsistency(t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> float:
+    """RMS of dq - qd dt (trapezoidal rule) over the steps of all joints in which a joint moves [rad]."""
+    dq, mean = np.diff(q, axis=0), 0.5 * (qd[1:] + qd[:-1])
+    error = (dq - mean * np.diff(t)[:, None])[np.abs(mean) > TRAVELS]
+    return float(np.sqrt(np.mean(error[np.isfinite(error)] ** 2))) if np.isfinite(error).any() else np.inf

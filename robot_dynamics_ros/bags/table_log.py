@@ -156,8 +156,8 @@ def _named(
             raise DataError(f"{path}: {error}") from None
     if log.n_joints != len(joint_names):
         raise DataError(
-            f"{path}: columns of {log.n_joints} joints, the robot has {len(joint_names)}: choose them with "
-            "robot-dynamics import --map q=FIRST..LAST"
+            f"{path}: columns of {log.n_joints} joints, the robot has {len(joint_names)}: check --robot, or "
+            "choose them with robot-dynamics import --map q=FIRST..LAST"
         )
     report.notes.append(f"columns are numbered: joints are {', '.join(joint_names)} in this order")
     return Log(joint_names, log.stamp_ns, log.signals)

@@ -179,11 +179,17 @@ def _serial_joints(path: Path, model: Any) -> list[int]:
         if parent != i - 1:
             siblings = " and ".join(model.names[k] for k in range(1, model.njoints) if model.parents[k] == parent)
             where = "the root" if parent == 0 else f"joint {model.names[parent]}"
-            message = (
-                f"branches after {where} into {siblings}; name the last link of the arm (--tip LINK, in Python tip=...)"
-            )
-            raise ConfigError(str(path), "", message)
+            name = "name the last link of the arm (--tip LINK, in Python tip=...)"
+            links = f"; {where} moves {', '.join(_links_at(model, parent))}" if parent else ""
+            raise ConfigError(str(path), "", f"branches after {where} into {siblings}; {name}{links}")
     return list(range(1, model.njoints))
+
+
+def _links_at(model: Any, joint: int) -> list[str]:
+    """Links that a joint carries without another moving joint between."""
+    import pinocchio
+
+    return [frame.name for frame in model.frames if frame.type == pinocchio.BODY and frame.parentJoint == joint]
 
 
 def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]) -> None:
@@ -192,7 +198,8 @@ def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]
         joint = by_name[name]
         if joint.get("type") not in ("revolute", "continuous"):
             kind = f"is {joint.get('type')}: only revolute and continuous joints are supported"
-            message = f"{kind}; --tip LINK (in Python tip=...) ends the arm at a link before it"
+            ends = "--tip LINK (in Python tip=...) ends the arm at a link before it"
+            message = f"{kind}; {ends if name != names[0] else 'let the URDF begin at the link that it moves'}"
             raise ConfigError(str(path), f"joint {name}", message)
         origin = joint.find("origin")
         far = max((abs(float(x)) for x in origin.get("xyz", "").split()), default=0.0) if origin is not None else 0.0

@@ -101,7 +101,7 @@ def gripper(rng):
 
 def test_tip_picks_the_arm_out_of_a_tree(tmp_path):
     path = written(tmp_path, arm(3, 1) + gripper(np.random.default_rng(4)))
-    with pytest.raises(ConfigError, match=r"branches after joint j2 into slide_a and slide_b; .*tip="):
+    with pytest.raises(ConfigError, match=r"into slide_a and slide_b; .*tip=.*; joint j2 moves l2, .*hand$"):
         RobotModel.from_urdf(path)
     ours = RobotModel.from_urdf(path, tip="hand")
     assert ours.joint_names == ("j0", "j1", "j2")
@@ -123,6 +123,7 @@ def test_load_takes_a_urdf(tmp_path):
 GOOD = arm(2, 1)
 MASSLESS = '<link name="a"><inertial><mass value="two"/></inertial></link>'
 SLIDE = link("s") + joint("slide", "prismatic", "l1", "s")
+RAIL = link("floor") + joint("rail", "prismatic", "floor", "base") + GOOD
 MIMIC = link("s") + joint("m", "revolute", "l1", "s", extra='<mimic joint="j0"/>')
 
 
@@ -146,6 +147,7 @@ WRONG = {
     "nameless joint": (robot(GOOD + joint("", "fixed", "l1", "l0")), "a joint has no name"),
     "bad origin": (robot(GOOD.replace("0.4 0.5 0.6", "0 nan 0")), "joint f0: origin rpy"),
     "prismatic": (robot(GOOD + SLIDE), "joint slide: is prismatic.*--tip LINK"),
+    "rail": (robot(RAIL), "joint rail: is prismatic.*let the URDF begin at the link"),
     "no joints": (robot(link("a")), "has 0 moving joints"),
     "too long": (robot(arm(17, 1)), "has 17 moving joints"),
     "mimic": (robot(GOOD + MIMIC), "joint m: mimics"),

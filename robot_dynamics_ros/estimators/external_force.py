@@ -187,12 +187,13 @@ class ForceStage(Stage):
     def payload_message(self) -> str:
         """What is known about a lasting torque, for diagnostics; empty when there is none."""
         held, verdict = self.core.payload_held, self.core.payload_verdict
+        looks = "a lasting torque looks like a"
         if held or verdict == PayloadVerdict.payload:
             mass, *moment = self.core.payload_error
             com = ", ".join(f"{m:.3f}" for m in moment)
             off = f"{mass:+.2f} +- {self.core.payload_mass_std:.2f} kg off the configured one (first moment {com} kg m)"
-            return f"a payload {off} is taken off the external torque" if held else f"looks like a payload {off}"
-        return "looks like a bias of the torque sensors" if verdict == PayloadVerdict.bias else ""
+            return f"a payload {off} is taken off the external torque" if held else f"{looks} payload {off}"
+        return f"{looks} bias of the measured torques" if verdict == PayloadVerdict.bias else ""
 
     def answer_payload(self, answer: PayloadAnswer) -> str:
         """Keep a recognised payload, refuse any, or judge anew; what holds then, in words.

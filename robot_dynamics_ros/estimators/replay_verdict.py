@@ -36,7 +36,8 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
     elif against is None:
         doubts = _doubts(result, summary)
         guessed = "" if known else f"Friction of {robot} was not identified: the force is a rough one."
-        reasons = [text for text in (guessed, summary["payload_or_bias"], *doubts) if text]
+        lasting = summary["payload_or_bias"]
+        reasons = [text for text in (guessed, lasting and f"{lasting[0].upper()}{lasting[1:]}.", *doubts) if text]
         levels.append("fair" if reasons else "good")
     else:
         covered = np.nanmin([against.figures[f"within_2_{state}"] for state in STATES])

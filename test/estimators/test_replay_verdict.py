@@ -59,6 +59,11 @@ def test_estimates_that_cannot_be_trusted_are_no_force(free):
     assert said["level"] == "bad" and said["next"].startswith(AGAIN)
 
 
+def test_a_lasting_torque_is_a_sentence_of_its_own(free):
+    said = verdict_of(free, payload_or_bias="a lasting torque looks like a bias of the measured torques")
+    assert said["level"] == "fair" and "A lasting torque looks like a bias of the measured torques." in said["verdict"]
+
+
 def test_a_payload_beyond_the_robots_is_a_doubt(free):
     free.robot = UR5E.with_updates({"payload.mass": 50.0})
     said = verdict_of(free)

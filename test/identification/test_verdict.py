@@ -21,6 +21,13 @@ def said(result):
     return judged(result)["verdict"]
 
 
+def test_a_short_recording_is_named_where_a_joint_would_gain_by_another(result, other):
+    other["training"]["bags"] = [other["training"]["bags"][0] | {"duration": 14.0}]
+    assert not any("14 s" in text for text in said(other))
+    other["validation"]["r2"][0] = 0.6
+    assert "It was identified from 14 s: record 30 s or more." in said(other)
+
+
 def grade(result):
     return judged(result)["level"]
 
@@ -43,6 +50,7 @@ def test_a_mean_below_zero_is_put_in_words(result, other):
     assert "explains nothing" in " ".join(said(other)) and "-11789" not in " ".join(said(other))
     other["validation"]["mean_r2"] = -51.72
     assert "-5172" not in " ".join(said(other))
+    assert "causal filters" not in " ".join(said(other))  # whose fault it is not where nothing is explained
     assert grade(other) == "bad" and grade(result) == "good"
 
 

@@ -15,6 +15,7 @@ from robot_dynamics_ros.verdict import DEVIATION, cell, level_of, matrix, times,
 BOUNDS = (0.93, 0.8)  # R2 on held-out data of what noise leaves explainable, from which on a file is good, and fair
 KNOWN = 0.5  # R2 below which nobody knows whether noise or the model is left
 LIMITED = 0.97  # share of what noise leaves explainable, from which on no other recording improves a joint
+SHORT = 20.0  # s of all recordings that are identified from, of which 30 s leave 21 beside the part to validate on
 SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its samples
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
 LIVE_MORE = 1.5  # times the error of the identification's filters, from which on that of the live nodes is said
@@ -82,7 +83,9 @@ def _next_recording(result: dict[str, Any]) -> list[str]:
     """What to record for the joints that another recording would improve; nothing where noise alone is left."""
     v, names, rate = result["validation"], result["joint_names"], min(b["rate"] for b in result["training"]["bags"])
     weak = [n for n, share in zip(names, explained(v), strict=True) if share < LIMITED]
-    words = []
+    words, duration = [], sum(b["duration"] for b in result["training"]["bags"])
+    if weak and duration < SHORT:
+        words.append(f"It was identified from {duration:.0f} s: record 30 s or more.")
     if rate < SLOW:
         words.append(f"It was recorded at {rate:.0f} Hz: record at 100 Hz or more, or reversals lie between samples.")
     if weak and any("weak excitation" in w for w in result["warnings"]):
@@ -130,7 +133,7 @@ def _except(result: dict[str, Any]) -> str:
         if None not in (ours, theirs) and ours < theirs - 1e-3:
             worse.append(f"mean R2 ({ours:.3f} against {theirs:.3f})")
         if worse:
-            found.append(f"{' and '.join(worse)} worse than with {text}")
+            found.append(f"{', '.join(worse)} worse than with {text}")
     return "; ".join(found)
 
 
@@ -159,9 +162,9 @@ def _typical(ratio: np.ndarray) -> float:
 
 
 def _live(v: dict[str, Any], names: list[str], unit: str) -> list[str]:
-    """Where the causal filters of the live nodes cost much, a sentence about it."""
+    """Where the causal filters of the live nodes cost much of what is explained, a sentence about it."""
     live = v.get("live_nodes")
-    if not live or live["mean_r2"] is None or v["mean_r2"] is None:
+    if not live or live["mean_r2"] is None or (v["mean_r2"] or 0.0) <= 0.0:
         return []
     if v["mean_r2"] - live["mean_r2"] < LIVE_LOSS:
         rows = zip(names, _floats(live["rmse"]), _floats(v["rmse"]), strict=True)
@@ -197,9 +200,8 @@ def _rest(v: dict[str, Any], names: list[str]) -> list[str]:
     odd = [n for n, m, r, k in zip(names, moving, rest, samples, strict=True) if k > 100 and r > 2 * m]
     if not odd:
         return []
-    return [
-        f"At rest the error of {', '.join(odd)} is more than twice that of motion: stiction holds them within its band."
-    ]
+    holds = f"stiction holds {'it' if len(odd) == 1 else 'them'} within its band"
+    return [f"At rest the error of {', '.join(odd)} is more than twice that of motion: {holds}."]
 
 
 def _floats(values: list[float | None]) -> np.ndarray:

@@ -149,6 +149,7 @@ class ForceStage(Stage):
 
     def __init__(self) -> None:
         self.frame_id = ""  # of framed_wrench
+        self.notes: list[str] = []
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot; an earlier tare is forgotten, which reset() keeps. parameters: CONSTANTS among them.
@@ -158,6 +159,9 @@ class ForceStage(Stage):
         p = resolve(self.parameters + CONSTANTS, parameters, self.name)
         frame, frame_id = wrench_frame(robot, p["frame_id"])
         self.core = _core.ExternalForce(robot.chain(), frame=frame, **core_arguments(robot, p))
+        why = "kinematics.tool.expected_moment is 0" if robot.n_joints >= 6 else "there are fewer than six joints"
+        none = expected_moment(robot, p["expected_moment"]) == 0.0
+        self.notes = [f"{robot.name}: moments at the TCP are not estimated, they are taken as zero: {why}"] * none
         self.frame_id = frame_id
         self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / DRIFT
 

@@ -82,7 +82,9 @@ def _contact_force(robot: RobotFile) -> Capability:
         missing.append("drives.torque_constant")
     if missing:
         return Capability(False, f"{', '.join(missing)} unknown")
-    return Capability(True, "from " + ("joint torque" if robot.drives.torque_side == "link" else "motor torque"))
+    source = "joint torque" if robot.drives.torque_side == "link" else "motor torque"
+    moments = "" if robot.n_joints >= 6 else ", without moments (fewer than six joints)"
+    return Capability(True, f"from {source}{moments}")
 
 
 def _known(robot: RobotFile, what: str) -> bool:

@@ -175,7 +175,9 @@ def test_a_tool_that_bears_no_moment_leaves_all_of_the_torque_to_the_force():
     cup, std = UR5E.with_updates({"kinematics.tool.expected_moment": 0.0}), []
     for arm, given in ((UR5E, 0.0), (cup, 0.0), (cup, 1.5)):
         log = measured(still(seconds=2.0), FORCE_ONLY)
-        Pipeline(arm, {"force": {"expected_moment": given}}).run(log)
+        pipeline = Pipeline(arm, {"force": {"expected_moment": given}})
+        pipeline.run(log)
+        assert any("moments at the TCP are not estimated" in x for x in pipeline.notes) == (given == 0.0 and arm is cup)
         std.append(log.external_wrench_std[-1, :3])
         assert (log.external_wrench[:, 3:] == 0).all() == (given == 0.0 and arm is cup)
     assert (std[1] < std[0]).all()

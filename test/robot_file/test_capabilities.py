@@ -52,6 +52,12 @@ def test_a_field_switches_its_capability(path, value, capability, tmp_path):
     assert capabilities(load_robot(write(tmp_path, changed(path, value))))[capability].ok
 
 
+def test_an_arm_of_fewer_than_six_joints_shows_a_force_without_moments(tmp_path):
+    two = load_robot(write(tmp_path, changed(("name",), "two")))
+    assert "without moments" in str(capabilities(two)["contact force"])
+    assert "moments" not in str(capabilities(load_robot("ur5e"))["contact force"])
+
+
 def test_gaps_and_estimates_are_listed(tmp_path):
     raw = changed(("drives", "torque_constant"), [10.0, None])
     raw["kinematics"]["joints"][1]["d"] = None

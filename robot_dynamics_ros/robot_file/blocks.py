@@ -24,6 +24,10 @@ class SourcedBlock(Block):
 
     source: n.Source = Field(description="key into sources, or a mapping field -> key covering every known field")
 
+    def sources_with(self, fields: Iterable[str], key: str) -> dict[str, str]:
+        """`source` by field, that of `fields` being `key`."""
+        return self.source | dict.fromkeys(fields, key)
+
 
 class Frame(Block):
     """A constant placement: rotation Rz(yaw) Ry(pitch) Rx(roll), then the translation, both in the parent frame."""
@@ -162,10 +166,6 @@ class Drives(SourcedBlock):
         default=None, description="n x n where motors are coupled: q = coupling * (motor angle / gear_ratio)"
     )
     torque_command: TorqueCommand = Field(default=TorqueCommand(available=False), description="torque interface")
-
-    def sources_with(self, fields: Iterable[str], key: str) -> dict[str, str]:
-        """`source` by field, that of `fields` being `key`."""
-        return self.source | dict.fromkeys(fields, key)
 
 
 class Limits(SourcedBlock):

@@ -78,6 +78,7 @@ def test_the_written_file_keeps_gains_with_their_deviations(robot):
     """And whoever reads the file has them: a decision about another log, a payload."""
     robot = identified_robot(robot[3])
     K, std = robot.array("drives.torque_constant"), robot.array("drives.torque_constant_std")
+    assert robot.drives.source["torque_constant"].startswith("payload_of_")  # not of the last identification
     assert np.all(std[1:3] < 0.05 * K[1:3]) and np.all(std > 0)
     zero, one = np.zeros(6), np.ones(6)
     evidence = Evidence(one, zero, one, zero, one, zero, one, zero, zero, one, one, one)

@@ -45,6 +45,7 @@ def test_a_tilted_base_is_found_with_masses_that_are_wrong_and_an_upright_one_is
 def test_an_axis_of_the_base_is_taken_where_the_direction_may_be_one():
     found, _ = mounted(UR5E, motion(UR5E, TRUTH, [STANDARD, 0.0, 0.0]), TORQUE)
     np.testing.assert_allclose(found.gravity, [STANDARD, 0.0, 0.0])
+    assert "the effort of the recordings shows" in found.sources[found.kinematics.source["gravity"]]
 
 
 def test_an_effort_of_the_other_sign_is_no_ceiling():

@@ -100,8 +100,10 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
         fields["effort"]["residual_inertia"] = np.nan_to_num(found.rotor).tolist()
     if found.rotor_included and robot.drives.torque_side == "motor":
         fields["rotor_inertia"] = np.maximum(np.nan_to_num(found.rotor), 0.0)
-    if effort.kind == "current":
-        fields["torque_constant"] = np.abs(effort.scale)
+    constants = np.abs(effort.scale)
+    given = robot.has("drives.torque_constant") and np.allclose(constants, robot.array("drives.torque_constant"))
+    if effort.kind == "current" and not given:
+        fields["torque_constant"] = constants
         known = np.isfinite(effort.scale_std).all() and (effort.scale_std > 0).all()
         fields["torque_constant_std"] = effort.scale_std if known else None
     sources = robot.drives.sources_with(fields, key)

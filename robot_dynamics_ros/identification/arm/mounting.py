@@ -18,6 +18,7 @@ PLAUSIBLE = (0.3, 4.0)  # estimated over standard gravity: masses may be off, un
 TILT = np.deg2rad(0.5)  # deviation of the direction that all joints share: few joints may agree by chance
 SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of freedom of six joints
 JOINTS, SAMPLES = 3, 100  # that the direction is taken from at least; sliding samples of each
+SOURCE = "identified_gravity"  # key of the robot file
 ROUNDS = 20  # of direction and effort per Nm in turn, where torque constants are unknown
 
 Normal = tuple[np.ndarray, np.ndarray]  # equations H (3, 3), h (3,) of one joint: H g = h
@@ -53,7 +54,9 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     gravity = np.round(STANDARD * direction, 6) + 0.0  # no -0
     shown = ", ".join(f"{x:.2f}" for x in gravity)
     text = f"gravity acts along [{shown}] m/s2 in the base frame, not as the robot file says: used"
-    return robot.with_updates({"kinematics.gravity": gravity}), text
+    sources = robot.kinematics.sources_with(["gravity"], SOURCE)
+    updates = {"kinematics.gravity": gravity, "kinematics.source": sources}
+    return robot.with_updates(updates, {SOURCE: "direction that the effort of the recordings shows"}), text
 
 
 def _another(

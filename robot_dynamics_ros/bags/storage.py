@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
+from robot_dynamics_ros.bags.live_writer import MAGIC
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.verdict import word
 
 MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
 Wrap = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, text, total -> items
@@ -104,8 +106,22 @@ def read_topics(path: Path, types: Iterable[str], progress: Wrap | None = None) 
         try:
             _read_file(part, wanted, topics, progress)
         except Exception as error:  # storage back ends raise their own, sqlite's, struct's and zstd's errors
-            raise DataError(f"{part}: cannot be read as a bag, truncated or not a bag ({_line(error)})") from error
+            text = f"{part}: cannot be read as a bag, truncated or not a bag ({_line(error)})"
+            raise DataError(f"{text}{_recovery(part)}") from error
     return topics
+
+
+def _recovery(path: Path) -> str:
+    """What may bring back a bag that was cut: of an mcap file or a directory of such files, else nothing."""
+    files = sorted(path.glob("*.mcap")) if path.is_dir() else [path]
+    if not files or not all(_begins_as_mcap(file) for file in files):
+        return ""
+    return f"; what is left of it: robot-dynamics record --recover {word(path)} --out NEW"
+
+
+def _begins_as_mcap(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def _line(error: Exception) -> str:

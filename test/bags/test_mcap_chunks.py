@@ -6,6 +6,7 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader, StorageP
 from rosbags.typesys import Stores, get_typestore
 
 from robot_dynamics_ros.bags import storage
+from robot_dynamics_ros.bags.live_writer import recover
 from robot_dynamics_ros.errors import DataError
 
 TYPES = get_typestore(Stores.ROS2_HUMBLE)
@@ -58,3 +59,17 @@ def test_a_record_beyond_its_chunk_is_refused(tmp_path):
     file.write_bytes(bytes(data))
     with pytest.raises(DataError, match="truncated or not a bag"):
         storage.read_topics(bag, [STRING])
+
+
+def test_a_file_that_was_cut_names_what_brings_it_back(tmp_path):
+    bag = written(tmp_path / "bag", False, np.arange(200))
+    (whole,) = bag.glob("*.mcap")
+    cut, text = tmp_path / "cut.mcap", tmp_path / "text.mcap"
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    text.write_text("no bag")
+    with pytest.raises(DataError, match=r"record --recover .*cut\.mcap --out"):
+        storage.read_topics(cut, [STRING])
+    with pytest.raises(DataError) as error:
+        storage.read_topics(text, [STRING])
+    assert "--recover" not in str(error.value)
+    assert recover(cut, tmp_path / "new")["/flag"] > 10

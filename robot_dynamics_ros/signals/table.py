@@ -119,7 +119,7 @@ def joint_columns(present: Sequence[str], wanted: Sequence[str], aliases: Mappin
         count = names.count(joint)
         if count != 1:
             what = "missing" if count == 0 else f"present {count} times"
-            raise DataError(
-                f"joint {joint!r} is {what}; the data names {', '.join(shown([repr(name) for name in present]))}"
-            )
+            recorded = ", ".join(shown([repr(name) for name in present]))
+            other = "; kinematics.joints of a robot file takes other names as aliases" if count == 0 else ""
+            raise DataError(f"joint {joint!r} is {what}; the data names {recorded}{other}")
     return [names.index(joint) for joint in wanted]

@@ -2,6 +2,8 @@
 flipped; gains from gravity carry a standard deviation.
 """
 
+import re
+
 import numpy as np
 import pytest
 from force_bench import POSE, measured, moving, through
@@ -51,6 +53,15 @@ def test_a_gravity_slope_of_one_wrist_alone_flips_nothing(slope):
     assert found.slope[WRIST] == pytest.approx(slope, abs=0.1) and (found.scale == 1).all()
     decision = effort_decision(with_effort(effort), ROBOT)  # the same verdict in replay
     assert (decision.signs == 1).all() and not decision.refused
+
+
+def test_torque_constants_that_the_masses_give_are_a_warning_with_what_finds_them():
+    constants = np.array([13.0, 13.0, 13.0, 9.0, 9.0, 9.0])
+    unknown = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": None})
+    given = unknown.with_updates({"drives.torque_constant": constants})
+    text = r"their deviation, and that of forces, is \d+ to \d+ %.*mass=KG"
+    assert any(re.search(text, warning) for warning in semantics(LOG.effort / constants, unknown).warnings)
+    assert not any("masses" in warning for warning in semantics(LOG.effort / constants, given).warnings)
 
 
 @pytest.mark.parametrize("joint", range(6))

@@ -110,12 +110,23 @@ def _found(robot: RobotFile, decision: Decision) -> EffortMeaning:
     if meaning.unit == "Nm":
         text = f"effort is a torque in Nm (effort over gravity torque: {found})"
         return _semantics(robot, decision, meaning, (text,))
-    source = "the robot file" if robot.has("drives.torque_constant") else "gravity (the masses of the robot file)"
+    given = robot.has("drives.torque_constant")
+    source = "the robot file" if given else "gravity (the masses of the robot file)"
     shown = ", ".join(f"{1 / g:.3g} +- {s / g**2:.2g}" for g, s in zip(decision.gain, decision.gain_std, strict=True))
     known = declared(robot).same_as(meaning)
     is_a = "is a current in A, as the robot file declares" if known else "looks like a current in A"
     text = f"effort {is_a} (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/A"
-    return _semantics(robot, decision, meaning, (text,), () if known else (text,))
+    warnings = () if known else (text,)
+    return _semantics(robot, decision, meaning, (text,), warnings if given else (*warnings, _of_masses(decision)))
+
+
+def _of_masses(decision: Decision) -> str:
+    """A warning: constants that nobody has measured scale every force."""
+    share = 100 * decision.gain_std / decision.gain
+    return (
+        "torque constants come from the masses of the robot file: their deviation, and that of forces, is "
+        f"{share.min():.0f} to {share.max():.0f} %; a run with a known mass finds them (--payload-from BAG,mass=KG)"
+    )
 
 
 def _semantics(

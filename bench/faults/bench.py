@@ -130,9 +130,9 @@ class Bench(ABC):
         self.run(0.15)
         return bool(self.records[-1]["run"]) or self.loop.enabled == EnableResult.done
 
-    def off_within(self, seconds: float, reason: GuardReason | None = None) -> str:
-        """Require no torque within so many seconds from now, latched; returns how long it took."""
-        text = self.torque_ends(self.observe()[0], seconds)
+    def off_within(self, seconds: float, reason: GuardReason | None = None, begin: float | None = None) -> str:
+        """Require no torque within so many seconds from `begin` (None: now), latched; returns how long it took."""
+        text = self.torque_ends(self.observe()[0] if begin is None else begin, seconds)
         self.stays_off(reason)
         return text
 

@@ -20,8 +20,7 @@ def second_publisher(_: int) -> str:
         bench.enable()
         begin = bench.now
         other = bench.node.create_publisher(bench.message, "robot_dynamics/joint_torque_command", 1)
-        text = bench.torque_ends(begin, WATCHED + RAMP + NODE)
-        bench.stays_off()
+        text = bench.off_within(WATCHED + RAMP + NODE, begin=begin)
         bench.node.destroy_publisher(other)
         return text
 
@@ -31,9 +30,7 @@ def nan_command(_: int) -> str:
         bench.enable()
         begin = bench.now
         bench.torque = np.array([0, np.nan, 0, 0, 0, 0])
-        text = bench.torque_ends(begin, NODE)
-        bench.stays_off()
-        return text
+        return bench.off_within(NODE, begin=begin)
 
 
 def commander_gone(_: int) -> str:
@@ -41,9 +38,7 @@ def commander_gone(_: int) -> str:
         bench.enable()
         begin = bench.now
         bench.torque = None
-        text = bench.torque_ends(begin, LATE + RAMP + NODE)
-        bench.stays_off()
-        return text
+        return bench.off_within(LATE + RAMP + NODE, begin=begin)
 
 
 def commander_killed(_: int) -> str:
@@ -58,9 +53,7 @@ def commander_killed(_: int) -> str:
             begin = bench.now
             commander.kill()
             commander.wait()
-        text = bench.torque_ends(begin, LATE + RAMP + NODE)
-        bench.stays_off()
-        return text
+        return bench.off_within(LATE + RAMP + NODE, begin=begin)
 
 
 def protective_stop(_: int) -> str:
@@ -105,9 +98,7 @@ def dead_man(_: int) -> str:
         require(bench.torque_mode, "lost although it was held")
         begin = bench.now
         timer.cancel()
-        text = bench.torque_ends(begin, TIMEOUT + 0.05 + RAMP + NODE)
-        bench.stays_off()
-        return text
+        return bench.off_within(TIMEOUT + 0.05 + RAMP + NODE, begin=begin)
 
 
 def node_killed(_: int) -> str:

@@ -18,18 +18,14 @@ def silent_server(_: int) -> str:
     with SocketBench() as bench:
         begin = bench.now
         bench.simulation.command("stall", seconds=0.3)
-        text = bench.torque_ends(begin + 0.3, 0.0)
-        bench.stays_off()
-        return text + " of the stall"
+        return bench.off_within(0.0, begin=begin + 0.3) + " of the stall"
 
 
 def emergency_stop(_: int) -> str:
     with SocketBench() as bench:
         begin = bench.now
         bench.simulation.command("emergency_stop")
-        text = bench.torque_ends(begin, 0.0)
-        bench.stays_off(GuardReason.robot_stopped)
-        return text
+        return bench.off_within(0.0, GuardReason.robot_stopped, begin)
 
 
 def process_killed(_: int) -> str:

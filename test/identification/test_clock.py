@@ -63,6 +63,16 @@ def test_late_stamps_of_an_even_clock_that_lacks_samples_are_replaced(seed, with
     assert any("replaced by an even clock of 10.64 ms" in note and "missing" in note for note in rec.notes)
 
 
+@pytest.mark.parametrize("jitter", [1e-4, 4e-4])
+def test_stamps_of_a_complete_log_may_wander_by_more_than_a_sample(jitter):
+    """As the host's clock is slewed; no sample is said to be missing."""
+    even = np.arange(0, 60, 1e-3)
+    late = even + 3e-3 * np.sin(0.15 * even) + np.random.default_rng(0).uniform(-jitter, jitter, len(even))
+    rec = recording(log_of(even, late, with_velocity=False), "late")
+    np.testing.assert_allclose(np.diff(rec.pieces[0].t), 1e-3, rtol=1e-3)
+    assert not any("missing" in note for note in rec.notes)
+
+
 def test_stamps_without_an_even_clock_are_used_as_they_are():
     uneven = np.cumsum(np.random.default_rng(0).exponential(1 / RATE, 3000))
     rec = recording(log_of(uneven, uneven, with_velocity=False), "uneven")

@@ -42,24 +42,28 @@ def regular(t: np.ndarray, notes: list[str], q: np.ndarray, qd: np.ndarray | Non
 
 def _even(t: np.ndarray, period: float) -> tuple[np.ndarray, float, int] | None:
     """Times (N,) and period [s] of the even clock nearest to the stamps, and its ticks without a sample; None where
-    there is none. A log is complete unless missing samples explain its stamps clearly better.
+    there is none. A log is complete unless missing samples explain its stamps clearly better, and surely.
     """
     most = max(3.0 * period, 0.02)
     complete, lacking = _line(np.arange(len(t)), t), _lacking(t, period)
-    found = lacking if np.std(t - lacking[0]) < CLEARLY * np.std(t - complete[0]) else complete
-    sure = found is complete or np.std(t - found[0]) < UNSURE * found[1]
-    return found if sure and np.abs(found[0] - t).max() < most else None
+    jitter = np.std(t - lacking[0])
+    clearly = jitter < min(CLEARLY * np.std(t - complete[0]), UNSURE * lacking[1])
+    found = lacking if clearly else complete
+    return found if np.abs(found[0] - t).max() < most else None
 
 
 def _lacking(t: np.ndarray, period: float) -> tuple[np.ndarray, float, int]:
-    """The same of a log that lacks samples."""
+    """The same of a log that lacks samples, if the clock that follows the stamps finds any missing: the stamps of a
+    complete log may wander off a straight line by more than a tick.
+    """
     period = float(t[-1] - t[0]) / max(float(np.round(np.diff(t) / period).sum()), 1.0)
     ticks = _rising(_ticks(t, period))
-    for _ in range(ROUNDS):
-        line, period, missing = _line(ticks, t)
+    line, period, missing = _line(ticks, t)
+    for _ in range(ROUNDS if missing else 0):
         before, ticks = ticks, _rising(ticks + np.round((t - line) / period))
         if (ticks == before).all():
             break
+        line, period, missing = _line(ticks, t)
     return line, period, missing
 
 

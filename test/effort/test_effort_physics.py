@@ -55,13 +55,14 @@ def test_a_gravity_slope_of_one_wrist_alone_flips_nothing(slope):
     assert (decision.signs == 1).all() and not decision.refused
 
 
-def test_torque_constants_that_the_masses_give_are_a_warning_with_what_finds_them():
+@pytest.mark.parametrize("asked", ["auto", "current"])
+def test_torque_constants_that_the_masses_give_are_a_warning_with_what_finds_them(asked):
     constants = np.array([13.0, 13.0, 13.0, 9.0, 9.0, 9.0])
     unknown = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": None})
     given = unknown.with_updates({"drives.torque_constant": constants})
     text = r"their deviation, and that of forces, is \d+ to \d+ %.*mass=KG"
-    assert any(re.search(text, warning) for warning in semantics(LOG.effort / constants, unknown).warnings)
-    assert not any("masses" in warning for warning in semantics(LOG.effort / constants, given).warnings)
+    assert any(re.search(text, warning) for warning in semantics(LOG.effort / constants, unknown, asked).warnings)
+    assert not any("masses" in warning for warning in semantics(LOG.effort / constants, given, asked).warnings)
 
 
 @pytest.mark.parametrize("joint", range(6))

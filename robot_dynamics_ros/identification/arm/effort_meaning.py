@@ -110,14 +110,12 @@ def _found(robot: RobotFile, decision: Decision) -> EffortMeaning:
     if meaning.unit == "Nm":
         text = f"effort is a torque in Nm (effort over gravity torque: {found})"
         return _semantics(robot, decision, meaning, (text,))
-    given = robot.has("drives.torque_constant")
-    source = "the robot file" if given else "gravity (the masses of the robot file)"
+    source = "the robot file" if robot.has("drives.torque_constant") else "gravity (the masses of the robot file)"
     shown = ", ".join(f"{1 / g:.3g} +- {s / g**2:.2g}" for g, s in zip(decision.gain, decision.gain_std, strict=True))
     known = declared(robot).same_as(meaning)
     is_a = "is a current in A, as the robot file declares" if known else "looks like a current in A"
     text = f"effort {is_a} (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/A"
-    warnings = () if known else (text,)
-    return _semantics(robot, decision, meaning, (text,), warnings if given else (*warnings, _of_masses(decision)))
+    return _semantics(robot, decision, meaning, (text,), () if known else (text,))
 
 
 def _of_masses(decision: Decision) -> str:
@@ -140,6 +138,8 @@ def _semantics(
     """Scales from the decision's gains and signs, or with the sign of the robot file."""
     e, sign = decision.evidence, float(robot.drives.effort.sign)
     gain, std = _known_gains(decision, meaning, robot)
+    if meaning.unit == "A" and not robot.has("drives.torque_constant"):
+        warnings = (*warnings, _of_masses(decision))
     signs = decision.signs if signed else np.full(robot.n_joints, sign)
     if signed:
         doubts = tuple(text for text in (_reversed(signs, robot.joint_names), decision.warning) if text)

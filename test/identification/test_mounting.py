@@ -86,10 +86,10 @@ def test_a_tilt_that_few_joints_may_agree_on_by_chance_is_left():
 CONSTANTS = np.array([21.0, 18.0, 16.0, 9.5, 9.0, 7.0])  # Nm/A
 
 
-@pytest.mark.parametrize("known", [None, CONSTANTS])
+@pytest.mark.parametrize("known", [None, CONSTANTS, CONSTANTS * [0.7, 1.3, 0.7, 1.3, 0.7, 1.3]])
 @pytest.mark.parametrize("tilt", [0.0, 90.0, 180.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_wall_shows_in_currents_with_and_without_torque_constants(known, tilt, seed):
+def test_a_wall_shows_in_currents_without_torque_constants_and_with_wrong_ones(known, tilt, seed):
     gravity = Rotation.from_rotvec(np.deg2rad(tilt) * np.array([0.8, 0.6, 0.0])).apply([0.0, 0.0, -STANDARD])
     robot = UR5E.with_updates({"drives.effort.unit": "A", "drives.torque_constant": known})
     one = motion(UR5E, TRUTH, gravity, seed)

@@ -19,7 +19,7 @@ TILT = np.deg2rad(0.5)  # deviation of the direction that all joints share: few 
 SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of freedom of six joints
 JOINTS, SAMPLES = 3, 100  # that the direction is taken from at least; sliding samples of each
 SOURCE = "identified_gravity"  # key of the robot file
-ROUNDS = 20  # of direction and effort per Nm in turn, where torque constants are unknown
+ROUNDS = 20  # of direction and effort per Nm in turn, of a current
 
 Normal = tuple[np.ndarray, np.ndarray]  # equations H (3, 3), h (3,) of one joint: H g = h
 
@@ -27,8 +27,8 @@ Normal = tuple[np.ndarray, np.ndarray]  # equations H (3, 3), h (3,) of one join
 def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFile, str]:
     """The robot with the gravity that its effort shows, and a sentence; unchanged where the file's direction fits.
 
-    meaning: what the effort is taken as. Of a current without torque constants each joint has an effort per Nm of its
-    own, found with the direction.
+    meaning: what the effort is taken as. Of a current each joint has an effort per Nm of its own, found with the
+    direction: torque constants that are 10 % off would turn it by several degrees.
 
     The direction is the least-squares one of all joints with the masses of the robot file, its deviation the jackknife
     over the joints (Efron & Stein 1981): their masses are wrong independently. Another direction than the file's must
@@ -39,13 +39,10 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     size = float(np.linalg.norm(declared))
     if size < 1e-6 or not has_masses(robot):
         return robot, ""
-    current, known = meaning.unit == "A", robot.has("drives.torque_constant")
-    constants = robot.array("drives.torque_constant") if current and known else 1.0
+    free = meaning.unit == "A"
     columns, signs = _columns(robot, motion), np.full(motion.n, float(robot.drives.effort.sign))
-    found = _another(motion, columns, signs * constants, declared / size, current and not known)
-    if found:
-        signs = _signs(robot, motion, columns)
-        found = _another(motion, columns, signs * constants, declared / size, current and not known)
+    found = _another(motion, columns, signs, declared / size, free)
+    found = found and _another(motion, columns, _signs(robot, motion, columns), declared / size, free)
     if found is None:
         return robot, ""
     direction, same = found
@@ -60,12 +57,12 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
 
 
 def _another(
-    motion: Motion, columns: np.ndarray, scale: np.ndarray, declared: np.ndarray, free: bool
+    motion: Motion, columns: np.ndarray, signs: np.ndarray, declared: np.ndarray, free: bool
 ) -> tuple[np.ndarray, float] | None:
-    """Direction (3,) of gravity with a scale (n,) of the effort, and the cosine between directions that may be one;
-    None where it may be the declared one (3,), or does not show. free: each joint's effort per Nm is unknown.
+    """Direction (3,) of gravity with signs (n,) of the effort, and the cosine between directions that may be one; None
+    where it may be the declared one (3,), or does not show. free: each joint's effort per Nm is unknown.
     """
-    joints = _normal_equations(motion, columns, scale)
+    joints = _normal_equations(motion, columns, signs)
     if len(joints) < JOINTS:
         return None
     found = _gravity(joints, free)
@@ -113,17 +110,17 @@ def _deviation(joints: list[Normal], free: bool) -> float:
     return float(np.sqrt((len(joints) - 1) * np.linalg.eigvalsh(np.cov(others.T, ddof=0))[-1]))
 
 
-def _normal_equations(motion: Motion, columns: np.ndarray, scale: np.ndarray) -> list[Normal]:
+def _normal_equations(motion: Motion, columns: np.ndarray, signs: np.ndarray) -> list[Normal]:
     """Of every joint that slides, where it does: at rest friction may hold it with either sign. Each has weight 1.
 
-    scale (n,): torque per effort of each joint, or its sign alone.
+    signs (n,): of the torque that each joint's effort is.
     """
     found = []
     for j in range(motion.n):
         rows = np.abs(motion.qd[:, j]) > MOVING
         if rows.sum() < SAMPLES:
             continue
-        y, rigid = scale[j] * motion.effort[rows, j], columns[j][rows]
+        y, rigid = signs[j] * motion.effort[rows, j], columns[j][rows]
         weight = 1 / max(float(((y - y.mean()) ** 2).sum()), 1e-12)
         own = np.column_stack([rigid[:, 0], motion.qdd[rows, j], simple_friction(motion.qd[rows, j])])
         Q = np.linalg.qr(own + 1e-12)[0]

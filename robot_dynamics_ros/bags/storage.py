@@ -114,7 +114,10 @@ def read_topics(path: Path, types: Iterable[str], progress: Wrap | None = None) 
 def _recovery(path: Path) -> str:
     """What may bring back a bag that was cut: of an mcap file or a directory of such files, else nothing."""
     files = sorted(path.glob("*.mcap")) if path.is_dir() else [path]
-    if not files or not all(_begins_as_mcap(file) for file in files):
+    try:
+        if not files or not all(_begins_as_mcap(file) for file in files):
+            return ""
+    except OSError:  # unreadable, which the error says
         return ""
     return f"; what is left of it: robot-dynamics record --recover {word(path)} --out NEW"
 

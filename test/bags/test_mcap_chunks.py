@@ -73,3 +73,10 @@ def test_a_file_that_was_cut_names_what_brings_it_back(tmp_path):
         storage.read_topics(text, [STRING])
     assert "--recover" not in str(error.value)
     assert recover(cut, tmp_path / "new")["/flag"] > 10
+
+
+def test_what_cannot_be_opened_names_no_way_back(tmp_path):
+    (tmp_path / "bag" / "bag.mcap").mkdir(parents=True)
+    (tmp_path / "bag" / "metadata.yaml").touch()
+    with pytest.raises(DataError, match=r"not a bag \([^;]*$"):
+        storage.read_topics(tmp_path / "bag", [STRING])

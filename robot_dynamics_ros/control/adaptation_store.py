@@ -43,14 +43,17 @@ def save_adaptation(
 
     Raises ValueError for what is no finite number, OSError.
     """
-    value = Adaptation(
-        robot=robot.name,
-        joint_names=tuple(robot.joint_names),
-        coulomb=tuple(coulomb),
-        viscous=tuple(viscous),
-        saved=time.time(),
-        law=law,
-    )
+    try:
+        value = Adaptation(
+            robot=robot.name,
+            joint_names=tuple(robot.joint_names),
+            coulomb=tuple(coulomb),
+            viscous=tuple(viscous),
+            saved=time.time(),
+            law=law,
+        )
+    except ValidationError as error:
+        raise ValueError(wrong_fields(error)) from error
     write_atomically(Path(path), value.model_dump_json(indent=1) + "\n")
 
 

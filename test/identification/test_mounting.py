@@ -96,3 +96,13 @@ def test_a_wall_shows_in_currents_without_torque_constants_and_with_wrong_ones(k
     one.effort[:] /= CONSTANTS
     found, text = mounted(robot, one, CURRENT)
     assert bool(text) == (tilt > 0) and angle(found.gravity, gravity) < 2.5
+
+
+@pytest.mark.parametrize("seed", [4, 11, 21])
+@pytest.mark.parametrize("wall", [True, False])
+def test_a_robot_that_declares_a_current_shows_a_wall_in_torques_and_none_without_gravity(seed, wall):
+    gravity = [STANDARD if wall else 0.0, 0.0, 0.0]
+    one = motion(UR5E, TRUTH, gravity, seed)
+    one.effort[:] += 0.2 * one.effort.std(0) * np.random.default_rng(seed).normal(size=one.effort.shape)
+    found, text = mounted(UR5E.with_updates({"drives.effort.unit": "A"}), one, CURRENT)
+    assert bool(text) == wall and angle(found.gravity, gravity if text else UR5E.gravity) < 2.5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.effort.evidence import RANGE
 from robot_dynamics_ros.effort.meaning import Meaning
 from robot_dynamics_ros.identification.arm.effort_meaning import dissipation_signs, has_masses
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
@@ -15,6 +14,7 @@ from robot_dynamics_ros.signals.speeds import MOVING
 
 STANDARD = 9.80665  # m/s2
 PLAUSIBLE = (0.3, 4.0)  # estimated over standard gravity: masses may be off, units may not
+EXPLAINED = 0.1  # of the variance of currents, in the sum over the joints: 0.37 and more; without gravity 0.03 at most
 TILT = np.deg2rad(0.5)  # deviation of the direction that all joints share: few joints may agree by chance
 SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of freedom of six joints
 JOINTS, SAMPLES = 3, 100  # that the direction is taken from at least; sliding samples of each
@@ -67,8 +67,8 @@ def _another(
         return None
     found = _gravity(joints, free)
     strength = float(np.linalg.norm(found))
-    least, most = RANGE if free else PLAUSIBLE
-    if not least * STANDARD < strength < most * STANDARD:
+    plausible = PLAUSIBLE[0] * STANDARD < strength < PLAUSIBLE[1] * STANDARD
+    if not (_explained(joints, found) > EXPLAINED if free else plausible):
         return None
     same = float(np.cos(min(SURE * np.hypot(TILT, _deviation(joints, free)), np.pi)))
     return None if found @ declared / strength >= same else (found / strength, same)
@@ -101,6 +101,11 @@ def _gravity(joints: list[Normal], free: bool) -> np.ndarray:
         gravity = np.linalg.lstsq(np.einsum("n,nij->ij", gain**2, H), gain @ h, rcond=1e-9)[0]
         gravity *= np.linalg.norm(first) / max(float(np.linalg.norm(gravity)), 1e-12)
     return gravity
+
+
+def _explained(joints: list[Normal], gravity: np.ndarray) -> float:
+    """Variance that gravity (3,) explains, each joint with an effort per Nm of its own: the sum of their shares."""
+    return float(sum(max(h @ gravity, 0.0) ** 2 / max(gravity @ H @ gravity, 1e-12) for H, h in joints))
 
 
 def _deviation(joints: list[Normal], free: bool) -> float:

@@ -1,9 +1,12 @@
-"""Waiting for a condition."""
+"""Waiting for a condition, and for Ctrl-C."""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 PERIOD = 0.002  # s between two looks at a condition
@@ -22,3 +25,14 @@ def wait_until(
             return False
         meanwhile()
     return True
+
+
+@contextmanager
+def interrupted() -> Iterator[threading.Event]:
+    """Whether Ctrl-C was pressed. A KeyboardInterrupt inside the middleware would end the client, not the motion."""
+    stop = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: stop.set())
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,8 +1,9 @@
-"""Waiting for a condition: until it holds or the time is over, with something to do meanwhile."""
+"""Waiting for a condition: until it holds or the time is over, with something to do meanwhile; and for Ctrl-C."""
 
 import itertools
+import signal
 
-from robot_dynamics_ros.waiting import wait_until
+from robot_dynamics_ros.waiting import interrupted, wait_until
 
 
 def test_a_condition_that_holds_is_not_waited_for_and_one_that_never_does_ends_with_the_clock():
@@ -18,3 +19,12 @@ def test_a_condition_that_holds_is_not_waited_for_and_one_that_never_does_ends_w
 def test_what_is_done_meanwhile_can_make_the_condition_hold():
     done = []
     assert wait_until(lambda: len(done) == 3, 60.0, meanwhile=lambda: done.append(1)) and len(done) == 3
+
+
+def test_ctrl_c_sets_an_event_and_raises_nothing_until_the_end():
+    before = signal.getsignal(signal.SIGINT)
+    with interrupted() as stop:
+        assert not stop.is_set()
+        signal.raise_signal(signal.SIGINT)
+        assert stop.is_set()
+    assert signal.getsignal(signal.SIGINT) is before

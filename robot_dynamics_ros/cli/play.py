@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +18,7 @@ from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points, load_trajectory, resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
+from robot_dynamics_ros.waiting import interrupted, wait_until
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
@@ -25,6 +27,7 @@ ENDED = ("done", "stopped", "failed")  # states of a motion that is over
 ANSWER = 10.0  # s until the node accepts or refuses a trajectory
 POINT_RATE = 50.0  # Hz of the points of an action's goal, and of a long motion
 APPROACH = 120.0  # s that the move to the first point may take
+LOOK = 0.1  # s between two looks whether Ctrl-C was pressed
 
 
 @click.command("play")
@@ -70,27 +73,27 @@ def command(
         if not yes:
             click.confirm("The robot will move. Is the space around it free?", abort=True)
         length = float(times[-1] - times[0])
-        with stderr.status(f"moving, {length:.0f} s after the move to the first point"):
-            try:
-                monitor.play(arm.joint_names, times - times[0], q, qd)
-                _wait_for_end(monitor, length)
-            except KeyboardInterrupt:
+        with stderr.status(f"moving, {length:.0f} s after the move to the first point"), interrupted() as stop:
+            monitor.play(arm.joint_names, times - times[0], q, qd)
+            _wait_for_end(monitor, length, stop)
+            if stop.is_set():
                 answered = monitor.stop_robot(ANSWER)
                 if not (monitor.wait_for_motion(ENDED, ANSWER) and answered):
-                    raise ConnectionFailed(
-                        f"{node} does not report that it stopped: stop the robot by its own button"
-                    ) from None
+                    raise ConnectionFailed(f"{node} does not report that it stopped: stop the robot by its own button")
         answer = monitor.snapshot().motion or "no answer"
     if not answer.startswith(("done", "stopped")):
         raise CapabilityError(f"{motion}: {answer}")
     console.print(f"{motion}: {answer}")
 
 
-def _wait_for_end(monitor: Monitor, length: float) -> None:
-    """Block until the motion was refused or has ended; a refusal after its start is of another command."""
+def _wait_for_end(monitor: Monitor, length: float, stop: Event) -> None:
+    """Block until the motion was refused or has ended, or, once the node has answered, until stop is set: a request to
+    stop must not overtake the motion. A refusal after its start is of another command.
+    """
     monitor.wait_for_motion(("starting", "moving", "refused", *ENDED), ANSWER)
     if not monitor.snapshot().motion.startswith("refused"):
-        monitor.wait_for_motion(ENDED, APPROACH + 2.0 * length)
+        seconds = APPROACH + 2.0 * length
+        wait_until(lambda: stop.is_set() or monitor.wait_for_motion(ENDED, LOOK), seconds, lambda: None)
 
 
 def _few(points: Points) -> Points:

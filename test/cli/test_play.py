@@ -1,5 +1,6 @@
 """`robot-dynamics play`: what of a motion is sent."""
 
+from threading import Event
 from types import SimpleNamespace
 
 import numpy as np
@@ -45,6 +46,20 @@ def test_play_waits_for_the_end_of_its_own_motion(states, end):
     def wait(words, _timeout):
         while not seen.motion.startswith(words):
             seen.motion = states.pop(0)
+        return True
 
-    _wait_for_end(SimpleNamespace(wait_for_motion=wait, snapshot=lambda: seen), 1.0)
+    _wait_for_end(SimpleNamespace(wait_for_motion=wait, snapshot=lambda: seen), 1.0, Event())
     assert seen.motion == end
+
+
+def test_ctrl_c_ends_the_wait_for_the_end_of_a_motion():
+    stop, looks = Event(), []
+
+    def wait(words, _timeout):
+        looks.append(words)
+        if len(looks) == 3:
+            stop.set()
+        return "moving" in words
+
+    _wait_for_end(SimpleNamespace(wait_for_motion=wait, snapshot=lambda: SimpleNamespace(motion="moving")), 60.0, stop)
+    assert len(looks) == 3

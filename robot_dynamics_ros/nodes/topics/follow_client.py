@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +16,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.robot.follow_action import action_type
 from robot_dynamics_ros.nodes.topics.encoding import trajectory
 from robot_dynamics_ros.signals import joint_columns
-from robot_dynamics_ros.waiting import wait_until
+from robot_dynamics_ros.waiting import interrupted, wait_until
 
 CODES = {
     -1: "invalid goal",
@@ -41,17 +38,6 @@ def goal_of(kind: Any, joints: Sequence[str], points: tuple[Any, Any, Any], here
     velocities = qd.copy()
     velocities[[0, -1]] = 0.0
     return kind.Goal(trajectory=trajectory(joints, approach + (times - times[0]), q, velocities))
-
-
-@contextmanager
-def interrupted() -> Iterator[threading.Event]:
-    """Whether Ctrl-C was pressed. A KeyboardInterrupt inside the middleware would end the client, not the motion."""
-    stop = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda *_: stop.set())
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class FollowClient:

@@ -78,9 +78,14 @@ class LiveWriter:
         self.close()
 
 
+def mcap_files(path: Path) -> list[Path]:
+    """The mcap files of a bag: those in its directory, or itself."""
+    return sorted(path.glob("*.mcap")) if path.is_dir() else [path]
+
+
 def recover(path: str | Path, out: str | Path) -> dict[str, int]:
     """Complete bag at `out` from one whose recording was killed; returns messages per topic. Raises DataError."""
-    files = sorted(Path(path).glob("*.mcap")) if Path(path).is_dir() else [Path(path)]
+    files = mcap_files(Path(path))
     if not files or not all(file.is_file() for file in files):
         raise DataError(f"{path}: no mcap file to recover")
     data = [file.read_bytes() for file in files]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
-from robot_dynamics_ros.bags.live_writer import MAGIC
+from robot_dynamics_ros.bags.live_writer import MAGIC, mcap_files
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.verdict import word
 
@@ -113,7 +113,7 @@ def read_topics(path: Path, types: Iterable[str], progress: Wrap | None = None) 
 
 def _recovery(path: Path) -> str:
     """What may bring back a bag that was cut: of an mcap file or a directory of such files, else nothing."""
-    files = sorted(path.glob("*.mcap")) if path.is_dir() else [path]
+    files = mcap_files(path)
     try:
         if not files or not all(_begins_as_mcap(file) for file in files):
             return ""

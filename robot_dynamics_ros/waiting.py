@@ -1,4 +1,4 @@
-"""Waiting for a condition, and for Ctrl-C."""
+"""Waiting for a condition, and for Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -29,10 +29,13 @@ def wait_until(
 
 @contextmanager
 def interrupted() -> Iterator[threading.Event]:
-    """Whether Ctrl-C was pressed. A KeyboardInterrupt inside the middleware would end the client, not the motion."""
+    """Whether Ctrl-C was pressed or SIGTERM came. An exception inside the middleware would end the client, not the
+    motion.
+    """
     stop = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda *_: stop.set())
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -3,6 +3,8 @@
 import itertools
 import signal
 
+import pytest
+
 from robot_dynamics_ros.waiting import interrupted, wait_until
 
 
@@ -21,10 +23,11 @@ def test_what_is_done_meanwhile_can_make_the_condition_hold():
     assert wait_until(lambda: len(done) == 3, 60.0, meanwhile=lambda: done.append(1)) and len(done) == 3
 
 
-def test_ctrl_c_sets_an_event_and_raises_nothing_until_the_end():
-    before = signal.getsignal(signal.SIGINT)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_set_an_event_and_raise_nothing_until_the_end(number):
+    before = signal.getsignal(number)
     with interrupted() as stop:
         assert not stop.is_set()
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
         assert stop.is_set()
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(number) is before

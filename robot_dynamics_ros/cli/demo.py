@@ -48,6 +48,7 @@ from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.topics import MAIN
+from robot_dynamics_ros.waiting import interrupted
 
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
 START_TIMEOUT = 30.0  # s
@@ -174,16 +175,15 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
     """Show the live picture until the robot's time is over or Ctrl-C; returns the last diagnostics."""
     from robot_dynamics_ros.cli.demo_view import picture
 
-    start, view, end = truth.seconds, monitor.snapshot(), time.monotonic() + SLOWEST * duration
-    with Live(console=stderr, transient=True, auto_refresh=False) as live:
-        try:
-            while (elapsed := truth.seconds - start) < duration and time.monotonic() < end:
-                view = monitor.snapshot()
-                if stderr.is_terminal:
-                    live.update(picture(view, truth.newest, elapsed, duration, robot), refresh=True)
-                time.sleep(0.2)
-        except KeyboardInterrupt:
-            console.print("interrupted: summary of what was recorded")
+    start, end = truth.seconds, time.monotonic() + SLOWEST * duration
+    with Live(console=stderr, transient=True, auto_refresh=False) as live, interrupted() as stop:
+        view = monitor.snapshot()
+        while (elapsed := truth.seconds - start) < duration and time.monotonic() < end and not stop.wait(0.2):
+            view = monitor.snapshot()
+            if stderr.is_terminal:
+                live.update(picture(view, truth.newest, elapsed, duration, robot), refresh=True)
+    if stop.is_set():
+        console.print("interrupted: summary of what was recorded")
     return view.diagnostics
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -161,6 +162,15 @@ def test_a_robot_that_is_slower_than_the_clock_is_waited_for():
     truth = Truth()
     _watch(SimpleNamespace(snapshot=lambda: SimpleNamespace(diagnostics={})), truth, 0.45, "ur5e")
     assert truth.looks == 6  # 0.1 s of the robot's time, 0.2 s of ours each
+
+
+def test_ctrl_c_during_the_motion_ends_it_with_what_the_nodes_reported_last():
+    def snapshot():
+        signal.raise_signal(signal.SIGINT)
+        return SimpleNamespace(diagnostics={"observer": {"rate": "500"}})
+
+    truth = SimpleNamespace(seconds=0.0, newest=np.zeros(6))
+    assert _watch(SimpleNamespace(snapshot=snapshot), truth, 25.0, "ur5e") == {"observer": {"rate": "500"}}
 
 
 @pytest.mark.realtime

@@ -94,15 +94,15 @@ def recover(path: str | Path, out: str | Path) -> dict[str, int]:
             raise DataError(f"{file}: not an mcap file")
     with new_bag(out) as place:
         with LiveWriter(place) as writer:
-            packed = sum(_copy(content, writer) for content in data)
-        if packed and not sum(writer.counts.values()):
-            raise DataError(f"{path}: its chunks are compressed and cannot be recovered; record without compression")
+            for content in data:
+                _copy(content, writer)
+        if not sum(writer.counts.values()):
+            raise DataError(f"{path}: no complete message of a known type is left in it")
     return dict(writer.counts)
 
 
-def _copy(data: bytes, writer: LiveWriter) -> int:
-    """Messages of one file into the writer, damaged records left out; returns how many chunks were compressed."""
-    packed = 0
+def _copy(data: bytes, writer: LiveWriter) -> None:
+    """Messages of one file into the writer, damaged records left out."""
     schemas: dict[int, str] = {}
     channels: dict[int, str] = {}
     for op, body in _inner(data):
@@ -118,10 +118,8 @@ def _copy(data: bytes, writer: LiveWriter) -> int:
                 number, _, stamp, _ = struct.unpack_from("<HIQQ", body)
                 if number in channels and stamp < 2**63:
                     writer.write(channels[number], stamp, body[22:])
-            packed += op == CHUNK
         except struct.error:
             continue
-    return packed
 
 
 def _string(body: bytes, at: int) -> str:
@@ -140,9 +138,21 @@ def _records(data: bytes, at: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _inner(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Records, those inside uncompressed chunks in place of their chunk."""
+    """Records, those inside chunks in place of their chunk."""
     for op, body in _records(data, len(MAGIC)):
-        if op == CHUNK and body[28:32] == bytes(4):  # no compression
-            yield from _records(body, 28 + 4 + 8)
+        if op == CHUNK:
+            yield from _records(_unpacked(body), 0)
         else:
             yield op, body
+
+
+def _unpacked(chunk: bytes) -> bytes:
+    """Records of a chunk; none where it is damaged."""
+    from rosbags.rosbag2.storage_mcap import decompress
+
+    try:
+        size, checksum = struct.unpack_from("<QI", chunk, 16)
+        kind = _string(chunk, 28)
+        return bytes(decompress(chunk[28 + 4 + len(kind) + 8 :], kind, size, checksum))
+    except Exception:  # of struct, of rosbags, of each compression
+        return b""

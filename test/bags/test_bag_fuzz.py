@@ -71,14 +71,6 @@ def test_mutated_bags_are_loaded_or_refused(tmp_path, kind, tried):
     assert loaded
 
 
-def test_compressed_chunks_are_not_recovered_in_silence(tmp_path):
-    size = (28 + 4 + 4 + 8).to_bytes(8, "little")
-    chunk = b"\x06" + size + bytes(28) + (4).to_bytes(4, "little") + b"zstd" + bytes(8)
-    (tmp_path / "z.mcap").write_bytes(b"\x89MCAP0\r\n" + chunk)
-    with pytest.raises(DataError, match="its chunks are compressed"):
-        recover(tmp_path / "z.mcap", tmp_path / "out")
-
-
 def test_pipes_and_devices_are_refused_and_never_read(tmp_path):
     os.mkfifo(tmp_path / "pipe.mcap")
     (tmp_path / "bag").mkdir()

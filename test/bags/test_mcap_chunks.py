@@ -61,8 +61,9 @@ def test_a_record_beyond_its_chunk_is_refused(tmp_path):
         storage.read_topics(bag, [STRING])
 
 
-def test_a_file_that_was_cut_names_what_brings_it_back(tmp_path):
-    bag = written(tmp_path / "bag", False, np.arange(200))
+@pytest.mark.parametrize("compression", [False, True])
+def test_a_file_that_was_cut_names_what_brings_it_back(tmp_path, compression):
+    bag = written(tmp_path / "bag", compression, np.arange(200))
     (whole,) = bag.glob("*.mcap")
     cut, text = tmp_path / "cut.mcap", tmp_path / "text.mcap"
     cut.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
@@ -73,6 +74,10 @@ def test_a_file_that_was_cut_names_what_brings_it_back(tmp_path):
         storage.read_topics(text, [STRING])
     assert "--recover" not in str(error.value)
     assert recover(cut, tmp_path / "new")["/flag"] > 10
+    cut.write_bytes(whole.read_bytes()[:100])
+    with pytest.raises(DataError, match="no complete message"):
+        recover(cut, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def test_what_cannot_be_opened_names_no_way_back(tmp_path):

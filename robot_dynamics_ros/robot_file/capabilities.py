@@ -83,8 +83,9 @@ def _contact_force(robot: RobotFile) -> Capability:
     if missing:
         return Capability(False, f"{', '.join(missing)} unknown")
     source = "joint torque" if robot.drives.torque_side == "link" else "motor torque"
-    moments = "" if robot.n_joints >= 6 else ", without moments (fewer than six joints)"
-    return Capability(True, f"from {source}{moments}")
+    known = "kinematics.tool.expected_moment is 0" if robot.kinematics.tool.expected_moment == 0.0 else ""
+    why = "fewer than six joints" if robot.n_joints < 6 else known
+    return Capability(True, f"from {source}" + (f", without moments ({why})" if why else ""))
 
 
 def _known(robot: RobotFile, what: str) -> bool:

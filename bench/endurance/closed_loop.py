@@ -68,7 +68,7 @@ class ClosedLoop:
         Raises RobotDynamicsError when the move fails.
         """
         for _ in range(ATTEMPTS):
-            self.driver.move_path(q[None, :], speed=1.5, acceleration=3.0)
+            self.driver.play(q[None, :], speed=1.5, acceleration=3.0)
             self._wait(lambda: not self.driver.motion.active, "the move to the start")
             if self.driver.motion.state == "done":
                 return

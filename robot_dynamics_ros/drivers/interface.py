@@ -69,8 +69,8 @@ class Driver(ABC):
     """A source of samples; a subclass sets `_stream`, which judges them, before connecting: a Stream or a RtdeReader.
 
     robot: the robot file. capabilities: any of current, temperature, desired_state, rotor, vendor_force (signals that
-    the samples carry), payload, collision, recover, zero_ft (settings below), move, servo (MotionDriver), torque
-    (TorqueDriver; where it depends on the controller's version it is only in `info.capabilities`).
+    the samples carry), recover, torque (TorqueDriver; where it depends on the controller's version it is only in
+    `info.capabilities`).
     """
 
     robot: RobotFile
@@ -139,20 +139,22 @@ class Driver(ABC):
         """Diagnostic values that only this robot reports."""
         return {}
 
-    # -- settings of the controller; each needs the capability of the same name ---------------------------------------
+    # -- settings of the controller -----------------------------------------------------------------------------------
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
         """Load on the flange: mass [kg], com (3,) [m] in the flange frame, inertia (6,) about it XX XY XZ YY YZ ZZ.
 
         inertia in kg m2, flange axes. Raises CapabilityError, ConnectionFailed.
         """
-        raise CapabilityError(f"{self.robot.name}: this driver cannot set the payload")
+        raise CapabilityError(f"{self.robot.name}: this driver cannot set the payload; set it on the robot itself")
 
     def set_collision_thresholds(self, torque: ArrayLike, force: ArrayLike) -> None:
         """Thresholds at which the robot stops: torque (n,) [Nm], force (6,) [N, Nm].
 
         Raises CapabilityError, ConnectionFailed.
         """
-        raise CapabilityError(f"{self.robot.name}: this driver cannot set collision thresholds")
+        raise CapabilityError(
+            f"{self.robot.name}: this driver cannot set collision thresholds; set them on the robot itself"
+        )
 
     def recover(self) -> str:
         """Run the robot's own error recovery; returns its answer. Raises CapabilityError with the robot's reason."""
@@ -201,25 +203,22 @@ class MotionDriver(Driver):
         if rate is not None and not abs(rate - self.info.rate) < 1e-3:
             raise CapabilityError(f"positions are streamed at {self.info.rate:g} Hz, not {rate:g}")
 
-    def move_path(self, waypoints: ArrayLike, speed: float = 0.5, acceleration: float = 1.0) -> None:
-        """Point to point through waypoints (m, n) [rad]; leading axis speed [rad/s], acceleration [rad/s2]."""
-        self.play(waypoints, np.empty((0, self.robot.n_joints)), None, speed, acceleration)
-
-    def servo(self, positions: ArrayLike, rate: float | None = None) -> None:
-        """Stream positions (N, n) [rad] at `rate` [Hz], None: the robot's own; starting where the robot is."""
-        self.play(np.empty((0, self.robot.n_joints)), positions, rate)
-
     def play(
         self,
-        waypoints: ArrayLike,
-        positions: ArrayLike,
+        waypoints: ArrayLike | None = None,
+        positions: ArrayLike | None = None,
         rate: float | None = None,
         speed: float = 0.5,
         acceleration: float = 1.0,
     ) -> None:
-        """Move through waypoints (m, n) as move_path(), then stream positions (N, n) as servo(); m or N may be 0."""
-        n = self.robot.n_joints
-        path, stream = position_rows(waypoints, n, "waypoints"), position_rows(positions, n, "positions")
+        """Move point to point through waypoints (m, n) [rad], leading axis speed [rad/s], acceleration [rad/s2]; then
+        stream positions (N, n) [rad] at `rate` [Hz], None: the robot's own. None: none of them.
+        """
+        none = np.empty((0, self.robot.n_joints))
+        path, stream = (
+            none if given is None else position_rows(given, self.robot.n_joints, name)
+            for given, name in ((waypoints, "waypoints"), (positions, "positions"))
+        )
         self.begin(path, stream, rate, speed, acceleration)
 
     @abstractmethod

@@ -47,7 +47,7 @@ def test_units_names_and_what_is_absent(driver):
 
 def test_a_motion_is_followed_and_velocity_is_the_derivative(driver):
     start = collect(driver, 50)[-1].q_d.copy()
-    driver.move_path([start + 0.1], speed=0.4)
+    driver.play([start + 0.1], speed=0.4)
     samples = [driver.read(0.2).copy() for _ in range(30)]
     while driver.motion.active:
         samples.append(driver.read(0.2).copy())
@@ -66,7 +66,7 @@ def test_a_stream_and_a_stop(driver):
     driver.play(start[None], wave)
     until(driver, lambda: not driver.motion.active)
     assert driver.motion.state == "done"
-    driver.move_path([start + 0.3], speed=0.2)
+    driver.play([start + 0.3], speed=0.2)
     until(driver, lambda: driver.motion.progress > 0.1)
     driver.stop()
     until(driver, lambda: not driver.motion.active)
@@ -87,13 +87,13 @@ def test_commands_are_gated_by_modality_drives_and_powerlink(rig, driver, change
     rig.command("lpc", **change)
     until(driver, lambda: text in driver._move.ready_text(driver._states.last))
     with pytest.raises(CapabilityError, match=text):
-        driver.move_path([here + 0.05])
+        driver.play([here + 0.05])
     rig.command("lpc")
 
 
 def test_losing_the_drives_ends_a_motion(rig, driver):
     here = collect(driver, 50)[-1].q_d.copy()
-    driver.move_path([here + 0.3], speed=0.2)
+    driver.play([here + 0.3], speed=0.2)
     rig.command("lpc", status=3)
     until(driver, lambda: not driver.motion.active)
     assert driver.motion.state == "failed" and "driving off" in driver.motion.reason
@@ -107,7 +107,7 @@ def test_listening_is_the_default(monkeypatch):
     here = collect(driver, 50)[-1].q_d.copy()
     assert "move" not in driver.capabilities
     with pytest.raises(CapabilityError, match="only listens"):
-        driver.move_path([here])
+        driver.play([here])
     rig.close()
 
 
@@ -177,14 +177,14 @@ def test_silence_is_no_time_to_begin_a_motion(rig, driver):
     for _ in range(200):
         assert driver.read(0.0) is None
     with pytest.raises(CapabilityError, match=r"no state for 0\.2"):
-        driver.move_path([here + 0.1])
+        driver.play([here + 0.1])
     assert driver.condition == StreamState.safe
 
 
 def test_a_motion_whose_end_is_rejected_is_no_done_motion(rig, driver):
     """1.1 degrees short: less than what counts as rejected on the way."""
     start = collect(driver, 50)[-1].q_d.copy()
-    driver.move_path([start + 0.1], speed=0.4)
+    driver.play([start + 0.1], speed=0.4)
     until(driver, lambda: np.abs(driver.sample.q_d - start).max() > 0.08)
     rig.lpc._take = lambda *command: None
     until(driver, lambda: not driver.motion.active)

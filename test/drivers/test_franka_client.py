@@ -82,7 +82,7 @@ def test_mujoco_behind_the_server_speaks_the_same_protocol():
         sample = collect(driver, 500)[-1]
         assert np.allclose(sample.theta, sample.q, rtol=0, atol=5e-6)  # rigid but for encoder steps
         start = sample.q_d.copy()
-        driver.move_path([start + 0.05], speed=0.5)
+        driver.play([start + 0.05], speed=0.5)
         until(driver, lambda: not driver.motion.active)
         assert driver.motion.state == "done", driver.motion
         assert np.allclose(collect(driver, 200)[-1].q, start + 0.05, atol=0.02)

@@ -60,7 +60,7 @@ def test_the_vendors_force_estimate_has_our_sign(rig, driver):
 
 def test_moves_through_waypoints_and_streams(driver):
     start = collect(driver, 50)[-1].q_d.copy()
-    driver.move_path([start + 0.1, start], speed=0.8, acceleration=3.0)
+    driver.play([start + 0.1, start], speed=0.8, acceleration=3.0)
     until(driver, lambda: not driver.motion.active)
     assert driver.motion.state == "done", driver.motion
     goal = start + 0.05 * np.sin(np.linspace(0, np.pi, 1000))[:, None] ** 2
@@ -72,7 +72,7 @@ def test_moves_through_waypoints_and_streams(driver):
 
 def test_a_motion_stops_on_its_path(driver):
     start = collect(driver, 50)[-1].q_d.copy()
-    driver.move_path([start + [0.5, 0, 0, 0, 0, 0, 0]], speed=0.3)
+    driver.play([start + [0.5, 0, 0, 0, 0, 0, 0]], speed=0.3)
     until(driver, lambda: driver.motion.state == "moving" and driver.motion.progress > 0.2)
     driver.stop()
     until(driver, lambda: not driver.motion.active)
@@ -80,13 +80,13 @@ def test_a_motion_stops_on_its_path(driver):
     samples = collect(driver, 300)
     moved = samples[-1].q[0] - start[0]
     assert 0.02 < moved < 0.45 and np.abs(samples[-1].qd).max() < 0.02
-    driver.move_path([start], speed=0.8, acceleration=3.0)
+    driver.play([start], speed=0.8, acceleration=3.0)
     until(driver, lambda: not driver.motion.active)
 
 
 def test_a_stream_that_starts_elsewhere_is_refused(driver):
     here = collect(driver, 50)[-1].q_d.copy()
-    driver.servo(np.tile(here + 0.3, (100, 1)), 1000.0)
+    driver.play(None, np.tile(here + 0.3, (100, 1)), 1000.0)
     until(driver, lambda: not driver.motion.active)
     assert driver.motion.state == "failed" and "starts 0.3" in driver.motion.reason
 

@@ -63,7 +63,7 @@ def test_the_driver_moves_the_stub_and_every_state_is_there(program):
     driver.connect()
     start = collect(driver, 50)[-1].q_d.copy()
     assert np.allclose(np.degrees(start), [0, 20, -70, 0, 85, 0])
-    driver.move_path([start + 0.02], speed=0.02)  # less than the largest step: accepted whatever is lost in between
+    driver.play([start + 0.02], speed=0.02)  # less than the largest step: accepted whatever is lost in between
     samples = []
     while driver.motion.active:
         samples += collect(driver, 1)
@@ -116,7 +116,7 @@ def test_listening_moves_nothing(program):
     driver.connect()
     here = collect(driver, 50)[-1].q_d.copy()
     with pytest.raises(CapabilityError, match="modality is listen"):
-        driver.move_path([here + 0.1])
+        driver.play([here + 0.1])
     step = tuple(np.degrees(here) + 0.1) + (0.0,) * 4
     driver._link.send(wire.Command(0, modality=wire.POS_ABSOLUTE, mask=FULL, position=step))  # past the driver's gate
     assert np.allclose(collect(driver, 100)[-1].q, here)

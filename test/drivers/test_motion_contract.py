@@ -57,11 +57,11 @@ ROBOTS = {"ur": "ur5e", "franka": "fr3", "comau": "comau_ns16"}
 @pytest.mark.parametrize(
     ("vendors", "call", "why"),
     [
-        (ROBOTS, lambda d, n: d.move_path(np.zeros((2, n - 1))), "waypoints has shape"),
-        (ROBOTS, lambda d, n: d.move_path(np.full((1, n), np.nan)), "waypoints contains NaN"),
-        (ROBOTS, lambda d, n: d.servo(np.full((2, n), np.nan)), "positions contains NaN"),
-        (["franka", "comau"], lambda d, n: d.servo(np.zeros((2, n)), rate=500.0), "streamed at"),
-        (["franka"], lambda d, n: d.move_path(np.zeros((1, n)), speed=np.nan), "speed nan"),
+        (ROBOTS, lambda d, n: d.play(np.zeros((2, n - 1))), "waypoints has shape"),
+        (ROBOTS, lambda d, n: d.play(np.full((1, n), np.nan)), "waypoints contains NaN"),
+        (ROBOTS, lambda d, n: d.play(None, np.full((2, n), np.nan)), "positions contains NaN"),
+        (["franka", "comau"], lambda d, n: d.play(None, np.zeros((2, n)), rate=500.0), "streamed at"),
+        (["franka"], lambda d, n: d.play(np.zeros((1, n)), speed=np.nan), "speed nan"),
         (["ur", "franka"], lambda d, _: d.set_payload(np.nan, np.zeros(3)), "payload mass nan"),
         (["ur", "franka"], lambda d, _: d.set_payload(1.0, [0.0, 0.0]), "com"),
         (["ur", "franka"], lambda d, _: d.set_payload(1.0, np.zeros(3), [0.0, np.nan, 0, 0, 0, 0]), "inertia"),
@@ -90,7 +90,7 @@ def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(monkey
     monkeypatch.setattr(driver._control, "begin", lambda request, rows: begun.append(rows))
     driver.sample.q[:] = HERE
     for begin in (
-        driver.servo,
+        lambda rows: driver.play(None, rows),
         lambda rows: driver.play(HERE[None, :], rows),
         lambda rows: Playback(HERE, HERE[None, :][:0], rows, 500.0),  # of Franka and Comau, in their own cycle
     ):

@@ -49,7 +49,7 @@ def test_it_is_a_driver_and_names_its_controller(fed):
 
 def test_an_older_controller_has_no_torque_and_reports_none(fed):
     _, driver = fed(version=(5, 11, 0, 0), missing=["actual_current_as_torque"])
-    assert "torque" not in driver.info.capabilities and "move" in driver.info.capabilities
+    assert "torque" not in driver.info.capabilities and "current" in driver.info.capabilities
     with pytest.raises(CapabilityError, match=r"5\.11\.0 does not report torques"):
         fed({"effort_source": "controller"}, version=(5, 11, 0, 0), missing=["actual_current_as_torque"])
 
@@ -97,7 +97,7 @@ def test_motion_is_refused_when_the_robot_is_stopped(fed, state, text):
     scripted.stream(0, SETTLE, **state)
     collect(driver, 1)
     with pytest.raises(CapabilityError, match=text):
-        driver.move_path([np.zeros(6)])
+        driver.play([np.zeros(6)])
     assert driver._control.pid is None
 
 
@@ -109,7 +109,7 @@ def test_motion_is_refused_when_the_controller_is_gone(fed):
     happens(lambda: driver.condition == StreamState.fault)
     assert driver.read(0.0) is None and "closed" in driver.last_error
     with pytest.raises(CapabilityError, match="not connected"):
-        driver.servo(np.zeros((2, 6)))
+        driver.play(None, np.zeros((2, 6)))
 
 
 def test_unknown_driver_and_refused_port():
@@ -152,7 +152,7 @@ def test_a_killed_control_process_stops_the_robot_and_the_next_request_works():
         driver = make_driver("ur", ROBOT, ur.host)
         driver.connect()
         start = collect(driver, 1)[0].q
-        driver.move_path([start + 1.0], speed=0.3)
+        driver.play([start + 1.0], speed=0.3)
         until(driver, lambda: abs(driver.sample.qd[0]) > 0.1 or not driver.motion.active)
         assert driver.motion.active, driver.motion
         os.kill(driver._control.pid, signal.SIGKILL)
@@ -160,7 +160,7 @@ def test_a_killed_control_process_stops_the_robot_and_the_next_request_works():
         assert driver.motion.state == "failed" and "signal 9" in driver.motion.reason
         until(driver, lambda: np.abs(driver.sample.qd).max() < 0.02)  # the controller's watchdog
         assert abs(driver.sample.q[0] - start[0]) < 0.9
-        driver.move_path([start], speed=1.5, acceleration=4.0)
+        driver.play([start], speed=1.5, acceleration=4.0)
         until(driver, lambda: not driver.motion.active)
         assert driver.motion.state == "done", driver.motion
         driver.disconnect()

@@ -22,6 +22,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
+from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
 from robot_dynamics_ros.nodes.claims import claim
@@ -103,10 +104,11 @@ def test_the_inertia_of_a_rod_is_accepted_although_its_smallest_moment_is_rounde
 
 
 def test_what_a_robot_cannot_set_is_refused(rig, monkeypatch):
-    monkeypatch.setattr(rig.driver, "capabilities", frozenset({"move", "servo"}))
+    for name in ("set_payload", "set_collision_thresholds"):  # as of a driver that has none
+        monkeypatch.setattr(rig.driver, name, getattr(Driver, name).__get__(rig.driver))
     for values in ({"load_mass": 0.7}, {"collision_torque": 0.5, "collision_force": 60.0, "collision_moment": 20.0}):
         done, why = change(rig, **values)
-        assert not done and "cannot set this" in why
+        assert not done and "set it on the robot itself" in why or "set them on the robot itself" in why
 
 
 # -- motion by topic and services -----------------------------------------------------------------------------------

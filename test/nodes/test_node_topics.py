@@ -22,7 +22,7 @@ from robot_dynamics_ros.signals import SIGNALS, Log
 CAPABILITIES = {
     "ur5e": UrDriver.capabilities,
     "fr3": FrankaDriver.capabilities - {"vendor_force"},  # the plant has no estimate of its own
-    "comau_ns16": {"current", "desired_state", "move", "servo"},
+    "comau_ns16": {"current", "desired_state"},
 }
 LISTED = ("joint_states", "motor_currents", "motor_states", "desired_state")
 WRENCH, BASE = "robot_dynamics/external_wrench", "robot_dynamics/external_wrench_base"

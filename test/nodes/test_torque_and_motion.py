@@ -49,14 +49,18 @@ def test_a_trajectory_is_refused_while_torque_is_live_and_taken_after_it(stand, 
 def test_the_driver_refuses_a_motion_and_a_setting_itself(stand):
     node, driver = stand
     guided(node)
-    for call in (lambda: driver.servo(np.zeros((1, 6))), driver.start_torque, lambda: driver.refuse_busy("setting")):
+    for call in (
+        lambda: driver.play(None, np.zeros((1, 6))),
+        driver.start_torque,
+        lambda: driver.refuse_busy("setting"),
+    ):
         with pytest.raises(CapabilityError, match="torque is live"):
             call()
 
 
 def test_torque_is_not_enabled_while_a_motion_runs(stand):
     node, driver = stand
-    driver.servo(np.tile(driver.state.q, (10, 1)))
+    driver.play(None, np.tile(driver.state.q, (10, 1)))
     done, text = node.call("enable_guiding")
     assert not done and "a motion is running" in text
 

@@ -30,6 +30,7 @@ class ComauDriver(MotionDriver):
     CapabilityError for an impossible number of axes, and for torque.
     """
 
+    capabilities = frozenset({"current", "desired_state"})
     speed_limit = STEP_SPEED
 
     def __init__(
@@ -53,7 +54,6 @@ class ComauDriver(MotionDriver):
         self._stream = Stream(StreamOptions(robot.rate, **stream_options), lambda: self._link.received_ns)
         self._states = ComauStates(robot, robot.rate)
         self._move = ComauMotion(self._n, robot.rate, self._link.send, enable_commands)
-        self.capabilities = frozenset({"current", "desired_state"} | ({"move", "servo"} if enable_commands else set()))
         self._started = False
 
     # -- connection ---------------------------------------------------------------------------------------------------

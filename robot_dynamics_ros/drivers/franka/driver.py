@@ -47,9 +47,7 @@ class FrankaDriver(TorqueDriver):
     stream_options: of StreamOptions. Raises CapabilityError for another number of joints.
     """
 
-    capabilities = frozenset(
-        {"rotor", "desired_state", "vendor_force", "move", "servo", "payload", "collision", "recover", "torque"}
-    )
+    capabilities = frozenset({"rotor", "desired_state", "vendor_force", "recover", "torque"})
 
     def __init__(
         self, robot: RobotFile, host: str, realtime_priority: int = 0, torque: bool = False, **stream_options: Any

@@ -54,7 +54,7 @@ class UrDriver(TorqueDriver):
     Raises CapabilityError for another number of joints or source of effort.
     """
 
-    capabilities = frozenset({"current", "temperature", "desired_state", "move", "servo", "payload", "zero_ft"})
+    capabilities = frozenset({"current", "temperature", "desired_state"})
     _stream: RtdeReader
 
     def __init__(

@@ -72,7 +72,6 @@ class RobotSettings:
             self._set_collision(values)
 
     def _set_load(self, values: Mapping[str, Any]) -> None:
-        self._require("payload", "load_mass")
         mass, *rest = (values[name] for name in LOAD)
         if mass < 0.0:
             raise CapabilityError(f"load_mass {mass:g} kg is neither a mass nor -1, which leaves the robot's setting")
@@ -84,17 +83,11 @@ class RobotSettings:
         self._driver.set_payload(mass, np.array(rest[:3]), np.array(rest[3:]))
 
     def _set_collision(self, values: Mapping[str, Any]) -> None:
-        self._require("collision", "collision_torque")
         torque, force, moment = (values[name] for name in COLLISION)
         if not (torque > 0.0 and force > 0.0 and moment > 0.0):
             raise CapabilityError("collision_torque, collision_force and collision_moment are set together, above 0")
         limit = self._driver.robot.array("limits.torque")
         self._driver.set_collision_thresholds(torque * limit, np.repeat([force, moment], 3))
-
-    def _require(self, capability: str, parameter: str) -> None:
-        if capability not in self._driver.capabilities:
-            name = self._driver.robot.name
-            raise CapabilityError(f"{parameter}: the driver of {name} cannot set this; set it on the robot itself")
 
 
 class Lateness:

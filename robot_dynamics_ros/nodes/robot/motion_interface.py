@@ -177,7 +177,7 @@ class MotionInterface(NodePart):
             if not driver.wait_until(lambda: self._received_ns >= ended_ns, STOP_TIMEOUT):
                 raise CapabilityError("the robot's position is not known since the previous motion ended")
             samples = self.plan(message)
-        self._start(stopped, lambda: driver.servo(samples, self._rate))
+        self._start(stopped, lambda: driver.play(None, samples, self._rate))
         return samples
 
     def _start(self, stopped: int, motion: Callable[[], None]) -> None:

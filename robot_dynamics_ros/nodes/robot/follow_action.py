@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,12 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.drivers.interface import MotionState
+from robot_dynamics_ros.drivers.interface import MotionDriver
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import NodePart, reason
 from robot_dynamics_ros.nodes.topics.encoding import to_time
 from robot_dynamics_ros.nodes.topics.outputs import Pace
-from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
 FEEDBACK_RATE = 20.0  # Hz
@@ -32,32 +32,19 @@ def action_type() -> Any:
         return None
 
 
-class Follower(Protocol):
-    """What the action needs of MotionInterface."""
-
-    @property
-    def motion(self) -> MotionState:
-        """State of the last motion."""
-
-    def plan(self, message: JointTrajectory) -> NDArray[np.float64]:
-        """Samples (N, n) [rad] of the motion. Raises RobotDynamicsError with the reason of a refusal."""
-
-    def begin(self, message: JointTrajectory) -> NDArray[np.float64]:
-        """Plan from where the robot is and start; samples (N, n) [rad]. Raises RobotDynamicsError."""
-
-    def halt(self) -> None:
-        """Stop a motion."""
-
-    def now_ns(self) -> int:
-        """Present time [ns] by the clock of Sample.receive_ns."""
+Plan = Callable[[JointTrajectory], NDArray[np.float64]]
 
 
 class FollowAction(NodePart):
-    """One goal at a time; a new goal, or a trajectory on a topic, ends the one before (aborted)."""
+    """One goal at a time; a new goal, or a trajectory on a topic, ends the one before (aborted).
 
-    def __init__(self, node: LifecycleBase, kind: Any, robot: RobotFile, follower: Follower) -> None:
+    plan, begin: samples (N, n) [rad] of a motion, which begin starts; both raise RobotDynamicsError with the reason of
+    a refusal.
+    """
+
+    def __init__(self, node: LifecycleBase, kind: Any, driver: MotionDriver, plan: Plan, begin: Plan) -> None:
         super().__init__(node)
-        self._kind, self._robot, self._follower = kind, robot, follower
+        self._kind, self._robot, self._driver, self._plan, self._begin = kind, driver.robot, driver, plan, begin
         self._goal: Any = None
         self._done: Any = None
         self._ends: dict[bytes, Any] = {}  # goal -> future of how it ends
@@ -80,7 +67,7 @@ class FollowAction(NodePart):
         try:
             self._tolerances(request.path_tolerance)
             self._tolerances(request.goal_tolerance)
-            self._follower.plan(request.trajectory)
+            self._plan(request.trajectory)
         except RobotDynamicsError as error:
             self._node.get_logger().warning(f"goal rejected: {reason(error)}", throttle_duration_sec=2.0)
             return GoalResponse.REJECT
@@ -88,7 +75,7 @@ class FollowAction(NodePart):
 
     def _cancel(self, _: Any) -> CancelResponse:
         self._canceling = True
-        self._follower.halt()
+        self._driver.stop()
         return CancelResponse.ACCEPT
 
     def _accept(self, goal: Any) -> None:
@@ -101,7 +88,7 @@ class FollowAction(NodePart):
         self._ended_ns = 0
         self._canceling = False
         try:
-            self._target = self._follower.begin(request.trajectory)[-1]
+            self._target = self._begin(request.trajectory)[-1]
             self._goal, self._done = goal, done
         except RobotDynamicsError as error:
             done.set_result((INVALID_GOAL, reason(error), "abort"))
@@ -124,11 +111,11 @@ class FollowAction(NodePart):
             self._done.set_result((code, text, how))
         self._goal = self._done = None
 
-    def on_sample(self, sample: Sample, state: MotionState) -> None:
+    def on_sample(self, sample: Sample) -> None:
         """Feedback, tolerances and the end of the goal."""
         if self._goal is None:
             return
-        desired = sample.q_d if sample.has("q_d") else sample.q
+        desired, state = sample.q_d if sample.has("q_d") else sample.q, self._driver.motion
         if self._pace.due(sample.stamp_ns, FEEDBACK_RATE):
             self._feedback(sample, desired)
         if state.active:
@@ -142,12 +129,12 @@ class FollowAction(NodePart):
 
     def _judge_path(self, error: NDArray[np.float64]) -> None:
         if (outside := self._outside(error, self._path)) and not self._canceling:
-            self._follower.halt()
+            self._driver.stop()
             self._finish(PATH_TOLERANCE_VIOLATED, f"path tolerance violated: {outside}", "abort")
 
     def _judge_end(self, sample: Sample) -> None:
         """The time tolerance counts by the arrival of samples: earlier ones may still wait to be processed."""
-        now = self._follower.now_ns()
+        now = self._driver.clock.system_ns()
         self._ended_ns = min(self._ended_ns or now, now)  # the clock may be set back
         waited = 1e-9 * (sample.receive_ns - self._ended_ns)
         outside = self._outside(np.asarray(self._target) - sample.q, self._reach)

@@ -51,7 +51,7 @@ class MotionInterface(NodePart):
         self.subscribe(JointTrajectory, "~/play_trajectory", lambda m: self._receive(m, self._approach), 5, raw=True)
         self.subscribe(JointTrajectory, "~/joint_trajectory", lambda m: self._receive(m, self._follow), 5, raw=True)
         kind = action_type()
-        self._action = FollowAction(node, kind, driver.robot, self) if kind is not None else None
+        self._action = FollowAction(node, kind, driver, self.plan, self.begin) if kind is not None else None
         stops.trigger("~/stop", self._stop)
         self.trigger("~/zero_ft", lambda: self._call(driver.zero_ft, "the sensor is zeroed"))
 
@@ -146,11 +146,6 @@ class MotionInterface(NodePart):
             self._driver.stop()
 
     # -- as joint_trajectory_controller -------------------------------------------------------------------------------
-    @property
-    def motion(self) -> MotionState:
-        """State of the last motion."""
-        return self._driver.motion
-
     def plan(self, message: JointTrajectory) -> NDArray[np.float64]:
         """Samples (N, n) [rad] from here through the points. Raises CapabilityError, DataError with the reason."""
         self._require_able()
@@ -173,7 +168,7 @@ class MotionInterface(NodePart):
             driver.stop()
             if not driver.wait_until(lambda: not driver.motion.active, STOP_TIMEOUT):
                 raise CapabilityError(f"the previous motion goes on: {driver.motion.state}")
-            ended_ns = self.now_ns()  # samples received before may still wait to be processed
+            ended_ns = driver.clock.system_ns()  # samples received before may still wait to be processed
             if not driver.wait_until(lambda: self._received_ns >= ended_ns, STOP_TIMEOUT):
                 raise CapabilityError("the robot's position is not known since the previous motion ended")
             samples = self.plan(message)
@@ -186,14 +181,6 @@ class MotionInterface(NodePart):
             if self._stopped != stopped:
                 raise CapabilityError("stopped before the motion could begin")
             motion()
-
-    def halt(self) -> None:
-        """Stop a motion of this node."""
-        self._driver.stop()
-
-    def now_ns(self) -> int:
-        """Present time [ns] by the clock of Sample.receive_ns."""
-        return self._driver.clock.system_ns()
 
     @property
     def _rate(self) -> float:
@@ -225,7 +212,7 @@ class MotionInterface(NodePart):
             self._position = np.empty(sample.n_joints)
         self._position[:], self._received_ns = sample.q, sample.receive_ns
         if self._action is not None:
-            self._action.on_sample(sample, self._driver.motion)
+            self._action.on_sample(sample)
         if self._pace.due(sample.stamp_ns, STATE_RATE):
             self._refusals.settle()
             self._publish_state(_state_text(self._driver.motion))

@@ -17,15 +17,6 @@ namespace {
 constexpr int n = 6;
 using Row = std::array<double, n>;
 
-FrictionMap law() {
-  std::vector<double> p, T0(n, 20.0);
-  for (int i = 0; i < n; ++i) {
-    const double row[] = {5.0, 2.0, 0.0, 0.01, -0.01, 1.0, 0.0, 1.0};
-    p.insert(p.end(), row, row + FrictionMap::parameter_count(FrictionLaw::viscous_coulomb));
-  }
-  return FrictionMap(FrictionLaw::viscous_coulomb, n, p.data(), T0.data());
-}
-
 Friction presliding(const FrictionMap& map) {
   std::vector<double> span, level, load;
   for (int i = 0; i < map.joints(); ++i) {
@@ -41,17 +32,17 @@ Friction spaced() {
   std::vector<double> D(4 * n), k(4 * n), fc0(n, 5.0), fc1(n, 1e-3), backlash(n, 1e-3), error(2 * n, 1e-5);
   for (int i = 0; i < n; ++i) gms_spacing(4, 4.0, 2.0, D.data() + 4 * i, k.data() + 4 * i);
   const Elements H = gms(n, 4, D.data(), k.data(), PeriodicTable(n, 1, backlash.data()));
-  return egms(law(), H, fc0.data(), fc1.data(), PeriodicTable(n, 2, error.data()));
+  return egms(viscous_coulomb(n), H, fc0.data(), fc1.data(), PeriodicTable(n, 2, error.data()));
 }
 
 Friction friction(int kind) {
   switch (kind) {
     case 1:
-      return presliding(law());
+      return presliding(viscous_coulomb(n));
     case 2:
       return spaced();
     default:
-      return Friction(law());
+      return Friction(viscous_coulomb(n));
   }
 }
 constexpr int kinds = 3;
@@ -89,28 +80,6 @@ ContactForceParameters parameters(int kind, bool thermal) {
   return p;
 }
 
-// Samples with every fault: duplicates, gaps, a clock that goes back, NaN, garbage, nothing at all.
-struct Stream {
-  Row q{}, qd{}, effort{}, temperature{};
-  std::int64_t stamp = 0;
-
-  void next(int k) {
-    stamp += k % 97 == 5 ? 0 : k % 131 == 7 ? 300000000 : k == 1500 ? -900000000 : 2000000;
-    for (int i = 0; i < n; ++i) {
-      q[i] = std::sin(0.002 * k * (i + 1));
-      qd[i] = (i + 1) * std::cos(0.002 * k * (i + 1));
-      effort[i] = 40.0 * std::sin(0.01 * k + i);
-      temperature[i] = 30.0;
-    }
-    if (k % 41 == 3) q[k % n] = std::nan("");
-    if (k % 43 == 4) qd[k % n] = std::numeric_limits<double>::infinity();
-    if (k % 53 == 6) effort[k % n] = 1e5;
-    if (k % 59 == 7) effort.fill(std::nan(""));
-    if (k % 61 == 8) qd.fill(std::nan(""));
-    if (k % 67 == 9) temperature[k % n] = 1e9;
-  }
-};
-
 bool same(const ContactForceEstimate& a, const ContactForceEstimate& b) {
   const auto equal = [](const auto& x, const auto& y) { return std::memcmp(x.data(), y.data(), sizeof x) == 0; };
   return equal(a.torque, b.torque) && equal(a.torque_std, b.torque_std) && equal(a.wrench, b.wrench) &&
@@ -124,11 +93,11 @@ void allocates_nothing_and_equals_its_file(int kind, bool thermal) {
   CHECK(contact_force_text(contact_force_parameters(text)) == text);
   ContactForceEstimator estimator(given), from_text(contact_force_parameters(text));
   CHECK(from_text.joint_names() == given.joint_names);
-  Stream stream;
+  FaultyStream stream;
   int used = 0;
   const long count = allocations_of([&] {
     for (int k = 0; k < 3000; ++k) {
-      stream.next(k);
+      stream.next(k, n);
       const double* temperature = k % 71 == 10 ? nullptr : stream.temperature.data();
       const double *qd = k % 73 == 11 ? nullptr : stream.qd.data(), *effort = stream.effort.data();
       const Status status = estimator.update(stream.stamp, stream.q.data(), qd, effort, temperature);

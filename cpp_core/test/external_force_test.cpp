@@ -26,27 +26,6 @@ ExternalForceParameters parameters(ForceMethod method) {
 
 using Row = std::array<double, max_joints>;
 
-// One stream with every fault: duplicates, gaps, a clock that goes back, NaN, infinity, garbage, nothing at all.
-struct Stream {
-  Row q{}, qd{}, effort{};
-  std::int64_t stamp = 0;
-
-  void next(int k, int n) {
-    stamp += k % 97 == 5 ? 0 : k % 131 == 7 ? 300000000 : k == 1500 ? -900000000 : 2000000;
-    for (int i = 0; i < n; ++i) {
-      q[i] = std::sin(0.002 * k * (i + 1));
-      qd[i] = (i + 1) * std::cos(0.002 * k * (i + 1));
-      effort[i] = 40.0 * std::sin(0.01 * k + i);
-    }
-    if (k % 41 == 3) q[k % n] = std::nan("");
-    if (k % 43 == 4) qd[k % n] = std::numeric_limits<double>::infinity();
-    if (k % 47 == 5) effort[k % n] = 1e300;
-    if (k % 53 == 6) effort[k % n] = 1e5;
-    if (k % 59 == 7) effort.fill(std::nan(""));
-    if (k % 61 == 8) qd.fill(std::nan(""));
-  }
-};
-
 void whole_chain(int n, ForceMethod method) {
   const Chain chain = arm(n);
   MotionParameters motion_parameters;
@@ -58,7 +37,7 @@ void whole_chain(int n, ForceMethod method) {
   std::array<double, 6> wrench{}, wrench_std{}, framed{}, framed_std{};
   std::array<double, max_joints + 1> contact{};
   double singular = 0, payload = 0;
-  Stream stream;
+  FaultyStream stream;
   int used = 0;
   const long count = allocations_of([&] {
     for (int k = 0; k < 4000; ++k) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "arm.hpp"
 #include "check.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 
@@ -16,17 +17,8 @@ constexpr std::int64_t ms = 1000000;
 constexpr double spans[] = {1e-4, 1e-3, 1e-2};
 constexpr double levels[] = {1.0, 2.0, 3.0}, loads[] = {0.02, 0.0, 0.05};
 
-FrictionMap law(int n) {
-  std::vector<double> p, T0(static_cast<std::size_t>(n), 20.0);
-  for (int i = 0; i < n; ++i) {
-    const double row[] = {5.0, 2.0, 0.0, 0.01, -0.01, 1.0, 0.0, 1.0};
-    p.insert(p.end(), row, row + FrictionMap::parameter_count(FrictionLaw::viscous_coulomb));
-  }
-  return FrictionMap(FrictionLaw::viscous_coulomb, n, p.data(), T0.data());
-}
-
 Friction one(SlidingJoint joint = {}) {
-  return Friction(law(1), Elements(1, 3, spans, levels, loads, {}, 1e9), &joint);
+  return Friction(viscous_coulomb(1), Elements(1, 3, spans, levels, loads, {}, 1e9), &joint);
 }
 
 // Only what grows with speed follows the viscous slope, and it never drives.
@@ -69,7 +61,7 @@ void joints_side_by_side_equal_each_alone() {
   }
   const auto part = [&](int first, int count) {
     const int at = 3 * first;
-    return Friction(law(count), Elements(count, 3, &span[at], &level[at], &load[at]), joints + first);
+    return Friction(viscous_coulomb(count), Elements(count, 3, &span[at], &level[at], &load[at]), joints + first);
   };
   Friction all = part(0, n);
   std::vector<Friction> alone;
@@ -109,8 +101,8 @@ void a_stage_allocates_nothing() {
   }
   const SlidingJoint joints[2];
   const Elements elements(2, 3, span.data(), level.data(), load.data());
-  FrictionStage stage(Friction(law(2), elements, joints), {});
-  const FrictionMap alone = law(2);
+  FrictionStage stage(Friction(viscous_coulomb(2), elements, joints), {});
+  const FrictionMap alone = viscous_coulomb(2);
   double f[2], std[2];
   const long count = allocations_of([&] {
     for (int k = 0; k < 3000; ++k) {

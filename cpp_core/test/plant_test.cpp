@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "arm.hpp"
 #include "check.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
 
@@ -13,21 +14,6 @@ namespace {
 
 Random draw(7);
 double uniform() { return 2.0 * draw.uniform() - 1.0; }
-
-Chain random_chain(int n) {
-  Chain chain;
-  chain.n = n;
-  for (int i = 0; i < n; ++i) {
-    const double a = 3.0 * uniform(), c = std::cos(a), s = std::sin(a);
-    chain.placement[i].R = {1, 0, 0, 0, c, -s, 0, s, c};
-    chain.placement[i].p = {uniform(), uniform(), uniform()};
-    const double m = 1.0 + draw.uniform(), x = 0.2 * uniform(), y = 0.2 * uniform(), z = 0.2 * uniform();
-    const double I[6] = {0.1 + m * (y * y + z * z), -m * x * y, -m * x * z,
-                         0.1 + m * (x * x + z * z), -m * y * z, 0.1 + m * (x * x + y * y)};
-    chain.inertia[i] = {I[0], I[1], I[2], I[3], I[4], I[5], m * x, m * y, m * z, m};
-  }
-  return chain;
-}
 
 void elementary_functions() {
   for (int k = 0; k < 100000; ++k) {
@@ -58,7 +44,7 @@ void random_numbers() {
 }
 
 void rigid_body(int n) {
-  const Chain chain = random_chain(n);
+  const Chain chain = arm(n);
   Dynamics dynamics(chain);
   RigidBody body;
   double q[max_joints], qd[max_joints], bias[max_joints], M[max_joints * max_joints];
@@ -75,7 +61,7 @@ void rigid_body(int n) {
 
 void cycles(int n) {
   PlantParameters p;
-  p.chain = p.nominal = random_chain(n);
+  p.chain = p.nominal = arm(n);
   for (int j = 0; j < n; ++j) {
     FrictionParameters& f = p.joint[j].friction;
     f.coulomb = 2.0;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "arm.hpp"
 #include "check.hpp"
 #include "robot_dynamics/rigid_body/kinematics.hpp"
 #include "robot_dynamics/rigid_body/normal_qr.hpp"
@@ -19,18 +20,6 @@ double uniform() {
   return state / 2147483648.0 - 1.0;
 }
 
-Chain random_chain(int n) {
-  Chain chain;
-  chain.n = n;
-  for (int i = 0; i < n; ++i) {
-    const double a = uniform(), c = std::cos(a), s = std::sin(a);
-    chain.placement[i].R = {1, 0, 0, 0, c, -s, 0, s, c};
-    chain.placement[i].p = {uniform(), uniform(), uniform()};
-    for (double& x : chain.inertia[i]) x = uniform();
-  }
-  return chain;
-}
-
 struct State {
   double q[16], qd[16], qdd[16];
   State() {
@@ -41,7 +30,7 @@ struct State {
 bool close(double a, double b) { return std::abs(a - b) <= 1e-12 * (1 + std::abs(b)); }
 
 void single_sample(int n) {
-  const Chain chain = random_chain(n);
+  const Chain chain = arm(n);
   const State x;
   double tau[16], g[16], c[16], M[256], J[96], Y[16 * 160], moved[16];
   Placement frames[17];
@@ -72,7 +61,7 @@ void single_sample(int n) {
 }
 
 void batches(int n) {
-  const Chain chain = random_chain(n);
+  const Chain chain = arm(n);
   constexpr int N = 131;
   std::vector<double> q(N * n), qd(N * n), qdd(N * n), tau(N * n), one(n);
   for (auto* v : {&q, &qd, &qdd})
@@ -131,7 +120,7 @@ int main() {
   }
   the_fastest_set_is_measured();
   CHECK(throws([] { FusedQR(Chain{}, {}, 0); }));
-  CHECK(throws([] { FusedQR(random_chain(2), {20}, 0); }));
-  CHECK(throws([] { FusedQR(random_chain(2), {}, -1); }));
+  CHECK(throws([] { FusedQR(arm(2), {20}, 0); }));
+  CHECK(throws([] { FusedQR(arm(2), {}, -1); }));
   return failures ? 1 : 0;
 }

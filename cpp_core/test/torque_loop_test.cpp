@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "arm.hpp"
 #include "check.hpp"
 #include "robot_dynamics/friction/gms.hpp"
 
@@ -22,30 +23,16 @@ Joints all(double x) {
   return v;
 }
 
-Chain arm() {
-  Chain chain;
-  chain.n = n;
-  for (int i = 0; i < n; ++i) {
-    const double a = i % 2 ? 1.5707963267948966 : 0.3, c = std::cos(a), s = std::sin(a);
-    chain.placement[i].R = {1, 0, 0, 0, c, -s, 0, s, c};
-    chain.placement[i].p = {0.1, 0.02, 0.3};
-    chain.inertia[i] = {0.1, 0, 0, 0.1, 0, 0.05, 0.3, 0.1, 0.2, 5.0 - 0.5 * i};
-  }
-  return chain;
-}
-
 FrictionStage friction_model() {
   double D[4], k[4];
   gms_spacing(4, 4.0, 2.0, D, k);
-  std::vector<double> Ds, ks, law, T0(n, 25.0), backlash(n, 1e-3), level(n, 5.0), zero(n, 0.0);
+  std::vector<double> Ds, ks, backlash(n, 1e-3), level(n, 5.0), zero(n, 0.0);
   for (int i = 0; i < n; ++i) {
     Ds.insert(Ds.end(), D, D + 4);
     ks.insert(ks.end(), k, k + 4);
-    for (double p : {5.0, 8.0, 0.0, 1e-3, 0.0, 1.0, 0.0, 1.0}) law.push_back(p);
   }
-  const FrictionMap map(FrictionLaw::viscous_coulomb, n, law.data(), T0.data());
   const Elements H = gms(n, 4, Ds.data(), ks.data(), PeriodicTable(n, 1, backlash.data()));
-  return FrictionStage(egms(map, H, level.data(), zero.data(), PeriodicTable(n, 1, zero.data())), {});
+  return FrictionStage(egms(viscous_coulomb(n), H, level.data(), zero.data(), PeriodicTable(n, 1, zero.data())), {});
 }
 
 TorqueProgram program(LearningLaw law, JointTorqueSource source, bool flexible) {
@@ -67,9 +54,9 @@ TorqueProgram program(LearningLaw law, JointTorqueSource source, bool flexible) 
   options.source = source;
   options.a1 = all(2e4);
   if (source != JointTorqueSource::none) options.feedback = JointTorqueFeedback(n, all(0.3), all(2), all(10));
-  if (flexible) options.flexible = FlexibleFeedforward(arm(), all(2e4), all(1e9), all(1.0));
-  return TorqueProgram(ComputedTorque(arm(), gains), HandGuiding(arm(), guide),
-                       FrictionFeedforward(arm(), friction_model(), learning), options);
+  if (flexible) options.flexible = FlexibleFeedforward(arm(n), all(2e4), all(1e9), all(1.0));
+  return TorqueProgram(ComputedTorque(arm(n), gains), HandGuiding(arm(n), guide),
+                       FrictionFeedforward(arm(n), friction_model(), learning), options);
 }
 
 GuardLimits limits() {
@@ -199,7 +186,7 @@ void survives_extreme_times() {
 
 // Rows side by side are the same torques as one after the other.
 void rows_agree() {
-  const Chain chain = arm();
+  const Chain chain = arm(n);
   double q[3][n], qd[3][n], qdd[3][n], tau[4][n], alone[n];
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < 3; ++k) q[k][i] = 0.3 * i + k, qd[k][i] = 0.5 - 0.2 * k + 0.1 * i, qdd[k][i] = 2.0 * k - i;

@@ -20,7 +20,7 @@ import numpy as np
 from bench.force import DRAWN, EXCITE, MUJOCO, PLANTS
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.simulation.plant.build import load_plant
+from robot_dynamics_ros.simulation.plant.build import load_plant, without
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 
 DRY, TRAVEL = "dry", 1e-6  # rad: none that shows before breakaway
@@ -90,7 +90,7 @@ def individuals(robot: RobotFile, count: int, seed: int, chosen: Sequence[str]) 
 
     Raises ConfigError for an unknown family or a robot that cannot be simulated.
     """
-    base = load_plant(robot, without=("deviation",)).true
+    base = load_plant(robot, without("deviation")).true
     rows = [(index, *divmod(index, len(chosen))) for index in range(count)]
     return [_individual(base, index, seed, chosen[family], family, visit) for index, visit, family in rows]
 

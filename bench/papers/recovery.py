@@ -19,6 +19,7 @@ from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros.identification.arm.identify import Identification, Options, identify_recordings
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_friction
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.simulation.plant.build import without
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -92,7 +93,7 @@ def recovery(individuals: range, full: bool) -> Errors:
 def identified(k: int, full: bool) -> tuple[Identification, SimulatedRobot, np.ndarray]:
     """Individual k identified from a run of its own; the machine, and the mean temperature (n,) of its lubricant."""
     individual = {"deviation.individual": 100 + k} | EXACT
-    machine = SimulatedRobot(lab.ur5e(), k, individual if full else individual | PLAIN, without=() if full else UNKNOWN)
+    machine = SimulatedRobot(lab.ur5e(), k, individual if full else without(*UNKNOWN) | individual | PLAIN)
     recordings, warm = [], np.zeros(machine.n_joints)
     for part, duration in ((2 * k + 1, 20.0), (2 * k, DURATION)):
         motion = _motion(part, duration)

@@ -23,7 +23,7 @@ from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.runs import runs
-from robot_dynamics_ros.simulation.plant.build import WITHOUT
+from robot_dynamics_ros.simulation.plant.build import WITHOUT, without
 from robot_dynamics_ros.simulation.polishing import polishing
 
 KINDS = {
@@ -52,7 +52,7 @@ def _on(who: Individual, text: str, mjcf: Path | None) -> Individual:
     if plant not in PLANTS or set(effects) - set(WITHOUT):
         known = f"{', '.join(PLANTS)}, without {', '.join(WITHOUT)}"
         raise ConfigError("--plants", text, f"unknown; known: {known}")
-    given = who.overrides | {name: value for effect in effects for name, value in WITHOUT[effect].items()}
+    given = who.overrides | without(*effects)
     file = f":{mjcf}" if mjcf and plant == "mujoco" else ""
     return replace(who, plant=PLANTS[plant] + file, laws=who.laws | {"plant": text}, overrides=given)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class Record:
 class SimulatedRobot:
     """A robot of `config/plants`: offline runs faster than real time, and single cycles for servers and closed loops.
 
-    robot: name or RobotFile; seed: noise; overrides, without, controller_model, plant: see load_plant; q (n,) [rad]:
+    robot: name or RobotFile; seed: noise; overrides, controller_model, plant: see load_plant; q (n,) [rad]:
     where it stands; rate: control cycles per second. Raises ConfigError for unknown robots and parameters.
     Raises ValueError for a rate outside 10..10000 Hz.
     """
@@ -61,13 +61,12 @@ class SimulatedRobot:
         robot: str | RobotFile = "ur5e",
         seed: int = 0,
         overrides: Mapping[str, Any] | None = None,
-        without: Sequence[str] = (),
         q: Any = None,
         rate: float | None = None,
         controller_model: RobotFile | None = None,
         plant: str = ELASTIC,
     ) -> None:
-        self.machine = load_plant(robot, overrides, seed, without, controller_model, plant)
+        self.machine = load_plant(robot, overrides, seed, controller_model, plant)
         self.robot, self.core = self.machine.robot, self.machine.core
         self.n_joints = self.robot.n_joints
         self.rate = float(rate or self.robot.rate)

@@ -16,6 +16,7 @@ from robot_dynamics_ros.estimators import wrench_metrics as metrics
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.plant.build import without
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 
@@ -75,7 +76,7 @@ def test_a_longer_draw_begins_as_a_shorter_and_robots_differ(ur5e):
 
 
 def test_individuals_stay_within_15_percent_and_10_mm(ur5e):
-    exact = SimulatedRobot(ur5e, without=("deviation",)).machine.link_parameters
+    exact = SimulatedRobot(ur5e, overrides=without("deviation")).machine.link_parameters
     mass, com = [], []
     for who in zoo.individuals(ur5e, 8, 0, zoo.families("all")):
         links = recordings.simulated(ur5e, who, 0).machine.link_parameters

@@ -9,17 +9,17 @@ from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.plant.build import load_plant
+from robot_dynamics_ros.simulation.plant.build import load_plant, without
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.smooth import through
 
-STRAIGHT = ("kinematic_error", "backlash")
+STRAIGHT = without("kinematic_error", "backlash")
 SOURCES = ("deflection", "sensor")
 
 
-def both_sides(overrides=None, without=STRAIGHT, **more):
+def both_sides(overrides=STRAIGHT, **more):
     """The UR5e with rotor encoders, joint torque sensors and the stiffness the simulated one was given."""
-    true = load_plant(ROBOT, overrides, without=without).true
+    true = load_plant(ROBOT, overrides).true
     k, h, d = (true[f"transmission.{name}"] for name in ("stiffness", "hardening", "damping"))
     block = {
         "model": "odd_polynomial",
@@ -30,10 +30,10 @@ def both_sides(overrides=None, without=STRAIGHT, **more):
     return ROBOT.with_updates(has | more)
 
 
-def tracked(parameters, robot=None, path=None, without=STRAIGHT, overrides=None):
+def tracked(parameters, robot=None, path=None, overrides=STRAIGHT):
     """Root mean square error of each joint [mrad] and the largest change of the correction in a cycle [Nm]."""
     robot = robot or both_sides()
-    rig = Closed({"law": "fixed"} | parameters, robot=robot, without=without, overrides=overrides)
+    rig = Closed({"law": "fixed"} | parameters, robot=robot, overrides=overrides)
     rig.path = path or rig.path
     rig.enabled()
     error, correction = [], []
@@ -75,15 +75,15 @@ def kinematic_error_of(robot, points=256):
 
 
 def test_deflection_is_what_is_left_without_the_kinematic_error():
-    without = ("backlash",)
-    blind = tracked({"feedback": "deflection"}, both_sides(without=without), without=without)[0]
+    tight = without("backlash")
+    blind = tracked({"feedback": "deflection"}, both_sides(tight), overrides=tight)[0]
     table = {"hysteresis.parameters.kinematic_error": kinematic_error_of(ROBOT)}
-    seeing = tracked({"feedback": "deflection"}, both_sides(without=without, **table), without=without)[0]
+    seeing = tracked({"feedback": "deflection"}, both_sides(tight, **table), overrides=tight)[0]
     assert (seeing[:3] < 0.6 * blind[:3]).all()
 
 
 def test_a_signal_that_is_lost_leaves_computed_torque_and_says_so():
-    rig = Closed({"feedback": "deflection"}, robot=both_sides(), without=STRAIGHT).enabled()
+    rig = Closed({"feedback": "deflection"}, robot=both_sides(), overrides=STRAIGHT).enabled()
     assert rig.cycle(300)["correction"].any() and rig.record["status"] in (Status.ok, Status.saturated)
     rig.blind = True
     record = rig.cycle()
@@ -100,14 +100,14 @@ def test_feedback_acts_in_tracking_alone():
 
 def test_moving_the_rotors_ahead_helps_a_soft_robot_on_a_quick_path():
     # twenty times softer than a UR5e, without friction, whose error would hide the rotors'
-    without = (*STRAIGHT, "friction", "deviation", "hardening", "ripple", "noise", "quantisation")
-    soft = {"transmission.stiffness": 0.05 * load_plant(ROBOT).true["transmission.stiffness"]}
+    soft = STRAIGHT | without("friction", "deviation", "hardening", "ripple", "noise", "quantisation")
+    soft |= {"transmission.stiffness": 0.05 * load_plant(ROBOT).true["transmission.stiffness"]}
     none = {"friction.parameters.fc": 1e-6, "friction.parameters.fv": 1e-6, "hysteresis": None}
-    robot = both_sides(soft, without, **none, **{"limits.velocity": [6.0] * 6})
+    robot = both_sides(soft, **none, **{"limits.velocity": [6.0] * 6})
     turns = START + np.array([0, 0.5, -0.5, 0.3, -0.2, 0.4, 0])[:, None]
     path = through(turns, velocity=2.5, acceleration=8.0)
     errors = [
-        tracked({"feedforward": f, "bandwidth": 4.0}, robot, path=path, without=without, overrides=soft)[0]
+        tracked({"feedforward": f, "bandwidth": 4.0}, robot, path=path, overrides=soft)[0]
         for f in ("rigid", "flexible")
     ]
     moved = [0, 2, 3]  # joints whose rotor inertia counts against their link's

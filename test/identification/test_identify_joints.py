@@ -26,7 +26,7 @@ from robot_dynamics_ros.identification.reports.joint import judged
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.plant.build import FAST
+from robot_dynamics_ros.simulation.plant.build import FAST, without
 from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
@@ -130,9 +130,8 @@ def test_stiffness_of_the_base_joint():
     arm = np.array([0.0, -0.3, 0.3, -1.57, -1.57, 0.0])
     quick = UR5E.with_updates({"limits.acceleration": 14.0})
     plan = stiffness(quick, 0, arm, duration=12.0)
-    log = simulated(
-        plan, {"outputs.rotor_encoder": True, "integration.inner_rate": 4000.0}, without=("kinematic_error",)
-    )
+    rotors = {"outputs.rotor_encoder": True, "integration.inner_rate": 4000.0}
+    log = simulated(plan, without("kinematic_error") | rotors)
     found = identify_joints(log, UR5E, "stiffness", [0])
     assert 5e3 < found.fits[PAN].numbers["stiffness"] < 5e4 and found.robot.stiffness.model == "odd_polynomial"
 

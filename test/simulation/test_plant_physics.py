@@ -6,12 +6,12 @@ import pytest
 from chains import pinocchio_model
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.simulation.plant.build import FAST, load_plant
+from robot_dynamics_ros.simulation.plant.build import FAST, load_plant, without
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
 Q = np.array([0.3, -1.2, 1.5, -1.9, -1.57, 0.4])
-IDEAL = ("ripple", "noise", "quantisation", "kinematic_error", "backlash", "deviation")
+IDEAL = without("ripple", "noise", "quantisation", "kinematic_error", "backlash", "deviation")
 
 
 def pinocchio_of(robot):
@@ -21,9 +21,8 @@ def pinocchio_of(robot):
 
 def free_swing(seconds, inner_rate, **overrides):
     """Energy of the machine falling from Q without friction, damping or torque except the limits' small one."""
-    without = ("friction", *IDEAL)
     off = {"transmission.damping": 0.0, "drive.torque_limit": 1e-9, "integration.inner_rate": inner_rate, **overrides}
-    robot = SimulatedRobot("ur5e", overrides=off, without=without, q=Q)
+    robot = SimulatedRobot("ur5e", overrides=IDEAL | without("friction") | off, q=Q)
     energy = [robot.core.energy()]
     for _ in range(round(seconds * 500)):
         robot.step_torque(np.zeros(6))
@@ -45,8 +44,7 @@ def test_energy_error_falls_with_the_step():
 
 
 def test_friction_and_damping_only_dissipate():
-    off = {"drive.torque_limit": 1e-9}
-    robot = SimulatedRobot("ur5e", overrides=off, without=IDEAL, q=Q)
+    robot = SimulatedRobot("ur5e", overrides=IDEAL | {"drive.torque_limit": 1e-9}, q=Q)
     energy = [robot.core.energy()]
     for _ in range(500):
         robot.step_torque(np.zeros(6))
@@ -58,7 +56,7 @@ def test_friction_and_damping_only_dissipate():
 
 def test_rigid_limit_accelerates_as_pinocchio_says():
     off = {"drive.torque_limit": 1e-9, "integration.refresh": 1}
-    robot = SimulatedRobot("ur5e", overrides=off, without=("friction", "elasticity", *IDEAL), q=Q)
+    robot = SimulatedRobot("ur5e", overrides=IDEAL | without("friction", "elasticity") | off, q=Q)
     model = pinocchio_of(robot)
     model.armature = robot.machine.true["drive.rotor_inertia"].copy()
     qdd = pin.aba(model, model.createData(), Q, np.zeros(6), np.zeros(6))
@@ -68,7 +66,7 @@ def test_rigid_limit_accelerates_as_pinocchio_says():
 
 
 def test_individual_follows_the_nominal_chain_when_it_does_not_deviate():
-    exact = load_plant("ur5e", without=("deviation",))
+    exact = load_plant("ur5e", without("deviation"))
     assert np.array_equal(exact.link_parameters, exact.robot.link_parameters)
     other = load_plant("ur5e")
     assert 0.0 < np.abs(other.link_parameters[:, 9] / exact.link_parameters[:, 9] - 1).max() < 0.1
@@ -87,7 +85,7 @@ def test_perturbed_links_stay_physically_consistent():
 
 
 def test_standing_still_the_transmission_carries_gravity():
-    robot = SimulatedRobot("ur5e", without=("friction", *IDEAL), q=Q)
+    robot = SimulatedRobot("ur5e", overrides=IDEAL | without("friction"), q=Q)
     model = pinocchio_of(robot)
     log, truth = robot.run(*motions.hold(Q, 3.0))
     gravity = pin.computeGeneralizedGravity(model, model.createData(), truth["q"][-1])
@@ -100,7 +98,7 @@ def test_standing_still_the_transmission_carries_gravity():
 
 
 def test_external_wrench_is_environment_on_robot_and_loads_the_joints_by_the_transposed_jacobian():
-    robot = SimulatedRobot("ur5e", without=("friction", *IDEAL), q=Q)
+    robot = SimulatedRobot("ur5e", overrides=IDEAL | without("friction"), q=Q)
     model = pinocchio_of(robot)
     wrench = np.array([10.0, -20.0, 30.0, 1.0, 2.0, -3.0])
     motion = motions.hold(Q, 3.0)
@@ -114,7 +112,7 @@ def test_external_wrench_is_environment_on_robot_and_loads_the_joints_by_the_tra
 
 
 def test_wall_pushes_with_stiffness_times_penetration():
-    robot = SimulatedRobot("ur5e", without=("noise",), q=Q)
+    robot = SimulatedRobot("ur5e", overrides=without("noise"), q=Q)
     tcp = robot.truth()["tcp_position"]
     robot.set_wall(tcp + [0, 0, 0.002], [0, 0, 1], stiffness=3e4, damping=50.0)
     _, truth = robot.run(*motions.hold(Q, 4.0))
@@ -171,7 +169,7 @@ def test_fast_integration_agrees_with_the_full_one():
     motion = motions.fourier(Q, duration=10.0, base=0.2 * np.pi, seed=3)
     results = []
     for overrides in ({}, FAST):
-        robot = SimulatedRobot("ur5e", overrides=overrides, without=("ripple", "noise"), q=motion[0][0])
+        robot = SimulatedRobot("ur5e", overrides=without("ripple", "noise") | overrides, q=motion[0][0])
         robot.set_temperatures(30.0)
         results.append(robot.run(*motion))
     (fine, a), (coarse, b) = results
@@ -185,7 +183,7 @@ def test_refresh_of_the_rigid_body_terms_is_accurate():
     motion = motions.fourier(Q, duration=4.0, base=0.5 * np.pi, velocity=2.5, seed=4)
     torques = []
     for refresh in (1, 4):
-        robot = SimulatedRobot("ur5e", overrides={"integration.refresh": refresh}, without=("noise",), q=motion[0][0])
+        robot = SimulatedRobot("ur5e", overrides=without("noise") | {"integration.refresh": refresh}, q=motion[0][0])
         torques.append(robot.run(*motion)[1]["joint_torque"])
     assert np.abs(torques[0] - torques[1]).max() < 0.05
 

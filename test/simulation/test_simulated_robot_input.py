@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.plant.build import load_plant
+from robot_dynamics_ros.simulation.plant.build import load_plant, without
 from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.simulation.server.launcher import controller_of, settings_of
@@ -18,7 +18,7 @@ def test_errors_name_what_is_wrong():
     with pytest.raises(ConfigError, match="no such robot"):
         SimulatedRobot("ur7")
     with pytest.raises(ConfigError, match="nonsense"):
-        load_plant("ur5e", without=("nonsense",))
+        without("noise", "nonsense")
     with pytest.raises(ConfigError, match="does not fit"):
         load_plant("ur5e", {"friction.coulomb": [1.0, 2.0]})
     with pytest.raises(ValueError, match=r"q_d has shape \(10, 5\)"):

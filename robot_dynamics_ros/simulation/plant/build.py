@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from robot_dynamics_ros.simulation.plant.plant_file import PlantFile
 # torque ripple are then not resolved; friction, heat, gravity and what moves slower than the cycle are (tested).
 FAST: dict[str, float] = {"integration.inner_rate": 500.0, "integration.refresh": 1, "integration.implicitness": 0.75}
 
-# Overrides that switch one phenomenon off, for tests that need the rest of the machine.
+# Overrides that switch one phenomenon off (see `without`).
 WITHOUT: dict[str, dict[str, float]] = {
     "friction": {
         "friction.coulomb": 0.0,
@@ -68,6 +68,13 @@ WITHOUT: dict[str, dict[str, float]] = {
 }
 
 
+def without(*phenomena: str) -> dict[str, Any]:
+    """Overrides for a machine without some phenomena of WITHOUT. Raises ConfigError for another name."""
+    if unknown := set(phenomena) - set(WITHOUT):
+        raise ConfigError("plant", "without", f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(WITHOUT)}")
+    return {name: value for phenomenon in phenomena for name, value in WITHOUT[phenomenon].items()}
+
+
 @dataclass(frozen=True)
 class Machine:
     """A plant with everything that was drawn for it: `true` numbers by name, the true link parameters."""
@@ -83,14 +90,13 @@ def load_plant(
     robot: str | RobotFile,
     overrides: Mapping[str, Any] | None = None,
     seed: int = 0,
-    without: Sequence[str] = (),
     controller_model: RobotFile | None = None,
     plant: str = ELASTIC,
 ) -> Machine:
     """The simulated machine of a robot.
 
     overrides: dotted name -> number, (n,) or (n, k): `friction.coulomb`, `deviation.mass`, `integration.inner_rate`,
-    `outputs.rotor_encoder`; without: names of WITHOUT; seed: noise (the individual is `deviation.individual`);
+    `outputs.rotor_encoder`, see also `without`; seed: noise (the individual is `deviation.individual`);
     controller_model: the robot file its controller uses, e.g. an identified one; the machine stays that of `robot`;
     plant: ELASTIC, or `module:class` of another (see interface.py), made as class(robot, true chain, the controller's
     chain, true numbers, seed), or `module:class:FILE`, FILE the last argument. Raises ConfigError for an unknown name
@@ -98,7 +104,7 @@ def load_plant(
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
     controller_model = robot if controller_model is None else controller_model
-    file, given = _apply_to_file(plant_of(robot), _with_switches(robot.name, overrides, without))
+    file, given = _apply_to_file(plant_of(robot), overrides or {})
     if len(file.joints) != robot.n_joints or controller_model.n_joints != robot.n_joints:
         raise ConfigError(
             robot.name,
@@ -135,16 +141,7 @@ def _chain(robot: RobotFile, links: np.ndarray) -> _core.Chain:
     return robot.chain_with_links(links).with_payload(payload.mass, payload.com, payload.inertia)
 
 
-def _with_switches(robot: str, overrides: Mapping[str, Any] | None, without: Sequence[str]) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    for name in without:
-        if name not in WITHOUT:
-            raise ConfigError(robot, "without", f"unknown {name!r}; known: {', '.join(WITHOUT)}")
-        given.update(WITHOUT[name])
-    return {**given, **(overrides or {})}
-
-
-def _apply_to_file(file: PlantFile, given: dict[str, Any]) -> tuple[PlantFile, dict[str, Any]]:
+def _apply_to_file(file: PlantFile, given: Mapping[str, Any]) -> tuple[PlantFile, dict[str, Any]]:
     """Overrides of deviation, integration and outputs go into the file; the per-joint rest is returned."""
     rest: dict[str, Any] = {}
     changed: dict[str, dict[str, Any]] = {}

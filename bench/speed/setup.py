@@ -46,15 +46,21 @@ class Arm:
     @cached_property
     def pinocchio(self) -> tuple[Any, Any]:
         """Pinocchio model and data."""
-        import pinocchio as pin
-
-        chain, model = self.model.chain, pin.Model()
-        for i, (T, phi) in enumerate(zip(chain.placements, chain.inertia, strict=True)):
-            joint = model.addJoint(i, pin.JointModelRZ(), pin.SE3(T[:3, :3], T[:3, 3]), f"j{i}")
-            body = pin.Inertia.FromDynamicParameters(phi[PINOCCHIO_ORDER])
-            model.appendBodyToJoint(joint, body, pin.SE3.Identity())
-        model.gravity.linear = np.array(chain.gravity)
+        model = pinocchio_model(self.model.chain)
         return model, model.createData()
+
+
+def pinocchio_model(chain: _core.Chain) -> Any:
+    """The chain rebuilt in Pinocchio from placements, inertias and gravity."""
+    import pinocchio as pin
+
+    model = pin.Model()
+    for i, (T, phi) in enumerate(zip(chain.placements, chain.inertia, strict=True)):
+        joint = model.addJoint(i, pin.JointModelRZ(), pin.SE3(T[:3, :3], T[:3, 3]), f"j{i}")
+        body = pin.Inertia.FromDynamicParameters(phi[PINOCCHIO_ORDER])
+        model.appendBodyToJoint(joint, body, pin.SE3.Identity())
+    model.gravity.linear = np.array(chain.gravity)
+    return model
 
 
 def figaroh(arm: Arm) -> Any:

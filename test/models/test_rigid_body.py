@@ -3,8 +3,9 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from chains import pinocchio_columns, pinocchio_model, random_chain, random_motion
+from chains import pinocchio_columns, random_chain, random_motion
 
+from bench.speed.setup import pinocchio_model
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from chains import pinocchio_model
 
+from bench.speed.setup import pinocchio_model
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.simulation.plant.build import FAST, load_plant, without
 from robot_dynamics_ros.simulation.robot import SimulatedRobot

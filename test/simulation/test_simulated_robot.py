@@ -102,7 +102,8 @@ def test_current_carries_noise_ripple_and_a_constant_that_is_not_the_nominal_one
 def test_tau_d_is_the_nominal_model_with_rotor_inertia_and_without_friction():
     log, _ = run(overrides=without("deviation"))
     import pinocchio as pin
-    from chains import pinocchio_model
+
+    from bench.speed.setup import pinocchio_model
 
     robot = load_robot("ur5e")
     model = pinocchio_model(robot.chain())

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
 
+from bench.speed.setup import PINOCCHIO_ORDER
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
 
@@ -74,20 +74,6 @@ def random_chain(n, seed, right_angles=False):
 
 def random_motion(n, count, seed):
     return 2.0 * np.random.default_rng(seed).normal(size=(3, count, n))
-
-
-PINOCCHIO_ORDER = [9, 6, 7, 8, 0, 1, 3, 2, 4, 5]  # m mx my mz Ixx Ixy Iyy Ixz Iyz Izz out of ours
-
-
-def pinocchio_model(chain):
-    """The chain, of this module or of the core, rebuilt in Pinocchio from placements, inertias and gravity."""
-    model = pin.Model()
-    for i, (T, X) in enumerate(zip(chain.placements, chain.inertia, strict=True)):
-        joint = model.addJoint(i, pin.JointModelRZ(), pin.SE3(T[:3, :3], T[:3, 3]), f"j{i}")
-        body = pin.Inertia.FromDynamicParameters(X[PINOCCHIO_ORDER])
-        model.appendBodyToJoint(joint, body, pin.SE3.Identity())
-    model.gravity.linear = np.array(chain.gravity)
-    return model
 
 
 def pinocchio_columns(Y):

@@ -116,9 +116,9 @@ def possible_speed(robot: Any) -> float:
     return max([FASTEST, *(2.0 * limit for limit in limits if limit is not None)])
 
 
-def repair_rows(log: Log, report: BagReport, possible: float = FASTEST) -> Log:
-    """Drop rows that no observer may see: NaN or absent, impossible magnitude, a stamp before 1970 or equal
-    to the one before.
+def repair_rows(log: Log, report: BagReport, possible: float) -> Log:
+    """Drop rows that no observer may see: NaN or absent, impossible magnitude (of velocities: `possible_speed`), a
+    stamp before 1970 or equal to the one before.
     """
     keep = log.stamp_ns >= 0
     report.drop("stamp before 1970", (~keep).sum())

@@ -133,7 +133,7 @@ def _difference(recorded: np.ndarray, ours: np.ndarray) -> float:
 
 
 def with_recorded_effort(
-    log: Log, robot: RobotFile, effort: str, stated: str = ""
+    log: Log, robot: RobotFile, effort: str, stated: str
 ) -> tuple[RobotFile, list[str], list[str]]:
     """The robot with effort as the data mean it; what was changed or remains doubtful, as sentences; the ambiguous of
     them.

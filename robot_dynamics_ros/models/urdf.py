@@ -152,7 +152,7 @@ def rounded_joints(path: Path) -> list[str]:
     return snap_urdf(robot)
 
 
-def _pinocchio_model(path: Path, text: str | None = None) -> Any:
+def _pinocchio_model(path: Path, text: str | None) -> Any:
     try:
         import pinocchio
     except ImportError:

@@ -108,7 +108,7 @@ class WebViewer:
         self.close()
 
 
-def open_stream(file: Path | None = None, target: str = "") -> Any:
+def open_stream(file: Path | None, target: str = "") -> Any:
     """A recording stream into an .rrd file, to a web viewer's `target`, or both.
 
     Raises DataError where the file cannot be written.

@@ -20,7 +20,7 @@ def camera(reach: float) -> Any:
     return rrb.EyeControls3D(position=position, look_target=look, eye_up=(0.0, 0.0, 1.0))
 
 
-def robot_view(name: str, reach: float, more: Sequence[str] = ()) -> Any:
+def robot_view(name: str, reach: float, more: Sequence[str]) -> Any:
     """The robot in 3D, and entities besides it."""
     import rerun.blueprint as rrb
 

@@ -33,7 +33,7 @@ class FrankaProcess(Client):
     requires a real-time kernel. kept: settings by name, which are sent with every new connection.
     """
 
-    def __init__(self, robot: RobotFile, host: str, stream: Stream, priority: int = 0) -> None:
+    def __init__(self, robot: RobotFile, host: str, stream: Stream, priority: int) -> None:
         super().__init__(host)
         self._robot, self._stream, self._priority = robot, stream, priority
         self._loop: TorqueLoop | None = None

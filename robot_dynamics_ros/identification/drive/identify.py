@@ -13,7 +13,7 @@ import numpy as np
 from robot_dynamics_ros.bags.rows import dropped_rows
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.identify import read
-from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, set_apart
 from robot_dynamics_ros.identification.drive.fits import (
     MAX_RELATIVE_STD,
@@ -53,7 +53,7 @@ class DrivesFound:
 
 
 def identify_drives(
-    robot: RobotFile, bags: Sequence[str | Path], validate: Sequence[str | Path] = (), options: Options = DEFAULTS
+    robot: RobotFile, bags: Sequence[str | Path], validate: Sequence[str | Path], options: Options
 ) -> DrivesFound:
     """Rotor inertia, torque constants and friction of the drives from bags with currents [Clochiatti2024, 3.2, 4, 5].
 

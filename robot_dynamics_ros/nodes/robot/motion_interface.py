@@ -37,7 +37,7 @@ class MotionInterface(NodePart):
     """
 
     def __init__(
-        self, node: LifecycleBase, driver: MotionDriver, stops: Stops, end_torque: Callable[[], bool] | None = None
+        self, node: LifecycleBase, driver: MotionDriver, stops: Stops, end_torque: Callable[[], bool] | None
     ) -> None:
         """stops: the path of ~/stop; end_torque: as TorqueInterface.end, where the node has torque."""
         super().__init__(node)

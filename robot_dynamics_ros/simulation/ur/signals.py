@@ -28,7 +28,7 @@ TOOL: dict[str, Callable[[Controller], np.ndarray]] = {  # together a third of a
 class Signals:
     """Fills `values`, the table every RTDE recipe packs from."""
 
-    def __init__(self, controller: Controller, gravity_in_current_torque: bool = True) -> None:
+    def __init__(self, controller: Controller, gravity_in_current_torque: bool) -> None:
         self._controller = controller
         self._gravity_included = gravity_in_current_torque
         self.values: dict[str, tuple[Any, ...]] = controller.registers.values

@@ -29,7 +29,7 @@ class FusedRows:
     phi (10 n,): standard parameters whose torque is the load of load-dependent friction; None: no load.
     """
 
-    def __init__(self, rigid: RigidModel, structure: Structure, motion: Motion, phi: np.ndarray | None = None) -> None:
+    def __init__(self, rigid: RigidModel, structure: Structure, motion: Motion, phi: np.ndarray | None) -> None:
         self.rigid, self.structure, self.motion, self.phi = rigid, structure, motion, phi
         self.columns = rigid.base.independent.tolist()
         self.terms = [len(law.terms) for law in structure.laws]

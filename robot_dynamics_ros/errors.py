@@ -17,6 +17,12 @@ def printable(text: str, most: int = LONGEST) -> str:
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in cut)
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what an error of another library says; its type where it says nothing."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the nearest known word, or the list of known ones."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)

@@ -94,7 +94,7 @@ def concatenate(logs: Sequence[Log]) -> Log:
 
 def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str:
     """The JointState topic to read. Raises DataError listing the topics of the bag."""
-    listing = ", ".join(shown([f"{name} [{t.type}]" for name, t in sorted(topics.items())], 50)) or "none"
+    listing = shown([f"{name} [{t.type}]" for name, t in sorted(topics.items())], 50) or "none"
     if wanted != "auto":
         for name in (wanted, "/" + wanted):
             if name in topics and topics[name].type == JOINT_STATE:

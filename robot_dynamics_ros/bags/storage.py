@@ -17,7 +17,7 @@ import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
 from robot_dynamics_ros.bags.live_writer import MAGIC, mcap_files
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import DataError, first_line
 from robot_dynamics_ros.verdict import word
 
 MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
@@ -106,7 +106,7 @@ def read_topics(path: Path, types: Iterable[str], progress: Wrap | None = None) 
         try:
             _read_file(part, wanted, topics, progress)
         except Exception as error:  # storage back ends raise their own, sqlite's, struct's and zstd's errors
-            text = f"{part}: cannot be read as a bag, truncated or not a bag ({_line(error)})"
+            text = f"{part}: cannot be read as a bag, truncated or not a bag ({first_line(error)})"
             raise DataError(f"{text}{_recovery(part)}") from error
     return topics
 
@@ -125,11 +125,6 @@ def _recovery(path: Path) -> str:
 def _begins_as_mcap(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
-
-
-def _line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return text[0] if text and text[0] else type(error).__name__
 
 
 def _reader(path: Path) -> Any:

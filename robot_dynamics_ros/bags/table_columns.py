@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from robot_dynamics_ros.bags.tables import Table
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals.table import shown
 
 WORDS = {  # quantity -> words of a column's name, the stronger quantities first: "observation.state.elbow.torque"
     "temperature": {"temperature", "temperatures", "temp", "temps"},
@@ -42,7 +43,6 @@ UNITS = {  # as written in names -> unit
     **dict.fromkeys(("ns", "nsec", "nanoseconds"), "ns"),
 }
 SUFFIX_UNITS = {"deg", "rad", "nm", "ma", "amps", "ms", "us", "ns", "sec"}  # without brackets at the end of a name
-MOST = 30  # names in a message
 
 
 @dataclass
@@ -134,7 +134,7 @@ def chosen(table: Table, wanted: str) -> list[str]:
             return names[a - 1 : b]
     if "*" in wanted and (matching := [n for n in names if _fits(n, wanted.split("*"))]):
         return sorted(matching, key=natural)
-    raise DataError(f"{table.path}: no column {wanted!r}; columns: {listed(names)}")
+    raise DataError(f"{table.path}: no column {wanted!r}; columns: {shown(names)}")
 
 
 def _fits(name: str, parts: list[str]) -> bool:
@@ -152,9 +152,3 @@ def _fits(name: str, parts: list[str]) -> bool:
 def natural(name: str) -> list[tuple[int, str, int]]:
     """Key that sorts q2 before q10."""
     return [(1, "", int(part)) if part.isdecimal() else (0, part, 0) for part in re.findall(r"\d+|\D+", name)]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in one line, the first ones of many."""
-    more = f", ... ({len(names)} in all)" if len(names) > MOST else ""
-    return ", ".join(names[:MOST]) + more

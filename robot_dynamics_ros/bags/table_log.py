@@ -13,10 +13,11 @@ import numpy as np
 
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.table_bounds import within
-from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, listed, time_columns, unit_of, words_of
+from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, time_columns, unit_of, words_of
 from robot_dynamics_ros.bags.tables import Table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.table import shown
 
 SIGNALS = ("q", "qd", "effort", "current", "q_d", "qd_d", "qdd_d", "tau_d", "temperature")
 ANGLES = ("q", "qd", "q_d", "qd_d", "qdd_d")
@@ -65,7 +66,7 @@ def table_log(
     if "q" not in taken:
         raise DataError(
             f"{path}: no columns of joint positions found; name them with robot-dynamics import --map q=FIRST..LAST; "
-            f"columns: {listed(list(table.columns))}"
+            f"columns: {shown(list(table.columns))}"
         )
     labels = list(taken["q"])
     within(path, len(labels), MAX_JOINTS, "columns of joint positions")
@@ -129,7 +130,7 @@ def _by_joint(path: Path, signal: str, columns: dict[str, str], labels: list[str
     if len(columns) != len(labels):
         what = "--map " if mapped else ""
         raise DataError(
-            f"{path}: {what}{signal} has {len(columns)} columns ({listed(list(columns.values()))}), q has {len(labels)}"
+            f"{path}: {what}{signal} has {len(columns)} columns ({shown(list(columns.values()))}), q has {len(labels)}"
         )
     if set(columns) == set(labels):
         return {label: columns[label] for label in labels}
@@ -187,7 +188,7 @@ def _clock(table: Table, options: TableOptions, report: BagReport) -> tuple[np.n
         return _continued(values, SECONDS[unit], report), name
     raise DataError(
         f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --time HZ; "
-        f"columns: {listed(list(table.columns))}"
+        f"columns: {shown(list(table.columns))}"
     )
 
 

@@ -25,7 +25,7 @@ from robot_dynamics_ros.bags.table_bounds import (
     within,
 )
 from robot_dynamics_ros.bags.text_table import text_columns
-from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.errors import CapabilityError, DataError, first_line
 from robot_dynamics_ros.supervisor import child_environment
 
 MAX_WIDTH = 64  # columns of one array; wider ones are images or features, not joints
@@ -87,8 +87,7 @@ def read_table(path: Path) -> Table:
     except (DataError, CapabilityError):
         raise
     except Exception as error:  # the libraries raise their own errors, zip's and the parser's
-        text = str(error).strip().splitlines() or [type(error).__name__]
-        raise DataError(f"{path}: cannot be read as {path.suffix.lower()[1:]} ({text[0]})") from error
+        raise DataError(f"{path}: cannot be read as {path.suffix.lower()[1:]} ({first_line(error)})") from error
     if not columns:
         raise DataError(f"{path}: holds no columns of numbers")
     return Table(path, columns)

@@ -93,7 +93,7 @@ def as_dict(
     }
     lines = [short] if span < LEAST_SPAN else sentences(rows)
     if by_file := [Path(m.bag).name for m in measured if m.by_file]:
-        lines.append(f"stamps that are no dates, those of the files are taken: {', '.join(shown(by_file))}")
+        lines.append(f"stamps that are no dates, those of the files are taken: {shown(by_file)}")
     return {
         "robot": robot,
         "bags": [m.bag for m in measured],

@@ -17,7 +17,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.node import NodeNameNonExistentError
 from rclpy.parameter import Parameter as RosParameter
 
-from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
+from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError, first_line
 from robot_dynamics_ros.nodes.claims import claim
 from robot_dynamics_ros.parameters import Parameter
 
@@ -71,7 +71,7 @@ class LifecycleBase(LifecycleNode):
                 value: Any = self.declare_parameter(name, p.default, descriptor(p)).value
             except Exception as error:  # rclpy has one exception per kind of error
                 advice = ": write it with a point, as 40.0" if isinstance(p.default, float) else ""
-                raise ConfigError(self.get_name(), name, str(error).splitlines()[0] + advice) from error
+                raise ConfigError(self.get_name(), name, first_line(error) + advice) from error
             self._table[name].checked(value, self.get_name())
 
     def value(self, name: str) -> Any:
@@ -132,7 +132,7 @@ class LifecycleBase(LifecycleNode):
             self.get_logger().error(self.failure)
             return False
         except Exception as error:  # a defect: rclpy would swallow it silently
-            self.failure = f"{type(error).__name__}: {error}".splitlines()[0]
+            self.failure = f"{type(error).__name__}: {first_line(error)}"
             self.get_logger().error(traceback.format_exc())
             raise
         self.failure = ""

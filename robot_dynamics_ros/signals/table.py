@@ -102,10 +102,10 @@ def entries(name: str, joint_names: Sequence[str]) -> tuple[str, ...]:
     return kinds.get(SIGNALS[name].width, joints)
 
 
-def shown(names: Sequence[str], most: int = 20) -> list[str]:
-    """Names out of files and messages for a text: each of at most 60 characters, the first `most` of them."""
+def shown(names: Sequence[str], most: int = 20) -> str:
+    """Names out of files and messages in one line: each of at most 60 characters, the first `most` of them."""
     cut = [name if len(name) <= 60 else name[:57] + "..." for name in names[:most]]
-    return cut + [f"and {len(names) - most} more"] * (len(names) > most)
+    return ", ".join(cut + [f"and {len(names) - most} more"] * (len(names) > most))
 
 
 def joint_columns(present: Sequence[str], wanted: Sequence[str], aliases: Mapping[str, str] | None = None) -> list[int]:
@@ -119,7 +119,7 @@ def joint_columns(present: Sequence[str], wanted: Sequence[str], aliases: Mappin
         count = names.count(joint)
         if count != 1:
             what = "missing" if count == 0 else f"present {count} times"
-            recorded = ", ".join(shown([repr(name) for name in present]))
+            recorded = shown([repr(name) for name in present])
             other = "; kinematics.joints of a robot file takes other names as aliases" if count == 0 else ""
             raise DataError(f"joint {joint!r} is {what}; the data names {recorded}{other}")
     return [names.index(joint) for joint in wanted]

@@ -152,7 +152,7 @@ def test_the_payload_has_the_order_of_the_client(child):
     assert child._client.calls[0] == (1.5, [0.01, 0.02, 0.07], [11.0, 12.0, 13.0, 1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize(("error", "reason"), [(OSError(), "OSError()"), (OSError("no\nroute"), "no")])
+@pytest.mark.parametrize(("error", "reason"), [(OSError(), "OSError"), (OSError("no\nroute"), "no")])
 def test_an_unexpected_error_reaches_the_driver_in_one_line_with_or_without_a_text(monkeypatch, error, reason):
     sent = []
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.drivers.child_process import receive, send
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, first_line
 from robot_dynamics_ros.waiting import wait_until
 
 HANG_TIMEOUT = 30.0  # s without a turn of this loop until the process ends itself, without the interpreter
@@ -194,7 +194,7 @@ def main() -> None:
     except (EOFError, ConnectionResetError, BrokenPipeError):
         child.leave()  # the parent ended or closed the pipe
     except Exception as error:  # reported in one line; a new child starts with the next request
-        send(child._pipe, {"event": "fatal", "reason": str(error).partition("\n")[0] or repr(error)})
+        send(child._pipe, {"event": "fatal", "reason": first_line(error)})
         sys.exit(1)
 
 

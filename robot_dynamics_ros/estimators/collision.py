@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.wrench_metrics import SETTLED
+from robot_dynamics_ros.estimators.wrench_metrics import SETTLED, held
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.runs import runs
 
@@ -65,11 +65,7 @@ class CollisionDetector:
 
     def collided(self, log: Log, distance: np.ndarray | None = None) -> np.ndarray:
         """(N,) bool: the distance (that of the log, where it is known already) was above the threshold within HELD."""
-        over = np.flatnonzero((self.distance(log) if distance is None else distance) > self.threshold)
-        if not len(over):
-            return np.zeros(len(log), bool)
-        place = np.searchsorted(over, np.arange(len(log)), side="right") - 1
-        return np.asarray((place >= 0) & (log.time - log.time[over[place]] < HELD))
+        return held((self.distance(log) if distance is None else distance) > self.threshold, log.time, HELD)
 
     def collisions(self, log: Log) -> list[dict[str, Any]]:
         """Begin [s] and largest distance of every collision of a log after its first SETTLED seconds."""

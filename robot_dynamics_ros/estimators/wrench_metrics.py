@@ -106,10 +106,8 @@ def detection(s: Series, level: float) -> dict[str, float]:
 
 def held(mask: np.ndarray, time: np.ndarray, after: float) -> np.ndarray:
     """Rows (N,) at or within `after` [s] behind a True one."""
-    if not mask.any():
-        return mask.copy()
-    last = np.searchsorted(time[mask], time, side="right") - 1
-    return (last >= 0) & (time - time[mask][np.maximum(last, 0)] <= after)
+    last = np.maximum.accumulate(np.where(mask, np.arange(len(mask)), -1))
+    return (last >= 0) & (time - time[last] <= after)
 
 
 def _rms(values: np.ndarray) -> np.ndarray:

@@ -73,16 +73,13 @@ def long_motion(request, child):
     return move([start + 1.0], 0.3) if request.param == "move" else servo(rows)
 
 
-def test_a_stop_ends_a_motion_at_rest_on_its_way(child, long_motion):
+@pytest.mark.parametrize(
+    ("ending", "states"), [([(1.0, {"do": "stop"}), (2.0, None)], ["moving", "stopped"]), ([(1.0, None)], ["moving"])]
+)
+def test_a_stop_and_the_end_of_the_driver_end_a_motion_at_rest_on_its_way(child, long_motion, ending, states):
     start = child._client.controller.arm.q[0]
-    controller = run(child, (0.1, *long_motion), (1.0, {"do": "stop"}), (2.0, None))
-    assert child._pipe.states == ["moving", "stopped"]
-    assert 0.1 < controller.arm.q[0] - start < 0.5 and at_rest(controller)
-
-
-def test_the_end_of_the_driver_ends_a_motion_at_rest(child, long_motion):
-    start = child._client.controller.arm.q[0]
-    controller = run(child, (0.1, *long_motion), (1.0, None))
+    controller = run(child, (0.1, *long_motion), *ending)
+    assert child._pipe.states[: len(states)] == states
     assert 0.1 < controller.arm.q[0] - start < 0.5 and at_rest(controller)
 
 

@@ -26,15 +26,15 @@ ROWS = 12_000
 MAX_OUTSIDE = 0.2  # share of validation samples beyond the identified speeds above which there is a warning
 
 
-class AtRest(DataError):
+class NoMotion(DataError):
     """A recording in which the robot does not move."""
 
 
 def check_moves(log: Log, name: str) -> None:
-    """Raises AtRest for a robot that does not move."""
+    """Raises NoMotion for a robot that does not move."""
     span = np.nanmax(np.ptp(log.q, axis=0))
     if not span > 0.02:
-        raise AtRest(
+        raise NoMotion(
             f"{name}: the robot does not move (largest travel {1e3 * span:.2g} mrad); record motion of every joint"
         )
 

@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags.wrench import NoWrench
 from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import add_force_sensor
-from robot_dynamics_ros.identification.arm.checks import AtRest, check_moves
+from robot_dynamics_ros.identification.arm.checks import NoMotion, check_moves
 from robot_dynamics_ros.identification.arm.hand_guiding import HAND_GUIDED_ADVICE
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording
@@ -30,7 +30,7 @@ def read_moving(robot: RobotFile, bags: Sequence[str | Path], options: Options) 
         except NoWrench:
             found.append(read(robot, bag, replace(options, wrench=None)))
             found[-1].notes.append("no such wrench topic: taken as free of contact")
-        except AtRest as error:
+        except NoMotion as error:
             skipped.append(f"skipped for validation: {str(error).split(';')[0]}")
     return found, skipped
 

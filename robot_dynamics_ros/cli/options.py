@@ -170,13 +170,6 @@ SENSOR = (
 )
 
 
-def reference_option(text: str) -> Callable[[F], F]:
-    """--reference TOPIC[,...]: the command takes (SensorOptions, {"touch": N}) or None."""
-    kind = SensorType(touch=None)
-    more = f"{text} {SENSOR}; touch: contact on the sensor [N], default 5."
-    return click.option("--reference", type=kind, metavar="TOPIC[,KEY=VALUE]...", help=more)
-
-
 def workers(jobs: str) -> tuple[int, str | None]:
     """Processes, and the address of a cluster or None, of --jobs. Raises ConfigError outside 1..64."""
     if not jobs.isdigit():

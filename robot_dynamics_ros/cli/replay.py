@@ -11,12 +11,13 @@ import numpy as np
 
 from robot_dynamics_ros.bags.tables import is_dataset
 from robot_dynamics_ros.cli.options import (
+    SENSOR,
     NewPath,
+    SensorType,
     bags_argument,
     effort_option,
     numbers,
     out_option,
-    reference_option,
     refuse_other,
     robot_option,
     topic_option,
@@ -58,7 +59,13 @@ ROWS = (  # state of wrench_metrics -> word
     "--params", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="ROS parameter file, as of `up`."
 )
 @view_file_option
-@reference_option("Compare with a force sensor: its WrenchStamped topic.")
+@click.option(
+    "--reference",
+    type=SensorType(touch=None),
+    metavar="TOPIC[,KEY=VALUE]...",
+    help=f"Compare with a force sensor: its WrenchStamped topic. {SENSOR}; touch: contact on the sensor [N], default "
+    "5.",
+)
 @click.option(
     "--collisions",
     type=(click.Path(exists=True, path_type=Path), click.FloatRange(min=0.0, min_open=True)),

@@ -62,6 +62,12 @@ def write_atomically(path: str | Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", errors="replace")
 
 
+def write_arrays(path: str | Path, **arrays: Any) -> None:
+    """Replace `path` by an .npz of these arrays. Raises OSError naming `path`."""
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, **arrays)
+
+
 def refuse_existing(option: str, path: Path) -> None:
     """Raises ConfigError for a path where something stands already."""
     if path.exists():

@@ -20,7 +20,7 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import UNREADABLE
-from robot_dynamics_ros.outputs import replacing
+from robot_dynamics_ros.outputs import write_arrays
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.store import file_sha256
 from robot_dynamics_ros.signals import Log, Sample
@@ -72,8 +72,7 @@ class Collector:
     def _learn(self, stamp: np.ndarray, data: dict[str, np.ndarray]) -> None:
         try:
             path = self.state / "batches" / f"{stamp[0]}.npz"
-            with replacing(path) as temporary, temporary.open("wb") as stream:
-                np.savez(stream, stamp_ns=stamp, names=np.array(self._names), **data)  # type: ignore[arg-type]
+            write_arrays(path, stamp_ns=stamp, names=np.array(self._names), **data)
             command = [sys.executable, "-m", "robot_dynamics_ros.learning.batch", str(self.state), str(path)]
             done = subprocess.run(command, preexec_fn=_lower, check=False)
             self.learned += done.returncode == 0

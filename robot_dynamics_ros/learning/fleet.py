@@ -15,7 +15,7 @@ from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import FORMAT, UNREADABLE, Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior, rows_of
-from robot_dynamics_ros.outputs import replacing
+from robot_dynamics_ros.outputs import replacing, write_arrays
 
 ROUNDS = 30  # of expectation maximisation
 STRENGTH = 2.0  # robots that the file's prior covariance counts as, so that few robots do not make it small
@@ -103,8 +103,7 @@ def _one(directory: str) -> tuple[np.ndarray, str] | str:
 def save_prior(prior: Prior, path: Path, robots: int) -> None:
     """Write a fleet prior. Raises OSError naming the path."""
     about = np.frombuffer(prior.columns.robot_id.encode(), np.uint8)
-    with replacing(path) as temporary, temporary.open("wb") as stream:
-        np.savez(stream, format=FORMAT, robot_id=about, mean=prior.mean, covariance=prior.covariance, robots=robots)
+    write_arrays(path, format=FORMAT, robot_id=about, mean=prior.mean, covariance=prior.covariance, robots=robots)
 
 
 def load_prior(columns: Columns, path: Path) -> Prior:

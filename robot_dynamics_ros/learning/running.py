@@ -17,7 +17,7 @@ import numpy as np
 
 from robot_dynamics_ros.learning.triangles import UNREADABLE, Triangle
 from robot_dynamics_ros.learning.update import TAU, Information, Prior, rows_of, walked
-from robot_dynamics_ros.outputs import replacing
+from robot_dynamics_ros.outputs import write_arrays
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Running:
     def save(self, path: Path) -> None:
         """Keep it. Raises OSError naming the path."""
         about = {"key": self.key, "time": self.time, "seconds": self.seconds, "recordings": self.recordings}
-        with replacing(path) as temporary, temporary.open("wb") as stream:
-            np.savez(stream, R=self.state.R, z=self.state.z, about=np.frombuffer(json.dumps(about).encode(), np.uint8))
+        text = np.frombuffer(json.dumps(about).encode(), np.uint8)
+        write_arrays(path, R=self.state.R, z=self.state.z, about=text)
 
     def kept(self, path: Path) -> Running | None:
         """What is kept at `path` with this prior; None where it is of others, damaged or not there."""

@@ -37,23 +37,21 @@ class FrictionScales:
         return json.dumps(rounded | {"service_call": self.service_call()}, indent=1) + "\n"
 
 
-def friction_scales(robot: RobotFile, controller: RobotFile | None = None, share: float = SHARE) -> FrictionScales:
-    """Scales with which the controller compensates `share` of the friction of `robot`.
+def friction_scales(robot: RobotFile) -> FrictionScales:
+    """Scales with which the controller compensates SHARE of the friction of `robot`.
 
-    s_v = share f_v / F_v,  s_c = share min_v (f(v) - f_v v) / F_c, both within 0..1; f: the law of `robot` without
-    load, f_v its viscosity; F_c, F_v: Coulomb level and viscosity of `controller` (the shipped file of the name), whose
-    friction stands for the model inside the controller, which UR does not publish.
-    Raises ConfigError for an arm that is no UR and a share outside 0..0.95, CapabilityError without friction.
+    s_v = SHARE f_v / F_v,  s_c = SHARE min_v (f(v) - f_v v) / F_c, both within 0..1; f: the law of `robot` without
+    load, f_v its viscosity; F_c, F_v: Coulomb level and viscosity of the shipped file of its name, whose friction
+    stands for the model inside the controller, which UR does not publish.
+    Raises ConfigError for an arm that is no UR, CapabilityError without friction.
     """
     if robot.manufacturer != "Universal Robots":
         raise ConfigError(robot.file, "manufacturer", f"{robot.manufacturer!r}: only UR has friction scales")
-    if not 0.0 <= share <= 0.95:
-        raise ConfigError("friction scales", "share", f"{share} is outside 0..0.95")
-    ours, theirs = _law(robot), _law(controller or load_robot(robot.name))
+    ours, theirs = _law(robot), _law(load_robot(robot.name))
     coulomb, viscous = theirs.coulomb_viscous().T
     slope = ours.coulomb_viscous()[:, 1]
     level = (ours.torque - slope * ours.velocity).min(axis=0)
-    return FrictionScales(_ratio(share * slope, viscous), _ratio(share * level, coulomb))
+    return FrictionScales(_ratio(SHARE * slope, viscous), _ratio(SHARE * level, coulomb))
 
 
 def _law(robot: RobotFile) -> SlidingFriction:

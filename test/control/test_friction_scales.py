@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from command_line import robot_dynamics
 
-from robot_dynamics_ros.control.friction_scales import FrictionScales, friction_scales
+from robot_dynamics_ros.control.friction_scales import SHARE, FrictionScales, friction_scales
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -55,7 +55,7 @@ def keeping_force(scales, joint):
 
 
 def test_a_hand_needs_half_the_force_to_move_each_joint(identified):
-    scales = friction_scales(identified, UR5E)
+    scales = friction_scales(identified)
     for joint in range(6):
         assert keeping_force(scales, joint) < 0.5 * keeping_force(NONE, joint)
 
@@ -71,13 +71,13 @@ def breakaway(scales, joint):
 
 
 def test_a_hand_needs_half_the_force_to_start_each_joint(identified):
-    scales = friction_scales(identified, UR5E)
+    scales = friction_scales(identified)
     for joint in range(6):
         assert breakaway(scales, joint) < 0.5 * breakaway(NONE, joint)
 
 
 def test_a_push_below_the_start_leaves_the_arm_at_rest(identified):
-    scales = friction_scales(identified, UR5E)
+    scales = friction_scales(identified)
     for joint in range(6):
         simulated, torque = machine(), np.zeros(6)
         torque[joint] = 0.5 * breakaway(scales, joint)
@@ -87,13 +87,13 @@ def test_a_push_below_the_start_leaves_the_arm_at_rest(identified):
 
 @pytest.mark.parametrize("temperature", [25.0, 35.0, 50.0])
 def test_the_arm_does_not_move_by_itself(identified, temperature):
-    scales, simulated = friction_scales(identified, UR5E), machine(temperature)
+    scales, simulated = friction_scales(identified), machine(temperature)
     q = np.array([simulated.step_torque(np.zeros(6), scales.viscous, scales.coulomb).q.copy() for _ in range(2500)])
     assert np.abs(q[500:] - q[500]).max() < 1e-4  # rad in 4 s; the encoder's step is 2.4e-5
 
 
 def test_an_arm_that_was_guided_comes_to_rest(identified):
-    scales = friction_scales(identified, UR5E)
+    scales = friction_scales(identified)
     for joint in range(6):
         simulated, torque = machine(), np.zeros(6)
         for _ in range(400):
@@ -113,22 +113,19 @@ def test_full_compensation_of_the_controllers_model_is_too_much_for_this_robot(i
 
 
 def test_scales_follow_their_equation_and_stay_in_range(identified):
-    share = 0.5
-    plain = UR5E.with_updates({"friction.parameters": {"fc": 4.0, "fv": 2.2}, "hysteresis": None})
-    scales = friction_scales(plain, UR5E, share)
-    np.testing.assert_allclose(scales.coulomb, share * 4.0 / UR5E.array("friction.parameters.fc"), rtol=1e-6)
-    np.testing.assert_allclose(scales.viscous, np.minimum(share * 2.2 / UR5E.array("friction.parameters.fv"), 1.0))
+    plain = UR5E.with_updates({"friction.parameters": {"fc": 2.5, "fv": 2.2}, "hysteresis": None})
+    scales = friction_scales(plain)
+    np.testing.assert_allclose(scales.coulomb, SHARE * 2.5 / UR5E.array("friction.parameters.fc"), rtol=1e-6)
+    np.testing.assert_allclose(scales.viscous, np.minimum(SHARE * 2.2 / UR5E.array("friction.parameters.fv"), 1.0))
     strong = UR5E.with_updates({"friction.parameters": {"fc": 400.0, "fv": 200.0}, "hysteresis": None})
-    assert (friction_scales(strong, UR5E).coulomb == 1.0).all() and (friction_scales(strong, UR5E).viscous == 1.0).all()
+    assert (friction_scales(strong).coulomb == 1.0).all() and (friction_scales(strong).viscous == 1.0).all()
 
 
 def test_what_has_no_scales_is_refused(identified):
     with pytest.raises(ConfigError, match="only UR"):
-        friction_scales(load_robot("fr3"), UR5E)
-    with pytest.raises(ConfigError, match=r"share: 1.0 is outside 0..0.95"):
-        friction_scales(identified, UR5E, 1.0)
+        friction_scales(load_robot("fr3"))
     with pytest.raises(CapabilityError, match="friction is null"):
-        friction_scales(identified.with_updates({"friction": None}), UR5E)
+        friction_scales(identified.with_updates({"friction": None}))
 
 
 def test_the_command_writes_scales_and_the_service_call(identified, tmp_path):
@@ -137,6 +134,6 @@ def test_the_command_writes_scales_and_the_service_call(identified, tmp_path):
     done = robot_dynamics("export", *arguments, catch_exceptions=False)
     written = json.loads((tmp_path / "scales.json").read_text())
     assert done.exit_code == 0 and written["service_call"] in done.output and "estimate" not in done.output
-    np.testing.assert_allclose(written["coulomb_scale"], friction_scales(identified, UR5E).coulomb, atol=5e-4)
+    np.testing.assert_allclose(written["coulomb_scale"], friction_scales(identified).coulomb, atol=5e-4)
     arguments = ["ur5e", "--format", "ur-friction-scales", "--out", str(tmp_path / "other.json")]
     assert "is an estimate, not identified" in robot_dynamics("export", *arguments, catch_exceptions=False).output

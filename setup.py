@@ -132,7 +132,8 @@ extras = {
         "ros-kilted-std-srvs",
         "setuptools<80",
     ],
-    "franka": ["pylibfranka>=0.21"],
+    # wheels for x86-64 up to 3.12 only; pip refuses to compile it (its sources name another version)
+    "franka": ['pylibfranka>=0.21; python_version < "3.13" and platform_machine == "x86_64"'],
     "mujoco": ["mujoco>=3.7"],  # what exported models run in; also a plant of the laboratory
     "viewer": ["rerun-sdk>=0.41"],
     "metrics": ["prometheus-client>=0.20"],  # parameter metrics_port of the nodes

@@ -1,6 +1,6 @@
 """Set-up behind make: `environment.py demo | vendor | mujoco | dev | peers` fills $VENV.
 
-demo: what `make demo` runs with. vendor: the clients of Franka and Comau for their demos. mujoco: that plant. dev: what
+demo: what `make demo` runs with. vendor: client and server of Franka for its demo. mujoco: that plant. dev: what
 `make test`, `make lint` and `make docs` need besides. peers: the package and the libraries that `bench --peers`
 compares with, in an environment of their own. Uses uv where it is installed.
 """
@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / os.environ.get("VENV", ".venv")
 PYTHON = VENV / "bin" / "python"
 BUILD_TOOLS = ("setuptools>=64,<80", "wheel", "pybind11>=3.0")
+UNBUILT = {"ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE": "1", "PYTHONWARNINGS": "ignore"}  # make builds the core
 PEERS = ("casadi>=3.6", "figaroh>=0.5")  # casadi's wheel has the headers of Eigen, against which Pinocchio compiles
 EXPECTED = {  # s on two quiet cores
     "environment": 5,
@@ -140,8 +141,7 @@ def demo() -> None:
     run(Step("build tools", installer(*BUILD_TOOLS)))
     core = Step("C++ core", [str(PYTHON), "setup.py", "-q", "build_ext", "--inplace"], ROBOT_DYNAMICS_KERNELS="one")
     packages = f"{shlex.join(editable('demo'))} && {shlex.join([str(PYTHON), '-c', FIRST_IMPORT])}"
-    settings = {"ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE": "1", "PYTHONWARNINGS": "ignore"}
-    run(core, Step("packages", ["sh", "-c", packages], **settings))
+    run(core, Step("packages", ["sh", "-c", packages], **UNBUILT))
     for headers in VENV.glob("lib/python*/site-packages/cmeel.prefix/include"):
         shutil.rmtree(headers)  # C++ headers of Pinocchio and Boost, 200 MB: only `bench --peers` compiles against them
     share_libraries()
@@ -163,9 +163,9 @@ def share_libraries() -> None:
 
 
 def vendor() -> None:
-    """Clients of the Franka and Comau controllers, and the server that the simulated Franka uses."""
-    print("installing the vendor clients of Franka and Comau (once) ...", flush=True)
-    run(Step("vendor packages", installer("pylibfranka>=0.21")))
+    """Client of the Franka controller, where this Python has one, and the server that the simulated Franka uses."""
+    print("installing the vendor client of Franka (once) ...", flush=True)
+    run(Step("vendor packages", editable("franka"), **UNBUILT))
     run(Step("vendor packages", installer("--no-deps", "franka-sim>=1.1")))
 
 
@@ -180,10 +180,9 @@ def mujoco() -> None:
 def dev() -> None:
     """What tests, linters and documentation need."""
     print("installing the packages of tests, lint and docs (once) ...", flush=True)
-    settings = {"ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE": "1", "PYTHONWARNINGS": "ignore"}
     vendor()
     mujoco()
-    run(Step("test packages", editable("dev"), **settings))
+    run(Step("test packages", editable("dev"), **UNBUILT))
 
 
 def peers() -> None:
@@ -193,8 +192,7 @@ def peers() -> None:
         VENV.mkdir(exist_ok=True)
         run(Step("environment", [sys.executable, "-m", "venv", str(VENV)]))
     run(Step("build tools", installer(*BUILD_TOOLS)))
-    settings = {"ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE": "1", "PYTHONWARNINGS": "ignore"}
-    run(Step("packages", installer("--no-build-isolation", "-e", ".", *PEERS), **settings))
+    run(Step("packages", installer("--no-build-isolation", "-e", ".", *PEERS), **UNBUILT))
 
 
 if __name__ == "__main__":

@@ -212,7 +212,7 @@ def main() -> None:
     except (EOFError, ConnectionResetError, BrokenPipeError):
         return  # the driver ended or closed us
     except ImportError:
-        _fatal(channel, "pylibfranka is not installed: pip install 'robot_dynamics_ros[franka]'")
+        _fatal(channel, "pylibfranka is not installed: pip install 'robot_dynamics_ros[franka]', Python 3.10 to 3.12")
     except Exception as error:  # reported in one line; the driver starts a new process
         _fatal(channel, _line(error))
 

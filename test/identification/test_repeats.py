@@ -6,7 +6,7 @@ from scipy.interpolate import CubicSpline
 from synthetic import excitation, torque, truth_of
 
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
-from robot_dynamics_ros.identification.dataset.recording import judged_on_a_repeat, recording, set_apart
+from robot_dynamics_ros.identification.dataset.recording import recording, repeats, set_apart
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -37,14 +37,14 @@ def runs(*motions):
 def test_a_last_part_that_repeats_what_is_before_it(motions):
     """Whole periods, less than two, or the second of two motions."""
     first, last, _ = set_apart([runs(*motions)], [])
-    assert "run: the last part repeats" in judged_on_a_repeat(first, last)
+    assert repeats(first, last) == [True]
 
 
 @pytest.mark.parametrize("motions", [((1, 12.0, 1),), ((1, 5.0, 6), (2, 4.0, 3))], ids=str)
 def test_a_last_part_of_its_own(motions):
     """One period, or a motion that begins where the first ends."""
     first, last, _ = set_apart([runs(*motions)], [])
-    assert judged_on_a_repeat(first, last) == ""
+    assert repeats(first, last) == [False]
 
 
 def test_noise_of_positions_hides_no_repeat_and_rest_is_none():
@@ -52,9 +52,9 @@ def test_noise_of_positions_hides_no_repeat_and_rest_is_none():
     (piece,) = rec.pieces
     piece.q = piece.q + 0.01 * piece.q.std(0) * np.random.default_rng(2).standard_normal(piece.q.shape)
     first, last, _ = set_apart([rec], [])
-    assert judged_on_a_repeat(first, last)
+    assert repeats(first, last) == [True]
     last[0].pieces[0].q[:] = last[0].pieces[0].q[0]
-    assert judged_on_a_repeat(first, last) == ""
+    assert repeats(first, last) == [False]
 
 
 def test_the_verdict_says_that_a_repeat_judges_nothing(given_structure):
@@ -64,3 +64,11 @@ def test_the_verdict_says_that_a_repeat_judges_nothing(given_structure):
     assert result["grade"] == "fair"
     other = identify_recordings(ROBOT, [runs((1, 5.0, 3))], [runs((2, 4.0, 3))])
     assert summarise(other, "ur5e")["grade"] == "good"
+
+
+def test_of_several_recordings_those_that_repeat_nothing_are_validated_on(given_structure):
+    found = identify_recordings(ROBOT, [runs((1, 5.0, 3)), runs((3, 12.0, 1))], [])
+    assert not found.repeated and [len(found.training), len(found.validation)] == [2, 1]
+    result = summarise(found, "ur5e")
+    assert any("repeats the first, so it is not validated on" in text for text in result["statements"])
+    assert "cannot be judged: the data repeat" not in " ".join(result["verdict"])

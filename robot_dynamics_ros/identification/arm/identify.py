@@ -40,13 +40,17 @@ from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
 from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
-from robot_dynamics_ros.identification.dataset.recording import Recording, judged_on_a_repeat, set_apart
+from robot_dynamics_ros.identification.dataset.recording import Recording, repeats, set_apart
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
 ROUNDS = 6  # of contact beside identified friction, which is better known without it
 STILL = 0.5  # share of the contact that the last model shows: else it was fitted to contact
+NOT_VALIDATED = (
+    "the figures do not show how the model predicts other motions: record a second motion "
+    "(robot-dynamics excite --seed 2) for --validate"
+)
 MAX_SLOW_SAMPLES = 20_000  # from which the meaning of an effort is recognised
 
 Progress = Callable[[str], None]
@@ -87,11 +91,17 @@ def identify_recordings(
 def _begun(
     robot: RobotFile, training: list[Recording], validation: list[Recording], options: Options
 ) -> Identification:
-    """The state before the first step: recordings to identify and to validate on."""
+    """The state before the first step: recordings to identify and to validate on, the latter without those that repeat
+    the former where others are there.
+    """
     first, last, split = set_apart(training, validation)
-    repeat = "" if validation else judged_on_a_repeat(first, last)
-    state = Identification(robot, options, first, last, split, repeated=bool(repeat))
-    note(state.warnings, repeat)
+    again = [False] * len(last) if validation else repeats(first, last)
+    names = ", ".join(rec.name for rec, repeated in zip(last, again, strict=True) if repeated)
+    other = [rec for rec, repeated in zip(last, again, strict=True) if not repeated]
+    state = Identification(robot, options, first, other or last, split, repeated=not other)
+    if names:
+        then = "it is not validated on" if other else NOT_VALIDATED
+        note(state.statements if other else state.warnings, f"{names}: the last part repeats the first, so {then}")
     return state
 
 

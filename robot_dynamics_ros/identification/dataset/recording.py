@@ -207,26 +207,20 @@ def cut_in_time(recordings: list[Recording], share: float) -> tuple[list[Recordi
     return first, last
 
 
-def judged_on_a_repeat(training: Sequence[Recording], judged: Sequence[Recording]) -> str:
-    """A sentence naming `judged` recordings most of whose moving states `training` has as well; empty: there are none.
+def repeats(training: Sequence[Recording], judged: Sequence[Recording]) -> list[bool]:
+    """Of every `judged` recording, whether `training` has most of its moving states as well.
 
     State: positions of all joints, and those LATER.
     """
     known = np.vstack([_states(rec, EVERY[0]) for rec in training])
     scale = np.maximum(known.std(axis=0), LEAST) * np.sqrt(known.shape[1])
-    tree, names = cKDTree(known / scale), []
+    tree, found = cKDTree(known / scale), []
     for rec in judged:
         states = _states(rec, EVERY[1])
         moving = np.abs(states[:, rec.n :] - states[:, : rec.n]).max(axis=1) > SLOW * LATER
         far, _ = tree.query(states[moving] / scale, distance_upper_bound=ALIKE)
-        if moving.any() and np.isfinite(far).mean() > REPEATED:
-            names.append(rec.name)
-    if not names:
-        return ""
-    return (
-        f"{', '.join(names)}: the last part repeats the first, so the figures do not show how the model predicts "
-        "other motions: record a second motion (robot-dynamics excite --seed 2) for --validate"
-    )
+        found.append(bool(moving.any() and np.isfinite(far).mean() > REPEATED))
+    return found
 
 
 def _states(rec: Recording, every: float) -> np.ndarray:

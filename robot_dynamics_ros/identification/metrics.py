@@ -39,23 +39,25 @@ def covariance(J: np.ndarray) -> np.ndarray:
 def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     """RMSE, NRMSE %, R2, correlation, largest and mean error of p (N, n) against y (N, n), each (n,).
 
-    R2 = 1 - |y-p|^2 / |y - mean y|^2; NRMSE% = 100 (1 - |y-p| / |y - mean y|) [Madsen2020 ch4]. NaN where there are
-    fewer than two samples or the effort is constant.
+    R2 = 1 - |y-p|^2 / |y - mean y|^2; NRMSE% = 100 (1 - |y-p| / |y - mean y|) [Madsen2020 ch4]. A y that is NaN is not
+    judged. NaN where there are fewer than two samples or the effort is constant.
     """
-    if len(y) < 2:
-        nan = np.full(y.shape[1], np.nan)
-        return {k: nan for k in ("rmse", "nrmse", "r2", "correlation", "max", "mean")}
-    e, y, p = y - p, y - y.mean(0), p - p.mean(0)
+    known = np.isfinite(y)
+    count = known.sum(axis=0)
+    size = np.where(count >= 2, count, np.nan)
+    e, y, p = (np.where(known, x, 0.0) for x in (y - p, y, p))
+    mean = e.sum(axis=0) / size
+    y, p = (np.where(known, x - x.sum(axis=0) / np.maximum(count, 1), 0.0) for x in (y, p))
     rest, spread, own, both = (np.einsum("ij,ij->j", a, b) for a, b in ((e, e), (y, y), (p, p), (y, p)))
-    spread = np.where(spread > 1e-12 * len(y), spread, np.nan)
+    spread = np.where(spread > 1e-12 * size, spread, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
-            "rmse": np.sqrt(rest / len(y)),
+            "rmse": np.sqrt(rest / size),
             "nrmse": 100 * (1 - np.sqrt(rest / spread)),
             "r2": 1 - rest / spread,
             "correlation": both / np.sqrt(spread * own),
-            "max": np.abs(e).max(0),
-            "mean": e.mean(0),
+            "max": np.abs(e).max(axis=0, initial=0.0) + 0.0 * size,
+            "mean": mean,
         }
 
 
@@ -65,7 +67,7 @@ def split_metrics(y: np.ndarray, p: np.ndarray, moving: np.ndarray) -> dict[str,
     for name, mask in (("moving", moving), ("at_rest", ~moving)):
         parts = [metrics(y[mask[:, j], j : j + 1], p[mask[:, j], j : j + 1]) for j in range(y.shape[1])]
         result[name] = {k: np.concatenate([part[k] for part in parts]) for k in parts[0]}
-        result[name]["samples"] = mask.sum(0)
+        result[name]["samples"] = (mask & np.isfinite(y)).sum(0)
     return result
 
 

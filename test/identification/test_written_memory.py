@@ -1,5 +1,6 @@
 """Presliding hysteresis in the written robot file: where it helps, and with less live error at reversals."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.arm.written_law import WrittenLaw
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, rotor_position, stack
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 
@@ -115,6 +117,22 @@ def test_rotor_positions_follow_the_formula_and_refuse_other_shapes():
 def test_a_velocity_of_the_rotor_drives_the_presliding_elements(found):
     """The simulated robot's encoders: position behind the gear, velocity before it."""
     assert min(found.live.hysteresis["rotor_time"]) == ROTOR_TIME
+
+
+def test_a_stand_before_the_first_motion_judges_nothing(found):
+    """Two seconds with a friction of before, which nobody knows, ahead of the validation: figures are those without."""
+    (rec,), stand = found.validation, 1000
+    (piece,) = rec.pieces
+    wrong = np.tile([20.0, 20.0, 10.0, 4.0, 4.0, 4.0], (stand, 1))
+    parts = {"q": np.tile(piece.q[0], (stand, 1)), "qd": np.zeros_like(wrong), "effort": piece.effort[0] + wrong}
+    joined = {name: np.concatenate([part, getattr(piece, name)]) for name, part in parts.items()}
+    t = piece.period * np.arange(stand + len(piece.t))
+    waits = copy.copy(found)
+    waits.validation = [replace(rec, pieces=[replace(piece, t=t, extra={}, **joined)])]
+    waits.__dict__.pop("judged", None)
+    ours, alone = (summarise(f, "ur5e")["validation"] for f in (waits, found))
+    for one, other in ((ours, alone), (ours["live_nodes"], alone["live_nodes"])):
+        np.testing.assert_allclose(one["rmse"], other["rmse"], rtol=0.05)
 
 
 def test_live_force_error_at_reversals_falls(found):

@@ -151,8 +151,15 @@ def settled(robot: RobotFile, piece: Piece) -> np.ndarray:
     """(N, n) bool: False while the observer settles, and until a joint has moved by the largest span of its presliding
     friction to and fro: before, its deviation contains the elements that have not slipped.
     """
-    travel = np.maximum.accumulate(piece.q) - np.minimum.accumulate(piece.q)
-    return np.asarray((travel >= 2.0 * largest_spans(robot)) & (piece.t >= piece.t[0] + SETTLING)[:, None])
+    return slipped(robot, piece.q) & (piece.t >= piece.t[0] + SETTLING)[:, None]
+
+
+def slipped(robot: RobotFile, q: np.ndarray) -> np.ndarray:
+    """(N, n) bool: a joint has moved by its largest span to and fro since the first of positions q (N, n) [rad]; until
+    then nobody knows what its presliding elements bear.
+    """
+    travel = np.maximum.accumulate(q) - np.minimum.accumulate(q)
+    return np.asarray(travel >= 2.0 * largest_spans(robot))
 
 
 def largest_spans(robot: RobotFile) -> np.ndarray:

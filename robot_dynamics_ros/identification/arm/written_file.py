@@ -18,7 +18,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_samples import friction_of
 from robot_dynamics_ros.identification.arm.model import Filters, passed
-from robot_dynamics_ros.identification.arm.residuals import for_repaired, piece_log, replayed, settled
+from robot_dynamics_ros.identification.arm.residuals import for_repaired, piece_log, replayed, settled, slipped
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
@@ -68,7 +68,8 @@ def file_friction(robot: RobotFile, motion: Motion, load: np.ndarray) -> np.ndar
 def live_torques(robot: RobotFile, recording: Recording) -> tuple[np.ndarray, np.ndarray]:
     """Drive torque and its prediction (N, n) [Nm] of a recording replayed through the live motion and friction stages.
 
-    The recording's effort is in Nm. Raises CapabilityError where a stage lacks numbers.
+    The recording's effort is in Nm; the torque is NaN until a joint has `slipped`. Raises CapabilityError where a stage
+    lacks numbers.
     """
     found = [_replayed(robot, piece) for piece in recording.pieces]
     return np.concatenate([y for y, _ in found]), np.concatenate([p for _, p in found])
@@ -76,13 +77,14 @@ def live_torques(robot: RobotFile, recording: Recording) -> tuple[np.ndarray, np
 
 def _replayed(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
     has_friction = robot.friction is not None
-    torques, predictions = [], []
+    torques, predictions, known, first = [], [], slipped(robot, piece.q), 0
     for log in replayed(robot, piece, ["motion", "friction"] if has_friction else ["motion"]):
         prediction = log.model_torque + log.friction_torque if has_friction else log.model_torque
         good = np.isfinite(log.drive_torque).all(1) & np.isfinite(prediction).all(1)
         rows = good & (log.stamp_ns > 1e9 * SETTLING)
-        torques.append(log.drive_torque[rows])
+        torques.append(np.where(known[first : first + len(log)], log.drive_torque, np.nan)[rows])
         predictions.append(prediction[rows])
+        first += len(log)
     return np.concatenate(torques), np.concatenate(predictions)
 
 

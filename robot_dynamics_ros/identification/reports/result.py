@@ -12,7 +12,7 @@ import numpy as np
 from robot_dynamics_ros.bags.rows import FIRST_DATE_NS
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, JointFriction
-from robot_dynamics_ros.identification.arm.residuals import for_repaired
+from robot_dynamics_ros.identification.arm.residuals import for_repaired, slipped
 from robot_dynamics_ros.identification.arm.rigid import base_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.fitting import fitted
@@ -28,15 +28,21 @@ from robot_dynamics_ros.identification.reports.verdict import arm_matrix, judged
 from robot_dynamics_ros.models.sliding_friction import typical_load
 from robot_dynamics_ros.outputs import plain
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals.runs import pieces_of
 from robot_dynamics_ros.verdict import word
 
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
 
 
-def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[str, Any]:
-    """Figures per joint of a prediction on motions, in the unit of the recorded effort."""
-    y = np.concatenate([found.as_recorded(m.effort) for m in motions])
-    return _figures(y, np.concatenate([found.as_recorded(predict(m)) for m in motions]))
+def compare(found: Identification, motions: list[Motion], efforts: list[np.ndarray], predict: Any) -> dict[str, Any]:
+    """Figures per joint of a prediction on motions of recorded `efforts` (N, n)."""
+    return _figures(np.concatenate(efforts), np.concatenate([found.as_recorded(predict(m)) for m in motions]))
+
+
+def _efforts(found: Identification, written: RobotFile, motion: Motion) -> np.ndarray:
+    """Recorded effort (N, n), NaN until a joint has `slipped` in a piece: no model knows its friction before."""
+    known = [slipped(written, motion.q[a:b]) for a, b in pieces_of(motion.start)]
+    return np.where(np.concatenate(known), found.as_recorded(motion.effort), np.nan)
 
 
 def _figures(y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
@@ -54,7 +60,8 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
     written = identified_robot(found)
     predict = file_effort(written, found.rigid.gravity, found.structure.filters)
     found.predicted = [predict(m) for m in motions]
-    pairs = [(found.as_recorded(m.effort), found.as_recorded(p)) for m, p in zip(motions, found.predicted, strict=True)]
+    efforts = [_efforts(found, written, m) for m in motions]
+    pairs = [(y, found.as_recorded(p)) for y, p in zip(efforts, found.predicted, strict=True)]
     y, p = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
     written_file = _figures(y, p)
     moving = np.concatenate([m.moving for m in motions])
@@ -62,12 +69,13 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
         [found.as_recorded(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions]
     )
     others = {
-        "consistent": compare(found, motions, found.consistent.predict),
-        "unconstrained": compare(found, motions, found.fit.predict),
+        "consistent": compare(found, motions, efforts, found.consistent.predict),
+        "unconstrained": compare(found, motions, efforts, found.fit.predict),
         "robot_file": written_file,
-        **{name: compare(found, motions, model) for name, model in baselines(found).items()},
+        **{name: compare(found, motions, efforts, model) for name, model in baselines(found).items()},
     }
     training = [found.filtered(r, JUDGED_PERIODS) for r in sampled(found.training, ROWS, 0.0)]
+    known = [_efforts(found, written, m) for m in training]
     per_bag = [{"bag": r.name, **_figures(*pair)} for r, pair in zip(found.validation, pairs, strict=True)]
     result: dict[str, Any] = plain(
         {
@@ -76,17 +84,17 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
             "unit": found.effort.unit,
             "validation": {
                 **written_file,
-                "samples": len(y),
+                "samples": int(np.isfinite(y).any(axis=1).sum()),
                 "split": found.split,
                 "repeats_training": found.repeated,
                 **split_metrics(y, p, moving),
-                "filtered": _figures(smooth, p),
+                "filtered": _figures(np.where(np.isfinite(y), smooth, np.nan), p),
                 "above_cutoff_bound_r2": metrics(y, smooth)["r2"],
                 "per_bag": per_bag,
                 "live_nodes": live_nodes(found, written),
             },
             "comparison": others,
-            "training": {**compare(found, training, predict), "bags": [_bag(r) for r in found.training]},
+            "training": {**compare(found, training, known, predict), "bags": [_bag(r) for r in found.training]},
             "validation_bags": [_bag(r) for r in found.validation],
             "conditioning": _conditioning(found),
             "parameters": _parameters(found, typical_load(written) * found.effort.includes_gravity),

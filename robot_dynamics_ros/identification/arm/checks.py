@@ -63,8 +63,8 @@ def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
                 f"not identified"
             )
     if not s.condition < CONDITION:
-        strength = "will not extrapolate" if not s.condition < POOR else "extrapolate with care"
-        found.append(f"weak excitation: condition number {s.condition:.0f} (good below 100): the result {strength}")
+        use = "do not use it" if not s.condition < POOR else "use it with care"
+        found.append(f"weak excitation: condition number {s.condition:.0f} (good below 100): {use} for other motions")
     return found
 
 

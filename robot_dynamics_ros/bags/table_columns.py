@@ -74,6 +74,14 @@ def grouped(names: Sequence[str]) -> list[Group]:
     return list(groups.values())
 
 
+def joints_in(columns: Sequence[str], joint_names: Sequence[str]) -> list[str]:
+    """The joint that each column names in full, as position_axis_2 does; empty unless each names another one."""
+    whole = {name: re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", re.IGNORECASE) for name in joint_names}
+    found = [[name for name, pattern in whole.items() if pattern.search(column)] for column in columns]
+    named = [names[0] for names in found if len(names) == 1]
+    return named if len(named) == len(set(named)) == len(columns) == len(joint_names) else []
+
+
 def time_columns(names: Sequence[str]) -> list[tuple[str, str]]:
     """Columns whose names say time, with the unit in the name or "", the plainest names first."""
     found = []

@@ -13,7 +13,16 @@ import numpy as np
 
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.table_bounds import within
-from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, time_columns, unit_of, words_of
+from robot_dynamics_ros.bags.table_columns import (
+    WORDS,
+    Group,
+    chosen,
+    grouped,
+    joints_in,
+    time_columns,
+    unit_of,
+    words_of,
+)
 from robot_dynamics_ros.bags.tables import Table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
@@ -81,6 +90,8 @@ def table_log(
     _in_si(signals, units)
     finite = np.isfinite(stamps)
     report.drop("without a time", int((~finite).sum()))
+    columns = [] if "q" in options.columns else list(taken["q"].values())
+    labels = labels if joint_names is None else joints_in(columns, joint_names) or labels
     log = Log(_names(labels), stamps[finite], {s: v[finite] for s, v in signals.items()})
     return log if joint_names is None else _named(log, path, labels, joint_names, aliases, report)
 

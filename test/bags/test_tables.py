@@ -8,8 +8,8 @@ import pytest
 from command_line import robot_dynamics
 from table_files import RATE, N, each, motion, write_csv
 
-from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.bags.table_log import TableOptions
+from robot_dynamics_ros.bags import BagReport, load_bag
+from robot_dynamics_ros.bags.table_log import TableOptions, table_log
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -79,6 +79,20 @@ def test_named_joints_in_another_order_are_matched_by_name(tmp_path):
     assert log.joint_names == tuple(robot.joint_names)
     np.testing.assert_allclose(log.q, q, atol=1e-9)
     np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+
+
+@pytest.mark.parametrize("names", [("s1", "s2", "s4"), ("axis_3", "axis_1", "axis_2"), ("A1", "E1", "A2")], ids=str)
+def test_columns_that_name_the_joints_in_full_are_theirs(tmp_path, names):
+    """Numbers in names are no order where the robot has another one, and no other names than the robot's."""
+    t, q, qd, tau = motion(3)
+    columns = [f"{what}_{name}" for what in ("position", "velocity", "effort") for name in sorted(names)]
+    path = write_csv(tmp_path / "run.csv", ["time", *columns], [t, q, qd, tau])
+    report = BagReport([str(path)])
+    log = table_log(path, report, joint_names=names)
+    order = [sorted(names).index(name) for name in names]
+    np.testing.assert_allclose(log.q, q[:, order], atol=1e-9)
+    np.testing.assert_allclose(log.effort, tau[:, order], atol=1e-9)
+    assert not any("numbered" in note for note in report.notes)
 
 
 def test_a_file_without_names_is_mapped_by_numbers_and_a_rate(tmp_path):

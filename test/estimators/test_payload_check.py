@@ -154,6 +154,22 @@ def test_sensor_bias_is_flagged_as_bias():
     assert log.payload_or_bias[-1] and "bias" in pipeline.stage("force").payload_message()
 
 
+def test_a_sensor_bias_between_pushes_is_a_bias_and_no_contact():
+    """60 N in two fifths of the time, whose torques are far larger; the force in them has the bias as error."""
+    log = measured(moving(30.0), noise=0.1)
+    bias = np.array([3.0, -4.0, 3.0, 1.5, 1.5, -1.5])
+    log.effort = log.effort + bias
+    pushed = (log.time > 3.0) & (log.time % 4.0 < 1.6)
+    turned = np.where(log.time % 8.0 < 4.0, 60.0, -60.0) * pushed
+    push(log, wrench := np.outer(turned, [0, 1.0, 0.5, 0, 0, 0]))
+    Pipeline(ROBOT).run(log)
+    late, free = log.time > 8.0, (log.time % 4.0 > 2.0) & (log.time > 8.0)
+    assert log.payload_or_bias[free].mean() > 0.95 and log.contact[free, -1].mean() < 0.02
+    assert log.contact[late & pushed, -1].mean() > 0.9
+    error = np.abs(log.external_wrench - wrench)[late & pushed, :3]
+    assert (error < 2 * log.external_wrench_std[late & pushed, :3]).mean() > 0.9
+
+
 def test_a_payload_is_recognised_in_one_orientation_while_the_arm_moves():
     """Gravity turns by less than 0.3 rad in the last link's frame."""
     log = measured(moving(seconds=3.0, amplitude=0.1), payload=(3.0, COM, (0.0,) * 6))

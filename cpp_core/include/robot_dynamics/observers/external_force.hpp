@@ -164,23 +164,26 @@ class ExternalForce {
   bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* friction_std,
                const ForceOutput& out) noexcept {
     const int n = chain_.n;
-    Joints raw{}, torque{}, std{}, free_std{}, error{}, friction{}, behind{};
+    Joints raw{}, torque{}, std{}, free_std{}, error{}, model{}, behind{};
     for (int i = 0; i < n; ++i) {
       raw[i] = environment_on_robot(torque_.r(i));
       torque[i] = raw[i] - tare_.bias()[i];
       error[i] = relative_error(i, friction_std[i]);
       if (!contact_.any()) continue;
       behind[i] = torque_.lag(i);
-      friction[i] = error[i] * push_.held(i);
+      model[i] = error[i] * push_.held(i);
     }
     const auto widened = [&](int i, double variance) {
-      return std::sqrt(variance + friction[i] * friction[i] + behind[i] * behind[i]);
+      return std::sqrt(variance + model[i] * model[i] + behind[i] * behind[i]);
     };
     for (int i = 0; i < n; ++i) std[i] = widened(i, torque_.variance(i));
     recognise_load(dt, in, torque.data(), std.data(), error.data());
-    for (int i = 0; i < n; ++i) raw[i] -= load_.torque(i), torque[i] -= load_.torque(i);
-    for (int i = 0; i < n; ++i)
+    const bool biased = load_.check().verdict() == PayloadCheck::Verdict::bias;
+    for (int i = 0; i < n; ++i) {
+      raw[i] -= load_.torque(i), torque[i] -= load_.torque(i);
+      if (contact_.any() && biased) model[i] = std::hypot(model[i], load_.explained(i));  // which is not taken off
       if (torque_.slides(i)) rest_.forget(i);
+    }
     rest_.step(stamp_ns, dt, in.q, in.qd, torque.data(), trusted(), contact_.any());
     for (int i = 0; i < n; ++i) {
       out.torque[i] = torque[i] - rest_.bias(i);
@@ -198,7 +201,7 @@ class ExternalForce {
     if (!all_finite(out.torque, n) || !inverse_.solve(J, out.torque, free_std.data(), estimate_)) return false;
     const double scale = scale_.step(stamp_ns, n, out.torque, out.torque_std, settled(), contact_.any(),
                                      rest_.settled(), torque_.stuck());
-    inverse_.widen(J, free_std.data(), scale, friction.data(), behind.data(), estimate_);
+    inverse_.widen(J, free_std.data(), scale, model.data(), behind.data(), estimate_);
     if (settled()) tare_.step(dt, raw.data(), std.data());
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));

@@ -193,11 +193,11 @@ class PayloadCheck {
     verdict_ = Verdict::none;
     const bool significant = shows(sum) || (!enough() && shows(piece_[now_]));  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
-    if (significant) decide(piece_.data(), count_, sum);
+    if (significant) decide(piece_.data(), count_);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();
     if (after && shows(piece_[since_]) && !(verdict_ == Verdict::payload && explains(piece_[since_], fit_)))
-      decide(&piece_[since_], 1, piece_[since_]);
+      decide(&piece_[since_], 1);
   }
 
   // What is held stays until something contradicts it.
@@ -209,14 +209,22 @@ class PayloadCheck {
     load_ = fit_;
   }
 
-  // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. A payload
-  // takes off no more than the last body has: a force that lifts the arm is a push.
-  void decide(const PayloadEvidence* piece, int count, const PayloadEvidence& sum) noexcept {
+  // A bias has to leave less than half of what a payload leaves, of pieces that one of them explains: in similar poses
+  // both do. A payload takes off no more than the last body has: a force that lifts the arm is a push.
+  void decide(const PayloadEvidence* piece, int count) noexcept {
     PayloadLoad fit = load();
     Joints bias{};
-    const double payload = fit_payload(piece, count, model_.joints(), fit);
-    const double constant = fit_bias(sum, bias) / sum.energy;
-    if (count > 1 && enough() && constant > bias_explained && 1.0 - constant < 0.5 * (1.0 - payload)) {
+    const int n = model_.joints();
+    const double payload = fit_payload(piece, count, n, fit);
+    double beside_payload = 0.0, beside_bias = 0.0;
+    if (count > 1 && enough() && fit_bias<capacity>(piece, count, n, bias) > bias_explained)
+      for (int k = 0; k < count; ++k) {
+        const double payloads = piece[k].unexplained(fit.theta), own = piece[k].beside(bias);
+        const double root = root_of_weight(std::min(payloads, own), n);
+        beside_payload += root * root * payloads;
+        beside_bias += root * root * own;
+      }
+    if (beside_bias < 0.5 * beside_payload) {
       verdict_ = Verdict::bias;
       bias_ = bias;
     } else if (payload > payload_explained && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
@@ -241,15 +249,6 @@ class PayloadCheck {
   bool hangs() const noexcept {
     const double mass = std::abs(fit_.theta[0]);
     return mass > sure * fit_.mass_std() && fit_.first_moment() <= longest_lever * mass;
-  }
-
-  double fit_bias(const PayloadEvidence& sum, Joints& bias) const noexcept {
-    double explained = 0.0;
-    for (int i = 0; i < model_.joints(); ++i) {
-      bias[i] = sum.weighted[i] / sum.weight[i];
-      explained += sum.weighted[i] * bias[i];
-    }
-    return explained;
   }
 
   PayloadModel model_;

@@ -5,7 +5,12 @@
 //   H = sum w Y' W Y    b = sum w Y' W tau    theta = H^-1 b    P = k H^-1
 //   k = max(1, sum w e' W e / (n sum w - 4))    w = 1 / (1 + e' W e / (4 n))^2: a piece with a push hardly
 //                                               counts; they minimise sum e' W e / (1 + e' W e / (4 n)) (source: own)
+//
+// A constant torque b of every joint has the same weights, from the median of the pieces on.
 #pragma once
+
+#include <algorithm>
+#include <cmath>
 
 #include "robot_dynamics/common/linalg.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
@@ -47,6 +52,13 @@ struct PayloadEvidence {                                // sums over samples
   }
   double unexplained(const std::array<double, 4>& theta) const noexcept {
     return std::max(energy - explained(theta), 0.0);
+  }
+
+  // What a constant torque of every joint leaves of the energy.
+  double beside(const std::array<double, max_joints>& bias) const noexcept {
+    double left = energy;
+    for (int i = 0; i < max_joints; ++i) left -= bias[i] * (2.0 * weighted[i] - bias[i] * weight[i]);
+    return std::max(left, 0.0);
   }
 
   // theta = H^-1 b; false where H is not finite.
@@ -169,6 +181,31 @@ inline double fit_payload(const PayloadEvidence* piece, int count, int n, Payloa
   if (loss(fit) < loss(anew)) return again;
   fit = anew;
   return share;
+}
+
+// A constant torque of every joint: the share of the energy of `count` pieces, at most `capacity`, that it explains.
+template <int capacity>
+double fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double, max_joints>& bias) noexcept {
+  constexpr int rounds = 4;
+  for (int i = 0; i < n; ++i) {
+    std::array<double, capacity> mean;
+    for (int k = 0; k < count; ++k) {
+      mean[k] = piece[k].weighted[i] / piece[k].weight[i];
+      if (!std::isfinite(mean[k])) return 0.0;
+    }
+    std::nth_element(mean.begin(), mean.begin() + count / 2, mean.begin() + count);
+    bias[i] = mean[count / 2];
+  }
+  PayloadEvidence sum;
+  for (int round = 0; round < rounds; ++round) {
+    sum = {};
+    for (int k = 0; k < count; ++k) {
+      const double root = root_of_weight(piece[k].beside(bias), n);
+      sum.add(root * root, piece[k]);
+    }
+    for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
+  }
+  return 1.0 - sum.beside(bias) / sum.energy;
 }
 
 }  // namespace robot_dynamics

@@ -197,7 +197,9 @@ class ForceStage(Stage):
             com = ", ".join(f"{m:.3f}" for m in moment)
             off = f"{mass:+.2f} +- {self.core.payload_mass_std:.2f} kg off the configured one (first moment {com} kg m)"
             return f"a payload {off} is taken off the external torque" if held else f"{looks} payload {off}"
-        return f"{looks} bias of the measured torques" if verdict == PayloadVerdict.bias else ""
+        remedy = "tare while nothing touches the arm, or identify again"
+        biased = verdict == PayloadVerdict.bias
+        return f"{looks} bias of the measured torques, which the force contains: {remedy}" if biased else ""
 
     def answer_payload(self, answer: PayloadAnswer) -> str:
         """Keep a recognised payload, refuse any, or judge anew; what holds then, in words.

@@ -151,7 +151,8 @@ def test_sensor_bias_is_flagged_as_bias():
     log = measured(through(ORIENTATIONS))
     log.effort = log.effort + np.array([30.0, -35.0, 30.0, 9.0, 9.0, -9.0])
     pipeline, _ = estimated(log)
-    assert log.payload_or_bias[-1] and "bias" in pipeline.stage("force").payload_message()
+    message = pipeline.stage("force").payload_message()
+    assert log.payload_or_bias[-1] and "bias" in message and "tare" in message and "identify again" in message
 
 
 def test_a_sensor_bias_between_pushes_is_a_bias_and_no_contact():

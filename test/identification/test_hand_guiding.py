@@ -29,7 +29,7 @@ def guided(share=0.2, late=0.035, seconds=30.0, seed=1):
 
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_hand_guiding_is_refused(share):
-    with pytest.raises(DataError, match=r"run: the arm was guided by hand: .*--contact ignore"):
+    with pytest.raises(DataError, match=r"run: the arm was guided by hand: .*identify --contact ignore"):
         recognise_effort(Identification(UR5E, Options(), [recording(guided(share), "run")], [], ""))
     assert guided_joints(UR5E, slow_motion([recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "driven")])) == []
 

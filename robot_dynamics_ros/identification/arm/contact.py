@@ -29,7 +29,7 @@ OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond 
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 SIGNIFICANCE = 3.0  # standard deviations
 NAMED = 4  # stretches, the longest
-OVERRULE = "--contact ignore identifies it all the same"
+OVERRULE = "identify --contact ignore takes it all the same"
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
 UNTRUSTED = "late, or a joint's effort cannot be trusted"  # reason of estimates that say nothing
+LASTING = 4.0  # s of a payload that came and went, from which on it is told of
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
 
 
@@ -122,9 +123,23 @@ def replay(
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began
     result = Replay(robot, log, status, report, pipeline, seconds, [*notes, *pipeline.notes], doubts)
+    result.notes += _recognised(log, pipeline.stage("force").payload_message())
     late = log.time >= (SETTLED if report.duration > 2 * SETTLED else 0.0)
     result.recorded = {name: _difference(values[late], getattr(log, name)[late]) for name, values in recorded.items()}
     return result
+
+
+def _recognised(log: Log, now: str) -> list[str]:
+    """A note of a payload or bias that was recognised for LASTING, and of which `now`, at the end, nothing is known."""
+    rows = log.payload_or_bias.ravel() > 0.5
+    seconds = float(rows.mean()) * log.time[-1] if rows.any() and not now else 0.0
+    if seconds < LASTING:
+        return []
+    first, last = log.time[rows][[0, -1]]
+    return [
+        f"a payload that the robot file lacks, or a bias of the torques, was recognised for {seconds:.0f} s between "
+        f"{first:.0f} and {last:.0f} s; a sure payload is taken off the force"
+    ]
 
 
 def _difference(recorded: np.ndarray, ours: np.ndarray) -> float:

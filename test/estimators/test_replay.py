@@ -123,6 +123,15 @@ def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_pa
     assert np.abs(literal.log.external_wrench[500:, 2] + 70).mean() > 20
 
 
+def test_a_payload_that_came_and_went_is_told_of(tmp_path):
+    empty, full = (measured(moving(24.0), payload=(m, (0.0, 0.0, 0.05), (0.0,) * 6)) for m in (0.0, 3.0))
+    empty.effort = np.where((empty.time < 12.0)[:, None], full.effort, empty.effort)
+    result = replay([bag(tmp_path, empty)], UR5E)
+    assert result.summary()["payload_or_bias"] == ""
+    (note,) = (text for text in result.notes if "payload" in text)
+    assert "was recognised for 1" in note and "taken off" in note
+
+
 def test_settings_and_payload_reach_the_stages(tmp_path):
     path = bag(tmp_path)
     slow = replay([path], UR5E, parameters=parse_settings(("force.bandwidth=2", "force.method=momentum")))

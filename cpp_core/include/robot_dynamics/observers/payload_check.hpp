@@ -209,28 +209,41 @@ class PayloadCheck {
     load_ = fit_;
   }
 
-  // A bias has to leave less than half of what a payload leaves, of pieces that one of them explains: in similar poses
-  // both do. A payload takes off no more than the last body has: a force that lifts the arm is a push.
+  // A payload takes off no more than the last body has: a force that lifts the arm is a push.
   void decide(const PayloadEvidence* piece, int count) noexcept {
     PayloadLoad fit = load();
     Joints bias{};
-    const int n = model_.joints();
-    const double payload = fit_payload(piece, count, n, fit);
-    double beside_payload = 0.0, beside_bias = 0.0;
-    if (count > 1 && enough() && fit_bias<capacity>(piece, count, n, bias) > bias_explained)
-      for (int k = 0; k < count; ++k) {
-        const double payloads = piece[k].unexplained(fit.theta), own = piece[k].beside(bias);
-        const double root = root_of_weight(std::min(payloads, own), n);
-        beside_payload += root * root * payloads;
-        beside_bias += root * root * own;
-      }
-    if (beside_bias < 0.5 * beside_payload) {
+    const double payload = fit_payload(piece, count, model_.joints(), fit);
+    if (count > 1 && enough() && biased(piece, count, fit, 1.0 - payload, bias)) {
       verdict_ = Verdict::bias;
       bias_ = bias;
     } else if (payload > payload_explained && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
       verdict_ = Verdict::payload;
       fit_ = fit;
     }
+  }
+
+  // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. It explains
+  // all pieces together, or of twice as many as hold a payload most: a push is alike only where the pose is.
+  bool biased(const PayloadEvidence* piece, int count, const PayloadLoad& fit, double left,
+              Joints& bias) const noexcept {
+    PayloadEvidence sum;
+    for (int k = 0; k < count; ++k) sum.add(1.0, piece[k]);
+    const int n = model_.joints();
+    for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
+    const double rest = sum.beside(bias) / sum.energy;
+    if (rest < 1.0 - bias_explained && rest < 0.5 * left) return true;
+    if (count < 2 * pieces_ || !(fit_bias<capacity>(piece, count, n, bias) > bias_explained)) return false;
+    double beside_payload = 0.0, beside_bias = 0.0;
+    int alike = 0;
+    for (int k = 0; k < count; ++k) {
+      const double payloads = piece[k].unexplained(fit.theta), own = piece[k].beside(bias);
+      const double root = root_of_weight(std::min(payloads, own), n);
+      beside_payload += root * root * payloads;
+      beside_bias += root * root * own;
+      alike += own <= std::max((1.0 - bias_explained) * piece[k].energy, significance * significance * piece[k].amount);
+    }
+    return 2 * alike > count && beside_bias < 0.5 * beside_payload;
   }
 
   // Pieces without a significant torque in which this payload would have shown: it is a push that began later, unless

@@ -135,7 +135,7 @@ extras = {
     # wheels for x86-64 up to 3.12 only; pip refuses to compile it (its sources name another version)
     "franka": ['pylibfranka>=0.21; python_version < "3.13" and platform_machine == "x86_64"'],
     "mujoco": ["mujoco>=3.7"],  # what exported models run in; also a plant of the laboratory
-    "viewer": ["rerun-sdk>=0.41"],
+    "viewer": ["rerun-sdk>=0.39"],
     "metrics": ["prometheus-client>=0.20"],  # parameter metrics_port of the nodes
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas

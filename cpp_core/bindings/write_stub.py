@@ -11,8 +11,10 @@ BARE_NONE = re.compile(
     r"(\w+: [\w.]+) = None(?=[,)])"
 )  # a pointer argument: pybind11 does not print that it is optional
 MEMBER = re.compile(r"^    (\w+): typing\.ClassVar\[(\w+)\].*$", re.MULTILINE)
-# methods of the enum classes of Python: they have no types
-ENUM_METHODS = re.compile(r"^(    @classmethod\n)?    def __\w+__\([\w, ]*\):\n        \.\.\.\n", re.MULTILINE)
+# methods of the enum classes of Python: they have no types, and from Python 3.13 on a docstring
+ENUM_METHODS = re.compile(
+    r'^(    @classmethod\n)?    def __\w+__\([\w, ]*\):\n        (\.\.\.|"""[^"]*""")\n', re.MULTILINE
+)
 ALIASES = {  # names at the top of the file for what pybind11 accepts
     "Real": "typing.SupportsFloat | typing.SupportsIndex",
     "Integer": "typing.SupportsInt | typing.SupportsIndex",

@@ -105,7 +105,7 @@ def _constrained_least_squares(A: np.ndarray, y: np.ndarray, maps: list[np.ndarr
     T: Any = np.linalg.qr(np.column_stack([A, y]), mode="r")[:size]
     upper, identity = _scaled_triangle(), np.eye(4).ravel()
     cones: list[Any] = [clarabel.ZeroConeT(size), *(clarabel.PSDTriangleConeT(4) for _ in maps)]
-    links = sparse.block_diag([-upper @ L for L in maps])
+    links = sparse.block_diag([sparse.coo_matrix(-upper @ L) for L in maps])
     limits = [np.tile(-MARGIN * upper @ identity, len(maps))]
     rows = [sparse.hstack([links, sparse.csc_matrix((links.shape[0], 2 * size - links.shape[1]))])]
     if positive:

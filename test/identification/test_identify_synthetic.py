@@ -221,7 +221,7 @@ def test_unusable_logs_are_refused_in_one_line(log, tmp_path, spoil, words):
 def test_weak_excitation_is_reported():
     found = steps([run(1, amplitude=0.05)], [run(2)])
     assert found.solution.condition > 2700
-    assert any("will not extrapolate" in text for text in found.warnings)
+    assert any("do not use it for other motions" in text for text in found.warnings)
     assert any("weak excitation" in w for w in found.warnings)
     assert any("faster than what was identified" in w for w in found.warnings)
     assert not any("weak excitation" in w for w in identified().warnings)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import COM, ORIENTATIONS, UR5E, carrying, estimated, measured, model, moving, push, still, through
+from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, estimated, measured, model, moving, push, still, through
 from test_contact_load import recorded
 from test_contact_load import robot as load_friction
 from test_rest_bias import REST, ROBOT
@@ -169,6 +169,15 @@ def test_a_sensor_bias_between_pushes_is_a_bias_and_no_contact():
     assert log.contact[late & pushed, -1].mean() > 0.9
     error = np.abs(log.external_wrench - wrench)[late & pushed, :3]
     assert (error < 2 * log.external_wrench_std[late & pushed, :3]).mean() > 0.9
+
+
+def test_a_push_that_lasts_from_the_start_between_two_poses_is_contact():
+    """A constant torque explains nine tenths of most of its pieces, but what it leaves of 40 N shows."""
+    poses = [POSE, POSE + [0.16, -0.28, -0.55, -0.58, 0.38, 0.5]]
+    motion = through(poses * 7, rest=0.8, travel=1.2)
+    log = measured(motion, [-32.0, 8.0, 22.0, 0, 0, 0], noise=0.1)
+    Pipeline(ROBOT).run(log)
+    assert log.contact[log.time > 2.0, -1].mean() > 0.95
 
 
 def test_a_payload_is_recognised_in_one_orientation_while_the_arm_moves():

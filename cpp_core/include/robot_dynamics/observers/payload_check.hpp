@@ -224,7 +224,8 @@ class PayloadCheck {
   }
 
   // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. It explains
-  // all pieces together, or of twice as many as hold a payload most: a push is alike only where the pose is.
+  // all pieces together; or, of twice as many as hold a payload, three in five show nothing beside it: the torques of a
+  // push change with the pose.
   bool biased(const PayloadEvidence* piece, int count, const PayloadLoad& fit, double left,
               Joints& bias) const noexcept {
     PayloadEvidence sum;
@@ -241,9 +242,9 @@ class PayloadCheck {
       const double root = root_of_weight(std::min(payloads, own), n);
       beside_payload += root * root * payloads;
       beside_bias += root * root * own;
-      alike += own <= std::max((1.0 - bias_explained) * piece[k].energy, significance * significance * piece[k].amount);
+      alike += own <= significance * significance * piece[k].amount;
     }
-    return 2 * alike > count && beside_bias < 0.5 * beside_payload;
+    return 5 * alike >= 3 * count && beside_bias < 0.5 * beside_payload;
   }
 
   // Pieces without a significant torque in which this payload would have shown: it is a push that began later, unless

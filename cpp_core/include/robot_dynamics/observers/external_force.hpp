@@ -178,7 +178,7 @@ class ExternalForce {
     };
     for (int i = 0; i < n; ++i) std[i] = widened(i, torque_.variance(i));
     recognise_load(dt, in, torque.data(), std.data(), error.data());
-    const bool biased = load_.check().verdict() == PayloadCheck::Verdict::bias;
+    const bool biased = load_.check().lasting_bias();  // of fewer pieces a push looks like one
     for (int i = 0; i < n; ++i) {
       raw[i] -= load_.torque(i), torque[i] -= load_.torque(i);
       if (contact_.any() && biased) model[i] = std::hypot(model[i], load_.explained(i));  // which is not taken off

@@ -61,6 +61,7 @@ class PayloadCheck {
   bool decided() const noexcept { return unloaded_ || (verdict_ != Verdict::none && complete()); }
 
   bool held() const noexcept { return held_; }
+  bool lasting_bias() const noexcept { return verdict_ == Verdict::bias && ample(); }
   // It is held, or there is none: twice as many pieces show it as hold one.
   bool known() const noexcept { return (held_ || verdict_ == Verdict::none) && ample(); }
   const PayloadLoad& load() const noexcept { return held_ ? load_ : fit_; }  // held, else of the pieces

@@ -29,8 +29,9 @@ def wait_until(
 
 @contextmanager
 def interrupted() -> Iterator[threading.Event]:
-    """Whether Ctrl-C was pressed or SIGTERM came. An exception inside the middleware would end the client, not the
-    motion.
+    """Whether Ctrl-C was pressed or SIGTERM came: ask is_set(); wait() holds a lock that the handler needs, for ever.
+
+    An exception inside the middleware would end the client, not the motion.
     """
     stop = threading.Event()
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}

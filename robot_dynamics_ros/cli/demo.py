@@ -178,10 +178,11 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
     start, end = truth.seconds, time.monotonic() + SLOWEST * duration
     with Live(console=stderr, transient=True, auto_refresh=False) as live, interrupted() as stop:
         view = monitor.snapshot()
-        while (elapsed := truth.seconds - start) < duration and time.monotonic() < end and not stop.wait(0.2):
+        while (elapsed := truth.seconds - start) < duration and time.monotonic() < end and not stop.is_set():
             view = monitor.snapshot()
             if stderr.is_terminal:
                 live.update(picture(view, truth.newest, elapsed, duration, robot), refresh=True)
+            time.sleep(0.2)
     if stop.is_set():
         console.print("interrupted: summary of what was recorded")
     return view.diagnostics

@@ -147,12 +147,13 @@ def _inner(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _unpacked(chunk: bytes) -> bytes:
-    """Records of a chunk; none where it is damaged."""
+    """Records of a chunk; none where it is compressed and damaged."""
     from rosbags.rosbag2.storage_mcap import decompress
 
     try:
         size, checksum = struct.unpack_from("<QI", chunk, 16)
         kind = _string(chunk, 28)
-        return bytes(decompress(chunk[28 + 4 + len(kind) + 8 :], kind, size, checksum))
+        records = chunk[28 + 4 + len(kind) + 8 :]
+        return bytes(decompress(records, kind, size, checksum)) if kind else records
     except Exception:  # of struct, of rosbags, of each compression
         return b""

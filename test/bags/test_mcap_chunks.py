@@ -80,6 +80,16 @@ def test_a_file_that_was_cut_names_what_brings_it_back(tmp_path, compression):
     assert not (tmp_path / "none").exists()
 
 
+def test_a_chunk_that_is_not_compressed_gives_its_messages_whatever_its_checksum(tmp_path):
+    """Of a damaged file one record is lost, not the seconds of its chunk."""
+    (file,) = written(tmp_path / "bag", False, np.arange(3), length=40).glob("*.mcap")
+    data = bytearray(file.read_bytes())
+    chunk = 8 + 9 + int.from_bytes(data[9:17], "little")  # behind the header
+    data[chunk + 9 + 24 : chunk + 9 + 28] = b"oops"
+    file.write_bytes(bytes(data))
+    assert data[chunk] == 6 and recover(file, tmp_path / "new") == {"/text": 3, "/flag": 3}
+
+
 def test_what_cannot_be_opened_names_no_way_back(tmp_path):
     (tmp_path / "bag" / "bag.mcap").mkdir(parents=True)
     (tmp_path / "bag" / "metadata.yaml").touch()

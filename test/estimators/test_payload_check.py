@@ -2,7 +2,20 @@
 
 import numpy as np
 import pytest
-from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, estimated, measured, model, moving, push, still, through
+from force_bench import (
+    COM,
+    ORIENTATIONS,
+    POSE,
+    UR5E,
+    carrying,
+    estimated,
+    measured,
+    model,
+    moving,
+    push,
+    still,
+    through,
+)
 from test_contact_load import recorded
 from test_contact_load import robot as load_friction
 from test_rest_bias import REST, ROBOT

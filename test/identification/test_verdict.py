@@ -54,6 +54,12 @@ def test_a_mean_below_zero_is_put_in_words(result, other):
     assert grade(other) == "bad" and grade(result) == "good"
 
 
+def test_a_joint_that_is_not_judged_is_named(result, other):
+    other["validation"]["r2"][1] = None
+    assert f"Not judged: {other['joint_names'][1]}, which" in " ".join(said(other))
+    assert "Not judged" not in " ".join(said(result))
+
+
 @pytest.mark.parametrize(
     ("recorded", "given", "other"), [("ur3", "ur5e", True), ("ur5e", "ur3e", True), ("ur3", "ur3", False)]
 )

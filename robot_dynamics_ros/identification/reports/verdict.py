@@ -100,7 +100,7 @@ def _headline(result: dict[str, Any]) -> str:
     v = result["validation"]
     mean = v["mean_r2"]
     if mean is None:
-        return "nothing could be validated, the effort does not vary."
+        return "nothing could be validated: no joint moved, or the effort does not vary."
     if v.get("repeats_training"):
         return (
             "the written robot file cannot be judged: the data repeat one motion; on a repeat of it "
@@ -191,6 +191,8 @@ def _joints(v: dict[str, Any], names: list[str]) -> list[str]:
     bad = [n for n, x in zip(names, r2, strict=True) if x < KNOWN]
     if bad:
         words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean, or less.")
+    if unknown := [n for n, x in zip(names, r2, strict=True) if np.isnan(x)]:
+        words.append(f"Not judged: {', '.join(unknown)}, which did not move in these data, or have constant effort.")
     return words
 
 

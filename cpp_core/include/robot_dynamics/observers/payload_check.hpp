@@ -194,11 +194,11 @@ class PayloadCheck {
     verdict_ = Verdict::none;
     const bool significant = shows(sum) || (!enough() && shows(piece_[now_]));  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
-    if (significant) decide(piece_.data(), count_);
+    if (significant) decide(piece_.data(), count_, sum);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();
     if (after && shows(piece_[since_]) && !(verdict_ == Verdict::payload && explains(piece_[since_], fit_)))
-      decide(&piece_[since_], 1);
+      decide(&piece_[since_], 1, piece_[since_]);
   }
 
   // What is held stays until something contradicts it.
@@ -211,11 +211,11 @@ class PayloadCheck {
   }
 
   // A payload takes off no more than the last body has: a force that lifts the arm is a push.
-  void decide(const PayloadEvidence* piece, int count) noexcept {
+  void decide(const PayloadEvidence* piece, int count, const PayloadEvidence& sum) noexcept {
     PayloadLoad fit = load();
     Joints bias{};
     const double payload = fit_payload(piece, count, model_.joints(), fit);
-    if (count > 1 && enough() && biased(piece, count, fit, 1.0 - payload, bias)) {
+    if (count > 1 && enough() && biased(piece, count, sum, fit, 1.0 - payload, bias)) {
       verdict_ = Verdict::bias;
       bias_ = bias;
     } else if (payload > payload_explained && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
@@ -227,10 +227,8 @@ class PayloadCheck {
   // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. It explains
   // all pieces together; or, of twice as many as hold a payload, three in five show nothing beside it: the torques of a
   // push change with the pose.
-  bool biased(const PayloadEvidence* piece, int count, const PayloadLoad& fit, double left,
+  bool biased(const PayloadEvidence* piece, int count, const PayloadEvidence& sum, const PayloadLoad& fit, double left,
               Joints& bias) const noexcept {
-    PayloadEvidence sum;
-    for (int k = 0; k < count; ++k) sum.add(1.0, piece[k]);
     const int n = model_.joints();
     for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
     const double rest = sum.beside(bias) / sum.energy;

@@ -24,6 +24,7 @@ from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.capabilities import no_moments
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import STANDING
 
@@ -159,9 +160,9 @@ class ForceStage(Stage):
         p = resolve(self.parameters + CONSTANTS, parameters, self.name)
         frame, frame_id = wrench_frame(robot, p["frame_id"])
         self.core = _core.ExternalForce(robot.chain(), frame=frame, **core_arguments(robot, p))
-        why = "kinematics.tool.expected_moment is 0" if robot.n_joints >= 6 else "there are fewer than six joints"
         none = expected_moment(robot, p["expected_moment"]) == 0.0
-        self.notes = [f"{robot.name}: moments at the TCP are not estimated, they are taken as zero: {why}"] * none
+        text = f"{robot.name}: moments at the TCP are not estimated, they are taken as zero: {no_moments(robot)}"
+        self.notes = [text] * none
         self.frame_id = frame_id
         self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / DRIFT
 

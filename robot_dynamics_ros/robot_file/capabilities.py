@@ -83,9 +83,15 @@ def _contact_force(robot: RobotFile) -> Capability:
     if missing:
         return Capability(False, f"{', '.join(missing)} unknown")
     source = "joint torque" if robot.drives.torque_side == "link" else "motor torque"
-    known = "kinematics.tool.expected_moment is 0" if robot.kinematics.tool.expected_moment == 0.0 else ""
-    why = "fewer than six joints" if robot.n_joints < 6 else known
+    why = no_moments(robot)
     return Capability(True, f"from {source}" + (f", without moments ({why})" if why else ""))
+
+
+def no_moments(robot: RobotFile) -> str:
+    """Why moments at the TCP are not estimated; empty where they are."""
+    if robot.n_joints < 6:
+        return "there are fewer than six joints"
+    return "kinematics.tool.expected_moment is 0" if robot.kinematics.tool.expected_moment == 0.0 else ""
 
 
 def _known(robot: RobotFile, what: str) -> bool:

@@ -15,8 +15,9 @@ PAPERS = {
     "Clochiatti2024": "Clochiatti et al., electro-mechanical modelling and identification of the UR5e, 2024",
     "Liu2020": "Liu et al., A new joint friction model for parameter identification and sensor-less hand guiding in "
     "industrial robots, 2020",
-    "Luo2024": "Luo et al., Lie-theory based dynamic parameter identification of serial manipulators, 2024; friction and "
-    "excitation are from it, not its Lie-group recursion: the dynamics are recursive Newton-Euler [Madsen2020 2.26-2.28]",
+    "Luo2024": "Luo et al., Lie-theory based dynamic parameter identification of serial manipulators, 2024; friction "
+    "and excitation are from it, not its Lie-group recursion: the dynamics are recursive Newton-Euler [Madsen2020 "
+    "2.26-2.28]",
     "Madsen2020": "Madsen, PhD thesis, Aarhus University and Universal Robots, 2020; ch3 ICRA 2019, ch4 CEP 2020, "
     "ch5 MPE 2020, ch6 MMT 2021; appendices A and B are patent applications",
     "DeLuca2003": "De Luca and Mattone, Actuator failure detection and isolation using generalized momenta, ICRA 2003",

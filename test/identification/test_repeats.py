@@ -5,6 +5,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from synthetic import excitation, torque, truth_of
 
+from robot_dynamics_ros.identification.arm import identify
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording, repeats, set_apart
 from robot_dynamics_ros.identification.reports.result import summarise
@@ -66,9 +67,15 @@ def test_the_verdict_says_that_a_repeat_judges_nothing(given_structure):
     assert summarise(other, "ur5e")["grade"] == "good"
 
 
-def test_of_several_recordings_those_that_repeat_nothing_are_validated_on(given_structure):
-    found = identify_recordings(ROBOT, [runs((1, 5.0, 3)), runs((3, 12.0, 1))], [])
+def test_of_several_recordings_those_that_repeat_nothing_are_validated_on_and_all_give_residuals(
+    given_structure, monkeypatch
+):
+    seen, real = [], identify.residuals
+    monkeypatch.setattr(identify, "residuals", lambda robot, recs, *rest: seen.extend(recs) or real(robot, recs, *rest))
+    recorded = [runs((1, 5.0, 3)), runs((3, 12.0, 1))]
+    found = identify_recordings(ROBOT, recorded, [])
     assert not found.repeated and [len(found.training), len(found.validation)] == [2, 1]
+    assert len(seen) == 4 and sum(rec.samples for rec in seen) == sum(rec.samples for rec in recorded)
     result = summarise(found, "ur5e")
     assert any("repeats the first, so it is not validated on" in text for text in result["statements"])
     assert "cannot be judged: the data repeat" not in " ".join(result["verdict"])

@@ -96,11 +96,10 @@ def _begun(
     """
     first, last, split = set_apart(training, validation)
     again = [False] * len(last) if validation else repeats(first, last)
-    names = ", ".join(rec.name for rec, repeated in zip(last, again, strict=True) if repeated)
-    other = [rec for rec, repeated in zip(last, again, strict=True) if not repeated]
-    state = Identification(robot, options, first, other or last, split, repeated=not other)
-    if names:
-        then = "it is not validated on" if other else NOT_VALIDATED
+    repeat, other = ([rec for rec, r in zip(last, again, strict=True) if r == wanted] for wanted in (True, False))
+    state = Identification(robot, options, first, other or repeat, split, repeat if other else [], repeated=not other)
+    if repeat:
+        names, then = ", ".join(rec.name for rec in repeat), "it is not validated on" if other else NOT_VALIDATED
         note(state.statements if other else state.warnings, f"{names}: the last part repeats the first, so {then}")
     return state
 
@@ -124,8 +123,7 @@ def align_velocity(state: Identification) -> None:
     """Fill velocity: delay, gain and bias of the reported velocity; recordings with that of their positions."""
     state.velocity = velocity_signal(state.training)
     if state.velocity is not None:
-        state.training = [state.velocity.repaired(r) for r in state.training]
-        state.validation = [state.velocity.repaired(r) for r in state.validation]
+        state.change(state.velocity.repaired)
         note(state.statements, *state.velocity.statements(state.robot.joint_names))
 
 
@@ -147,8 +145,7 @@ def recognise_effort(state: Identification) -> None:
             refuse_guided(state.robot, stack(list(motions.values())), ", ".join(motions))
     stated = next((rec.effort_unit for rec in state.training if rec.effort_unit), "")
     effort = recognise(state.robot, slow, options.effort, stated)
-    state.training = [r.with_effort(lambda e: e * effort.scale) for r in state.training]
-    state.validation = [r.with_effort(lambda e: e * effort.scale) for r in state.validation]
+    state.change(lambda r: r.with_effort(lambda e: e * effort.scale))
     state.effort = effort
     state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
     note(state.statements, *effort.statements, mount, state.split)
@@ -182,8 +179,7 @@ def use_wrench(state: Identification) -> None:
         return
     model = RobotModel(state.robot.kinematic_chain(), state.robot.joint_names)
     known = known_wrench(state.rigid, model, state.training, state.options.wrench_sign)
-    state.training = [with_wrench(model, r, known) for r in state.training]
-    state.validation = [with_wrench(model, r, known) for r in state.validation]
+    state.change(lambda r: with_wrench(model, r, known))
     note(
         state.statements,
         known.reason(),
@@ -253,7 +249,7 @@ def choose_structure(state: Identification) -> None:
 
 def measure_residuals(state: Identification) -> None:
     """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it."""
-    free = state.validation
+    free = [*state.validation, *state.repeats]
     if state.touched:
         free = without(free, _contact(state, free))
     try:

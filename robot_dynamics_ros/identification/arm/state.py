@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -45,7 +46,8 @@ class Identification:
 
     A field without a default exists once its step has run (docs/architecture.md):
 
-    - robot, options, training, validation, split: the input; recordings in the joint order of the robot file
+    - robot, options, training, validation, split: the input; recordings in the joint order of the robot file.
+      repeats: held-out parts that repeat the training and so are not validated on; their residuals count
     - velocity: delay, gain and bias of the reported velocity, repaired from then on; None where there is none
     - effort, rigid: meaning of the recorded effort; rigid-body model in the gravity that the effort contains.
       From then on the recordings' effort is in Nm and `robot` has the gravity of its mounting
@@ -69,6 +71,7 @@ class Identification:
     training: list[Recording]
     validation: list[Recording]
     split: str
+    repeats: list[Recording] = field(default_factory=list)
     effort: EffortMeaning = field(init=False)
     rigid: RigidModel = field(init=False)
     structure: Structure = field(init=False)
@@ -110,6 +113,12 @@ class Identification:
         """
         s = self.structure
         return filtered(recording, s.cutoff, s.delay, margin=s.cutoff * EDGE_PERIODS / periods)
+
+    def change(self, to: Callable[[Recording], Recording]) -> None:
+        """Replace every recording, held out or not."""
+        self.training, self.validation, self.repeats = (
+            [to(r) for r in recordings] for recordings in (self.training, self.validation, self.repeats)
+        )
 
     def as_identified(self, recording: Recording) -> Recording:
         """A recording as it was read with the velocity of its positions and its effort in Nm, like those of the fit."""

@@ -62,15 +62,18 @@ def command(
 
     store = Store(state, any_robot(robot))
     session = Session.of(store, Options(effort=effort, topic=topic), prior)
-    for name in forget:
-        session.forget(name)
-    for name in accept:
-        session.accept(name)
+    moves = bool(forget or accept)
     try:
+        if not (moves and bags) or any(map(session.usable, bags)):  # else `learn` says why not
+            for name in forget:
+                session.forget(name)
+            for name in accept:
+                session.accept(name)
         with stderr.status("learning") as status:
             refused = session.learn(bags, status.update)
         if bags and refused == len(bags):
-            raise DataError("no recording is usable, nothing is learned")
+            undone = ", forgotten or accepted: run it again without these recordings" if moves else ""
+            raise DataError(f"no recording is usable, nothing is learned{undone}")
         with stderr.status("judging"):
             proposal = session.propose()
     except DataError:

@@ -46,13 +46,24 @@ class Session:
 
     def forget(self, name: str) -> None:
         """Remove a learned recording. Raises DataError as Store.move()."""
-        self.store.move(name, "recordings", None)
-        self._say("forgotten", name, note=True)
+        self._move("forgotten", name, "recordings", None)
 
     def accept(self, name: str) -> None:
         """Learn from a recording that was held back. Raises DataError as Store.move()."""
-        self.store.move(name, "held", "recordings")
-        self._say("accepted", name, note=True)
+        self._move("accepted", name, "held", "recordings")
+
+    def _move(self, what: str, name: str, source: str, target: str | None) -> None:
+        self.store.move(name, source, target)
+        self._known = None
+        self._say(what, name, note=True)
+
+    def usable(self, bag: str | Path) -> bool:
+        """Whether something can be learned of a bag, by what is known now."""
+        try:
+            self._learned(read(self.store.columns.robot, bag, self.options, self.options.exclude), bag_hash(bag))
+        except (DataError, OSError):
+            return False
+        return True
 
     def learn(self, bags: Sequence[str | Path], progress: Callable[[str], None] = lambda text: None) -> int:
         """Fold in bags, in the order of their time; one that says nothing usable is left out with its reason. Returns
@@ -82,7 +93,7 @@ class Session:
         """Fold in one loaded recording, or hold it back. Raises DataError where nothing of it is usable."""
         before = self.known()
         state = before.at(1e-9 * rec.start_ns)
-        triangle, free = learn_recording(self.prior, rec, self.options, sha256, state if before.recordings else None)
+        triangle, free = self._learned(rec, sha256)
         learned, columns = self.store.triangles, self.store.columns
         change = change_since(state, triangle, learned, columns) if before.recordings else None
         name, share = triangle.about["recording"], free.duration / max(rec.duration, 1e-9)
@@ -144,6 +155,12 @@ class Session:
         self._say("version", text, True, version=path.stem, time=known.time, seen=list(known.recordings))
         known.save(self.store.directory / "seen.npz")
         return path
+
+    def _learned(self, rec: Recording, sha256: str) -> tuple[Triangle, Recording]:
+        """As learn_recording(), beside what is known at its time."""
+        known = self.known()
+        state = known.at(1e-9 * rec.start_ns) if known.recordings else None
+        return learn_recording(self.prior, rec, self.options, sha256, state)
 
     def _halves(self) -> list[Triangle]:
         """Two halves of the only recording, which judge each other; none where one of them says nothing usable."""

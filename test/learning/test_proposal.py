@@ -252,6 +252,9 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path):
     none = run("ur5e", tmp_path / "nothing", "--state", state, "--apply")
     assert none.exit_code == 1 and f"refused: {tmp_path / 'nothing'}: no such file" in none.output
     assert str(none.exception) == "no recording is usable, nothing is learned"
+    kept = run("ur5e", tmp_path / "nothing", "--state", state, "--accept", "loaded", "--forget", "day1")
+    assert kept.exit_code == 1 and "nothing is learned, forgotten or accepted" in str(kept.exception)
+    assert [len(list((state / folder).iterdir())) for folder in ("recordings", "held")] == [3, 1]
     gone = run("ur5e", "--state", state, "--forget", "day1")
     assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 2
 

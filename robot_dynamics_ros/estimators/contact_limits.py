@@ -94,10 +94,10 @@ def largest(peaks: Sequence[ContactPeak]) -> list[str]:
     return [*found, f"may have been larger: {worst.text()}"] if len(worst.exceeded()) > len(sure.exceeded()) else found
 
 
-def contact_peaks(log: Log) -> list[ContactPeak]:
-    """Every contact at the TCP that a replay flagged."""
-    size = np.linalg.norm(np.nan_to_num(log.external_wrench[:, :3]), axis=1)
-    std = np.linalg.norm(np.nan_to_num(log.external_wrench_std[:, :3]), axis=1)
+def contact_peaks(log: Log, shown: Sequence[int] = (0, 1, 2)) -> list[ContactPeak]:
+    """Every contact at the TCP that a replay flagged; shown: base axes whose force and deviation count."""
+    size = np.linalg.norm(np.nan_to_num(log.external_wrench[:, shown]), axis=1)
+    std = np.linalg.norm(np.nan_to_num(log.external_wrench_std[:, shown]), axis=1)
     step = np.diff(log.time)
     period = float(np.median(step)) if len(step) else 0.0
     found = []

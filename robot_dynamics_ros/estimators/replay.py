@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
 UNTRUSTED = "late, or a joint's effort cannot be trusted"  # reason of estimates that say nothing
+LEVER = 1e-3  # m, up to which no joint shows a force
 LASTING = 4.0  # s of a payload that came and went, from which on it is told of
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
 
@@ -47,6 +49,13 @@ class Replay:
     notes: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)  # of the notes, why the effort may not be what it is taken as
     recorded: dict[str, float] = field(default_factory=dict)  # signal -> largest difference from a recorded estimate
+
+    @cached_property
+    def shown(self) -> list[int]:
+        """Base axes along which a force loads some joint: of the others the wrench holds what was expected."""
+        q = self.log.q[np.isfinite(self.log.q).all(axis=1)][::100]
+        lever = np.abs(RobotModel(self.robot.chain()).jacobian(q)[:, :3]).max(axis=(0, 2), initial=0.0)
+        return np.flatnonzero(lever > LEVER).tolist()
 
     def summary(self) -> dict[str, Any]:
         """Numbers of the run."""
@@ -72,7 +81,7 @@ class Replay:
             "joint_torque_std": dict(zip(log.joint_names, _rms(log.external_joint_torque_std[valid]), strict=True)),
             "wrench_in_contact": dict(zip(WRENCH_AXES, _median(force[valid][contact > 0]), strict=True)),
             "contact_share": float(contact.mean()) if len(contact) else 0.0,
-            "contacts": [asdict(peak) for peak in contact_peaks(log)],
+            "contacts": [asdict(peak) for peak in contact_peaks(log, self.shown)],
             "payload_or_bias": self.pipeline.stage("force").payload_message(),
             "friction_health": {j: text for j, (_, text) in self.pipeline.stage("force").friction_health().items()},
             "recorded_difference": self.recorded,

@@ -10,6 +10,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.reference import Comparison
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
 from robot_dynamics_ros.robot_file.gaps import identified
+from robot_dynamics_ros.signals import WRENCH_AXES
 from robot_dynamics_ros.signals.speeds import SLIDING
 from robot_dynamics_ros.verdict import level_of, verdict, word, worst
 
@@ -43,11 +44,12 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         covered = np.nanmin([against.figures[f"within_2_{state}"] for state in STATES])
         levels.append(level_of(covered, *WITHIN))
         reasons = [f"Within two deviations of the force sensor: {100 * covered:.0f} % in the worst state, 95 expected."]
-    std = np.linalg.norm(list(summary["wrench_std_median"].values())[:3])
+    std = np.linalg.norm([summary["wrench_std_median"][WRENCH_AXES[k]] for k in result.shown])
+    along = "" if len(result.shown) == 3 else f" along {' and '.join('xyz'[k] for k in result.shown)} of the base"
     level, files = worst(levels), " ".join(word(file) for file in result.report.files)
     return verdict(
         level,
-        f"contact force for {100 * share:.0f} % of {recorded} samples, standard deviation {std:.1f} N, "
+        f"contact force for {100 * share:.0f} % of {recorded} samples, standard deviation {std:.1f} N{along}, "
         f"contact at the TCP {100 * summary['contact_share']:.1f} % of the time.",
         *reasons,
         then=f"robot-dynamics up --robot {word(robot)} --driver none"

@@ -33,7 +33,7 @@ MIN_RATE = 10.0  # Hz
 LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
 APART = 0.1  # s between two live samples by which the order of the joints is judged, the newest SAMPLES of them
 SECONDS = 5.0  # of a recording that shows exchanged joints
-EXPLAINED = 0.5  # of the effort, and of what the named order leaves with any mount: what two exchanged joints may leave
+EXPLAINED = 0.6  # of what the named order leaves with any mount: what two exchanged joints may leave
 SAMPLES = 200  # of it that are compared
 V0 = 0.03  # rad/s, width of the friction step
 
@@ -196,10 +196,11 @@ def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray)
 
 
 def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray | None, effort: np.ndarray) -> str:
-    """A sentence naming two joints which, exchanged, make gravity explain the effort; "" where there are none.
+    """A sentence naming two joints which, exchanged, make the links explain the effort; "" where there are none.
 
-    Compared is what g(q) leaves of the effort, less offset, friction step, viscous term and inertia of each column, and
-    in the named order less gravity of any direction and size (another mount, payload, or sign).
+    Compared is what the torque of the links leaves of the effort, less offset, friction step, viscous term and inertia
+    of each column, and in the named order less gravity and accelerations of any direction and size (another mount,
+    payload, or sign).
     time (N,) [s]; q, qd, effort (N, n) [rad, rad/s, effort of the robot file].
     """
     meaning = declared(robot)
@@ -208,7 +209,9 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
         model = RobotModel(robot.chain(), robot.joint_names)
     except CapabilityError:
         return ""
-    if len(time) < 2 or time[-1] - time[0] < SECONDS or not meaning.includes_gravity:
+    if robot.n_joints < 2 or len(time) < 2 or time[-1] - time[0] < SECONDS or not meaning.includes_gravity:
+        return ""
+    if np.ptp(q, axis=0).max() < TRAVEL:
         return ""
     speed = np.gradient(q, time, axis=0) if qd is None else qd
     some = np.arange(1, len(q) - 1, -(-len(q) // SAMPLES))
@@ -223,15 +226,15 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
     def left(*pair: int) -> float:
         order = np.arange(n)
         order[list(pair)] = pair[::-1]
-        return float(np.linalg.norm(free(torque - model.gravity(q[:, order])[:, order])))
+        links = model.rnea(*(np.ascontiguousarray(x[:, order]) for x in (q, v, a)))
+        return float(np.linalg.norm(free(torque - links[:, order])))
 
-    seen = free(torque)
-    if left() < EXPLAINED * np.linalg.norm(seen) or n < 2:
-        return ""
-    mounts = np.column_stack([free(model.with_gravity(axis).gravity(q)) for axis in np.eye(3)])
+    fall = model.with_gravity(np.zeros(3)).rnea(q, v, a)
+    seen, parts = free(torque), [model.with_gravity(axis).gravity(q) for axis in np.eye(3)]
+    mounts = np.column_stack([free(part) for part in (*parts, fall)])
     mounted = seen - mounts @ np.linalg.lstsq(mounts, seen, rcond=None)[0]
     best = min(combinations(range(n), 2), key=lambda pair: left(*pair))
     if left(*best) > EXPLAINED * np.linalg.norm(mounted):
         return ""
     names = " and ".join(robot.joint_names[j] for j in best)
-    return f"gravity explains the effort only with {names} exchanged: names in another order than the numbers"
+    return f"the masses explain the effort only with {names} exchanged: names in another order than the numbers"

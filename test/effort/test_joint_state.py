@@ -107,7 +107,7 @@ def test_single_bad_rows_withhold_nothing_live():
         assert live(changed(log, **{name: values})) == "", name
 
 
-@pytest.mark.parametrize("pair", [(0, 2), (1, 3)])
+@pytest.mark.parametrize("pair", [(0, 2), (1, 3), (1, 2), (3, 4)])
 def test_two_joints_under_each_others_names_are_refused(pair):
     log, order = measured(moving(8.0, 1.0), noise=0.2), np.arange(6)
     order[list(pair)] = pair[::-1]

@@ -13,6 +13,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
 TRUTH = truth_of(UR5E)
@@ -32,6 +33,16 @@ def test_hand_guiding_is_refused(share):
     with pytest.raises(DataError, match=r"run: the arm was guided by hand: .*identify --contact ignore"):
         recognise_effort(Identification(UR5E, Options(), [recording(guided(share), "run")], [], ""))
     assert guided_joints(UR5E, slow_motion([recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "driven")])) == []
+
+
+def test_a_recording_of_which_a_part_is_guided_is_refused_with_that_reason():
+    driven, hand = synthetic_log(UR5E, TRUTH, 2, 20.0), guided(seconds=20.0)
+    q, qd, effort = (np.concatenate([driven.get(name), hand.get(name)]) for name in ("q", "qd", "effort"))
+    stamps = np.concatenate([driven.stamp_ns, hand.stamp_ns + 30_000_000_000])
+    half = recording(Log(UR5E.joint_names, stamps, {"q": q, "qd": qd, "effort": effort}), "half")
+    assert guided_joints(UR5E, slow_motion([half])) == []
+    with pytest.raises(DataError, match="half: the arm was guided by hand in 4 of 8 parts of 5 s "):
+        recognise_effort(Identification(UR5E, Options(), [half], [], ""))
 
 
 def test_joint_torque_sensors_show_no_rotors_and_no_hand():

@@ -29,6 +29,7 @@ LATE = 0.02  # s; friction later than this means hand guiding
 LAGS = np.arange(-0.04, 0.0601, 0.005)  # s
 PRESLIDING = np.array(SPANS[1:5])  # rad of travel before breakaway, which looks like a lag, too
 VOTES = 2
+PART, SHARE = 5.0, 0.25  # s of a part that is looked at by itself; share of such parts that is refused
 HAND_GUIDED_ADVICE = (
     f"effort follows a hand and does not show friction; record a motion that the controller drives ({OVERRULE})"
 )
@@ -85,10 +86,18 @@ def _shifted(motion: Motion, v: np.ndarray, lag: float) -> np.ndarray:
 
 
 def refuse_guided(robot: RobotFile, motion: Motion, name: str) -> None:
-    """Raises DataError for a recording in which a hand moved the arm."""
-    found = guided_joints(robot, motion)
+    """Raises DataError for a recording in which a hand moved the arm, in all of it or in SHARE of its parts."""
+    found, where = guided_joints(robot, motion), ""
+    if not found:
+        parts = np.array_split(np.arange(len(motion)), max(round(len(motion) / motion.rate / PART), 1))
+        guided = [joints for rows in parts if (joints := guided_joints(robot, motion.take(rows)))]
+        if len(guided) >= max(VOTES, SHARE * len(parts)):
+            found, where = (
+                max(guided, key=len),
+                f" in {len(guided)} of {len(parts)} parts of {PART:g} s (--exclude leaves them out)",
+            )
     if found:
         raise DataError(
-            f"{name}: the arm was guided by hand: effort of {', '.join(found)} holds the weight but does not "
+            f"{name}: the arm was guided by hand{where}: effort of {', '.join(found)} holds the weight but does not "
             f"accelerate the links; {HAND_GUIDED_ADVICE}"
         )

@@ -238,7 +238,7 @@ def _print(result: Mapping[str, Any]) -> None:
     }
     old = result.get("as_shipped", {})
     rows |= {f"{phase}, shipped file": old[phase] for phase in ("free", "contact") if old.get(phase)}
-    table = wrench_table(rows, "force RMS error")
+    table = wrench_table(rows, f"force RMS error, from {SETTLE:g} s on")
     table.add_row("within 2 std", *(f"{100 * result['within_two_std'][a]:.0f} %" for a in WRENCH_AXES))
     console.print(table)
     if busy := result.get("pace", {}).get("busy"):

@@ -21,7 +21,7 @@ from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.verdict import level_of, verdict, word
 
 Array = NDArray[np.float64]
-SETTLE = 2.0  # s after the first estimate that the summary leaves out
+SETTLE = 2.0  # s after the first record that the summary leaves out
 REAL_TIME = 0.9  # of the nominal rate: below, the machine was too busy for real time
 LATE = 0.05  # s from stamp to arrival at the recorder of the slowest percent: above, likewise
 PHASES = {

@@ -31,6 +31,7 @@ from robot_dynamics_ros.estimators.contact_limits import ContactPeak, largest
 from robot_dynamics_ros.estimators.reference import Comparison, compare
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
 from robot_dynamics_ros.estimators.replay_verdict import judged
+from robot_dynamics_ros.estimators.wrench_metrics import SETTLED
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
@@ -198,7 +199,8 @@ def show(result: Replay, said: list[str]) -> None:
         rows["median in contact"] = s["wrench_in_contact"]
     console.print(wrench_table(rows))
     status = ", ".join(f"{count} {name}" for name, count in s["status"].items() if count)
-    console.print(f"{s['samples']} samples: {status}")
+    left_out = " (warming_up is not in the table)" if s["status"]["warming_up"] else ""
+    console.print(f"{s['samples']} samples: {status}{left_out}")
     if s["degraded"]:
         shares = {why: 100 * count / s["samples"] for why, count in s["degraded"].items()}
         reasons = ", ".join(f"{share:{'.0f' if share >= 9.95 else '.2g'}} % {why}" for why, share in shares.items())
@@ -219,7 +221,7 @@ def show_comparison(c: Comparison) -> None:
 
     for note in c.notes:
         console.print(note)
-    table = Table("estimate - sensor", *WRENCH_AXES)
+    table = Table(f"estimate - sensor, from {SETTLED:g} s on", *WRENCH_AXES)
     for state, word in ROWS:
         table.add_row(word, *map(_number, c.figures[f"axes_{state}"]))
     for word, values in (("correlation", c.correlation), ("gain", c.gain), ("bias", c.bias)):

@@ -47,6 +47,7 @@ def test_replay_compares_with_the_sensor(tmp_path):
     bag, out = sensor_bag(tmp_path / "b", moving(12.0), pushed(12.0)), tmp_path / "o"
     done = run(bag, "--robot", "ur5e", "--out", out, "--reference", f"{TOPIC},tare=2")
     assert done.exit_code == 0 and "axes of tool0 (the TCP)" in done.output and "tared by [4" in done.output
+    assert "estimate - sensor, from 2 s on" in done.output and "60 warming_up (warming_up is not in the" in done.output
     c = json.loads((out / "replay.json").read_text())["reference"]
     assert max(c["axes_moving"][:3]) < 1.5 and 0.9 < c["gain"]["Fz"] < 1.1 and c["correlation"]["Fz"] > 0.95
     assert abs(c["bias"]["Fz"]) < 1.0 and c["precision"] > 0.95 and c["recall"] > 0.9 and c["sign"] == 1

@@ -44,7 +44,7 @@ coverage: build $(VENV)/.installed_dev # of the short tier, statements of Python
 
 demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor) # the core with one set of kernels does
 	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace
-	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PY) -m pip install -q "rerun-sdk>=0.39",true)
+	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PYTHON) tools/environment.py viewer,true)
 	@$(if $(filter mujoco,$(PLANT)),$(PYTHON) tools/environment.py mujoco,true)
 	@$(PY) -m robot_dynamics_ros.cli.main demo --duration 25 $(if $(ROBOT),--robot $(ROBOT),) $(if $(filter mujoco,$(PLANT)),--plant bench.mujoco_plant:MujocoPlant,) $(if $(VIEW),--view,) $(ARGS)
 

@@ -1,8 +1,8 @@
-"""Set-up behind make: `environment.py demo | vendor | mujoco | dev | peers` fills $VENV.
+"""Set-up behind make: `environment.py demo | vendor | mujoco | viewer | dev | peers` fills $VENV.
 
-demo: what `make demo` runs with. vendor: client and server of Franka for its demo. mujoco: that plant. dev: what
-`make test`, `make lint` and `make docs` need besides. peers: the package and the libraries that `bench --peers`
-compares with, in an environment of their own. Uses uv where it is installed.
+demo: what `make demo` runs with. vendor: client and server of Franka for its demo. mujoco: that plant. viewer: rerun.
+dev: what `make test`, `make lint` and `make docs` need besides. peers: the package and the libraries that
+`bench --peers` compares with, in an environment of their own. Uses uv where it is installed.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ EXPECTED = {  # s on two quiet cores
     "C++ core": 90,
     "vendor packages": 15,
     "MuJoCo": 10,
+    "viewer": 15,
     "test packages": 60,
 }
 # imported beside the compiler: the first import writes byte code, for which the demo would wait
@@ -174,7 +175,12 @@ def mujoco() -> None:
     known = [str(PYTHON), "-c", "from mujoco import mjtBias; mjtBias.mjBIAS_DCMOTOR"]
     if subprocess.run(known, stderr=subprocess.DEVNULL, check=False).returncode:
         subprocess.run([str(PYTHON), "-m", "pip", "uninstall", "-qqy", "mujoco", "mujoco-core"], check=False)
-        run(Step("MuJoCo", installer("mujoco>=3.7")))
+        run(Step("MuJoCo", editable("mujoco"), **UNBUILT))
+
+
+def viewer() -> None:
+    """The viewer of `make demo VIEW=1`."""
+    run(Step("viewer", editable("viewer"), **UNBUILT))
 
 
 def dev() -> None:
@@ -196,4 +202,5 @@ def peers() -> None:
 
 
 if __name__ == "__main__":
-    {"demo": demo, "vendor": vendor, "mujoco": mujoco, "dev": dev, "peers": peers}[sys.argv[1]]()
+    steps = (demo, vendor, mujoco, viewer, dev, peers)
+    {step.__name__: step for step in steps}[sys.argv[1]]()

@@ -1,6 +1,7 @@
 """What a release states about itself, in one version: both packages, citation, changelog, conda recipe."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,6 +24,12 @@ def test_everything_states_the_same_version():
         "recipe": yaml.safe_load(RECIPE)["context"]["version"],
     }
     assert stated == dict.fromkeys(stated, VERSION)
+
+
+def test_the_least_version_of_a_package_stands_in_one_place():
+    texts = [(ROOT / name).read_text() for name in ("setup.py", "Makefile", "tools/environment.py")]
+    named = Counter(name for text in texts for name in re.findall(r'"([a-z0-9-]+)>=', text))
+    assert named["mujoco"] == named["rerun-sdk"] == 1 == max(named.values())
 
 
 def test_the_citation_has_what_an_archive_needs_for_a_doi():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -51,7 +52,7 @@ def is_table(path: str | Path) -> bool:
 
 def is_dataset(path: str | Path) -> bool:
     """Whether a path is the directory of a LeRobot data set."""
-    return (Path(path) / "meta" / "info.json").is_file()
+    return os.path.isfile(Path(path) / "meta" / "info.json")  # False, too, where nothing may be read
 
 
 def _described(root: Path) -> dict[str, dict[str, Any]] | None:
@@ -226,7 +227,8 @@ def _apart(path: Path) -> dict[str, np.ndarray]:
         command = [sys.executable, "-c", call, str(path), f"{place}/columns.npz"]
         done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
         if done.returncode:
-            raise DataError(done.stdout.strip() or f"{path}: ends the process of its library ({done.returncode})")
+            why = done.stdout.strip() or f"{path}: ends the process of its library ({done.returncode})"
+            raise DataError(why) if str(path) in why else ValueError(why)
         with np.load(f"{place}/columns.npz", allow_pickle=False) as file:
             return {str(name): file[f"arr_{k + 1}"] for k, name in enumerate(file["arr_0"])}
 

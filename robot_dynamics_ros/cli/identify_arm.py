@@ -69,8 +69,8 @@ def loaded_runs(texts: tuple[str, ...]) -> tuple[tuple[Path, ...], float | None]
         known = {float(mass) for mass in masses}
     except ValueError:
         known = set()
-    if len(known) != (len(masses) > 0):
-        raise DataError(f"--payload-from: mass={', '.join(sorted(masses))} is not one number [kg]")
+    if len(known) != (len(masses) > 0) or not all(0 < mass < float("inf") for mass in known):
+        raise DataError(f"--payload-from: mass={', '.join(sorted(masses))} is not one number above 0 [kg]")
     return tuple(Path(bag) for bag, _, _ in parts), next(iter(known), None)
 
 
@@ -87,6 +87,8 @@ def identify_arm(
 ) -> None:
     """Identify, write the files into `out`, print the result. Raises DataError, ConfigError."""
     carrying, payload_mass = loaded_runs(payload_from)
+    for bag in carrying:
+        bag.stat()  # a bag that is not there is refused before minutes of work
     arm = any_robot(robot, bags)
     _refuse_earlier(arm.name, out)
     if vendor is not None:

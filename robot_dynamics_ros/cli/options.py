@@ -67,6 +67,14 @@ def numbers(option: str, text: str, *counts: int) -> list[float]:
     return values
 
 
+def payload_of(text: str) -> tuple[float, list[float]]:
+    """Mass [kg] and its centre [m] of --payload KG[,X,Y,Z]. Raises ConfigError."""
+    mass, *com = numbers("--payload", text, 1, 4)
+    if not 0 <= mass < 1e4 or np.abs(com).max(initial=0.0) > 100:
+        raise ConfigError("--payload", text, "is no mass of 0..10000 kg, its centre within 100 m")
+    return mass, com or [0.0, 0.0, 0.0]
+
+
 def refuse_options(names: Container[str | None], what: str) -> None:
     """Raises ConfigError for an option, named by its argument, that was given and means nothing for `what`."""
     context = click.get_current_context()
@@ -172,7 +180,7 @@ SENSOR = (
 
 def workers(jobs: str) -> tuple[int, str | None]:
     """Processes, and the address of a cluster or None, of --jobs. Raises ConfigError outside 1..64."""
-    if not jobs.isdigit():
+    if not jobs.removeprefix("-").isdigit():
         return 1, jobs
     if not 1 <= int(jobs) <= 64:
         raise ConfigError("--jobs", jobs, "is outside 1..64")

@@ -11,12 +11,12 @@ from typing import Any
 import click
 import numpy as np
 
-from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, robot_option_with
+from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, payload_of, robot_option_with
 from robot_dynamics_ros.cli.printed import console, stderr
 from robot_dynamics_ros.errors import ConfigError, nearest
 from robot_dynamics_ros.verdict import word
 
-SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)")
+SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)")
 
 WARM, COLDEST, HOTTEST = 40.0, -20.0, 90.0  # deg C
 STRONGEST = 1e4  # N along an axis
@@ -60,6 +60,8 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
 
     arm = any_robot(robot)
     begin = int((o["date"] or datetime.now(timezone.utc)).replace(tzinfo=timezone.utc).timestamp())
+    if abs(begin) * 10**9 >= 2**63:
+        raise ConfigError("rehearse", f"--date {o['date'].date()}", "is outside 1678..2261")
     machine = SimulatedRobot(arm, seed=abs(begin))
     changed = _overrides(machine, o["settings"])
     warm = changed.pop("temperature", np.full(arm.n_joints, WARM))
@@ -73,8 +75,7 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     machine.set_ambient(float(np.median(warm)))
     machine.set_temperatures(warm)
     if o["payload"]:
-        mass, *com = numbers("--payload", o["payload"], 1, 4)
-        machine.set_payload(mass, com or (0, 0, 0), configured=False)
+        machine.set_payload(*payload_of(o["payload"]), configured=False)
     push = _push(o, len(wanted[0]) / machine.rate)
     if out is None:
         _publish(machine, wanted, push)

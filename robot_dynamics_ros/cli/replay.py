@@ -16,8 +16,8 @@ from robot_dynamics_ros.cli.options import (
     SensorType,
     bags_argument,
     effort_option,
-    numbers,
     out_option,
+    payload_of,
     refuse_other,
     robot_option,
     topic_option,
@@ -162,8 +162,8 @@ def carrying(robot: RobotFile, payload: str | None) -> RobotFile:
     """The robot with a payload given as KG or KG,X,Y,Z. Raises ConfigError."""
     if payload is None:
         return robot
-    mass, *com = numbers("--payload", payload, 1, 4)
-    return robot.with_updates({"payload.mass": mass, "payload.com": com or [0.0, 0.0, 0.0]})
+    mass, com = payload_of(payload)
+    return robot.with_updates({"payload.mass": mass, "payload.com": com})
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, dict[str, object]]:

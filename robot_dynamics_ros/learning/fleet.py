@@ -77,6 +77,8 @@ def learn_fleet(
             left.append(result)
         elif model and result[1] != model:
             left.append(f"{directory}: is of another robot model ({result[1]}) than {of}")
+        elif not result[0].any():
+            left.append(f"{directory}: no recording is learned yet")
         else:
             model, of = result[1], of or str(directory)
             states.append(result[0])
@@ -112,8 +114,8 @@ def load_prior(columns: Columns, path: Path) -> Prior:
         with np.load(path, allow_pickle=False) as file:
             data = dict(file)
         robot_id, mean, covariance = data["robot_id"].tobytes().decode(), data["mean"], data["covariance"]
-    except UNREADABLE as error:
-        raise DataError(f"{path}: is no fleet prior ({error})") from None
+    except UNREADABLE:
+        raise DataError(f"{path}: is no fleet prior, which learn-fleet writes") from None
     if robot_id != columns.robot_id:
         raise DataError(f"{path}: is the prior of another robot model ({robot_id}, this one is {columns.robot_id})")
     prior, p = Prior(columns, mean, covariance), columns.size

@@ -84,7 +84,7 @@ class Session:
                     self._say("dated", f"{bag}: its stamps are no dates, that of the file is taken")
                 self.add(rec, sha256)
             except (DataError, OSError) as error:
-                text = str(error)
+                text = getattr(error, "strerror", None) or str(error)
                 self._say("refused", text if str(bag) in text else f"{bag}: {text}", note=True)
                 refused += 1
         return refused

@@ -53,6 +53,8 @@ def find_robot(name_or_path: str | Path) -> Path:
     path = Path(os.path.expanduser(name_or_path))  # an unknown user's directory stays as it is written
     if path.is_file():
         return path
+    if path.is_dir():
+        raise ConfigError(str(name_or_path), "", "is a directory, expected a robot file")
     if path.suffix or len(path.parts) > 1:
         raise ConfigError(str(name_or_path), "", "no such robot file")
     close = difflib.get_close_matches(str(name_or_path), known, n=1)

@@ -130,3 +130,11 @@ def test_aliases_in_a_waypoints_file_are_refused(tmp_path):
     path.write_text(rows + "joint_names: [a]\nwaypoints: *a8\n")
     with pytest.raises(ConfigError, match="aliases are not supported"):
         load_waypoints(path, ["a"])
+
+
+@pytest.mark.parametrize(("kind", "library"), [("parquet", "pyarrow"), ("h5", "h5py")])
+def test_a_text_that_is_called_a_table_is_refused_by_name(tmp_path, kind, library):
+    pytest.importorskip(library)
+    (tmp_path / f"text.{kind}").write_text("no table")
+    with pytest.raises(DataError, match=rf"text\.{kind}: cannot be read as {kind} \("):
+        read_table(tmp_path / f"text.{kind}")

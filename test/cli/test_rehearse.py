@@ -53,6 +53,9 @@ def test_a_bag_of_the_motion_with_push_and_payload(folder):
         (("--out", "a", "--push", "0,0,-1e9,1,1"), "--push: 1e+09 N is more than 10000 N"),
         (("--out", "a", "--push", "0,0,9"), "--push: begins at 5 s, the motion ends at 2.9 s"),
         (("--out", "a", "--payload", "heavy"), "is not 1 or 4 numbers"),
+        (("--out", "a", "--payload", "-1"), "--payload: -1: is no mass of 0..10000 kg"),
+        (("--out", "a", "--set", "friction.coulomb=1.2.3"), "is not NAME=VALUE"),
+        (("--out", "a", "--date", "0001-01-01"), "--date 0001-01-01: is outside 1678..2261"),
     ],
 )
 def test_mistakes_are_one_line(folder, arguments, words):

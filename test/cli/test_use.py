@@ -95,6 +95,12 @@ def place(tmp_path):
         ("replay empty.bag --robot ur5e --out out", "cannot be read as a bag"),
         ("replay empty.bag --robot ur5e --out out --params file", "ros__parameters"),
         ("demo --robot nosuch", "no such robot"),
+        ("replay mine.csv --robot directory --out out", "directory: is a directory, expected a robot file"),
+        ("replay mine.csv --robot ur5e --out out --payload=-1", "--payload: -1: is no mass"),
+        (f"replay {300 * 'x'} --robot ur5e --out out", "xxx: File name too long"),
+        ("identify nosuch --robot ur5e --out out --payload-from absent", "absent: No such file"),
+        ("identify nosuch --robot ur5e --out out --payload-from absent,mass=nan", "mass=nan is not one number above 0"),
+        ("identify nosuch nothing --what compare --robot ur5e --out out --jobs -1", "--jobs: -1: is outside 1..64"),
     ],
 )
 def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, message):

@@ -33,9 +33,12 @@ def test_the_command_writes_a_prior_and_names_what_it_left_out(worker, cells, tm
     assert not np.array_equal(prior.mean, worker.prior.mean)
 
 
-def test_one_robot_is_no_fleet(cells):
+def test_one_robot_is_no_fleet(cells, tmp_path):
     with pytest.raises(DataError, match=r"a fleet needs two robots .* 1$"):
         learn_fleet(cells[:1])
+    new = Store(tmp_path / "new", load_robot("ur5e")).directory
+    with pytest.raises(DataError, match=r" 1; .*new: no recording is learned yet$"):
+        learn_fleet([new, cells[0]])
 
 
 def test_a_cluster_gives_the_same(cells):

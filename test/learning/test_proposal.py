@@ -286,6 +286,8 @@ def test_wrong_input_is_one_line(worker, tmp_path):
     assert nothing.exit_code != 0 and "no recording is learned yet" in str(nothing.exception)
     missing = run("ur5e", tmp_path / "nothing", "--state", state)
     assert missing.exit_code != 0 and f"refused: {tmp_path / 'nothing'}" in missing.output
+    long = run("ur5e", 300 * "x", "--state", state)
+    assert long.exit_code != 0 and "refused: xxx" in long.output and "xxx: File name too long" in long.output
     other = run("ur10e", "--state", state)
     assert other.exit_code != 0
     unknown = run("ur5e", "--state", state, "--forget", "day1")

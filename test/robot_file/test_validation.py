@@ -176,8 +176,8 @@ def test_numbers_without_a_dot_are_numbers(tmp_path):
 
 
 def test_a_directory_or_missing_file_is_one_line(tmp_path):
-    for path in (tmp_path, tmp_path / "absent.yaml"):
-        with pytest.raises(ConfigError, match="no such robot file"):
+    for path, why in ((tmp_path, "is a directory, expected a robot"), (tmp_path / "absent.yaml", "no such robot")):
+        with pytest.raises(ConfigError, match=f"{why} file"):
             load_robot(path)
 
 

@@ -65,8 +65,7 @@ def other_robot(result: Replay, named: str) -> str:
     log, robot = result.log, result.robot
     if not robot.has("residuals.moving"):
         return ""
-    known = np.isfinite(log.external_joint_torque).all(axis=1) & (result.status != int(Status.warming_up))
-    rows = known & (np.abs(log.qd) > SLIDING).any(axis=1)
+    rows = _moving(result)
     if rows.sum() < LEAST_ROWS:
         return ""
     size = np.median(np.abs(log.external_joint_torque[rows]) / robot.array("residuals.moving"), axis=1)
@@ -81,6 +80,23 @@ def other_robot(result: Replay, named: str) -> str:
     )
 
 
+def _moving(result: Replay) -> np.ndarray:
+    """Rows (N,) with an estimate while some joint slides."""
+    known = np.isfinite(result.log.external_joint_torque).all(axis=1) & (result.status != int(Status.warming_up))
+    return known & (np.abs(result.log.qd) > SLIDING).any(axis=1)
+
+
+def _unexplained(result: Replay) -> str:
+    """Names the joints of which the model leaves more than their torque varies; "" where there are none."""
+    rows = _moving(result)
+    if rows.sum() < LEAST_ROWS:
+        return ""
+    left, torque = result.log.external_joint_torque[rows], result.log.drive_torque[rows]
+    worse = (left**2).sum(axis=0) > ((torque - torque.mean(axis=0)) ** 2).sum(axis=0)
+    names = ", ".join(np.array(result.log.joint_names)[worse])
+    return f" The model explains nothing of the torque of {names}." if names else ""
+
+
 def _doubts(result: Replay, summary: dict[str, Any]) -> list[str]:
     """Why the force may be none of contact."""
     found, mass, most = list(result.doubts), result.robot.payload.mass, result.robot.limits.payload
@@ -89,6 +105,6 @@ def _doubts(result: Replay, summary: dict[str, Any]) -> list[str]:
     if summary["contact_share"] > TOUCHING:
         found.append(
             "Contact much of the time: if it was not so, --robot, --payload or the order of joints is not that of the "
-            "recording; identify says more."
+            f"recording; identify says more.{_unexplained(result)}"
         )
     return found

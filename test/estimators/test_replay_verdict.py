@@ -12,6 +12,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
 from robot_dynamics_ros.estimators.replay_verdict import STATES, judged
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 LIVE, AGAIN = "robot-dynamics up", "robot-dynamics identify"
 
@@ -103,6 +104,14 @@ def test_a_robot_that_something_pushes_all_the_time_is_the_one_of_the_file(tmp_p
     push(log, np.outer(np.ones(len(log)), [30.0, 30.0, 0.0, 0.0, 0.0, 0.0]))
     said = verdict_of(replayed(log, tmp_path))
     assert said["level"] == "fair" and "Contact much of the time" in " ".join(said["verdict"])
+    assert said["verdict"][-1].endswith(" The model explains nothing of the torque of elbow_joint.")
+
+
+def test_a_joint_whose_torque_the_model_does_not_explain_is_named(tmp_path):
+    log, order = measured(moving(12.0, 1.0), noise=0.1), [5, 1, 2, 3, 4, 0]
+    log = Log(log.joint_names, log.stamp_ns, {name: log.get(name)[:, order].copy() for name in ("q", "qd", "effort")})
+    said = verdict_of(replayed(log, tmp_path))  # too small beside gravity to be sure of the exchange
+    assert said["verdict"][-1].endswith("The model explains nothing of the torque of shoulder_pan_joint.")
 
 
 def test_what_a_force_sensor_contradicts_is_not_usable(free):

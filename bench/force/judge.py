@@ -75,7 +75,7 @@ def judge(name: str, who: Individual, work: Path | None, since: Since = SAME) ->
     clock.lap("identify")
     law = baseline.fit(identified, logs)
     series: dict[str, Series] = {}
-    exact, true = _exact(robot, who)
+    exact, true = _exact(robot, who, identified)
     clock.lap("baseline")
     for t in trials:
         estimates = _estimates(identified, exact, true, law, t)
@@ -104,14 +104,18 @@ def identified_file(robot: RobotFile, logs: Sequence[Log], out: Path, verdict: V
     return robot
 
 
-def _exact(robot: RobotFile, who: Individual) -> tuple[RobotFile, dict[str, np.ndarray]]:
-    """Robot file with the individual's own masses and rotors, and all its true numbers."""
+def _exact(robot: RobotFile, who: Individual, identified: RobotFile) -> tuple[RobotFile, dict[str, np.ndarray]]:
+    """Robot file with the individual's own masses and rotors and the residuals of the identified one, by which friction
+    has the same deviation; all true numbers.
+    """
     machine = simulated(robot, who, 0).machine  # with the true direction of gravity
     updates = {
         "links": {"source": "true", "parameters": machine.link_parameters},
         "drives.rotor_inertia": machine.true["drive.rotor_inertia"],
+        "residuals": identified.residuals,
     }
-    return machine.robot.with_updates(updates, {"true": "the simulated individual"}), dict(machine.true)
+    sources = {"true": "the simulated individual", **identified.sources}
+    return machine.robot.with_updates(updates, sources), dict(machine.true)
 
 
 def _estimates(

@@ -140,7 +140,6 @@ extras = {
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
     "tables": ["pyarrow>=14", "h5py>=3.8"],  # import and identify of .parquet and .h5; .csv and .npz need nothing
-    "dask": ["distributed>=2023.1"],  # fleets: many recordings over a cluster
 }
 extras["demo"] = extras["reports"]  # what `make demo` installs; `make test` installs dev
 extras["test"] = ["pytest>=7.4", "pytest-timeout>=2.2", "hypothesis>=6.100"]  # colcon test looks for pytest here
@@ -148,7 +147,6 @@ extras["dev"] = [
     *extras["test"],
     *extras["demo"],
     *extras["franka"],
-    *extras["dask"],
     *extras["pandas"],
     *extras["tables"],
     *extras["viewer"],

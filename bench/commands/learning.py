@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -58,13 +60,12 @@ def command(
     from bench.force import zoo
     from bench.learning import table
     from bench.learning.study import GROUPS, Setup, study
-    from robot_dynamics_ros.identification.compare import executor
     from robot_dynamics_ros.robot_file import load_robot
 
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
     with tempfile.TemporaryDirectory() as temporary, stderr.status("working") as status:
         setup = Setup(robot, families, tasks, counts(recordings), seconds, work or Path(temporary))
-        with executor(jobs) if jobs > 1 else nullcontext() as pool:
+        with ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else nullcontext() as pool:
             robots, judged = study(setup, people, pool, status.update)
     show(table.cells(judged))
     console.print(table.facts(robots))

@@ -12,7 +12,6 @@ from robot_dynamics_ros.cli.options import (
     SensorType,
     bags_argument,
     effort_option,
-    jobs_option,
     out_option,
     refuse_options,
     robot_option_with,
@@ -87,7 +86,7 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     show_default=True,
     help="auto: contact is left out, hand guiding refused; ignore: identify from all that was recorded.",
 )
-@jobs_option
+@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags at a time.")
 @out_option
 @view_file_option
 @verbose_option

@@ -7,7 +7,6 @@ from typing import Any
 
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import workers
 from robot_dynamics_ros.cli.printed import console, end_with, show_verdict, stderr, write_json
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.verdict import times
@@ -15,7 +14,7 @@ from robot_dynamics_ros.verdict import times
 REPORT = "comparison.html"
 
 
-def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: str, out: Path) -> None:
+def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: int, out: Path) -> None:
     """Identify each bag separately and compare the results: robots of a fleet, or one robot over months."""
     from robot_dynamics_ros.identification.arm.identify import Options
     from robot_dynamics_ros.identification.compare import compared, identify_each
@@ -26,7 +25,7 @@ def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: s
         def on_done(count: int, total: int) -> None:
             status.update(f"{count} of {total} bags identified")
 
-        results = identify_each(robot, bags, options, *workers(jobs), on_done)
+        results = identify_each(robot, bags, options, jobs, on_done)
     result = compared(results, robot)
     write_json(out / "comparison.json", result | {"results": results})
     _show(result)

@@ -7,26 +7,23 @@ from pathlib import Path
 import click
 import numpy as np
 
-from robot_dynamics_ros.cli.options import NewPath, jobs_option, workers
+from robot_dynamics_ros.cli.options import NewPath
 from robot_dynamics_ros.cli.printed import console, stderr
 
 
 @click.command("learn-fleet")
 @click.argument("states", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=NewPath(fresh=True, suffix=".npz"), required=True, help="Prior to write, for learn.")
-@jobs_option
-def command(states: tuple[Path, ...], out: Path, jobs: str) -> None:
+def command(states: tuple[Path, ...], out: Path) -> None:
     """Merge the STATES (directories of `learn`) of robots of one model into a fleet's prior.
 
     Example: robot-dynamics learn-fleet cells/* --out fleet.npz
     """
-    from robot_dynamics_ros.identification.compare import executor
     from robot_dynamics_ros.learning.fleet import learn_fleet, save_prior
     from robot_dynamics_ros.learning.update import file_prior
 
     with stderr.status("reading") as status:
-        with executor(*workers(jobs)) as pool:
-            prior, left = learn_fleet(states, pool, status.update)
+        prior, left = learn_fleet(states, status.update)
     for text in left:
         console.print(f"left out: {text}")
     used = len(states) - len(left)

@@ -117,13 +117,6 @@ effort_option = click.option(
     help="Content of the effort field; auto: determined from the data.",
 )
 out_option = click.option("--out", type=NewPath(directory=True), required=True, help="Directory for the results.")
-jobs_option = click.option(
-    "--jobs",
-    default="2",
-    show_default=True,
-    metavar="N|ADDRESS",
-    help="Processes at a time, or a Dask cluster whose workers see the same paths.",
-)
 verbose_option = click.option("--verbose", "-v", is_flag=True, help="Also print how it was found.")
 view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
@@ -176,15 +169,6 @@ SENSOR = (
     "frame: axes of the sensor (tool, flange, base or a frame_id; default: of its messages); point: what its moments "
     "refer to (frame: its origin, for base axes the TCP; tcp; base); tare: free seconds at the beginning, its zero"
 )
-
-
-def workers(jobs: str) -> tuple[int, str | None]:
-    """Processes, and the address of a cluster or None, of --jobs. Raises ConfigError outside 1..64."""
-    if not jobs.removeprefix("-").isdigit():
-        return 1, jobs
-    if not 1 <= int(jobs) <= 64:
-        raise ConfigError("--jobs", jobs, "is outside 1..64")
-    return int(jobs), None
 
 
 def only_finite(command: click.Command) -> click.Command:

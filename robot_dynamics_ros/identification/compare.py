@@ -5,15 +5,14 @@ numbers, sentences and one self-contained HTML page.
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
+from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
@@ -24,8 +23,6 @@ from robot_dynamics_ros.plots import MODEL, OTHER, figure, grid, svg
 from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, short_names, times, verdict, word
 
 WARM = 2.0  # K off the median of all bags that are stated beside a difference of friction
-
-CLUSTER_TIMEOUT = "10s"  # for a cluster to answer
 
 Task = tuple[str, str, Options]
 TEMPLATE = "compare_report.html.j2"
@@ -48,48 +45,17 @@ def identify_each(
     bags: Sequence[str | Path],
     options: Options,
     processes: int = 2,
-    dask: str | None = None,
     done: Callable[[int, int], None] = lambda count, total: None,
 ) -> list[dict[str, Any]]:
-    """`identify_one` for every bag, in their order: in processes of this machine, or on the cluster at `dask`.
-
-    The workers of a cluster read the bags under the same paths. Raises CapabilityError without the dask packages,
-    DataError when the cluster does not answer.
-    """
+    """`identify_one` for every bag, in their order, in so many processes."""
     tasks = [(robot, str(Path(bag).absolute()), options) for bag in bags]
-    with executor(min(processes, len(tasks)), dask) as pool:
+    with ProcessPoolExecutor(min(processes, len(tasks)), multiprocessing.get_context("spawn")) as pool:
         futures = {pool.submit(identify_one, task): place for place, task in enumerate(tasks)}
         results: list[dict[str, Any]] = [{}] * len(tasks)
         for count, future in enumerate(as_completed(futures), 1):
             results[futures[future]] = future.result()
             done(count, len(tasks))
     return results
-
-
-@contextmanager
-def executor(processes: int, dask: str | None = None) -> Iterator[Executor]:
-    """Processes of this machine, or the cluster at `dask`; closed at the end.
-
-    Raises CapabilityError without the dask packages, DataError when the cluster does not answer.
-    """
-    if dask is None:
-        with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-            yield pool
-        return
-    with _cluster(dask) as client, client.get_executor() as pool:
-        yield pool
-
-
-def _cluster(address: str) -> Any:
-    """A client of the cluster."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise CapabilityError("a cluster address needs dask: pip install dask[distributed]") from None
-    try:
-        return Client(address, timeout=CLUSTER_TIMEOUT)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, TimeoutError) as error:
-        raise DataError(f"no cluster answers at {address}: {error}") from None
 
 
 def compared(results: Sequence[dict[str, Any]], robot: str) -> dict[str, Any]:

@@ -1,10 +1,9 @@
-"""What robots of one model have in common: a hierarchical prior by empirical Bayes, over plain files, with Dask."""
+"""What robots of one model have in common: a hierarchical prior by empirical Bayes, over plain files."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +58,9 @@ def fleet_prior(prior: Prior, robots: Sequence[np.ndarray]) -> Prior:
 
 
 def learn_fleet(
-    directories: Sequence[str | Path], pool: Executor | None = None, progress: Callable[[str], None] = lambda text: None
+    directories: Sequence[str | Path], progress: Callable[[str], None] = lambda text: None
 ) -> tuple[Prior, list[str]]:
-    """Fleet prior of the state directories of robots of one model, and what was left out; on `pool` where given.
+    """Fleet prior of the state directories of robots of one model, and what was left out.
 
     Raises DataError with fewer than two usable robots, and for a directory that is given twice.
     """
@@ -71,8 +70,9 @@ def learn_fleet(
     model = of = ""
     states: list[np.ndarray] = []
     left: list[str] = []
-    for directory, result in zip(directories, _mapped(directories, pool), strict=True):
+    for directory in directories:
         progress(str(directory))
+        result = _one(str(Path(directory).absolute()))
         if isinstance(result, str):
             left.append(result)
         elif model and result[1] != model:
@@ -87,11 +87,6 @@ def learn_fleet(
             "; ".join([f"a fleet needs two robots with learned recordings, there are {len(states)}", *left])
         )
     return fleet_prior(file_prior(Store(of).columns), states), left
-
-
-def _mapped(directories: Iterable[str | Path], pool: Executor | None) -> Iterable[tuple[np.ndarray, str] | str]:
-    names = [str(Path(d).absolute()) for d in directories]
-    return map(_one, names) if pool is None else pool.map(_one, names)
 
 
 def _one(directory: str) -> tuple[np.ndarray, str] | str:

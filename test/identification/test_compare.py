@@ -1,16 +1,14 @@
 """Bags identified side by side: what differs is named, what cannot be identified is reported."""
 
 import json
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from command_line import robot_dynamics
 
-from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification import compare
 from robot_dynamics_ros.identification.arm.identify import Options
 
@@ -61,34 +59,6 @@ def test_failed_bags_are_kept_apart_and_two_are_needed():
         compare.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}], "ur5e")
 
 
-def test_a_cluster_needs_dask(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(CapabilityError, match="dask"):
-        compare.identify_each("ur5e", ["a"], Options(), dask="tcp://127.0.0.1:1")
-
-
-def test_the_client_of_a_cluster_is_closed(monkeypatch):
-    """A client that stays open tries to reach its scheduler for ever."""
-    events = []
-
-    class Client:
-        def __init__(self, address, timeout):
-            events.append(address)
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            events.append("closed")
-
-        def get_executor(self):
-            return ThreadPoolExecutor(1)
-
-    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
-    (found,) = compare.identify_each("ur5e", ["nothing.bag"], Options(), dask="tcp://there")
-    assert "error" in found and events == ["tcp://there", "closed"]
-
-
 def test_the_command_writes_table_numbers_and_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
     """An unreadable bag is one line; page and JSON name the bags."""
     (tmp_path / "broken.bag").write_bytes(b"nothing")
@@ -114,13 +84,6 @@ def test_results_are_in_the_order_of_the_bags_whichever_ends_first(monkeypatch):
         return {"bag": task[1]}
 
     monkeypatch.setattr(compare, "identify_one", identify_one)
-    monkeypatch.setattr(compare, "executor", lambda processes, dask: ThreadPoolExecutor(processes))
+    monkeypatch.setattr(compare, "ProcessPoolExecutor", lambda processes, context: ThreadPoolExecutor(processes))
     results = compare.identify_each("ur5e", ["x.bag", "y.bag"], Options())
     assert [r["bag"].rsplit("/", 1)[-1] for r in results] == ["x.bag", "y.bag"]
-
-
-def test_a_cluster_that_does_not_answer_is_one_line(monkeypatch):
-    pytest.importorskip("distributed", reason="needs the extra dask")
-    monkeypatch.setattr(compare, "CLUSTER_TIMEOUT", "1s")
-    with pytest.raises(DataError, match="no cluster answers at tcp://127.0.0.1:9"):
-        compare.identify_each("ur5e", ["a"], Options(), dask="tcp://127.0.0.1:9")

@@ -1,4 +1,4 @@
-"""Bags of simulated robots compared end to end: in processes and on a Dask cluster of this machine."""
+"""Bags of simulated robots compared end to end."""
 
 import numpy as np
 import pytest
@@ -47,13 +47,3 @@ def test_wear_and_a_tool_are_distinguished(results):
     assert found["begun"][0].startswith("2026-01-01") and found["begun"][1].startswith("2026-01-31")
     assert np.allclose(found["temperature"], 40, atol=2)
     assert np.all(np.array(found["friction_std"]) < 0.2 * np.array(found["friction"]))
-
-
-def test_a_cluster_gives_the_same(results, bags, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    options = {"n_workers": 1, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster:
-        there = compare.identify_each("ur5e", bags[:2], Options(), dask=cluster.scheduler_address)
-    for here, far in zip(results[:2], there, strict=True):
-        assert far["bag"] == here["bag"]
-        assert np.allclose(far["parameters"]["base"]["values"], here["parameters"]["base"]["values"], atol=1e-9)

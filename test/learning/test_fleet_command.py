@@ -1,4 +1,4 @@
-"""State directories of robots of one model -> the prior of the next one: `learn-fleet`, alone and on a cluster."""
+"""State directories of robots of one model -> the prior of the next one: `learn-fleet`."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def cells(worker, tmp_path_factory):
 
 def test_the_command_writes_a_prior_and_names_what_it_left_out(worker, cells, tmp_path):
     other, out = Store(tmp_path / "other", load_robot("ur10e")).directory, tmp_path / "fleet.npz"
-    done = robot_dynamics("learn-fleet", *cells, other, tmp_path / "nothing", "--out", out, "--jobs", 1)
+    done = robot_dynamics("learn-fleet", *cells, other, tmp_path / "nothing", "--out", out)
     assert done.exit_code == 0, done.output
     assert "2 robots" in done.output
     assert f"left out: {other}: is of another robot model" in done.output
@@ -39,19 +39,6 @@ def test_one_robot_is_no_fleet(cells, tmp_path):
     new = Store(tmp_path / "new", load_robot("ur5e")).directory
     with pytest.raises(DataError, match=r" 1; .*new: no recording is learned yet$"):
         learn_fleet([new, cells[0]])
-
-
-def test_a_cluster_gives_the_same(cells):
-    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
-    options |= {"host": "127.0.0.1", "dashboard_address": None}
-    from robot_dynamics_ros.identification.compare import executor
-
-    here, _ = learn_fleet(cells)
-    with distributed.LocalCluster(**options) as cluster, executor(2, cluster.scheduler_address) as pool:
-        there, left = learn_fleet(cells, pool)
-    assert left == []
-    assert there.mean == pytest.approx(here.mean, rel=1e-6, abs=1e-9)
 
 
 def test_a_new_robot_keeps_the_prior_that_it_was_given(worker, tmp_path):

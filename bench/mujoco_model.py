@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import SubElement
 
 import numpy as np
 
 from robot_dynamics_ros._core import Chain
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.models.mjcf_writer import LuGre, micro_damping, mjcf_text
+from robot_dynamics_ros.models.mjcf_writer import mjcf_text
+from robot_dynamics_ros.models.urdf_writer import numbers_text
 from robot_dynamics_ros.robot_file import RobotFile
 
 BOX = (0.5, 0.5, 0.05)  # m, half sides
@@ -21,6 +24,8 @@ TOOLS = {
 }  # type, size [m], how far along the tool axis its centre lies [m]
 DRY = 1e-5  # rad of travel below which a joint counts as dry
 SOLIMP = 0.5  # share d of the contact in the acceleration
+MICRO_DAMPING = 0.2  # of the critical damping of rotor and bristle
+NO_WINDING = "1e-6"  # Nm/A: MuJoCo takes no 0
 AWAY = (0.0, 0.0, -1e3)  # m, of the box while there is none
 
 
@@ -36,18 +41,29 @@ def spec_of(mj: Any, robot: RobotFile, chain: Chain, true: Mapping[str, Any], mj
         {"links": links, "drives.rotor_inertia": true["drive.rotor_inertia"], "limits.torque": None},
         {"true": "the simulated individual"},
     )
-    stiffness = true["friction.coulomb"] / true["friction.presliding"]
-    law = LuGre(
-        stiffness,
-        micro_damping(stiffness, true["drive.rotor_inertia"]),
-        *(true[f"friction.{name}"] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")),
-    )
     if (true["friction.presliding"] > DRY).all():
-        return mj.MjSpec.from_string(mjcf_text(known, law))
-    levels = {"fc": law.coulomb.tolist(), "fv": law.viscous.tolist()}
+        return mj.MjSpec.from_string(with_bristles(mjcf_text(known, "none"), true))
+    levels = {"fc": true["friction.coulomb"].tolist(), "fv": true["friction.viscous"].tolist()}
     dry = {"source": "true", "model": "viscous_coulomb", "parameters": levels}
     sliding = known.with_updates({"friction": dry, "hysteresis": None, "residuals": None})
     return mj.MjSpec.from_string(mjcf_text(sliding, "coulomb-viscous"))
+
+
+def with_bristles(text: str, true: Mapping[str, Any]) -> str:
+    """An MJCF without friction with LuGre's, each bristle in a motor without windings, whose voltage is 0.
+
+    F = k z + d z' + viscous v, z' = v - k |v|/g z, g = coulomb + (stribeck - coulomb) exp(-(v/stribeck_velocity)^2).
+    """
+    law = {name: true[f"friction.{name}"] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")}
+    stiffness = law["coulomb"] / true["friction.presliding"]
+    damping = 2.0 * MICRO_DAMPING * np.sqrt(stiffness * true["drive.rotor_inertia"])
+    numbers = np.column_stack([stiffness, damping, law["coulomb"], law["stribeck"], law["stribeck_velocity"]])
+    root = ElementTree.fromstring(text)
+    for joint, viscous, one in zip(root.findall("worldbody//joint"), law["viscous"], numbers, strict=True):
+        joint.set("damping", numbers_text(viscous))
+        name, bristle = joint.get("name", ""), {"lugre": numbers_text(one), "motorconst": NO_WINDING, "resistance": "1"}
+        SubElement(root.findall("actuator")[0], "dcmotor", {"name": f"{name} friction", "joint": name} | bristle)
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def with_contact(mj: Any, spec: Any, robot: RobotFile, file: str, tool: str) -> Any:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,6 @@ def models(identified: RobotFile, given: RobotFile, training: Log) -> dict[str, 
     simple = with_coulomb_viscous(identified, training)
     return {
         "exported": mjcf_text(identified),
-        "exported with a LuGre bristle": mjcf_text(identified, "lugre"),
         SIMPLE: mjcf_text(simple, "coulomb-viscous"),
         "the same without friction": mjcf_text(identified, "none"),
         "robot file it began with, Coulomb and viscous": mjcf_text(given, "coulomb-viscous"),
@@ -125,7 +123,6 @@ def roll_out(name: str, text: str, torque: np.ndarray, log: Log, friction: Mujoc
     for start in range(before, len(log) - length, round((WINDOW + PAUSE) / period)):
         mj.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = log.q[start], log.qd[start]
-        data.act[:] = bristles(model, log, slice(start - before, start + 1))
         if friction is not None:
             warm_up(friction, log, slice(start - before, start + 1))
         mj.set_mjcb_passive(friction)
@@ -144,17 +141,6 @@ def warm_up(friction: MujocoFriction, log: Log, rows: slice) -> None:
     period = float(np.median(np.diff(log.time)))
     for q, qd in zip(log.q[rows], log.qd[rows], strict=True):
         friction.step(q, qd, period)
-
-
-def bristles(model: Any, log: Log, rows: slice) -> np.ndarray:
-    """Deflections (m,) [rad] of a model's bristles after the recorded motion: z' = v - k |v|/g z, exactly."""
-    here = model.actuator_dynprm[:, 5] > 0
-    stiffness, (coulomb, static, stribeck) = model.actuator_dynprm[here, 5], model.actuator_biasprm[here, 3:6].T
-    v_of, period, z = model.actuator_trnid[here, 0], float(np.median(np.diff(log.time))), np.zeros(here.sum())
-    for v in log.qd[rows][:, v_of]:
-        rate = stiffness * np.abs(v) / (coulomb + (static - coulomb) * np.exp(-((v / stribeck) ** 2))) + 1e-12
-        z = v / rate + (z - v / rate) * np.exp(-rate * period)
-    return z
 
 
 def _acceleration(log: Log) -> np.ndarray:

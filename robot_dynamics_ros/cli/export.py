@@ -11,7 +11,7 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 
-FORMATS = ("urdf", "mjcf", "mjcf-lugre", "core", "ur-friction-scales")
+FORMATS = ("urdf", "mjcf", "core", "ur-friction-scales")
 
 
 @click.command("export")
@@ -23,8 +23,8 @@ def command(robot: str, target: str, out: Path, settings: tuple[str, ...]) -> No
     """Write a ROBOT (name of a shipped robot, or path of a robot file) for another tool.
 
     \b
-    urdf (also Gazebo), mjcf (MuJoCo), mjcf-lugre (MuJoCo 3.7): links, limits,
-      friction; what is left out is printed and written as a comment.
+    urdf (also Gazebo), mjcf (MuJoCo): links, limits, friction; what is left
+      out is printed and written as a comment.
     core: parameters of the C++ class ContactForceEstimator.
     ur-friction-scales: scales of a UR controller's torque mode with which a
       hand needs half the force; friction must be identified.
@@ -53,7 +53,7 @@ def _text(robot: RobotFile, target: str, settings: tuple[str, ...]) -> tuple[str
     known, remarks = _with_masses(robot), notes(robot, target)
     if target == "urdf":
         return urdf_text(known, notes=remarks), remarks
-    return mjcf_text(known, "lugre" if target == "mjcf-lugre" else "piecewise"), remarks
+    return mjcf_text(known), remarks
 
 
 def _with_masses(robot: RobotFile) -> RobotFile:

@@ -21,7 +21,7 @@ def unphysical_links(robot: RobotFile) -> dict[str, float]:
 
 
 def notes(robot: RobotFile, target: str) -> list[str]:
-    """Sentences on what `target` (urdf, mjcf, mjcf-lugre) leaves out or simplifies."""
+    """Sentences on what `target` (urdf, mjcf) leaves out or simplifies."""
     found = [f"Link of {name} is no physical body (margin {m:.2g})." for name, m in unphysical_links(robot).items()]
     found += _friction(robot, target)
     if target == "urdf" and robot.has("drives.rotor_inertia") and np.any(robot.array("drives.rotor_inertia")):
@@ -46,9 +46,7 @@ def _friction(robot: RobotFile, target: str) -> list[str]:
     if not identified(robot.friction):
         found.append("Friction is an estimate, not identified.")
     block = robot.hysteresis
-    if robot.presliding is not None and target == "mjcf-lugre":
-        found.append("Presliding is one bristle that takes the same work to break away; at first it is relaxed.")
-    elif block is not None:
+    if block is not None:
         found.append(f"Presliding ({block.model}) is left out: at rest friction has no memory of position.")
     if robot.friction.model in LOADED or block is not None:
         found.append(f"Friction that grows with load is that of the mean load over {POSES} poses.")

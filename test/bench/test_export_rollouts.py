@@ -66,5 +66,5 @@ def test_coulomb_and_viscous_friction_is_found_from_a_log(robot):
 def test_all_models_are_compared(robot, log):
     rows = compare(robot, load_robot("ur5e"), log, log)
     errors = {r.name: r.mean for r in rows}
-    assert len(errors) == 7 and errors["exported"] < errors["the same without friction"]
+    assert len(errors) == 6 and errors["exported"] < errors["the same without friction"]
     assert errors["exported"] < errors["robot file it began with, Coulomb and viscous"]

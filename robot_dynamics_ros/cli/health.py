@@ -7,14 +7,7 @@ from pathlib import Path
 
 import click
 
-from robot_dynamics_ros.cli.options import (
-    bags_argument,
-    out_option,
-    refuse_options,
-    robot_option,
-    topic_option,
-    view_file_option,
-)
+from robot_dynamics_ros.cli.options import bags_argument, out_option, robot_option, topic_option
 from robot_dynamics_ros.cli.printed import console, print_next, progress, show_verdict, stderr, write_json
 from robot_dynamics_ros.errors import DataError, printable
 from robot_dynamics_ros.robot_file import load_robot
@@ -31,10 +24,7 @@ from robot_dynamics_ros.robot_file import load_robot
     help="State of `learn`: its history is included.",
 )
 @click.option("--fleet", is_flag=True, help="BAGS of several robots of one type, one directory per robot.")
-@view_file_option
-def command(
-    bags: tuple[Path, ...], robot: str, out: Path, topic: str, state: Path | None, fleet: bool, view_file: Path | None
-) -> None:
+def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, state: Path | None, fleet: bool) -> None:
     """Compare many recordings of a robot: Coulomb level, stiffness, warming, residuals, with trend and change points.
 
     Friction and stiffness are compared at equal load and temperature. Writes OUT/health.html; with --fleet a page per
@@ -45,12 +35,11 @@ def command(
     """
     from robot_dynamics_ros.health.fleet import fleet_sentences, standings, write_fleet_page
     from robot_dynamics_ros.health.measure import Measurement, measure
-    from robot_dynamics_ros.health.report import as_dict, curves, trends, write_page
+    from robot_dynamics_ros.health.report import as_dict, trends, write_page
     from robot_dynamics_ros.learning.session import history_lines
     from robot_dynamics_ros.learning.store import Store
 
     if fleet:
-        refuse_options(("view_file",), "--fleet")
         _refuse_namesakes(bags)
     arm = load_robot(robot)
     groups: dict[str, list[Measurement]] = {}
@@ -80,13 +69,8 @@ def command(
         console.print("\n".join(["", *fleet_sentences(rows)]))
     console.print(f"page: {page}")
     write_json(out / "health.json", {"robots": results} | ({"fleet": rows} if fleet else {}))
-    if fleet:
-        return
-    if view_file is not None:
-        from robot_dynamics_ros.viewer.files import write_series_rrd
-
-        console.print(f"view: {write_series_rrd(*curves(over_time), arm.joint_names, view_file)}")
-    print_next(results[name])
+    if not fleet:
+        print_next(results[name])
 
 
 def _refuse_namesakes(bags: Iterable[Path]) -> None:

@@ -17,7 +17,6 @@ from robot_dynamics_ros.cli.options import (
     robot_option_with,
     topic_option,
     verbose_option,
-    view_file_option,
 )
 from robot_dynamics_ros.errors import ConfigError, DataError
 
@@ -26,7 +25,7 @@ SIGNS = {"auto": 0, "environment": 1, "robot": -1}
 JOINTS = ("friction", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
 COMMON = {"bags", "robot", "topic", "out"}
 ARM = {"validate", "payload_from", "effort", "wrench", "known_rotor"}
-ARM |= {"excluded", "contact", "verbose", "view_file", "vendor"}
+ARM |= {"excluded", "contact", "verbose", "vendor"}
 TAKEN = {  # options that each kind of identification takes besides the common ones
     "arm": ARM,
     "compare": {"effort", "jobs"},
@@ -88,7 +87,6 @@ TAKEN = {  # options that each kind of identification takes besides the common o
 )
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags at a time.")
 @out_option
-@view_file_option
 @verbose_option
 def command(what: str, **o: Any) -> None:
     """Identify a robot from BAGS and write a robot file with the result.
@@ -138,7 +136,7 @@ def _arm(o: dict[str, Any], common: dict[str, Any]) -> None:
         wrench_sign=SIGNS[sign.get("sign", "auto")],
         known_rotor=o["known_rotor"],
     )
-    names = ("validate", "payload_from", "verbose", "view_file")
+    names = ("validate", "payload_from", "verbose")
     vendor = None if o["vendor"] is None else o["vendor"][0]
     identify_arm(options=options, vendor=vendor, **common, **{name: o[name] for name in names})
 

@@ -82,7 +82,6 @@ def identify_arm(
     payload_from: tuple[str, ...],
     out: Path,
     verbose: bool,
-    view_file: Path | None,
     vendor: SensorOptions | None,
 ) -> None:
     """Identify, write the files into `out`, print the result. Raises DataError, ConfigError."""
@@ -128,14 +127,7 @@ def identify_arm(
             result["files"]["report"] = str(write_report(found, result, out / REPORT))
         except CapabilityError as error:  # numbers and files do not depend on drawing
             result["warnings"].append(f"no report: {error}")
-    if view_file is not None:
-        result["files"]["view"] = str(view_file)
     write_json(out / "report.json", result)
-    if view_file is not None:
-        from robot_dynamics_ros.identification.reports.arm import curves
-        from robot_dynamics_ros.viewer.files import write_series_rrd
-
-        write_series_rrd(*curves(found, result["unit"]), result["joint_names"], view_file)
     _show(result, verbose)
     end_with(result)
 

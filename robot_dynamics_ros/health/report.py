@@ -174,14 +174,6 @@ def write_page(
     return write_html("health_report.html.j2", path, result=result, pictures=pictures, titles=QUANTITIES, order=order)
 
 
-def curves(found: dict[str, list[Trend]]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Stamps (N,) [ns] of the recordings; title -> values (N, n) of every quantity that is known."""
-    shown = {q: per_joint for q, per_joint in found.items() if _known(per_joint)}
-    stamps = np.round(1e9 * next(iter(shown.values()))[0].time).astype(np.int64)
-    titles = {q: f"{QUANTITIES[q][0]} [{QUANTITIES[q][1]}]" for q in shown}
-    return stamps, {titles[q]: np.column_stack([t.values for t in per_joint]) for q, per_joint in shown.items()}
-
-
 def _known(per_joint: Sequence[Trend]) -> bool:
     return any(np.isfinite(t.values).any() for t in per_joint)
 

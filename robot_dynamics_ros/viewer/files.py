@@ -1,8 +1,7 @@
-"""Recordings of the viewer by task: a log with estimates, a designed motion, curves of joints."""
+"""Recordings of the viewer by task: a log with estimates, a designed motion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
-from robot_dynamics_ros.viewer.scene import COLOURS, TEXT_EVERY, Scene, time_kind
+from robot_dynamics_ros.viewer.scene import COLOURS, TEXT_EVERY, Scene
 from robot_dynamics_ros.viewer.stream import open_stream
-from robot_dynamics_ros.viewer.views import force_views, motion_views, series_views
+from robot_dynamics_ros.viewer.views import force_views, motion_views
 
 RATE = 30.0  # pictures per second of the recording's time
 OPEN = 10.0  # m at which a box without a wall on a side is drawn
@@ -77,19 +76,3 @@ def _draw_space(stream: Any, limits: Any) -> None:
     if np.isfinite(limits.floor):
         floor = rr.Boxes3D(centers=[[0, 0, limits.floor]], half_sizes=[[1.0, 1.0, 0.001]], colors=[COLOURS[3]])
         stream.log("space/floor", floor, static=True)
-
-
-def write_series_rrd(stamps: np.ndarray, series: Mapping[str, np.ndarray], names: Sequence[str], file: Path) -> Path:
-    """Curves of joints at stamps (N,) [ns] as an .rrd file: title -> values (N, n)."""
-    import rerun as rr
-
-    stream = open_stream(file)
-    stream.send_blueprint(
-        series_views([(str(k), title) for k, title in enumerate(series)], (int(stamps[0]), int(stamps[-1])))
-    )
-    colours = [COLOURS[j % len(COLOURS)] for j in range(len(names))]
-    time = rr.TimeColumn("time", **{time_kind(int(stamps[0])): 1e-9 * np.asarray(stamps, float)})
-    for k, values in enumerate(series.values()):
-        stream.log(f"plot/{k}", rr.SeriesLines(names=list(names), colors=colours), static=True)
-        stream.send_columns(f"plot/{k}", [time], rr.Scalars.columns(scalars=np.ascontiguousarray(values)))
-    return _end(stream, file)

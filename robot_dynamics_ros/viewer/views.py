@@ -71,10 +71,3 @@ def motion_views(name: str, reach: float, span: Span) -> Any:
     right = rrb.Vertical(*(curves(plot, f"{title}, thin: limits", span) for plot, title in plots))
     robot = robot_view(name, reach, ["/space/**"])
     return rrb.Blueprint(rrb.Horizontal(robot, right, column_shares=[5, 6]), collapse_panels=True)
-
-
-def series_views(plots: Sequence[tuple[str, str]], span: Span) -> Any:
-    """Plots (entity, title) over one another."""
-    import rerun.blueprint as rrb
-
-    return rrb.Blueprint(rrb.Grid(*(curves(plot, title, span) for plot, title in plots)), collapse_panels=True)

@@ -26,7 +26,8 @@ def write_report(found: Identification, result: dict[str, Any], path: Path) -> P
 def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
     """SVG of all figures of the first validation recording."""
     names, unit = list(result["joint_names"]), result["unit"]
-    m, torque, (y, p) = found.judged[0], found.predicted[0], _first(found)
+    m, torque = found.judged[0], found.predicted[0]
+    y, p = found.as_recorded(m.effort), found.as_recorded(torque)
     load = found.consistent.load(m)
     rigid = load + np.array([found.consistent.coefficient(j, "ia") for j in range(m.n)]) * m.qdd
     drawn = {
@@ -39,18 +40,6 @@ def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
     if temperature is not None:
         drawn["temperature"] = figures.residual_over(temperature, y - p, names, "temperature [deg C]", unit)
     return drawn
-
-
-def _first(found: Identification) -> tuple[np.ndarray, np.ndarray]:
-    """Effort and its prediction (N, n) of the first validation recording, in the unit of the recorded effort."""
-    return found.as_recorded(found.judged[0].effort), found.as_recorded(found.predicted[0])
-
-
-def curves(found: Identification, unit: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Stamps (N,) [ns] of the first validation recording; title -> residual, measured effort, prediction (N, n)."""
-    y, p = _first(found)
-    stamps = found.validation[0].start_ns + np.round(1e9 * found.judged[0].t).astype(np.int64)
-    return stamps, {f"residual [{unit}]": y - p, f"measured effort [{unit}]": y, f"model [{unit}]": p}
 
 
 def _temperature(found: Identification, m: Motion) -> np.ndarray | None:

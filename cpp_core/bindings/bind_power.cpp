@@ -13,7 +13,6 @@ PowerMeter make(int n, const py::kwargs& given) {
   keys.take("gear_ratio", p.gear_ratio, n);
   keys.take("motor_constant", p.motor_constant, n);
   keys.take("back_emf_ratio", p.back_emf_ratio, n);
-  keys.take("clamped", p.clamped);
   keys.finish();
   return PowerMeter(n, p);
 }

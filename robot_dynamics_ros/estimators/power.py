@@ -9,7 +9,7 @@ from typing import Any
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.energy import EnergyModel
-from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.parameters import resolve
 from robot_dynamics_ros.robot_file import RobotFile
 
 
@@ -31,20 +31,12 @@ class PowerStage(Stage):
         "mechanical_energy",
         "efficiency",
     )
-    parameters = (
-        Parameter(
-            "regeneration",
-            "counted",
-            "electric energy in `efficiency`: what flows back is credited, or lost",
-            choices=("counted", "clamped"),
-            read_only=True,
-        ),
-    )
+    parameters = ()
     arguments = attrgetter("drive_torque", "qd", *writes)
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
-        """Build for a robot. Raises CapabilityError without motor constants, ConfigError for a bad parameter."""
-        p = resolve(self.parameters, parameters, self.name)
+        """Build for a robot. Raises CapabilityError without motor constants, ConfigError for any parameter."""
+        resolve(self.parameters, parameters, self.name)
         if not robot.drives.effort.includes_rotor_inertia:
             raise CapabilityError(f"{robot.name}: effort leaves out the rotors' inertia, so not all of the motor")
-        self.core = EnergyModel.from_robot(robot).meter(p["regeneration"] == "clamped")
+        self.core = EnergyModel.from_robot(robot).meter()

@@ -32,10 +32,10 @@ class EnergyModel:
         names = ("gear_ratio", "motor_constant", "back_emf_ratio")
         return cls(*(robot.array(f"drives.{name}") for name in names))
 
-    def meter(self, clamped: bool = False) -> _core.PowerMeter:
+    def meter(self) -> _core.PowerMeter:
         """The sample-by-sample integrator of the core."""
         constants = {name: np.ascontiguousarray(value) for name, value in vars(self).items()}
-        return _core.PowerMeter(len(self.gear_ratio), clamped=clamped, **constants)
+        return _core.PowerMeter(len(self.gear_ratio), **constants)
 
     def power(self, torque: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Electric and mechanical power (N, n) [W] of motor torque [Nm] and velocity [rad/s], both reflected (N, n)."""

@@ -30,9 +30,9 @@ def motion(seed=0, count=400, rate=500.0):
     )
 
 
-def configured(**parameters):
+def configured():
     stage = PowerStage()
-    stage.configure(UR5E, parameters)
+    stage.configure(UR5E)
     return stage
 
 
@@ -65,16 +65,6 @@ def test_energies_are_the_integrals_and_both_ways_of_regeneration_are_reported()
     totals = MODEL.energy(log.stamp_ns, log.drive_torque, log.qd)
     np.testing.assert_array_equal(totals["electrical"], log.electrical_energy[-1])
     np.testing.assert_allclose(totals["regenerated"], (clamped - log.electrical_energy[-1]), atol=1e-9)
-
-
-def test_regeneration_parameter_chooses_what_efficiency_refers_to():
-    log, other = motion(), motion()
-    configured().run(log)
-    configured(regeneration="clamped").run(other)
-    np.testing.assert_allclose(
-        other.efficiency[-1], other.mechanical_energy[-1] / other.electrical_energy_clamped[-1], rtol=1e-12
-    )
-    np.testing.assert_array_equal(log.electrical_energy, other.electrical_energy)
 
 
 def test_gaps_are_not_counted_and_clocks_that_go_back_start_again():

@@ -19,7 +19,6 @@ struct PowerParameters {
   std::array<double, max_joints> gear_ratio{};      // motor turns per joint turn, signed
   std::array<double, max_joints> motor_constant{};  // k_m [Nm/sqrt(W)], motor side
   std::array<double, max_joints> back_emf_ratio{};  // k_t / k_b
-  bool clamped = false;  // which electric energy efficiency refers to: what flows back is lost, or credited
 };
 
 // Per joint, then the robot: (n + 1). Clamped: power that flows back is not counted. Joints share one bus, so the
@@ -32,7 +31,7 @@ struct PowerOutput {
 
 class PowerMeter {
  public:
-  PowerMeter(int n, const PowerParameters& p) : n_(n), clamped_(p.clamped) {
+  PowerMeter(int n, const PowerParameters& p) : n_(n) {
     require_range("n", n, 1, max_joints);
     require_each("motor_constant", p.motor_constant.data(), n, 1e-4, 1e3);
     require_each("back_emf_ratio", p.back_emf_ratio.data(), n, 0.1, 10.0);
@@ -89,17 +88,15 @@ class PowerMeter {
     a.mechanical += dt * 0.5 * (a.mechanical_power + mechanical);
     a.power = electrical;
     a.mechanical_power = mechanical;
-    const double spent = clamped_ ? a.clamped : a.energy;
     out.electrical_power[i] = electrical;
     out.mechanical_power[i] = mechanical;
     out.electrical_energy[i] = a.energy;
     out.electrical_energy_clamped[i] = a.clamped;
     out.mechanical_energy[i] = a.mechanical;
-    out.efficiency[i] = spent > 1e-9 ? a.mechanical / spent : std::nan("");
+    out.efficiency[i] = a.energy > 1e-9 ? a.mechanical / a.energy : std::nan("");
   }
 
   int n_;
-  bool clamped_;
   SampleTiming timing_;
   std::array<double, max_joints> loss_{}, emf_{};
   std::array<Account, max_joints + 1> account_{};

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros import _core
 
 Array = np.ndarray
-Payload = tuple[float, ArrayLike, ArrayLike]
 
 
 class RobotModel(_core.RigidBody):
@@ -19,7 +18,7 @@ class RobotModel(_core.RigidBody):
 
     Every method of the core takes float64 arrays, (n,) for one sample or (N, n) for a batch, and an optional `out` of
     the result's shape. q [rad], qd [rad/s], qdd [rad/s2], torques [Nm]. Rotor inertia and friction are not included.
-    Gravity [m/s2, base frame] is given once (`gravity=`, `with_gravity`) or per call. `threads` divides a batch among
+    Gravity [m/s2, base frame] is given once (`with_gravity`) or per call. `threads` divides a batch among
     threads of the call; the result does not depend on it.
 
     Raises TypeError for another dtype, ValueError for a wrong shape, NaN or infinity; both name the argument.
@@ -36,26 +35,17 @@ class RobotModel(_core.RigidBody):
         self.inertial_parameters.setflags(write=False)
 
     @classmethod
-    def load(
-        cls, name_or_path: str | Path, *, gravity: ArrayLike | None = None, payload: Payload | None = None
-    ) -> RobotModel:
+    def load(cls, name_or_path: str | Path) -> RobotModel:
         """Model of a shipped robot ('ur5e'), a robot file, or a URDF (by its suffix)."""
         if str(name_or_path).endswith((".urdf", ".xml")):
-            return cls.from_urdf(name_or_path, gravity=gravity, payload=payload)
+            return cls.from_urdf(name_or_path)
         from robot_dynamics_ros.robot_file import load_robot
 
         robot = load_robot(name_or_path)
-        return cls(robot.chain(), robot.joint_names)._with(gravity, payload)
+        return cls(robot.chain(), robot.joint_names)
 
     @classmethod
-    def from_urdf(
-        cls,
-        path: str | Path,
-        tip: str | None = None,
-        *,
-        gravity: ArrayLike | None = None,
-        payload: Payload | None = None,
-    ) -> RobotModel:
+    def from_urdf(cls, path: str | Path, tip: str | None = None) -> RobotModel:
         """Model of the chain from the root to link `tip` of a URDF; without `tip` the URDF must be one chain.
 
         Parameters and regressor columns are about the URDF's joint frames, and gravity is -9.81 m/s2 along z, as in
@@ -64,8 +54,7 @@ class RobotModel(_core.RigidBody):
         """
         from robot_dynamics_ros.models.urdf import read_urdf
 
-        chain, names = read_urdf(Path(path), tip)
-        return cls(chain, names)._with(gravity, payload)
+        return cls(*read_urdf(Path(path), tip))
 
     def with_gravity(self, gravity: ArrayLike) -> RobotModel:
         """The same arm mounted otherwise: gravity [m/s2] in its base frame."""
@@ -84,10 +73,6 @@ class RobotModel(_core.RigidBody):
             raise ValueError(f"mass = {mass} is not a finite number >= 0")
         com, inertia = _vector("com", com, 3), _vector("inertia", inertia, 6)
         return RobotModel(self.chain.with_payload(float(mass), com.tolist(), inertia.tolist()), self.joint_names)
-
-    def _with(self, gravity: ArrayLike | None, payload: Payload | None) -> RobotModel:
-        model = self if gravity is None else self.with_gravity(gravity)
-        return model if payload is None else model.with_payload(*payload)
 
 
 def _vector(name: str, value: ArrayLike, size: int) -> Array:

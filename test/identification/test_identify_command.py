@@ -90,7 +90,7 @@ def test_written_robot_file_loads_and_predicts(run):
 def test_urdf_has_the_inertias_of_the_robot_file(run):
     _, result, _ = run
     q = np.linspace(-1, 1, 7)
-    a, b = (RobotModel.load(result["files"][k], gravity=[0, 0, -9.81]) for k in ("robot_file", "urdf"))
+    a, b = (RobotModel.load(result["files"][k]).with_gravity([0, 0, -9.81]) for k in ("robot_file", "urdf"))
     assert np.allclose(a.gravity(q), b.gravity(q), atol=1e-6)
 
 

@@ -117,7 +117,7 @@ def test_tip_picks_the_arm_out_of_a_tree(tmp_path):
 
 def test_load_takes_a_urdf(tmp_path):
     path = written(tmp_path, arm(3, 1))
-    assert RobotModel.load(path, gravity=[0, 0, 1]).chain.gravity == [0, 0, 1]
+    assert RobotModel.load(path).with_gravity([0, 0, 1]).chain.gravity == [0, 0, 1]
 
 
 GOOD = arm(2, 1)

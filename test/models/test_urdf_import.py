@@ -43,7 +43,7 @@ def test_axes_of_any_direction_keep_their_dynamics(tmp_path):
     robot = imported(file, tip="hand")
     assert robot.name == "tiltedarm3" and robot.joint_names == ["J_1", "J_2"]
     model = RobotModel(robot.chain())
-    expected = RobotModel.from_urdf(file, tip="hand", gravity=[0, 0, -9.80665])
+    expected = RobotModel.from_urdf(file, tip="hand").with_gravity([0, 0, -9.80665])
     q, v, a = np.random.default_rng(1).uniform(-2, 2, (3, 20, 2))
     np.testing.assert_allclose(model.rnea(q, v, a), expected.rnea(q, v, a), atol=1e-12)
     np.testing.assert_allclose(model.fk(q)[:, -1], expected.fk(q)[:, -1], atol=1e-12)

@@ -179,16 +179,16 @@ def transmission(robot: RobotFile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _beyond(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """What tracking does beyond computed torque, as arguments of the loop; refused where the robot cannot."""
     more: dict[str, Any] = {}
+    if robot.drives.torque_side == "link" and (p["feedback"], p["feedforward"]) != ("none", "rigid"):
+        raise CapabilityError(
+            f"{robot.name}: takes torque behind the transmission (drives.torque_side: link) and controls it itself; "
+            "feedback must be none and feedforward rigid"
+        )
     if p["feedback"] != "none":
         more |= _feedback(robot, p)
     if p["feedforward"] == "flexible":
         a1, a2, _ = transmission(robot)
         inertia = robot.array("drives.rotor_inertia")
-        if robot.drives.torque_side == "link":
-            raise CapabilityError(
-                f"{robot.name}: takes torque behind the transmission (drives.torque_side: link) and moves its rotors "
-                "itself; feedforward must be rigid"
-            )
         more["flexible"] = _core.FlexibleFeedforward(robot.chain(), a1=a1, a2=a2, rotor_inertia=inertia)
     return more
 

@@ -100,7 +100,6 @@ def place(tmp_path):
         (f"replay {300 * 'x'} --robot ur5e --out out", "xxx: File name too long"),
         ("identify nosuch --robot ur5e --out out --payload-from absent", "absent: No such file"),
         ("identify nosuch --robot ur5e --out out --payload-from absent,mass=nan", "mass=nan is not one number above 0"),
-        ("identify nosuch nothing --what compare --robot ur5e --out out --jobs -1", "--jobs: -1: is outside 1..64"),
     ],
 )
 def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, message):

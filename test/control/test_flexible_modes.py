@@ -129,6 +129,7 @@ def test_a_trajectory_without_jerk_and_snap_is_refused_by_the_loop():
         (ROBOT, {"feedforward": "flexible"}, "stiffness is null"),
         (ROBOT.with_updates({"sensing.rotor_encoder": True}), {"feedback": "deflection"}, "stiffness is null"),
         (both_sides(**{"drives.torque_side": "link"}), {"feedforward": "flexible"}, "behind the transmission"),
+        (load_robot("fr3"), {"feedback": "sensor"}, "behind the transmission"),
     ],
 )
 def test_what_the_robot_file_does_not_have_is_refused_with_the_reason(robot, parameters, reason):

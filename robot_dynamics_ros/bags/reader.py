@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags.layout import Group
 from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, order_rows, possible_speed, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
-from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, table_log
+from robot_dynamics_ros.bags.table_log import BY_NAME, PAUSE, TableOptions, one_after_another, table_log
 from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns
@@ -58,6 +58,7 @@ def load_bag(
         for p in files
     ]
     _compare_joints(logs, files, report)
+    _in_turn(logs, files, report)
     log = order_rows(concatenate(logs), report)
     if repair:
         log = repair_rows(log, report, possible_speed(robot))
@@ -76,6 +77,16 @@ def _compare_joints(logs: Sequence[Log], files: Sequence[Path], report: BagRepor
             raise DataError(f"{file}: {error}; it is read as a part of the recording {files[first]}") from None
         if more := [name for name in log.joint_names if name not in logs[first].joint_names]:
             report.notes.append(f"{file}: {', '.join(more)} not read, because {files[first]} has no such joint")
+
+
+def _in_turn(logs: list[Log], files: Sequence[Path], report: BagReport) -> None:
+    """Move tables whose clocks start again behind each other."""
+    tables, again = [k for k, file in enumerate(files) if is_table(file)], 0
+    for k, stamps in zip(tables, one_after_another([logs[k].stamp_ns for k in tables]), strict=True):
+        again += int(stamps[0] != logs[k].stamp_ns[0])
+        logs[k] = Log(logs[k].joint_names, stamps, logs[k].signals)
+    if again:
+        report.notes.append(f"time starts again {again} times: the parts follow each other, {PAUSE:g} s apart")
 
 
 def concatenate(logs: Sequence[Log]) -> Log:

@@ -37,8 +37,8 @@ RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a c
 TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
 SPIKES = 0.02  # share of the rows, and one row of a short file, that no unit is judged by
 MAX_JOINTS = 64
-EPOCH = 1_000_000_000  # ns, stamp of the first row of a clock that starts anywhere: no date, as of a simulation
-PAUSE = 1.0  # s between parts whose clock starts again, episodes of a data set
+EPOCH = 1_000_000_000  # ns, stamp of the zero of a clock that has no date, as of a simulation
+PAUSE = 1.0  # s between parts whose clock starts again: episodes of a data set, several tables
 
 
 @dataclass(frozen=True)
@@ -217,8 +217,19 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
         seconds[k:] += seconds[k - 1] - seconds[k] + PAUSE
     if len(back):
         report.notes.append(f"time starts again {len(back)} times: the parts follow each other, {PAUSE:g} s apart")
-    start = first * scale * 1e9 if 1e8 < first * scale < 1e10 else EPOCH
+    begin = np.round(first * scale * 1e9)
+    start = begin if 1e17 < begin < 1e19 else EPOCH + begin if 0 < begin <= 1e17 else EPOCH
     return start + np.round(seconds * 1e9)
+
+
+def one_after_another(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Stamps [ns] of the tables of one recording; one that begins before the end of another goes on PAUSE after it."""
+    moved, end = list(parts), -1
+    for k in sorted(range(len(parts)), key=lambda k: int(parts[k][0])):
+        if parts[k][0] <= end:
+            moved[k] = parts[k] + (end + int(1e9 * PAUSE) - int(parts[k][0]))
+        end = int(moved[k].max())
+    return moved
 
 
 def _units(taken: Taken, signals: dict[str, np.ndarray], options: TableOptions, stamps: np.ndarray) -> dict[str, str]:

@@ -12,7 +12,7 @@ from robot_dynamics_ros.bags.reader import choose_stamps
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.storage import RawTopic, read_topics
 from robot_dynamics_ros.bags.table_columns import chosen
-from robot_dynamics_ros.bags.table_log import table_log
+from robot_dynamics_ros.bags.table_log import one_after_another, table_log
 from robot_dynamics_ros.bags.tables import is_table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
@@ -55,11 +55,12 @@ def load_wrench(paths: Sequence[str | Path], topic: str, log: Log, stamps: str) 
     log: its joint states; stamps: "header" or "receive", the clock that was chosen for them. Raises NoWrench naming the
     wrench topics of the bag where there is no such one, DataError for fewer than 2 messages.
     """
-    found: list[tuple[np.ndarray, np.ndarray, str]] = []
+    tables = [_of_table(Path(path), topic) for path in paths if is_table(path)]
+    stamps_of_tables = one_after_another([table[0] for table in tables])
+    found = [(moved, *table[1:]) for moved, table in zip(stamps_of_tables, tables, strict=True)]
     listing: set[str] = set()
     for path in paths:
         if is_table(path):
-            found.append(_of_table(Path(path), topic))
             continue
         topics = read_topics(Path(path), (WRENCH,))
         wrenches = {name: raw for name, raw in topics.items() if raw.type == WRENCH}

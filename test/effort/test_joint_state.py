@@ -26,6 +26,12 @@ def changed(log, **signals):
     return Log(log.joint_names, log.stamp_ns, {k: v for k, v in {**log.signals, **signals}.items() if v is not None})
 
 
+def bursts(stamps, many):
+    """Stamps of samples that arrive `many` at a time, 0.1 ms apart."""
+    k = np.arange(len(stamps))
+    return stamps[np.minimum(k - k % many + many, len(stamps)) - 1] + k % many * 100_000
+
+
 SPOILED = {
     "not radians": lambda log: changed(log, q=np.degrees(log.q), qd=np.degrees(log.qd)),
     "times the travel per time: wrong unit": lambda log: changed(log, qd=np.degrees(log.qd)),
@@ -36,6 +42,7 @@ SPOILED = {
     "the effort of wrist_1_joint never changes": lambda log: changed(log, effort=log.effort * [1, 1, 1, 0, 1, 1]),
     "wrong unit (mNm or mA?), or the file of another robot": lambda log: changed(log, effort=1000 * log.effort),
     "samples per second: at least 10": lambda log: log[:: len(log) // 20],
+    "stamps come in bursts": lambda log: Log(log.joint_names, bursts(log.stamp_ns, 5), log.signals),
     "the driver repeats its last message": lambda log: changed(
         log, **{name: np.repeat(log.get(name)[700:701], len(log), axis=0) for name in ("q", "qd")}
     ),
@@ -105,6 +112,12 @@ def test_single_bad_rows_withhold_nothing_live():
         values = log.get(name).copy()
         values[7::50, 1] = np.nan
         assert live(changed(log, **{name: values})) == "", name
+
+
+def test_samples_that_arrive_by_twos_and_pauses_are_no_bursts():
+    log = measured(moving(8.0, amplitude=1.5), noise=0.2)
+    for stamps in (bursts(log.stamp_ns, 2), np.where(np.arange(len(log)) < len(log) // 2, 0, 10**13) + log.stamp_ns):
+        assert findings(UR5E, 1e-9 * (stamps - stamps[0]), log.q, log.qd, log.effort)["rate"] == ""
 
 
 @pytest.mark.parametrize("pair", [(0, 2), (1, 3), (1, 2), (3, 4)])

@@ -223,7 +223,7 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
 
 
 def one_after_another(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Stamps [ns] of the tables of one recording; one that begins before the end of another goes on PAUSE after it."""
+    """Stamps (N,) [ns] of the tables of a recording; one that begins before another ends follows PAUSE after it."""
     moved, end = list(parts), -1
     for k in sorted(range(len(parts)), key=lambda k: int(parts[k][0])):
         if parts[k][0] <= end:

@@ -208,6 +208,11 @@ def show(result: Replay, said: list[str]) -> None:
     if s["contacts"]:
         for line in largest([ContactPeak(**peak) for peak in s["contacts"]]):
             console.print(line)
+    if beside := s["contacts_beside_tcp"]:
+        console.print(
+            f"{beside} of {len(s['contacts'])} contacts fit a push on a link before the wrist, or a jump of single "
+            "torques, better than a push at the TCP: their force is another one"
+        )
     if s["recorded_difference"]:
         worst = max(s["recorded_difference"].values())
         console.print(f"largest difference from the recorded estimates: {worst:g}")

@@ -22,6 +22,7 @@ from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.effort.recording import adopted, contradictions, describe, recorded_meaning
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.contact_limits import contact_peaks
+from robot_dynamics_ros.estimators.contact_place import beside_tcp
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
@@ -82,6 +83,7 @@ class Replay:
             "wrench_in_contact": dict(zip(WRENCH_AXES, _median(force[valid][contact > 0]), strict=True)),
             "contact_share": float(contact.mean()) if len(contact) else 0.0,
             "contacts": [asdict(peak) for peak in contact_peaks(log, self.shown)],
+            "contacts_beside_tcp": int(beside_tcp(log, self.robot).sum()),
             "payload_or_bias": self.pipeline.stage("force").payload_message(),
             "friction_health": {j: text for j, (_, text) in self.pipeline.stage("force").friction_health().items()},
             "recorded_difference": self.recorded,

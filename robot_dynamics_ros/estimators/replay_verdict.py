@@ -38,7 +38,10 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         doubts = _doubts(result, summary)
         guessed = "" if known else f"Friction of {robot} was not identified: the force is a rough one."
         lasting = summary["payload_or_bias"]
-        reasons = [text for text in (guessed, lasting and f"{lasting[0].upper()}{lasting[1:]}.", *doubts) if text]
+        beside = "Most contacts were beside the TCP, or no contact: their force is another one."
+        beside = beside if 2 * summary["contacts_beside_tcp"] > len(summary["contacts"]) else ""
+        found = (guessed, lasting and f"{lasting[0].upper()}{lasting[1:]}.", beside, *doubts)
+        reasons = [text for text in found if text]
         levels.append("fair" if reasons else "good")
     else:
         covered = np.nanmin([against.figures[f"within_2_{state}"] for state in STATES])

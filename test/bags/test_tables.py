@@ -269,8 +269,8 @@ def test_positions_that_the_controller_computed_are_not_the_measured_ones(tmp_pa
 def test_tables_that_are_parts_of_a_recording_follow_each_other(tmp_path, again, pause):
     """By their clocks, in any order; where a clock starts again, a second later. A bag of them has every row."""
     t, q, qd, tau = motion(3)
-    names, half, force = ["t", *each("q{}", 3), *each("qd{}", 3), *each("tau{}", 3), *each("F{}", 6)], N // 2, np.ones((N, 6))
-    parts = []
+    names = ["t", *each("q{}", 3), *each("qd{}", 3), *each("tau{}", 3), *each("F{}", 6)]
+    half, force, parts = N // 2, np.ones((N, 6)), []
     for k, rows in enumerate((slice(0, half), slice(half, N))):
         clock = t[rows] - (t[rows][0] if again else 0.0)
         parts.append(write_csv(tmp_path / f"{k}.csv", names, [clock, q[rows], qd[rows], tau[rows], k * force[rows]]))

@@ -210,8 +210,8 @@ def show(result: Replay, said: list[str]) -> None:
             console.print(line)
     if beside := s["contacts_beside_tcp"]:
         console.print(
-            f"{beside} of {len(s['contacts'])} contacts fit a push on a link before the wrist, or a jump of single "
-            "torques, better than a push at the TCP: their force is another one"
+            f"{beside} of {len(s['contacts'])} contacts look like a push on a link before the wrist, or like none "
+            "(a jump of a torque), rather than like one at the TCP: their force is another one"
         )
     if s["recorded_difference"]:
         worst = max(s["recorded_difference"].values())

@@ -5,7 +5,7 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, identified, r2, run, steps
-from synthetic import Truth, coupled_wrist, synthetic_log
+from synthetic import Truth, coupled, synthetic_log
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
@@ -72,16 +72,17 @@ def test_consistent_links_and_prediction(clean):
     assert r2(clean).min() > 0.99
 
 
-def test_no_coupled_wrist_is_found_where_there_is_none(clean):
-    assert not any("coupled wrist" in s for s in clean.statements)
+def test_no_coupled_motors_are_found_where_there_are_none(clean):
+    assert not any("coupled motors" in s for s in clean.statements)
 
 
-def test_a_coupled_wrist_is_found():
-    log = coupled_wrist(synthetic_log(ROBOT, TRUTH, 1, duration=12.0))
+@pytest.mark.parametrize("first", [1, 4], ids=["parallelogram", "wrist"])
+def test_coupled_motors_are_found(first):
+    log = coupled(synthetic_log(ROBOT, TRUTH, 1, duration=12.0), first)
     found = steps([recording(log, "a")], until="leave_out_contact")
     choose_structure(found)
-    coupled = [[t for t in law.terms if t[0] == "c" and "@" in t] for law in found.structure.laws]
-    assert not any(coupled[:4]) and all(coupled[4:])
+    terms = [[t for t in law.terms if t[0] == "c" and "@" in t] for law in found.structure.laws]
+    assert [bool(t) for t in terms] == [j in (first, first + 1) for j in range(6)]
 
 
 # -- rotors and more recordings -------------------------------------------------------------------------------------

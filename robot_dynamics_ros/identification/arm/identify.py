@@ -273,11 +273,11 @@ def slow_motion(recordings: list[Recording]) -> Motion:
 
 
 def coupled_joints(robot: RobotFile) -> dict[int, tuple[int, ...]]:
-    """Joints whose motors may turn with other joints: the last three of a wrist, both ways."""
+    """Joints whose motors may turn with a neighbour, as of a wrist or a parallelogram."""
     if robot.drives.torque_side != "motor":
         return {}
-    last = range(max(robot.n_joints - 3, 0), robot.n_joints)
-    return {j: tuple(k for k in last if abs(k - j) == 1) for j in last}
+    joints = range(robot.n_joints)
+    return {j: tuple(k for k in joints if abs(k - j) == 1) for j in joints}
 
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (

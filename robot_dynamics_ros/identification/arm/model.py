@@ -199,9 +199,9 @@ class IdentifiedModel:
 
 
 def coupled_statement(robot: RobotFile, structure: Structure) -> str:
-    """A sentence naming the joints of a coupled wrist; empty where there are none."""
+    """A sentence naming the joints of coupled motors; empty where there are none."""
     names = [robot.joint_names[j] for j, law in enumerate(structure.laws) if any(t[0] == "c" for t in law.terms)]
-    return f"coupled wrist: {', '.join(names)} with friction of a motor that also turns a neighbour" if names else ""
+    return f"coupled motors: {', '.join(names)} with friction of a motor that also turns a neighbour" if names else ""
 
 
 def motion_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> Motion:

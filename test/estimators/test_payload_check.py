@@ -168,11 +168,22 @@ def test_sensor_bias_is_flagged_as_bias():
     assert log.payload_or_bias[-1] and "bias" in message and "tare" in message and "identify again" in message
 
 
+BIAS = np.array([3.0, -4.0, 3.0, 1.5, 1.5, -1.5])
+
+
+@pytest.mark.parametrize("share", [0.3, 0.4])
+def test_a_sensor_bias_of_a_few_deviations_is_no_contact(share):
+    log = measured(moving(30.0), noise=0.1)
+    log.effort = log.effort + share * BIAS
+    Pipeline(ROBOT).run(log)
+    late = log.time > 8.0
+    assert log.payload_or_bias[late].all() and not log.contact[late].any()
+
+
 def test_a_sensor_bias_between_pushes_is_a_bias_and_no_contact():
     """60 N in two fifths of the time, whose torques are far larger; the force in them has the bias as error."""
     log = measured(moving(30.0), noise=0.1)
-    bias = np.array([3.0, -4.0, 3.0, 1.5, 1.5, -1.5])
-    log.effort = log.effort + bias
+    log.effort = log.effort + BIAS
     pushed = (log.time > 3.0) & (log.time % 4.0 < 1.6)
     turned = np.where(log.time % 8.0 < 4.0, 60.0, -60.0) * pushed
     push(log, wrench := np.outer(turned, [0, 1.0, 0.5, 0, 0, 0]))

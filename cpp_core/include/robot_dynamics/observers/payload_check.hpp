@@ -225,25 +225,26 @@ class PayloadCheck {
   }
 
   // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. It explains
-  // all pieces together; or, of twice as many as hold a payload, three in five show nothing beside it: the torques of a
-  // push change with the pose.
+  // all pieces together; or, of the pieces that show a torque, twice as many as hold a payload, three in five show
+  // nothing beside it: the torques of a push change with the pose.
   bool biased(const PayloadEvidence* piece, int count, const PayloadEvidence& sum, const PayloadLoad& fit, double left,
               Joints& bias) const noexcept {
     const int n = model_.joints();
     for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
     const double rest = sum.beside(bias) / sum.energy;
     if (rest < 1.0 - bias_explained && rest < 0.5 * left) return true;
-    if (count < 2 * pieces_ || !(fit_bias<capacity>(piece, count, n, bias) > bias_explained)) return false;
+    if (!fit_bias<capacity>(piece, count, n, bias)) return false;
     double beside_payload = 0.0, beside_bias = 0.0;
-    int alike = 0;
+    int shown = 0, alike = 0;
     for (int k = 0; k < count; ++k) {
       const double payloads = piece[k].unexplained(fit.theta), own = piece[k].beside(bias);
       const double root = root_of_weight(std::min(payloads, own), n);
       beside_payload += root * root * payloads;
       beside_bias += root * root * own;
-      alike += own <= significance * significance * piece[k].amount;
+      shown += shows(piece[k]);
+      alike += shows(piece[k]) && own <= significance * significance * piece[k].amount;
     }
-    return 5 * alike >= 3 * count && beside_bias < 0.5 * beside_payload;
+    return shown >= 2 * pieces_ && 5 * alike >= 3 * shown && beside_bias < 0.5 * beside_payload;
   }
 
   // Pieces without a significant torque in which this payload would have shown: it is a push that began later, unless

@@ -183,29 +183,28 @@ inline double fit_payload(const PayloadEvidence* piece, int count, int n, Payloa
   return share;
 }
 
-// A constant torque of every joint: the share of the energy of `count` pieces, at most `capacity`, that it explains.
+// A constant torque of every joint from `count` pieces, at most `capacity`; false where one is not finite.
 template <int capacity>
-double fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double, max_joints>& bias) noexcept {
+bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double, max_joints>& bias) noexcept {
   constexpr int rounds = 4;
   for (int i = 0; i < n; ++i) {
     std::array<double, capacity> mean;
     for (int k = 0; k < count; ++k) {
       mean[k] = piece[k].weighted[i] / piece[k].weight[i];
-      if (!std::isfinite(mean[k])) return 0.0;
+      if (!std::isfinite(mean[k])) return false;
     }
     std::nth_element(mean.begin(), mean.begin() + count / 2, mean.begin() + count);
     bias[i] = mean[count / 2];
   }
-  PayloadEvidence sum;
   for (int round = 0; round < rounds; ++round) {
-    sum = {};
+    PayloadEvidence sum;
     for (int k = 0; k < count; ++k) {
       const double root = root_of_weight(piece[k].beside(bias), n);
       sum.add(root * root, piece[k]);
     }
     for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
   }
-  return 1.0 - sum.beside(bias) / sum.energy;
+  return true;
 }
 
 }  // namespace robot_dynamics

@@ -53,10 +53,12 @@ class Replay:
 
     @cached_property
     def shown(self) -> list[int]:
-        """Base axes along which a force loads some joint: of the others the wrench holds what was expected."""
+        """Base axes along which a force loads some joint: of the others the wrench holds what was expected. All where
+        there is none.
+        """
         q = self.log.q[np.isfinite(self.log.q).all(axis=1)][::100]
         lever = np.abs(RobotModel(self.robot.chain()).jacobian(q)[:, :3]).max(axis=(0, 2), initial=0.0)
-        return np.flatnonzero(lever > LEVER).tolist()
+        return np.flatnonzero(lever > LEVER).tolist() or [0, 1, 2]
 
     def summary(self) -> dict[str, Any]:
         """Numbers of the run."""

@@ -4,6 +4,8 @@ import numpy as np
 from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.estimators.replay import replay
+from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 from robot_dynamics_ros.robot_file import save_robot
@@ -36,3 +38,15 @@ def test_a_contact_of_a_scara_is_sure_in_the_plane_that_its_joints_show(tmp_path
     assert "standard deviation 5." in done.output and " N along x and y of the base, " in done.output
     assert "largest contact: 78 +- " in done.output and "uncertain" not in done.output, done.output
     assert "above the ISO/TS 15066 force limit of face;" in done.output
+
+
+def test_a_joint_whose_axis_holds_the_tcp_shows_no_force_and_states_what_is_expected(tmp_path, no_pictures):
+    text = '<robot name="turntable"><link name="l0"/>' + LINK.format(1) + JOINT.format(0, 1, 0, 50) + "</robot>"
+    (tmp_path / "arm.urdf").write_text(text)
+    robot = robot_from_urdf(tmp_path / "arm.urdf", torque_side="link", effort_unit="Nm")
+    q = np.sin(np.linspace(0.0, 6.0, 2000))[:, None]
+    signals = {"q": q, "qd": np.gradient(q, 0.002, axis=0), "effort": 0.01 * np.cos(9 * q)}
+    log = Log(robot.joint_names, 10**18 + np.arange(2000) * 2_000_000, signals)
+    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], robot)
+    said = judged(result, result.summary(), None, "arm.urdf")["verdict"][0]
+    assert result.shown == [0, 1, 2] and "of the base" not in said and "standard deviation 0" not in said

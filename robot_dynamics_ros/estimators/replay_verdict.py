@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.effort.joint_state import TRAVEL
 from robot_dynamics_ros.estimators.reference import Comparison
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
 from robot_dynamics_ros.robot_file.gaps import identified
@@ -90,13 +91,14 @@ def _moving(result: Replay) -> np.ndarray:
 
 
 def _unexplained(result: Replay) -> str:
-    """Names the joints of which the model leaves more than their torque varies; "" where there are none."""
-    rows = _moving(result)
+    """Names the joints that move and of which the model leaves more variance than their torque has, so that neither a
+    lasting push nor a joint that stands counts; "" where there are none.
+    """
+    log, rows = result.log, _moving(result)
     if rows.sum() < LEAST_ROWS:
         return ""
-    left, torque = result.log.external_joint_torque[rows], result.log.drive_torque[rows]
-    worse = (left**2).sum(axis=0) > ((torque - torque.mean(axis=0)) ** 2).sum(axis=0)
-    names = ", ".join(np.array(result.log.joint_names)[worse])
+    worse = log.external_joint_torque[rows].var(axis=0) > log.drive_torque[rows].var(axis=0)
+    names = ", ".join(np.array(log.joint_names)[worse & (np.ptp(log.q[rows], axis=0) > TRAVEL)])
     return f" The model explains nothing of the torque of {names}." if names else ""
 
 

@@ -62,9 +62,9 @@ def command(
 
     store = Store(state, any_robot(robot))
     session = Session.of(store, Options(effort=effort, topic=topic), prior)
-    moves = bool(forget or accept)
     try:
-        if not (moves and bags) or any(map(session.usable, bags)):  # else `learn` says why not
+        waits = bool((forget or accept) and bags) and not any(map(session.usable, bags))
+        if not waits:  # else `learn` says why
             for name in forget:
                 session.forget(name)
             for name in accept:
@@ -72,7 +72,7 @@ def command(
         with stderr.status("learning") as status:
             refused = session.learn(bags, status.update)
         if bags and refused == len(bags):
-            undone = ", forgotten or accepted: run it again without these recordings" if moves else ""
+            undone = ", forgotten or accepted: run it again without these recordings" if waits else ""
             raise DataError(f"no recording is usable, nothing is learned{undone}")
         with stderr.status("judging"):
             proposal = session.propose()

@@ -58,9 +58,11 @@ class Session:
         self._say(what, name, note=True)
 
     def usable(self, bag: str | Path) -> bool:
-        """Whether something can be learned of a bag, by what is known now."""
+        """Whether something can be learned of a bag, by what is known now, or it is in the store already."""
         try:
-            self._learned(read(self.store.columns.robot, bag, self.options, self.options.exclude), bag_hash(bag))
+            sha256 = bag_hash(bag)
+            if not self.store.place_of(sha256):
+                self._learned(read(self.store.columns.robot, bag, self.options, self.options.exclude), sha256)
         except (DataError, OSError):
             return False
         return True

@@ -4,12 +4,14 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 from robot_dynamics_ros.learning import changes, observability
@@ -228,7 +230,7 @@ TORQUE = "--effort", "torque"
 run = partial(robot_dynamics, "learn")
 
 
-def test_the_command_from_bags_to_a_version(worker, tmp_path):
+def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch):
     bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
     loaded = write_bag(worker.log(DAY, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
     state = tmp_path / "state"
@@ -257,6 +259,9 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path):
     assert [len(list((state / folder).iterdir())) for folder in ("recordings", "held")] == [3, 1]
     gone = run("ur5e", "--state", state, "--forget", "day1")
     assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 2
+    monkeypatch.setattr("robot_dynamics_ros.learning.session.read", Mock(side_effect=DataError("not by today's rules")))
+    gone = run("ur5e", bags[0], "--state", state, "--forget", "day2")
+    assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 1, gone.output
 
 
 @pytest.mark.parametrize(("rows", "says"), [(12_500, "on the other half of a recording"), (3_500, "record once more")])

@@ -41,7 +41,7 @@ def test_a_recording_of_which_a_part_is_guided_is_refused_with_that_reason():
     stamps = np.concatenate([driven.stamp_ns, hand.stamp_ns + 30_000_000_000])
     half = recording(Log(UR5E.joint_names, stamps, {"q": q, "qd": qd, "effort": effort}), "half")
     assert guided_joints(UR5E, slow_motion([half])) == []
-    with pytest.raises(DataError, match="half: the arm was guided by hand in 4 of 8 parts of 5 s "):
+    with pytest.raises(DataError, match="half: the arm was guided by hand in 4 of 8 parts of 5 s, about 19 to 39 s "):
         recognise_effort(Identification(UR5E, Options(), [half], [], ""))
 
 

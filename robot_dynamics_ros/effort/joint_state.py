@@ -30,7 +30,8 @@ RATIO = (0.1, 10.0)  # velocity over travel per time; 57 for degrees, 1000 for m
 ALIKE = 0.5  # correlation of velocity and travel of a joint
 LOAD = 3.0  # times the torque limit: the median effort of no joint
 MIN_RATE = 10.0  # Hz
-MOST_STEPS, BURST = 0.6, 1 / 3  # quantile of the steps of a clock, and their mean as its unit: below it comes in bursts
+MOST_STEPS, BURST = 0.6, 1 / 3  # quantile of the steps of a second, and below which share of their mean it has bursts
+BURSTS = 0.1  # share of the seconds: a network that stops once in a while spoils those seconds alone
 LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
 APART = 0.1  # s between two live samples by which the order of the joints is judged, the newest SAMPLES of them
 SECONDS = 5.0  # of a recording that shows exchanged joints
@@ -48,7 +49,7 @@ def findings(
 
     time (N,) [s]; q, qd, effort (N, n) [rad, rad/s, effort of the robot file], None where absent.
     """
-    found = {"position": _position(robot, q), "rate": _rate(time)}
+    found = {"position": _position(robot, q), "rate": _rate(time), "bursts": bursts(time)}
     if effort is None:
         found["effort"] = "effort is absent: the driver must fill the effort of every joint"
     else:
@@ -59,9 +60,9 @@ def findings(
     return found
 
 
-def refuse(log: Log, robot: RobotFile, name: str) -> None:
-    """Raises DataError with the first finding about a recording."""
-    found = findings(robot, log.time, log.q, log.get("qd"), log.get("effort"))
+def refuse(log: Log, robot: RobotFile, name: str, but: str = "") -> None:
+    """Raises DataError with the first finding about a recording; but: the question that is asked elsewhere."""
+    found = findings(robot, log.time, log.q, log.get("qd"), log.get("effort")) | {but: ""}
     why = next(filter(None, found.values()), "")
     if why := why or exchanged(robot, log.time, log.q, log.get("qd"), log.effort):
         raise DataError(f"{name}: {why}")
@@ -140,19 +141,25 @@ def _position(robot: RobotFile, q: np.ndarray) -> str:
 
 
 def _rate(time: np.ndarray) -> str:
-    """Too few samples, or stamps in bursts: the observers take the rest between two bursts for missing samples."""
     step = np.diff(time)
-    if not (step > 0).any():
+    rate = 1.0 / float(np.median(step[step > 0])) if (step > 0).any() else np.inf
+    return "" if rate >= MIN_RATE else f"{rate:.2g} samples per second: at least {MIN_RATE:g} are needed, 100 are good"
+
+
+def bursts(time: np.ndarray) -> str:
+    """Why stamps (N,) [s] are those of arrivals, several at once: observers take the rest for missing samples. Judged
+    in every second, as a recording may have two rates; "" where it is so in less than BURSTS of them.
+    """
+    parts = np.split(np.diff(time), np.flatnonzero(np.diff(np.floor(time[1:]))) + 1)
+    parts = [part for part in (part[part > 0] for part in parts) if len(part) >= MIN_RATE]
+    steps = [(np.quantile(part, MOST_STEPS), np.minimum(part, 1.0 / MIN_RATE).mean()) for part in parts]
+    found = [(most, mean) for most, mean in steps if most < BURST * mean]
+    if not found or len(found) < BURSTS * len(parts):
         return ""
-    step = step[step > 0]
-    if (rate := 1.0 / float(np.median(step))) < MIN_RATE:
-        return f"{rate:.2g} samples per second: at least {MIN_RATE:g} are needed, 100 are good"
-    most, mean = float(np.quantile(step, MOST_STEPS)), float(np.minimum(step, 1.0 / MIN_RATE).mean())
-    if most >= BURST * mean:
-        return ""
+    most, mean = 1e3 * np.median(found, axis=0)
     return (
-        f"stamps come in bursts, most {1e3 * most:.2g} ms after the one before, of {1e3 * mean:.2g} ms in the mean: "
-        "a sample needs the time at which it was taken, not that of its arrival"
+        f"stamps come in bursts, most {most:.2g} ms after the one before, of {mean:.2g} ms in the mean: a sample needs "
+        "the time at which it was taken, not that of its arrival"
     )
 
 

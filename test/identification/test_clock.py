@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.motion import filtered
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
 from robot_dynamics_ros.signals import Log
@@ -77,6 +78,28 @@ def test_stamps_without_an_even_clock_are_used_as_they_are():
     uneven = np.cumsum(np.random.default_rng(0).exponential(1 / RATE, 3000))
     rec = recording(log_of(uneven, uneven, with_velocity=False), "uneven")
     assert any("used as they are" in note for note in rec.notes) and not any("replaced" in note for note in rec.notes)
+
+
+@pytest.mark.parametrize("with_velocity", [True, False])
+@pytest.mark.parametrize("many", [3, 5])
+def test_stamps_in_bursts_become_those_of_an_even_clock(with_velocity, many):
+    """Also where the bursts are so regular that every step is a multiple of the shortest."""
+    even = np.arange(0, 30, 1 / RATE)[: 2800 // many * many]
+    rows = np.arange(len(even))
+    arrived = np.round(even[rows - rows % many + many - 1], 4) + 1e-4 * (rows % many)
+    rec = recording(log_of(even, arrived, with_velocity), "bursts")
+    np.testing.assert_allclose(np.diff(rec.pieces[0].t), 1 / RATE, rtol=1e-3)
+    assert len(rec.pieces) == 1
+
+
+@pytest.mark.parametrize("many", [8, 30])
+def test_bursts_that_show_no_even_clock_are_refused(many):
+    """By eights: further than three periods off; by thirties: the pauses leave no pieces."""
+    even = np.arange(0, 30, 1 / RATE)
+    rows = np.arange(len(even))
+    arrived = even[np.minimum(rows - rows % many + many - 1, len(even) - 1)] + 1e-4 * (rows % many)
+    with pytest.raises(DataError, match="few: stamps come in bursts"):
+        recording(log_of(even, arrived), "few")
 
 
 @pytest.mark.parametrize("cutoff", [4.0, 8.0])

@@ -57,7 +57,7 @@ def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[
         if guided.any():
             log = log[~guided]
             report.drop("in freedrive", int(guided.sum()))
-    refuse(log, robot, report.source)
+    refuse(log, robot, report.source, but="bursts")  # an even clock may repair them
     check_moves(log, str(bag))
     rec = recording(log, str(bag))
     rec.recorded_names, rec.effort_unit = names, report.effort_unit

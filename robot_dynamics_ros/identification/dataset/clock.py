@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import median_filter
 
+from robot_dynamics_ros.effort.joint_state import bursts
+from robot_dynamics_ros.errors import DataError
+
 CLEARLY = 0.8  # of the other clock's inconsistency, from which on uneven stamps are the clock of the motion
 TRAVELS = 0.05  # rad/s, at which a wrong clock shows in the travel of a step
 FOLLOWS = 0.1  # of the lead of each stamp, by which the phase of the even clock follows
@@ -18,15 +21,17 @@ def regular(t: np.ndarray, notes: list[str], q: np.ndarray, qd: np.ndarray | Non
     Clean stamps, with or without missing samples, stay; jittering ones become those of an even clock. Receive stamps
     jitter by milliseconds while the controller samples evenly; acceleration and friction before breakaway need the
     latter. Beside q and known qd (N, n) the clock with which dq = qd dt holds better is taken: a controller may sample
-    unevenly.
+    unevenly. Raises DataError where stamps come in bursts and show no even clock.
     """
-    step = np.diff(t)
-    period = float(np.median(step))
+    step, arrived = np.diff(t), bursts(t)
+    period = float(step.mean() if arrived else np.median(step))
     multiples = step / period
     clean = np.abs(multiples - np.round(multiples)) < 0.03
     if clean.mean() > 0.9 and (multiples > 0.9).mean() > 0.9:
         return t
     if (found := _even(t, period)) is None:
+        if arrived:
+            raise DataError(arrived)
         notes.append(f"stamps are uneven ({1e3 * np.std(step):.2g} ms) and show no even clock: used as they are")
         return t
     line, mean, missing = found

@@ -13,6 +13,7 @@ from scipy import signal
 from scipy.spatial import cKDTree
 
 from robot_dynamics_ros.bags import segments
+from robot_dynamics_ros.effort.joint_state import MIN_RATE, bursts
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.clock import regular
 from robot_dynamics_ros.signals import Log
@@ -21,6 +22,7 @@ from robot_dynamics_ros.signals.speeds import SLOW
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
 MIN_SAMPLES = 200
+SHORTEST_GAP = 0.05  # s
 SPLIT = 0.7  # share of every recording used for identification when there is none for validation
 LATER = 0.2  # s between the two positions of a state, which show its velocity
 EVERY = 0.01, 0.05  # s between states of the identified, and of the held-out motion
@@ -113,11 +115,13 @@ def recording(log: Log, name: str) -> Recording:
         if len(part) < MIN_SAMPLES // 4 or part.time[-1] < MIN_SEGMENT:
             counts["in pieces shorter than 1 s"] = counts.get("in pieces shorter than 1 s", 0) + len(part)
             continue
-        pieces.append(_piece(part, notes, 1e-9 * float(part.stamp_ns[0] - log.stamp_ns[0])))
+        try:
+            pieces.append(_piece(part, notes, 1e-9 * float(part.stamp_ns[0] - log.stamp_ns[0])))
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
     if sum(len(p.t) for p in pieces) < MIN_SAMPLES:
-        raise DataError(
-            f"{name}: fewer than {MIN_SAMPLES} usable samples; record at least 20 s of motion of every joint"
-        )
+        few = f"fewer than {MIN_SAMPLES} usable samples; record at least 20 s of motion of every joint"
+        raise DataError(f"{name}: {bursts(log.time) or few}")
     if len(pieces) > 1:
         notes.append(f"{len(pieces) - 1} gaps: identified on the {len(pieces)} pieces between them")
     return Recording(name, log.joint_names, pieces, counts, folded(notes), int(log.stamp_ns[0]))
@@ -147,7 +151,11 @@ def folded(notes: Sequence[str], subjects: Sequence[str] | None = None) -> list[
 
 def _gap(log: Log) -> float:
     step = np.diff(log.stamp_ns) * 1e-9
-    return max(10 * float(np.median(step[step > 0])), 0.05) if (step > 0).any() else 0.05
+    if not (step > 0).any():
+        return SHORTEST_GAP
+    step = step[step > 0]
+    period = np.minimum(step, 1.0 / MIN_RATE).mean() if bursts(log.time) else np.median(step)
+    return max(10 * float(period), SHORTEST_GAP)
 
 
 def _without_frozen(log: Log, counts: dict[str, int]) -> Log:

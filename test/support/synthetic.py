@@ -58,13 +58,13 @@ def torque(robot: RobotFile, truth: Truth, q, qd, qdd, gravity=None, payload=Non
     return rigid + truth.rotor * qdd + truth.fc * np.tanh(qd / 0.02) + truth.fv * qd + truth.offset
 
 
-def coupled(log: Log, first: int = 4) -> Log:
-    """The log of an arm of which a motor turns with the sum of joint `first` and the next and loads both: 1.2 Nm of
-    Coulomb and 1 Nm s/rad of viscous friction at the wrist, six times as much before it.
+def coupled(log: Log, first: int = 4, share: float = 1.0) -> Log:
+    """The log of an arm of which a motor turns with the sum of joint `first` and the next and loads both: a share of
+    1.2 Nm of Coulomb and 1 Nm s/rad of viscous friction at the wrist, six times as much before it.
     """
     v = log.qd[:, first] + log.qd[:, first + 1]
     extra = np.zeros_like(log.qd)
-    extra[:, first : first + 2] = ((1.2 * np.tanh(v / 0.02) + 1.0 * v) * (1.0 if first > 2 else 6.0))[:, None]
+    extra[:, first : first + 2] = (share * (1.2 * np.tanh(v / 0.02) + 1.0 * v) * (1.0 if first > 2 else 6.0))[:, None]
     return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + extra}, log.receive_ns)
 
 

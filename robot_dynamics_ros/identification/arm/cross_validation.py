@@ -21,7 +21,8 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.stretches import cells
 
 N_FOLDS = 8
-COUPLED_GAIN = 0.1  # a coupled wrist is a matter of construction: it shows clearly or is not there
+COUPLED_GAIN, WRIST = 0.1, 3  # share of a joint's error that a coupled motor saves, where both are of the last joints
+ARM_GAIN = 0.5  # the same before the wrist: a parallelogram saves 0.95, what friction has beyond its law up to 0.25
 RIDGE = 1e-6  # on unit-diagonal Gram matrices: keeps unexcited directions finite, below any excited one
 
 
@@ -68,21 +69,25 @@ class CrossValidation:
         return self._held_out(self._grams(structure), structure).sum(1) / self.power
 
     def with_motors(self, structure: Structure) -> Structure:
-        """The structure with the motors that turn with two joints: those that save COUPLED_GAIN of a joint's error."""
-        motors = {j: [g for k in others for g in coupled_terms(k)] for j, others in structure.coupled.items()}
-        every = {j: tuple(dict.fromkeys(itertools.chain(*groups))) for j, groups in motors.items()}
+        """The structure with the motors that turn with two joints: those that save enough of a joint's error."""
+        motors = {j: [(k, g) for k in others for g in coupled_terms(k)] for j, others in structure.coupled.items()}
+        every = {j: tuple(dict.fromkeys(itertools.chain(*(g for _, g in groups)))) for j, groups in motors.items()}
         wide = structure.with_laws([law.with_terms(every.get(j, ())) for j, law in enumerate(structure.laws)])
         grams = self._grams(wide)
         now = self._part(grams, wide, structure)
         for j, groups in motors.items():
             for _ in structure.coupled[j]:
-                trials = [structure.extended(j, g) for g in groups if g[1] not in structure.laws[j].terms]
-                found = [self._part(grams, wide, trial) for trial in trials]
-                best = min(range(len(found)), key=lambda k: found[k][j].sum())
-                if not clearly_better(found[best][j], now[j], COUPLED_GAIN):
+                trials = [(k, structure.extended(j, g)) for k, g in groups if g[1] not in structure.laws[j].terms]
+                judged = [(trial, self._part(grams, wide, trial), self._gain(j, k)) for k, trial in trials]
+                found = [(trial, errors) for trial, errors, gain in judged if clearly_better(errors[j], now[j], gain)]
+                if not found:
                     break
-                structure, now = trials[best], found[best]
+                structure, now = min(found, key=lambda pair: pair[1][j].sum())
         return structure
+
+    def _gain(self, *joints: int) -> float:
+        """What a motor of two joints has to save."""
+        return COUPLED_GAIN if min(joints) >= self.motion.q.shape[1] - WRIST else ARM_GAIN
 
     def _part(self, grams: list[np.ndarray], wide: Structure, structure: Structure) -> np.ndarray:
         """Held-out errors (n, F) of some of the terms of a wide structure, from its Gram matrices."""

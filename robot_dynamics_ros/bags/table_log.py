@@ -5,6 +5,7 @@ Units that no name states are judged by physics: dq = qd dt for the velocity's, 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -223,10 +224,15 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
 
 
 def one_after_another(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Stamps (N,) [ns] of the tables of a recording; one that begins before another ends follows PAUSE after it."""
+    """Stamps (N,) [ns] of the tables of a recording, which may have a row in common with the next. Where clocks start
+    again they are as given, each that begins before another ends PAUSE after it.
+    """
+    order = sorted(range(len(parts)), key=lambda k: int(parts[k][0]))
+    if any(parts[later][0] < parts[k].max() for k, later in itertools.pairwise(order)):
+        order = list(range(len(parts)))
     moved, end = list(parts), -1
-    for k in sorted(range(len(parts)), key=lambda k: int(parts[k][0])):
-        if parts[k][0] <= end:
+    for k in order:
+        if parts[k][0] < end:
             moved[k] = parts[k] + (end + int(1e9 * PAUSE) - int(parts[k][0]))
         end = int(moved[k].max())
     return moved

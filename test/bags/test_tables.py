@@ -285,6 +285,21 @@ def test_tables_that_are_parts_of_a_recording_follow_each_other(tmp_path, again,
     assert len(load_bag(tmp_path / "bag")[0]) == N
 
 
+@pytest.mark.parametrize("again", [True, False])
+def test_parts_stay_in_the_order_in_which_they_are_given_and_may_share_a_row(tmp_path, again):
+    """The first begins later on its clock than the second, whose clock starts again; or its last row is the second's
+    first.
+    """
+    t, q, qd, tau = motion(3)
+    names, parts = ["t", *each("q{}", 3), *each("qd{}", 3), *each("tau{}", 3)], []
+    for k, begin in enumerate((0.01, 0.0) if again else (0.0, t[-1])):
+        parts.append(write_csv(tmp_path / f"{k}.csv", names, [begin + t, q + k * (q[-1] - q[0]), qd, tau]))
+    log, report = load_bag(parts)
+    assert len(log) == 2 * N - (not again) and (np.diff(log.stamp_ns) > 0).all()
+    np.testing.assert_allclose(log.q[:N], q, atol=1e-9)
+    assert any("starts again" in note for note in report.notes) == again
+
+
 def test_a_part_with_other_joints_is_named(tmp_path):
     paths = []
     for n in (3, 2):

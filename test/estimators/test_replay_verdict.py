@@ -46,10 +46,10 @@ def test_contact_much_of_the_time_is_a_doubt(free, share, level, then):
     assert said["level"] == level and said["next"].startswith(then)
 
 
-@pytest.mark.parametrize(("beside", "level"), [(1, "good"), (2, "fair")])
-def test_contacts_of_which_most_were_beside_the_tcp_have_another_force(free, beside, level):
-    said = verdict_of(free, contacts=[{}, {}], contacts_beside_tcp=beside)
-    assert said["level"] == level and ("beside the TCP" in " ".join(said["verdict"])) == (level == "fair")
+@pytest.mark.parametrize(("beside", "of", "level"), [(1, 1, "good"), (1, 2, "good"), (2, 4, "good"), (2, 3, "fair")])
+def test_contacts_of_which_most_were_beside_the_tcp_have_a_wrong_force(free, beside, of, level):
+    said = verdict_of(free, contacts=of * [{}], contacts_beside_tcp=beside)
+    assert said["level"] == level and ("Push at the TCP" in " ".join(said["verdict"])) == (level == "fair")
 
 
 def test_messages_that_were_lost_have_no_force_and_those_of_a_gripper_are_no_loss(free):

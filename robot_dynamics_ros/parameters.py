@@ -49,5 +49,5 @@ def resolve(
     values = dict(given or {})
     for name in values:
         if name not in known:
-            raise ConfigError(owner, name, f"unknown parameter; known: {', '.join(known)}")
+            raise ConfigError(owner, name, f"unknown parameter; known: {', '.join(known) or 'none'}")
     return {name: p.checked(values[name], owner) if name in values else p.default for name, p in known.items()}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.power import PowerStage
 from robot_dynamics_ros.models.energy import EnergyModel
@@ -120,3 +120,8 @@ def test_robots_without_motor_constants_or_motor_torque_are_refused_and_left_out
     pipeline = Pipeline(load_robot("ur3"))
     assert "power" not in [stage.name for stage in pipeline.stages]
     assert any("no power" in note for note in pipeline.notes)
+
+
+def test_a_stage_without_parameters_says_so():
+    with pytest.raises(ConfigError, match="regeneration: unknown parameter; known: none"):
+        PowerStage().configure(UR5E, {"regeneration": "clamped"})

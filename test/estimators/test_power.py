@@ -125,3 +125,13 @@ def test_robots_without_motor_constants_or_motor_torque_are_refused_and_left_out
 def test_a_stage_without_parameters_says_so():
     with pytest.raises(ConfigError, match="regeneration: unknown parameter; known: none"):
         PowerStage().configure(UR5E, {"regeneration": "clamped"})
+
+
+@pytest.mark.parametrize("many", [2, 3])
+def test_the_period_of_samples_that_arrive_together_is_learned_within_seconds(many):
+    """At 100 Hz, 0.1 ms apart: what seems late meanwhile counts for five periods alone."""
+    rows = np.arange(1000)
+    stamps = 1_000_000_000 + rows // many * many * 10_000_000 + rows % many * 100_000
+    log = Log(UR5E.joint_names, stamps, {"qd": np.ones((1000, 6)), "drive_torque": np.ones((1000, 6))})
+    configured().run(log)
+    assert log.mechanical_energy[-1, 0] > 0.7 * log.time[-1]

@@ -49,7 +49,7 @@ class SampleTiming {
   static constexpr double late_periods = 5.0;
   static constexpr double gap_periods = 10.0;
   static constexpr double min_gap = 0.020;      // s, ten samples at 500 Hz
-  static constexpr double adaptation = 0.02;    // share of the newest step in the learned period
+  static constexpr double adaptation = 0.02;    // share of the newest step, of late_periods at most, in the period
   static constexpr double longest_first = 0.2;  // s, a first step longer than this is no period
 
   // dt [s]: 0 unless ok or late; late: clamped to late_periods.
@@ -64,7 +64,7 @@ class SampleTiming {
     const bool late = step > late_periods * period_;
     missed_ += gap ? 0 : static_cast<int>(step / period_ + 0.5) - 1;  // -1 where the stamp before was late
     dt = late ? late_periods * period_ : step;
-    period_ += adaptation * (std::min(step, 2.0 * period_) - period_);
+    period_ += adaptation * (std::min(step, late_periods * period_) - period_);
     if (gap) {
       dt = 0.0;
       return restart(stamp_ns, Tick::gap);

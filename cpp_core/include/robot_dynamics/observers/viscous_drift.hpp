@@ -1,11 +1,12 @@
 // Viscous friction that differs from the robot file's, mostly because the lubricant has another temperature.
 //
-//   external torque of a free robot = a h(v) + noise    h = v / (1 + |v| / knee)    da/dt = std w / sqrt(time)
+//   external torque of a free robot = a h(v) + c s + noise    h = v / (1 + |v| / knee)    da/dt = std w / sqrt(time)
 //
-// and, for each joint, the scalar Kalman filter of a, whose deviation before measuring is `std`. The noise has the
-// deviation of the friction, which grows beyond the recorded speeds, and is correlated over `correlation`. Samples of
-// one slot are applied together when the next slot has ended without contact, so that neither the onset nor the end of
-// a push is in them; at rest a has no effect (source: own; a second term in proportion to sgn v spoils the hold).
+// and, for each joint, the Kalman filter of a, whose deviation before measuring is `std`, and of a constant error c in
+// deviations s of the friction. c is not taken off: without it, it would be learned as viscosity. The noise has the
+// deviation s, which grows beyond the recorded speeds, and is correlated over `correlation`. Samples of one slot are
+// applied together when the next slot has ended without contact, so that neither the onset nor the end of a push is in
+// them; at rest a has no effect (source: own; a second term in proportion to sgn v spoils the hold).
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,7 @@ class ViscousDrift {
   static constexpr std::int64_t slot_length = 200'000'000;  // ns
   static constexpr double knee = 1.0 / 0.15;                // rad/s, viscosity falls with shear
   static constexpr double correlation = 1.0;                // s, of the residuals: as long as a motion
-  static constexpr double reach = 3.0;                      // standard deviations that are learned at most
+  static constexpr double reach = 3.0;                      // standard deviations that are learned at most; of c
 
   ViscousDrift(int n, const ViscousDriftParameters& p) : n_(n), p_(p) {
     require_range("viscous_drift", p.time, 0.0, 1e6);
@@ -39,7 +40,7 @@ class ViscousDrift {
   }
 
   void reset() noexcept {
-    for (int i = 0; i < n_; ++i) joint_[i] = {0.0, before(i)};
+    for (int i = 0; i < n_; ++i) joint_[i] = {0.0, 0.0, before(i), 0.0, reach * reach};
     keep();
     pause();
   }
@@ -78,9 +79,13 @@ class ViscousDrift {
       shape_[i] += lag * (shape(v[i]) - shape_[i]);
       age(i, dt);
       if (std::abs(v[i]) < speeds::sliding || !(std[i] > 0.0)) continue;  // presliding; no friction is taken off
-      const double weighted = shape_[i] * dt / (std[i] * std[i]);
-      filling_[i].square += weighted * shape_[i];
-      filling_[i].product += weighted * (tau[i] + joint_[i].drift * shape_[i]);
+      const double h = shape_[i] / std[i], y = tau[i] / std[i] + joint_[i].drift * h;
+      Sums& s = filling_[i];
+      s.time += dt;
+      s.shape += h * dt;
+      s.torque += y * dt;
+      s.square += h * h * dt;
+      s.product += h * y * dt;
     }
   }
 
@@ -91,16 +96,19 @@ class ViscousDrift {
 
  private:
   struct Joint {
-    double drift = 0.0, variance = 0.0;  // a [Nm s/rad], its variance
+    double drift = 0.0, offset = 0.0;                     // a [Nm s/rad], c
+    double variance = 0.0, covariance = 0.0, wide = 0.0;  // of a, of both, of c
   };
   struct Sums {
-    double square = 0.0, product = 0.0;  // of h h dt and h tau dt over the variance of friction
+    double time = 0.0, shape = 0.0, torque = 0.0;  // of dt, h dt and tau dt, over the deviation of friction
+    double square = 0.0, product = 0.0;            // of h h dt and h tau dt over its variance
   };
 
   double before(int i) const noexcept { return p_.time > 0.0 ? p_.std[i] * p_.std[i] : 0.0; }
   // How much less is known of a after dt.
   void age(int i, double dt) noexcept {
     joint_[i].variance = std::min(joint_[i].variance + before(i) * dt / p_.time, before(i));
+    joint_[i].wide = std::min(joint_[i].wide + reach * reach * dt / p_.time, reach * reach);
   }
   static double shape(double v) noexcept { return v / (1.0 + std::abs(v) / knee); }
 
@@ -117,10 +125,17 @@ class ViscousDrift {
   }
 
   void apply(int i, const Sums& s) noexcept {
-    Joint& joint = joint_[i];
-    const double most = reach * p_.std[i], gain = joint.variance / (2.0 * correlation + joint.variance * s.square);
-    joint.drift = std::clamp(joint.drift + gain * (s.product - joint.drift * s.square), -most, most);
-    joint.variance = 2.0 * correlation * gain;
+    Joint& x = joint_[i];
+    if (!(x.variance > 0.0)) return;
+    const double n = 2.0 * correlation, det = x.variance * x.wide - x.covariance * x.covariance;
+    const double aa = x.wide / det + s.square / n, ac = s.shape / n - x.covariance / det;  // inverse of the covariance
+    const double cc = x.variance / det + s.time / n, scale = 1.0 / (aa * cc - ac * ac);
+    const double of_a = (s.product - s.square * x.drift - s.shape * x.offset) / n;
+    const double of_c = (s.torque - s.shape * x.drift - s.time * x.offset) / n;
+    x.variance = cc * scale, x.covariance = -ac * scale, x.wide = aa * scale;
+    const double most = reach * p_.std[i];
+    x.drift = std::clamp(x.drift + x.variance * of_a + x.covariance * of_c, -most, most);
+    x.offset += x.covariance * of_a + x.wide * of_c;
   }
 
   int n_;

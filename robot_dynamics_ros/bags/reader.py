@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags.layout import Group
 from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, order_rows, possible_speed, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
-from robot_dynamics_ros.bags.table_log import BY_NAME, PAUSE, TableOptions, one_after_another, table_log
+from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, one_after_another, starts_again, table_log
 from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns
@@ -86,7 +86,7 @@ def _in_turn(logs: list[Log], files: Sequence[Path], report: BagReport) -> None:
         again += int(stamps[0] != logs[k].stamp_ns[0])
         logs[k] = Log(logs[k].joint_names, stamps, logs[k].signals)
     if again:
-        report.notes.append(f"time starts again {again} times: the parts follow each other, {PAUSE:g} s apart")
+        report.notes.append(starts_again(again))
 
 
 def concatenate(logs: Sequence[Log]) -> Log:

@@ -217,10 +217,15 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
     for k in back.tolist():
         seconds[k:] += seconds[k - 1] - seconds[k] + PAUSE
     if len(back):
-        report.notes.append(f"time starts again {len(back)} times: the parts follow each other, {PAUSE:g} s apart")
+        report.notes.append(starts_again(len(back)))
     begin = np.round(first * scale * 1e9)
     start = begin if 1e17 < begin < 1e19 else EPOCH + begin if 0 < begin <= 1e17 else EPOCH
     return start + np.round(seconds * 1e9)
+
+
+def starts_again(count: int) -> str:
+    """A sentence for parts whose clocks start again."""
+    return f"time starts again {count} times: the parts follow each other, {PAUSE:g} s apart"
 
 
 def one_after_another(parts: Sequence[np.ndarray]) -> list[np.ndarray]:

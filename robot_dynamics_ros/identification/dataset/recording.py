@@ -110,8 +110,8 @@ def recording(log: Log, name: str) -> Recording:
     counts: dict[str, int] = {}
     notes: list[str] = []
     log = _without_spikes(_without_frozen(log, counts), counts)
-    pieces = []
-    for part in segments(log, _gap(log)):
+    pieces, arrived = [], bursts(log.time)
+    for part in segments(log, _gap(log, bool(arrived))):
         if len(part) < MIN_SAMPLES // 4 or part.time[-1] < MIN_SEGMENT:
             counts["in pieces shorter than 1 s"] = counts.get("in pieces shorter than 1 s", 0) + len(part)
             continue
@@ -121,7 +121,7 @@ def recording(log: Log, name: str) -> Recording:
             raise DataError(f"{name}: {error}") from None
     if sum(len(p.t) for p in pieces) < MIN_SAMPLES:
         few = f"fewer than {MIN_SAMPLES} usable samples; record at least 20 s of motion of every joint"
-        raise DataError(f"{name}: {bursts(log.time) or few}")
+        raise DataError(f"{name}: {arrived or few}")
     if len(pieces) > 1:
         notes.append(f"{len(pieces) - 1} gaps: identified on the {len(pieces)} pieces between them")
     return Recording(name, log.joint_names, pieces, counts, folded(notes), int(log.stamp_ns[0]))
@@ -149,12 +149,13 @@ def folded(notes: Sequence[str], subjects: Sequence[str] | None = None) -> list[
     return lines
 
 
-def _gap(log: Log) -> float:
+def _gap(log: Log, arrived: bool) -> float:
+    """Shortest gap [s] between two pieces; arrived: stamps come in bursts."""
     step = np.diff(log.stamp_ns) * 1e-9
     if not (step > 0).any():
         return SHORTEST_GAP
     step = step[step > 0]
-    period = np.minimum(step, 1.0 / MIN_RATE).mean() if bursts(log.time) else np.median(step)
+    period = np.minimum(step, 1.0 / MIN_RATE).mean() if arrived else np.median(step)
     return max(10 * float(period), SHORTEST_GAP)
 
 

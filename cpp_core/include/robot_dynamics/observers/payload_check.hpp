@@ -233,7 +233,7 @@ class PayloadCheck {
     for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
     const double rest = sum.beside(bias) / sum.energy;
     if (rest < 1.0 - bias_explained && rest < 0.5 * left) return true;
-    if (!fit_bias<capacity>(piece, count, n, bias)) return false;
+    if (count < 2 * pieces_ || !fit_bias<capacity>(piece, count, n, bias)) return false;
     double beside_payload = 0.0, beside_bias = 0.0;
     int shown = 0, alike = 0;
     for (int k = 0; k < count; ++k) {
@@ -241,8 +241,9 @@ class PayloadCheck {
       const double root = root_of_weight(std::min(payloads, own), n);
       beside_payload += root * root * payloads;
       beside_bias += root * root * own;
-      shown += shows(piece[k]);
-      alike += shows(piece[k]) && own <= significance * significance * piece[k].amount;
+      if (!shows(piece[k])) continue;
+      ++shown;
+      alike += own <= significance * significance * piece[k].amount;
     }
     return shown >= 2 * pieces_ && 5 * alike >= 3 * shown && beside_bias < 0.5 * beside_payload;
   }

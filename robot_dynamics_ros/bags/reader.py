@@ -13,7 +13,8 @@ from robot_dynamics_ros.bags.layout import Group
 from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, order_rows, possible_speed, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
-from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, one_after_another, starts_again, table_log
+from robot_dynamics_ros.bags.table_clock import one_after_another, starts_again
+from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, table_log
 from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns

@@ -5,7 +5,6 @@ Units that no name states are judged by physics: dq = qd dt for the velocity's, 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,16 +13,8 @@ import numpy as np
 
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.table_bounds import within
-from robot_dynamics_ros.bags.table_columns import (
-    WORDS,
-    Group,
-    chosen,
-    grouped,
-    joints_in,
-    time_columns,
-    unit_of,
-    words_of,
-)
+from robot_dynamics_ros.bags.table_clock import clock_of
+from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, joints_in, unit_of, words_of
 from robot_dynamics_ros.bags.tables import Table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
@@ -33,13 +24,9 @@ SIGNALS = ("q", "qd", "effort", "current", "q_d", "qd_d", "qdd_d", "tau_d", "tem
 ANGLES = ("q", "qd", "q_d", "qd_d", "qdd_d")
 UNITS = ("rad", "deg", "Nm", "A", "mA")
 RADIANS = {"rad": 1.0, "deg": np.pi / 180}
-SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a clock that does not say it
 TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
 SPIKES = 0.02  # share of the rows, and one row of a short file, that no unit is judged by
 MAX_JOINTS = 64
-EPOCH = 1_000_000_000  # ns, stamp of the zero of a clock that has no date, as of a simulation
-PAUSE = 1.0  # s between parts whose clock starts again: episodes of a data set, several tables
 
 
 @dataclass(frozen=True)
@@ -82,7 +69,7 @@ def table_log(
     within(path, len(labels), MAX_JOINTS, "columns of joint positions")
     taken = {s: _by_joint(path, s, c, labels, s in options.columns) for s, c in taken.items()}
     signals = {s: np.column_stack([table.columns[c] for c in cs.values()]).astype(float) for s, cs in taken.items()}
-    stamps, clock = _clock(table, options, report)
+    stamps, clock = clock_of(table, options.time, options.rate, report)
     units = _units(taken, signals, options, stamps)
     report.topic, report.stamps = f"columns {', '.join(_with_unit(*u) for u in units.items())}", clock
     report.messages += table.rows
@@ -176,73 +163,7 @@ def _named(
     return Log(joint_names, log.stamp_ns, log.signals)
 
 
-# -- clock and units --------------------------------------------------------------------------------------------------
-def _clock(table: Table, options: TableOptions, report: BagReport) -> tuple[np.ndarray, str]:
-    """Stamps (N,) [ns], NaN where a row has none, and the name of the clock. Raises DataError where there is none."""
-    if options.rate is not None:
-        return EPOCH + np.round(np.arange(table.rows) * (1e9 / options.rate)), f"{options.rate:g} Hz"
-    named = [(options.time, unit_of(options.time))] if options.time else time_columns(list(table.columns))
-    what = "no column of time found"
-    for name, unit in named:
-        values = table.columns[chosen(table, name)[0]].astype(float)
-        step = np.diff(values[np.isfinite(values)])
-        if not (step > 0).any():
-            what = f"column {name!r} is no clock, it never rises"
-            continue
-        usual = float(np.median(step[step > 0]))
-        unit = unit or _time_unit(usual)
-        rate = 1 / max(usual * SECONDS[unit], 1e-300)
-        if not RATES[0] <= rate <= RATES[1]:
-            limits = f"{RATES[0]:g} to {RATES[1]:g} Hz"
-            what = f"column {name!r} [{unit}] gives {rate:.3g} Hz, robots are recorded at {limits} (wrong unit?)"
-            continue
-        report.notes.append(f"time: {name}" if unit_of(name) else f"time: {name} [{unit}]")
-        return _continued(values, SECONDS[unit], report), name
-    raise DataError(
-        f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --time HZ; "
-        f"columns: {shown(list(table.columns))}"
-    )
-
-
-def _time_unit(step: float) -> str:
-    """The unit with which a step is that of a robot's recording; seconds where none is."""
-    return next((u for u, s in SECONDS.items() if RATES[0] <= 1 / (step * s) <= RATES[1]), "s")
-
-
-def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarray:
-    """Stamps [ns]; a clock that starts again goes on PAUSE after the part before."""
-    first = values[np.isfinite(values)][0]
-    seconds = (values - first) * scale
-    back = np.flatnonzero(np.diff(seconds) < -0.1) + 1
-    for k in back.tolist():
-        seconds[k:] += seconds[k - 1] - seconds[k] + PAUSE
-    if len(back):
-        report.notes.append(starts_again(len(back)))
-    begin = np.round(first * scale * 1e9)
-    start = begin if 1e17 < begin < 1e19 else EPOCH + begin if 0 < begin <= 1e17 else EPOCH
-    return start + np.round(seconds * 1e9)
-
-
-def starts_again(count: int) -> str:
-    """A sentence for parts whose clocks start again."""
-    return f"time starts again {count} times: the parts follow each other, {PAUSE:g} s apart"
-
-
-def one_after_another(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Stamps (N,) [ns] of the tables of a recording, which may have a row in common with the next. Where clocks start
-    again they are as given, each that begins before another ends PAUSE after it.
-    """
-    order = sorted(range(len(parts)), key=lambda k: int(parts[k][0]))
-    if any(parts[later][0] < parts[k].max() for k, later in itertools.pairwise(order)):
-        order = list(range(len(parts)))
-    moved, end = list(parts), -1
-    for k in order:
-        if parts[k][0] < end:
-            moved[k] = parts[k] + (end + int(1e9 * PAUSE) - int(parts[k][0]))
-        end = int(moved[k].max())
-    return moved
-
-
+# -- units ------------------------------------------------------------------------------------------------------------
 def _units(taken: Taken, signals: dict[str, np.ndarray], options: TableOptions, stamps: np.ndarray) -> dict[str, str]:
     """Unit of every signal: as the user says, as the names say, or as the numbers show."""
     units: dict[str, str] = {}

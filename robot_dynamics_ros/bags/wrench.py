@@ -11,8 +11,9 @@ import numpy as np
 from robot_dynamics_ros.bags.reader import choose_stamps
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.storage import RawTopic, read_topics
+from robot_dynamics_ros.bags.table_clock import one_after_another
 from robot_dynamics_ros.bags.table_columns import chosen
-from robot_dynamics_ros.bags.table_log import one_after_another, table_log
+from robot_dynamics_ros.bags.table_log import table_log
 from robot_dynamics_ros.bags.tables import is_table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from robot_dynamics_ros.bags import load_bag, write_bag
-from robot_dynamics_ros.bags.table_log import RATES, UNITS, TableOptions
+from robot_dynamics_ros.bags.table_clock import RATES
+from robot_dynamics_ros.bags.table_log import UNITS, TableOptions
 from robot_dynamics_ros.bags.tables import READERS, is_table
 from robot_dynamics_ros.cli.options import NewPath, complete_robot
 from robot_dynamics_ros.cli.printed import console

@@ -1,0 +1,87 @@
+"""The clock of a table, and of tables that are parts of one recording."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from robot_dynamics_ros.bags.rows import BagReport
+from robot_dynamics_ros.bags.table_columns import chosen, time_columns, unit_of
+from robot_dynamics_ros.bags.tables import Table
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals.table import shown
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a clock that does not say it
+EPOCH = 1_000_000_000  # ns, stamp of the zero of a clock that has no date, as of a simulation
+PAUSE = 1.0  # s between parts whose clock starts again: episodes of a data set, several tables
+
+
+def clock_of(table: Table, column: str, rate: float | None, report: BagReport) -> tuple[np.ndarray, str]:
+    """Stamps (N,) [ns], NaN where a row has none, and the name of the clock: a column, found by name where it is "", or
+    a rate [Hz]. Raises DataError where there is none.
+    """
+    if rate is not None:
+        return EPOCH + np.round(np.arange(table.rows) * (1e9 / rate)), f"{rate:g} Hz"
+    named = [(column, unit_of(column))] if column else time_columns(list(table.columns))
+    what = "no column of time found"
+    for name, unit in named:
+        values = table.columns[chosen(table, name)[0]].astype(float)
+        step = np.diff(values[np.isfinite(values)])
+        if not (step > 0).any():
+            what = f"column {name!r} is no clock, it never rises"
+            continue
+        usual = float(np.median(step[step > 0]))
+        unit = unit or _time_unit(usual)
+        found = 1 / max(usual * SECONDS[unit], 1e-300)
+        if not RATES[0] <= found <= RATES[1]:
+            limits = f"{RATES[0]:g} to {RATES[1]:g} Hz"
+            what = f"column {name!r} [{unit}] gives {found:.3g} Hz, robots are recorded at {limits} (wrong unit?)"
+            continue
+        report.notes.append(f"time: {name}" if unit_of(name) else f"time: {name} [{unit}]")
+        return _continued(values, SECONDS[unit], report), name
+    raise DataError(
+        f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --time HZ; "
+        f"columns: {shown(list(table.columns))}"
+    )
+
+
+def _time_unit(step: float) -> str:
+    """The unit with which a step is that of a robot's recording; seconds where none is."""
+    return next((u for u, s in SECONDS.items() if RATES[0] <= 1 / (step * s) <= RATES[1]), "s")
+
+
+def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarray:
+    """Stamps [ns]; a clock that starts again goes on PAUSE after the part before."""
+    first = values[np.isfinite(values)][0]
+    seconds = (values - first) * scale
+    back = np.flatnonzero(np.diff(seconds) < -0.1) + 1
+    for k in back.tolist():
+        seconds[k:] += seconds[k - 1] - seconds[k] + PAUSE
+    if len(back):
+        report.notes.append(starts_again(len(back)))
+    begin = np.round(first * scale * 1e9)
+    start = begin if 1e17 < begin < 1e19 else EPOCH + begin if 0 < begin <= 1e17 else EPOCH
+    return start + np.round(seconds * 1e9)
+
+
+def starts_again(count: int) -> str:
+    """A sentence for parts whose clocks start again."""
+    return f"time starts again {count} times: the parts follow each other, {PAUSE:g} s apart"
+
+
+def one_after_another(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Stamps (N,) [ns] of the tables of a recording, which may have a row in common with the next. Where clocks start
+    again they are as given, each that begins before another ends PAUSE after it.
+    """
+    order = sorted(range(len(parts)), key=lambda k: int(parts[k][0]))
+    if any(parts[later][0] < parts[k].max() for k, later in itertools.pairwise(order)):
+        order = list(range(len(parts)))
+    moved, end = list(parts), -1
+    for k in order:
+        if parts[k][0] < end:
+            moved[k] = parts[k] + (end + int(1e9 * PAUSE) - int(parts[k][0]))
+        end = int(moved[k].max())
+    return moved

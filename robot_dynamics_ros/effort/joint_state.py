@@ -168,7 +168,8 @@ def _effort(robot: RobotFile, q: np.ndarray, effort: np.ndarray) -> dict[str, st
     constant, moves = np.ptp(effort, axis=0) == 0, np.ptp(q, axis=0) > TRAVEL
     advice = "the driver does not fill it, or another topic has it"
     if constant.all() and (moves.any() or not effort.any()):
-        return {"effort": f"the effort never changes: {advice}"}
+        off = "" if moves.any() else "power is off, or "
+        return {"effort": f"the effort never changes: {off}{advice}"}
     if still := [names[j] for j in np.flatnonzero(constant & moves)]:
         return {"effort": f"the effort of {', '.join(still)} never changes while the joint moves: {advice}"}
     if unit.unit == "A" and not robot.has("drives.torque_constant"):

@@ -33,7 +33,7 @@ class EffortRecognition:
         """One sample (n,) each [rad, rad/s or NaN, effort]; a decision after each rest that was long enough."""
         first = self._rows[0][0] if self._rows else q
         slow = np.where(np.isfinite(qd), np.abs(qd) < MOVING, np.abs(q - first) < STILL)
-        still = np.isfinite(q).all() and np.isfinite(effort).all() and slow.all()
+        still = np.isfinite(q).all() and np.isfinite(effort).all() and slow.all() and effort.any()  # with power
         self._rows = [*self._rows, (q.copy(), effort.copy())] if still else []
         if len(self._rows) < REST_SAMPLES:
             return None

@@ -60,6 +60,11 @@ class Replay:
         lever = np.abs(RobotModel(self.robot.chain()).jacobian(q)[:, :3]).max(axis=(0, 2), initial=0.0)
         return np.flatnonzero(lever > LEVER).tolist() or [0, 1, 2]
 
+    @property
+    def braked(self) -> np.ndarray:
+        """Records (N,) without a force because brakes held the arm."""
+        return (self.status == int(Status.unavailable)) & np.isfinite(self.log.drive_torque).all(axis=1)
+
     def summary(self) -> dict[str, Any]:
         """Numbers of the run."""
         log, force = self.log, self.log.external_wrench
@@ -75,6 +80,7 @@ class Replay:
             "microseconds_per_sample": 1e6 * self.seconds / len(log),
             "estimated_samples": int(valid.sum()),
             "status": {s.name: int((self.status == int(s)).sum()) for s in Status.__members__.values()},
+            "braked": int(self.braked.sum()),
             "degraded": self.degraded(),
             "wrench_rms": dict(zip(WRENCH_AXES, _rms(force[valid]), strict=True)),
             "wrench_median": dict(zip(WRENCH_AXES, _median(np.abs(force[valid])), strict=True)),
@@ -136,10 +142,19 @@ def replay(
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began
     result = Replay(robot, log, status, report, pipeline, seconds, [*notes, *pipeline.notes], doubts)
+    result.notes += _braked(result.braked, report.duration)
     result.notes += _recognised(log, pipeline.stage("force").payload_message())
     late = log.time >= (SETTLED if report.duration > 2 * SETTLED else 0.0)
     result.recorded = {name: _difference(values[late], getattr(log, name)[late]) for name, values in recorded.items()}
     return result
+
+
+def _braked(rows: np.ndarray, duration: float) -> list[str]:
+    """A note of the rows (N,) without a force because brakes held the arm."""
+    if not rows.any():
+        return []
+    seconds = float(rows.mean()) * duration
+    return [f"for {seconds:.3g} s no drive carried the arm (closed brakes, or no power): there is no force then"]
 
 
 def _recognised(log: Log, now: str) -> list[str]:
@@ -222,7 +237,7 @@ def effort_decision(log: Log, robot: RobotFile) -> Decision:
     copy = Log(log.joint_names, log.stamp_ns, {k: np.array(log.get(k)) for k in ("q", "qd") if log.has(k)})
     stage = MotionStage()
     stage.configure(robot, {"effort_unit": "Nm"})
-    good = (stage.run(copy) == 0) & np.isfinite(log.effort).all(axis=1)
+    good = (stage.run(copy) == 0) & np.isfinite(log.effort).all(axis=1) & log.effort.any(axis=1)  # with power
     gravity = RobotModel(robot.chain(), robot.joint_names).gravity(copy.q[good])
     inertial = copy.model_torque[good] - gravity
     return recorded_meaning(robot, copy.q[good], copy.qd[good], copy.qdd[good], gravity, inertial, log.effort[good])

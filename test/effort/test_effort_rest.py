@@ -52,6 +52,11 @@ def test_nothing_is_reported_in_motion_upright_or_about_garbage():
     assert recognised(lambda t, q: np.full(6, np.nan), STRETCHED) is None
 
 
+def test_no_power_is_no_evidence():
+    recognition = EffortRecognition(ROBOT)
+    assert all(recognition.add(STRETCHED, np.zeros(6), np.zeros(6)) is None for _ in range(2 * SAMPLES))
+
+
 def test_gain_of_a_meaning_is_effort_per_torque():
     assert WORDS["torque"].gain(None) == 1.0
     np.testing.assert_array_equal(WORDS["current"].gain(np.array([5.0, 2.0])), [0.2, 0.5])

@@ -69,3 +69,31 @@ def test_the_live_node_and_the_replay_of_its_bag_agree_bit_for_bit(whole, begin,
         wrench.append(sample.external_wrench.copy())
     np.testing.assert_array_equal(seen, status)
     np.testing.assert_array_equal(wrench, replayed.external_wrench)
+
+
+def changed(log, rows):
+    return Log(log.joint_names, log.stamp_ns[rows], {k: log.get(k)[rows].copy() for k in ("q", "qd", "effort")})
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_closed_brakes_are_no_contact(whole, noise):
+    """The effort is zero while the robot stands, and that of drives which carry it again afterwards."""
+    arm, log = whole
+    part = changed(log, slice(None))
+    braked = (part.time > 1.0) & (part.time < FIRST - 1.0)
+    part.effort[braked] = noise * np.random.default_rng(0).normal(size=(braked.sum(), 6))
+    status = Pipeline(arm).run(part)
+    assert (status[braked] == int(Status.unavailable)).all() and np.isnan(part.external_wrench[braked]).all()
+    after = (part.time >= FIRST - 1.0) & (part.time < PUSHES[0] + 0.9)
+    assert np.isfinite(part.external_wrench[after]).all()
+    contact = (log.contact[:, -1] > 0) & (part.time > PUSHES[0])
+    np.testing.assert_array_equal(part.contact[after, -1] > 0, contact[after])
+    off = np.abs(part.external_joint_torque - log.external_joint_torque)[after]
+    assert (off <= log.external_joint_torque_std[after]).all()
+
+
+def test_an_arm_that_friction_can_hold_may_stand_without_torque(whole):
+    arm, log = whole
+    part = changed(log, log.time < 1.0)
+    part.effort[:], part.qd[:], part.q[:] = 0.0, 0.0, [0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0]
+    assert (Pipeline(arm).run(part) != int(Status.unavailable)).all()

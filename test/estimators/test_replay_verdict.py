@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from force_bench import COM, UR5E, measured, moving, push, with_residuals
+from force_bench import COM, POSE, UR5E, measured, moving, push, through, with_residuals
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
@@ -58,6 +58,15 @@ def test_messages_that_were_lost_have_no_force_and_those_of_a_gripper_are_no_los
     free.report.drop("q NaN, infinite or absent", 1000)
     said = verdict_of(free)
     assert said["level"] == "fair" and "of 3000 samples" in said["verdict"][0]
+
+
+def test_a_stand_behind_closed_brakes_is_no_loss(tmp_path, monkeypatch):
+    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
+    log = measured(through([POSE, POSE + 0.3], rest=4.0), noise=0.1)
+    log.effort[log.time < 3.5] = 0.0
+    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E)
+    assert verdict_of(result)["level"] == "good" and "contact" not in " ".join(verdict_of(result)["verdict"][1:])
+    assert any("for 3.5 s no drive carried the arm" in note for note in result.notes)
 
 
 def test_estimates_that_cannot_be_trusted_are_no_force(free):

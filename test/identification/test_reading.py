@@ -11,7 +11,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import _interval
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving
-from robot_dynamics_ros.identification.dataset.recording import folded
+from robot_dynamics_ros.identification.dataset.recording import folded, recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
@@ -71,3 +71,14 @@ def test_a_validation_bag_at_rest_is_skipped_with_a_note(tmp_path):
 def test_repeated_notes_are_one_line_with_a_count():
     notes = ["stamps are uneven (1.2 ms)", "stamps are uneven (0.9 ms)", "3 gaps", "stamps are uneven (2e-1 ms)"]
     assert folded(notes) == ["stamps are uneven (1.2 ms) (3 times)", "3 gaps"]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_rows_behind_closed_brakes_are_left_out(noise):
+    log = synthetic_log(UR5E, TRUTH, 1, 20.0)
+    braked = (log.time > 8) & (log.time < 14)
+    log.effort[braked] = noise * np.random.default_rng(0).normal(size=log.effort[braked].shape)
+    read = recording(log, "braked")
+    first, last = ((p.begin + p.t[0], p.begin + p.t[-1]) for p in read.pieces)
+    assert 7.5 < first[1] < 8 and 14 < last[0] < 14.5
+    assert read.counts["rows behind closed brakes"] == len(log) - read.samples

@@ -188,14 +188,14 @@ def _significance(robot: RobotFile, recordings: Sequence[Recording], found: dict
 
 def rare(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray) -> list[np.ndarray]:
     """How rare the torques of every piece are without contact (N,), as `significance`, where less than half of the
-    samples are in contact; 0 while the observer settles.
+    samples are in contact; 0 while the observer settles, without end where there is no force.
     """
     found = deviations(robot, recordings, elsewhere, robust)
     robot = robot.with_updates({"residuals": {"source": "found"} | found}, {"found": "the recordings"})
     values = []
     for piece in (piece for rec in recordings for piece in rec.pieces):
         own = np.concatenate([significance(robot, log) for log in replayed(robot, piece, STAGES)])
-        values.append(np.where(piece.t - piece.t[0] > SETTLING, np.nan_to_num(own), 0.0))
+        values.append(np.where(piece.t - piece.t[0] > SETTLING, np.nan_to_num(own, nan=np.inf), 0.0))
     return values
 
 

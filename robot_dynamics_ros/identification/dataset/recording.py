@@ -18,11 +18,14 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.clock import regular
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.interpolation import interpolated
+from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import SLOW
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
 MIN_SAMPLES = 200
 SHORTEST_GAP = 0.05  # s
+IDLE = 0.02  # share of the largest effort of all joints that drives without power show
+BRAKED = 0.3  # s within which brakes close, and drives take over again
 SPLIT = 0.7  # share of every recording used for identification when there is none for validation
 LATER = 0.2  # s between the two positions of a state, which show its velocity
 EVERY = 0.01, 0.05  # s between states of the identified, and of the held-out motion
@@ -109,7 +112,7 @@ def recording(log: Log, name: str) -> Recording:
     """Recording of a loaded log. Raises DataError when nothing usable is left."""
     counts: dict[str, int] = {}
     notes: list[str] = []
-    log = _without_spikes(_without_frozen(log, counts), counts)
+    log = _without_spikes(_with_power(_without_frozen(log, counts), counts), counts)
     pieces, arrived = [], bursts(log.time)
     for part in segments(log, _gap(log, bool(arrived))):
         if len(part) < MIN_SAMPLES // 4 or part.time[-1] < MIN_SEGMENT:
@@ -168,6 +171,22 @@ def _without_frozen(log: Log, counts: dict[str, int]) -> Log:
     if drop.any():
         counts["repeated rows"] = int(drop.sum())
     return log[~drop] if drop.any() else log
+
+
+def _with_power(log: Log, counts: dict[str, int]) -> Log:
+    """Rows but those in which no drive carries the arm for BRAKED: brakes hold it. So they do while the drives take
+    over, before and after.
+    """
+    size = np.linalg.norm(log.effort, axis=1)
+    idle = size < IDLE * np.quantile(size, 0.99)
+    drop, t = np.zeros(len(log), bool), log.time
+    for a, b in runs(idle):
+        if t[b - 1] - t[a] > BRAKED:
+            drop |= (t > t[a] - BRAKED) & (t < t[b - 1] + BRAKED)
+    if drop.all() or not drop.any():
+        return log
+    counts["rows behind closed brakes"] = int(drop.sum())
+    return log[~drop]
 
 
 def _without_spikes(log: Log, counts: dict[str, int]) -> Log:

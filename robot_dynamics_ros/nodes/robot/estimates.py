@@ -29,6 +29,7 @@ UNJUDGED = (
     f"nothing is published until effort is judged: by a rest of {REST_SAMPLES} samples, or by a motion in which it "
     "agrees with the robot file"
 )
+BRAKED = "no drive carries the arm: brakes are closed, or power is off; no force is published until it is carried again"
 
 
 class EffortWatch:
@@ -244,7 +245,8 @@ class Estimates(NodePart):
             found.append((WARN, UNJUDGED))
             self._node.get_logger().info(UNJUDGED, once=True)
         if counts[Status.unavailable]:
-            found.append((STALE, "a required signal is absent: is effort published?"))
+            braked = "force" in self.running and self.pipeline.stage("force").core.braked
+            found.append((WARN, BRAKED) if braked else (STALE, "a required signal is absent: is effort published?"))
         if counts[Status.fault]:
             found.append((ERROR, "a stage reports a fault"))
         paused, self._paused = self._paused, False  # messages refused or estimates withheld: no gap of the stream

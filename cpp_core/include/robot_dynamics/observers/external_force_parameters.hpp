@@ -62,6 +62,13 @@ inline std::array<double, max_joints> following(const ExternalForceParameters& p
   return gain;
 }
 
+// What friction holds at most, Nm: its level at breakaway, or its deviation where that is unknown.
+inline std::array<double, max_joints> friction_at_rest(const ExternalForceParameters& p) noexcept {
+  auto level = p.friction_level;
+  for (int i = 0; i < max_joints; ++i) level[i] = level[i] > 0.0 ? level[i] : p.friction_std[i];
+  return level;
+}
+
 struct ForceInput {  // (n); acceleration, friction and its std may be null or NaN = absent
   const double *q, *qd, *model_torque, *drive_torque, *qdd, *friction, *friction_std;
 };

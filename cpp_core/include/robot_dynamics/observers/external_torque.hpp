@@ -30,7 +30,7 @@ class ExternalTorque {
         dry_(chain.n, p.dry.data(), p.friction_level.data()),
         change_(chain.n, rest_of_lag(p).data(), following(p).data()),
         simoni_(chain.n, p.extra_torque_cutoff),
-        health_(chain.n, p.torque_bound.data()) {
+        health_(chain.n, p.torque_bound.data(), friction_at_rest(p).data()) {
     require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
     require_range("model_error", p.model_error, 0.0, 1.0);
   }

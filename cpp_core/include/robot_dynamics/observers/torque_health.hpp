@@ -1,5 +1,6 @@
 // Which joints' torque signals are valid: one that stays exactly constant while the joint moves, or leaves the
 // range of the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
+// Where no drive carries anything and gravity is more than friction can hold, brakes are closed and no signal is valid.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +17,24 @@ class TorqueHealth {
   static constexpr double stuck_time = 0.5;               // s of exactly equal torque while moving
   static constexpr double stuck_speed = speeds::sliding;  // rad/s that counts as moving
   static constexpr double hold_time = 0.5;                // s a joint stays isolated after the last fault
+  static constexpr double idle = 0.01 / 3;                // share of bound, 1 % of the limit: a drive without power
 
-  // bound (n) [Nm]: beyond it a torque is invalid.
-  TorqueHealth(int n, const double* bound) : n_(n) {
+  // bound (n) [Nm]: beyond it a torque is invalid; holds (n) [Nm]: what friction holds at most.
+  TorqueHealth(int n, const double* bound, const double* holds) : n_(n) {
     require_each("torque_bound", bound, n, 1e-6, 1e9);
     std::copy_n(bound, n, bound_.begin());
+    std::copy_n(holds, n, holds_.begin());
+  }
+
+  // True behind closed brakes. model (n) [Nm]: what the drives would have to carry.
+  bool braked(const double* tau, const double* qd, const double* model) const noexcept {
+    bool falls = false;
+    for (int i = 0; i < n_; ++i) {
+      const double noise = idle * bound_[i];
+      if (std::abs(tau[i]) > noise || std::abs(qd[i]) > speeds::sliding) return false;
+      falls = falls || std::abs(model[i]) > holds_[i] + noise;
+    }
+    return falls;
   }
 
   // True when the signal of every joint is valid.
@@ -47,7 +61,7 @@ class TorqueHealth {
 
  private:
   int n_;
-  std::array<double, max_joints> bound_{}, last_{}, stuck_{}, hold_{};
+  std::array<double, max_joints> bound_{}, holds_{}, last_{}, stuck_{}, hold_{};
   std::array<bool, max_joints> isolated_{};
 };
 

@@ -111,7 +111,7 @@ def identify_arm(
             payload = identify_payload(found, [read(found.robot, bag, options) for bag in carrying])
         progress("validating")
         result = summarise(found, robot)
-        result["files"] = write_outputs(found, out, [*bags, *validate])
+        result["files"] = write_outputs(found, out, [*bags, *validate], result["grade"])
         if payload is not None:
             result["payload"] = payload.to_dict()
             result["files"]["loaded_robot_file"] = _loaded(payload, carrying, out, result["files"]["robot_file"])

@@ -20,7 +20,7 @@ from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.capabilities import least_rate, missing_samples
-from robot_dynamics_ros.robot_file.gaps import identified
+from robot_dynamics_ros.robot_file.gaps import called_unusable, identified
 from robot_dynamics_ros.signals import Log, Sample, width
 
 # In order: each stage reads what the ones before it wrote, or what later ones wrote one sample ago (contact).
@@ -126,7 +126,7 @@ class Pipeline:
             [waits] * bool(late)
             + [note for stage in self.stages for note in getattr(stage, "notes", [])]
             + [f"no {name}: {why}" for name, why in self.left_out.items()]
-            + [self.sparse] * bool(self.sparse)
+            + [text for text in (self.sparse, called_unusable(self.robot)) if text]
         )
 
     @property

@@ -10,7 +10,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.effort.joint_state import TRAVEL
 from robot_dynamics_ros.estimators.reference import Comparison
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
-from robot_dynamics_ros.robot_file.gaps import identified
+from robot_dynamics_ros.robot_file.gaps import called_unusable, identified
 from robot_dynamics_ros.signals import WRENCH_AXES
 from robot_dynamics_ros.signals.speeds import SLIDING
 from robot_dynamics_ros.verdict import level_of, verdict, word, worst
@@ -114,7 +114,8 @@ def _elsewhere(summary: dict[str, Any]) -> str:
 
 def _doubts(result: Replay, summary: dict[str, Any]) -> list[str]:
     """Why the force may be none of contact."""
-    found, mass, most = list(result.doubts), result.robot.payload.mass, result.robot.limits.payload
+    mass, most = result.robot.payload.mass, result.robot.limits.payload
+    found = [text for text in (*result.doubts, called_unusable(result.robot)) if text]
     if most is not None and mass > most:
         found.append(f"The payload of {mass:g} kg is beyond limits.payload, {most:g} kg: check --payload.")
     if summary["contact_share"] > TOUCHING:

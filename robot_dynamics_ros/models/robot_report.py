@@ -14,6 +14,7 @@ from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, preslidi
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import Payload, RobotFile
+from robot_dynamics_ros.robot_file.gaps import called_unusable
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 
 POSES = 500  # random poses of every derived check, seeded
@@ -57,9 +58,14 @@ def report(robot: RobotFile) -> Report:
     """All derived checks of a robot file; checks whose numbers are unknown are left out."""
     result = Report(robot)
     checks = (_inertias, _masses, _mass_matrix, _reach, _gravity, _rotors, _friction, _level, _hysteresis)
-    for check in (*checks, _turns, _payload):
+    for check in (*checks, _turns, _payload, _judged):
         _run(check, result)
     return result
+
+
+def _judged(result: Report) -> Iterator[Finding]:
+    if text := called_unusable(result.robot):
+        yield Finding("warning", "provenance", text)
 
 
 def _run(check: Callable[[Report], Iterator[Finding]], result: Report) -> None:

@@ -274,6 +274,7 @@ class ProvenanceEntry(Block):
     command: Text = Field(description="the command that wrote the file")
     inputs: tuple[InputFile, ...] = Field(default=(), description="input files with their hashes")
     changed: tuple[Text, ...] = Field(default=(), description="fields that this run wrote")
+    verdict: str = Field(default="", description="good, fair or not usable, where the run judged the file")
 
 
 class RobotFields(Block):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from robot_dynamics_ros.robot_file import blocks as b
+from robot_dynamics_ros.verdict import GRADES
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file.schema import RobotFile
@@ -80,6 +81,14 @@ def _value(robot: RobotFile, field: str, value: Any) -> Iterator[str]:
 def identified(block: b.SourcedBlock | None) -> bool:
     """True when a block of a robot file is there and none of its numbers is an estimate."""
     return block is not None and not any(map(_is_estimate, block.source.values()))
+
+
+def called_unusable(robot: RobotFile) -> str:
+    """A sentence where the last run that judged the file called it not usable; else ""."""
+    judged = [entry for entry in robot.provenance if entry.verdict]
+    if not judged or judged[-1].verdict != GRADES["bad"]:
+        return ""
+    return f"The run that identified {robot.name} on {judged[-1].date[:10]} called the file not usable."
 
 
 def _is_estimate(key: str) -> bool:

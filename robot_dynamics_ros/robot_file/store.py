@@ -100,11 +100,12 @@ def save_robot(
     command: str | None = None,
     inputs: Sequence[str | Path] = (),
     changed: Sequence[str] = (),
+    verdict: str = "",
 ) -> RobotFile:
     """Write a robot file atomically (temporary file, fsync, rename) with one provenance entry more; returns it.
 
-    `command` defaults to the running command line; `inputs` are hashed. Raises ConfigError where nothing could be
-    written; the old file is then untouched.
+    `command` defaults to the running command line; `inputs` are hashed; verdict: on the file. Raises ConfigError where
+    nothing could be written; the old file is then untouched.
     """
     path = Path(path)
     argv = [Path(sys.argv[0]).name, *sys.argv[1:]]
@@ -115,6 +116,7 @@ def save_robot(
             command=printable(command if command is not None else shlex.join(argv)),
             inputs=files,
             changed=tuple(changed),
+            verdict=verdict,
         )
         saved = robot.model_copy(update={"provenance": (*robot.provenance, entry)})
         write_atomically(path, dump(saved))

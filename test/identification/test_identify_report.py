@@ -14,6 +14,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli import printed
 from robot_dynamics_ros.cli.printed import NOT_USABLE
 from robot_dynamics_ros.estimators.replay import replay
+from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.identification.reports import arm
 from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.robot_file import load_robot
@@ -51,8 +52,15 @@ def test_rejected_rows_are_counted_and_a_useless_model_is_exit_status_three(plai
     logs[0].effort[100:900:100] = 1e300
     logs[0].q[50:60, 2] = np.nan
     logs[1].effort[:] = 20 * np.random.default_rng(0).standard_normal(logs[1].effort.shape)
-    done, result, _ = invoke(logs, tmp_path)
+    done, result, bags = invoke(logs, tmp_path)
     assert done.exit_code == NOT_USABLE == 3, (done.output, done.exception)
+    said = "called the file not usable"
+    file = result["files"]["robot_file"]
+    checked, seen = robot_dynamics("check", file), replay([bags[0]], load_robot(file))
+    assert "Fair" in checked.output and said in " ".join(checked.output.split())
+    assert any(said in note for note in seen.notes)
+    verdict = judged(seen, seen.summary(), None, file)
+    assert verdict["level"] != "good" and any(said in text for text in verdict["verdict"])
     text = " ".join(done.output.split())
     assert result["grade"] == "not usable"
     assert text.count("dropped") == 1 and "0: dropped 10 q NaN, infinite or absent, 8 effort beyond 100000" in text

@@ -116,8 +116,8 @@ def bag_files(bags: Sequence[str | Path]) -> list[Path]:
     return [file for files in found for file in files]
 
 
-def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) -> dict[str, str]:
-    """robot.yaml and robot.urdf in `out`; returns what was written.
+def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path], verdict: str = "") -> dict[str, str]:
+    """robot.yaml, with the verdict on it, and robot.urdf in `out`; returns what was written.
 
     Raises ConfigError or DataError when it cannot be.
     """
@@ -132,6 +132,6 @@ def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) 
     path, urdf = out / f"{name}.yaml", out / f"{name}.urdf"
     changed = ["links", "friction", *(["hysteresis"] if robot.hysteresis is not None else []), "drives"]
     changed += ["payload"] if found.robot.payload.mass > 0 else []
-    saved = save_robot(robot, path, inputs=bag_files(bags), changed=changed)
+    saved = save_robot(robot, path, inputs=bag_files(bags), changed=changed, verdict=verdict)
     write_urdf(saved, urdf)
     return {"robot_file": str(path), "urdf": str(urdf)}

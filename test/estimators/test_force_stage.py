@@ -60,6 +60,20 @@ def test_free_motion_with_noise_is_no_contact():
     assert not log.contact.any() and not log.payload_or_bias.any()
 
 
+def test_an_effort_that_jumps_for_a_sample_is_no_contact_and_one_that_stays_is():
+    log = measured(moving(seconds=4), noise=0.1)
+    clean = measured(moving(seconds=4), noise=0.1)
+    estimated(clean)
+    rows = np.arange(300, 1500, 50)
+    log.effort[rows, rows // 50 % 6] += 60.0
+    log.effort[1700:] += 60.0 * np.eye(6)[2]
+    estimated(log)
+    before = slice(0, 1700)
+    assert not log.contact[before].any() and log.contact[1720:, -1].all()
+    off = np.abs(log.external_joint_torque - clean.external_joint_torque)[before]
+    assert (off < 0.2 * clean.external_joint_torque_std[before]).all()
+
+
 def test_contact_threshold_follows_the_uncertainty():
     """The same small push is seen when friction is known well, not when it is not."""
     small = during(2.0, 4.0, 6.0, [0.0, 0.0, 25.0, 0, 0, 0])

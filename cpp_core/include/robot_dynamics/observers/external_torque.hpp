@@ -38,7 +38,9 @@ class ExternalTorque {
   // False: a joint is isolated.
   bool step(double dt, const ForceInput& in, const double* friction, const double* friction_std,
             const ViscousDrift& drift) noexcept {
-    const bool healthy = health_.step(dt, in.drive_torque, in.qd);
+    Joints left{};
+    for (int i = 0; i < n_; ++i) left[i] = in.drive_torque[i] - in.model_torque[i] - friction[i];
+    const bool healthy = health_.step(dt, in.drive_torque, in.qd, left.data());
     observe(dt, in, friction);
     for (int i = 0; i < n_; ++i) {
       const double model = p_.model_error * in.model_torque[i];
@@ -97,8 +99,9 @@ class ExternalTorque {
     for (int i = 0; i < n_; ++i) balance[i] = in.drive_torque[i] - in.model_torque[i];
     dry_.step(dt, in.qd, friction, balance.data());
     for (int i = 0; i < n_; ++i) {  // r of an isolated joint stays as it is, of a stuck one as far as it can
-      const double r = health_.isolated(i) ? r_[i] : dry_.kept(i, r_[i]);
-      tau[i] = health_.isolated(i) || dry_.stuck(i) ? in.model_torque[i] + friction[i] + r : in.drive_torque[i];
+      const bool unknown = health_.isolated(i) || health_.jumped(i);
+      const double r = unknown ? r_[i] : dry_.kept(i, r_[i]);
+      tau[i] = unknown || dry_.stuck(i) ? in.model_torque[i] + friction[i] + r : in.drive_torque[i];
       clean[i] = tau[i] - friction[i];
     }
     if (p_.method == ForceMethod::simoni)

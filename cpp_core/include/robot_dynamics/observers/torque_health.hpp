@@ -1,5 +1,6 @@
 // Which joints' torque signals are valid: one that stays exactly constant while the joint moves, or leaves the
 // range of the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
+// One that jumps for one or two samples is left out there: a reading error, while a collision lasts longer.
 // Where no drive carries anything and gravity is more than friction can hold, brakes are closed and no signal is valid.
 #pragma once
 
@@ -17,6 +18,8 @@ class TorqueHealth {
   static constexpr double stuck_time = 0.5;               // s of exactly equal torque while moving
   static constexpr double stuck_speed = speeds::sliding;  // rad/s that counts as moving
   static constexpr double hold_time = 0.5;                // s a joint stays isolated after the last fault
+  static constexpr double jump = 0.1 / 3;                 // share of bound, 10 % of the limit, within one sample
+  static constexpr int spike = 2;                         // samples: interpolation spreads one over two
   static constexpr double idle = 0.01 / 3;                // share of bound, 1 % of the limit: a drive without power
 
   // bound (n) [Nm]: beyond it a torque is invalid; holds (n) [Nm]: what friction holds at most.
@@ -37,8 +40,8 @@ class TorqueHealth {
     return falls;
   }
 
-  // True when the signal of every joint is valid.
-  bool step(double dt, const double* tau, const double* qd) noexcept {
+  // True when the signal of every joint is valid. left (n) [Nm]: what model and friction leave of tau.
+  bool step(double dt, const double* tau, const double* qd, const double* left) noexcept {
     bool good = true;
     for (int i = 0; i < n_; ++i) {
       const bool still = tau[i] == last_[i] && std::abs(qd[i]) > stuck_speed;
@@ -47,13 +50,18 @@ class TorqueHealth {
       hold_[i] = bad ? hold_time : std::max(hold_[i] - dt, 0.0);
       isolated_[i] = bad || hold_[i] > 0.0;
       last_[i] = tau[i];
+      jumped_[i] = jumped_[i] < spike && std::abs(left[i] - left_[i]) > jump * bound_[i] ? jumped_[i] + 1 : 0;
+      if (jumped_[i] == 0) left_[i] = left[i];
       good = good && !isolated_[i];
     }
     return good;
   }
   bool isolated(int i) const noexcept { return isolated_[i]; }
+  bool jumped(int i) const noexcept { return jumped_[i] > 0; }  // at the last sample
   void reset() noexcept {
     last_.fill(std::nan(""));
+    left_.fill(std::nan(""));
+    jumped_.fill(0);
     stuck_.fill(0.0);
     hold_.fill(0.0);
     isolated_.fill(false);
@@ -61,7 +69,8 @@ class TorqueHealth {
 
  private:
   int n_;
-  std::array<double, max_joints> bound_{}, holds_{}, last_{}, stuck_{}, hold_{};
+  std::array<double, max_joints> bound_{}, holds_{}, last_{}, left_{}, stuck_{}, hold_{};
+  std::array<int, max_joints> jumped_{};
   std::array<bool, max_joints> isolated_{};
 };
 

@@ -652,7 +652,7 @@ class MotionState:
         """RowStep over N records: arrays as of step(), (N, ...) each."""
     def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        step(stamp_ns, q, qd, effort, qd_out, qdd, model_torque, drive_torque). One sample: q, qd, effort (n,) or None; writes velocity, acceleration [rad/s, rad/s2], model torque and drive torque [Nm]
+        step(stamp_ns, q, qd, effort, payload, qd_out, qdd, model_torque, drive_torque). One sample: q, qd, effort (n,), payload (4,): m, x, y, z, or None; writes velocity, acceleration [rad/s, rad/s2], model torque and drive torque [Nm]
         (n,). Returns a Status.
         """
     @property
@@ -712,7 +712,7 @@ class ExternalForce:
         """RowStep over N records: arrays as of step(), (N, ...) each."""
     def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std, torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load, framed_wrench, framed_wrench_std). One sample: seven inputs (n,) or None, ten outputs written in place. Returns a Status.
+        step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std, payload, torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load, framed_wrench, framed_wrench_std). One sample: seven inputs (n,) and payload (4,) or None, ten outputs written in place. Returns a Status.
         """
     def tare(self) -> TareResult:
         """Take the present external torque as bias; says why it was refused."""

@@ -16,7 +16,7 @@ from robot_dynamics_ros.estimators.core_file import STAGES
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.robot_report import refuse_implausible
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.signals import Sample, width
 
 Numbers = Sequence[float] | np.ndarray
 LAST_STAMP = 9e9  # s: stamps are nanoseconds in 64 bits
@@ -63,10 +63,13 @@ class LiveForce:
         effort: Numbers | None = None,
         *,
         temperature: Numbers | None = None,
+        payload: Numbers | None = None,
         stamp: float | None = None,
     ) -> Contact:
         """One cycle. q (n,) [rad]; qd (n,) [rad/s], None: differentiated; effort (n,) in the unit that the robot file
-        declares, Nm or A (current); temperature (n,) [deg C]; stamp [s], increasing, None: the time of this call.
+        declares, Nm or A (current); temperature (n,) [deg C]; payload (4,): mass [kg] and centre [m], in the
+        last link's frame, of what the arm carries beside the payload of its file; stamp [s], increasing, None: the time
+        of this call.
 
         Raises DataError for an array of another length and a stamp that is no time; numbers that are not finite give an
         estimate of NaN.
@@ -76,7 +79,7 @@ class LiveForce:
         sample = self._sample
         sample.clear()
         sample.stamp_ns = time.monotonic_ns() if stamp is None else round(1e9 * stamp)
-        given = {"q": q, "qd": qd, "effort": effort, "temperature": temperature}
+        given = {"q": q, "qd": qd, "effort": effort, "temperature": temperature, "payload": payload}
         for name, values in given.items():
             if values is not None:
                 setattr(sample, name, self._checked(name, values))
@@ -93,8 +96,9 @@ class LiveForce:
 
     def _checked(self, name: str, values: Numbers) -> np.ndarray:
         array = np.asarray(values, dtype=float)
-        if array.shape != (self.robot.n_joints,):
-            raise DataError(f"{name} has shape {array.shape}, expected ({self.robot.n_joints},): {self.robot.name}")
+        expected = (width(name, self.robot.n_joints),)
+        if array.shape != expected:
+            raise DataError(f"{name} has shape {array.shape}, expected {expected}: {self.robot.name}")
         return array
 
     def tare(self) -> str:

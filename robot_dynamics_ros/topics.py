@@ -15,10 +15,12 @@ JOINT_STATE = "sensor_msgs/msg/JointState"
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
 TEMPERATURE = "sensor_msgs/msg/Temperature"
+INERTIA = "geometry_msgs/msg/InertiaStamped"
 BOOL = "std_msgs/msg/Bool"
 ARRAY = "std_msgs/msg/Float64MultiArray"  # without a stamp; the label of its one dimension names the entries
 PREFIX = "robot_dynamics"  # default name above the topics of estimates and commands
 MAIN = "joint_states"  # the topic whose stamp makes a sample; the others complete it
+PAYLOAD = "payload"  # from whoever picks up and puts down, at every change
 
 
 class Topic(NamedTuple):
@@ -45,6 +47,7 @@ TOPICS: dict[str, Topic] = {
         Topic("motor_states", JOINT_STATE, {"position": "theta", "velocity": "omega", "effort": "motor_torque"}),
         Topic("motor_currents", JOINT_STATE, {"effort": "current"}),
         Topic("joint_temperatures", TEMPERATURE, {"temperature": "temperature"}, per_joint=True),
+        Topic(PAYLOAD, INERTIA, {"inertia": "payload"}),
         Topic(
             "desired_state",
             TRAJECTORY,
@@ -81,7 +84,7 @@ TOPICS: dict[str, Topic] = {
     )
 }
 FRAMED = ("external_wrench", "external_wrench_std")  # in the frame of `frame_id`; all others in the base frame
-INPUT_TOPICS = (MAIN, "motor_states", "motor_currents", "joint_temperatures", "desired_state")
+INPUT_TOPICS = (MAIN, "motor_states", "motor_currents", "joint_temperatures", PAYLOAD, "desired_state")
 DRIVER_TOPICS = {  # besides joint_states: topic -> the capability of a driver that fills it
     "motor_states": "rotor",
     "motor_currents": "current",

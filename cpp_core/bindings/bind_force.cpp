@@ -24,13 +24,14 @@ ExternalForce make(const Chain& chain, const py::kwargs& given) {
 }
 
 constexpr auto out = Column::Use::write;
-constexpr std::array<Column, 17> columns{{{"q"},
+constexpr std::array<Column, 18> columns{{{"q"},
                                           {"qd"},
                                           {"model_torque"},
                                           {"drive_torque"},
                                           {"qdd"},
                                           {"friction"},
                                           {"friction_std"},
+                                          {"payload", Column::Use::read, 0, 4},
                                           {"torque", out},
                                           {"torque_std", out},
                                           {"wrench", out, 0, 6},
@@ -154,10 +155,11 @@ void bind(py::module_& m) {
             return isolated;
           },
           "True for each joint (n,) whose sensor is not trusted.");
-  def_stage(c, columns, "One sample: seven inputs (n,) or None, ten outputs written in place. Returns a Status.",
+  def_stage(c, columns,
+            "One sample: seven inputs (n,) and payload (4,) or None, ten outputs written in place. Returns a Status.",
             [](ExternalForce& s, std::int64_t stamp, const auto& x) {
-              return s.step(stamp, {x[0], x[1], x[2], x[3], x[4], x[5], x[6]},
-                            {x[7], x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15], x[16]});
+              return s.step(stamp, {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]},
+                            {x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15], x[16], x[17]});
             });
   m.def("contact_force_text", &parameter_text, py::arg("joint_names"), py::arg("motion"), py::arg("temperature"),
         py::arg("motor_side"), py::arg("friction"), py::arg("force"), py::arg("alignment") = py::none(),

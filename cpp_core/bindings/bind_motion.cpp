@@ -29,8 +29,14 @@ SignalAlignment make_alignment(int joints, const py::kwargs& given) {
 }
 
 constexpr auto out = Column::Use::write, both = Column::Use::update;
-constexpr std::array<Column, 7> motion_columns{
-    {{"q"}, {"qd"}, {"effort"}, {"qd_out", out}, {"qdd", out}, {"model_torque", out}, {"drive_torque", out}}};
+constexpr std::array<Column, 8> motion_columns{{{"q"},
+                                                {"qd"},
+                                                {"effort"},
+                                                {"payload", Column::Use::read, 0, 4},
+                                                {"qd_out", out},
+                                                {"qdd", out},
+                                                {"model_torque", out},
+                                                {"drive_torque", out}}};
 constexpr std::array<Column, 5> aligned_columns{
     {{"q", both}, {"theta", both}, {"qd", both}, {"effort", both}, {"current", both}}};
 
@@ -49,11 +55,12 @@ void bind(py::module_& m) {
       .def_property_readonly(
           "frozen", [](const MotionState& s) { return s.frozen(); }, "True when positions repeat without change.");
   def_stage(motion, motion_columns,
-            "One sample: q, qd, effort (n,) or None; writes velocity, acceleration [rad/s, rad/s2], model torque and "
+            "One sample: q, qd, effort (n,), payload (4,): m, x, y, z, or None; writes velocity, acceleration [rad/s, "
+            "rad/s2], model torque and "
             "drive torque [Nm]\n"
             "(n,). Returns a Status.",
             [](MotionState& s, std::int64_t stamp, const auto& x) {
-              return s.step(stamp, {x[0], x[1], x[2]}, {x[3], x[4], x[5], x[6]});
+              return s.step(stamp, {x[0], x[1], x[2], x[3]}, {x[4], x[5], x[6], x[7]});
             });
   py::class_<SignalAlignment> alignment(
       m, "SignalAlignment", "Signals of one instant from signals with delays [s], velocity gain and bias [rad/s].");

@@ -37,11 +37,11 @@ int replay(const char* path) {
   ContactForceEstimator estimator(read_contact_force_parameters(path));
   const int n = estimator.joints();
   std::int64_t stamp;
-  std::vector<double> row(static_cast<std::size_t>(4 * n));
+  std::vector<double> row(static_cast<std::size_t>(4 * n + 4));
   while (std::fread(&stamp, sizeof stamp, 1, stdin) == 1 &&
          std::fread(row.data(), sizeof(double), row.size(), stdin) == row.size()) {
     const double* x = row.data();
-    const Status status = estimator.update(stamp, x, x + n, x + 2 * n, x + 3 * n);
+    const Status status = estimator.update(stamp, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n);
     put_estimate(status, estimator.estimate(), n);
   }
   return 0;

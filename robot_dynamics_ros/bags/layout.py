@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH
+from robot_dynamics_ros.topics import ARRAY, INERTIA, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH
 
 MAX_NAMES = 256  # joints in one message; more is not a robot
 AT_ONCE = 8192  # messages whose bytes are copied together: they stay in cache
@@ -137,6 +137,12 @@ def _temperature(c: Cursor) -> None:
     c.number("variance", "f8")
 
 
+def _inertia(c: Cursor) -> None:
+    c.header()
+    c.number("inertia", "f8", 4)  # mass and centre; not its moments of inertia
+    c.number("moments", "f8", 6)
+
+
 def _array(c: Cursor) -> None:
     for _ in range(c.length()):
         c.layout.names = tuple(c.string().split(","))
@@ -151,6 +157,7 @@ PARSERS: dict[str, Callable[[Cursor], None]] = {
     TRAJECTORY: _trajectory,
     WRENCH: _wrench,
     TEMPERATURE: _temperature,
+    INERTIA: _inertia,
     ARRAY: _array,
 }
 

@@ -19,9 +19,9 @@ from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns
 from robot_dynamics_ros.signals.table import shown
-from robot_dynamics_ros.topics import ARRAY, BOOL, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
+from robot_dynamics_ros.topics import ARRAY, BOOL, INERTIA, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
 
-TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, ARRAY, BOOL)
+TYPES = (JOINT_STATE, TEMPERATURE, INERTIA, TRAJECTORY, WRENCH, ARRAY, BOOL)
 STAMPS = ("auto", "header", "receive")
 Aliases = Mapping[str, str] | None  # other name of a joint -> its name
 

@@ -11,7 +11,7 @@ from robot_dynamics_ros.bags.layout import Group
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns
-from robot_dynamics_ros.topics import ARRAY, MAIN, PREFIX, TOPICS, Topic, of_joint
+from robot_dynamics_ros.topics import ARRAY, INERTIA, MAIN, PREFIX, TOPICS, Topic, of_joint
 
 MAX_AGE = 5  # periods of the side topic that one of its messages stays valid
 
@@ -63,15 +63,17 @@ class _SideTopics:
         return self.topics[others.pop() + name] if len(others) == 1 else None
 
     def _held(self, group: Group, raw: RawTopic) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the log with a valid side message, and the index of that message."""
-        use_header = self.use_header and raw.type != ARRAY
+        """Rows of the log with a valid side message, and the index of that message. A payload counts from its arrival,
+        as live, until the next one.
+        """
+        use_header = self.use_header and raw.type not in (ARRAY, INERTIA)
         stamp = group.stamp_ns if use_header else raw.stamps()[group.rows]
         order = np.argsort(stamp, kind="stable")
         at = np.searchsorted(stamp[order], self.log.stamp_ns, side="right") - 1
         index = order[np.maximum(at, 0)]
         period = np.median(np.diff(stamp[order])) if len(stamp) > 1 else np.inf
         age = self.log.stamp_ns - stamp[index]
-        valid = (at >= 0) & (age <= max(MAX_AGE * period, 1))
+        valid = (at >= 0) & ((raw.type == INERTIA) | (age <= max(MAX_AGE * period, 1)))
         return np.flatnonzero(valid), index[valid]
 
     def _columns(self, group: Group, signal: str) -> list[int] | slice:
@@ -87,7 +89,7 @@ class _SideTopics:
                 columns = self._columns(group, signal)
             except DataError:
                 return  # other joints
-            if values.shape[1] in (len(group.names), 6) and len(rows):
+            if values.shape[1] in (len(group.names), 4, 6) and len(rows):
                 self.log.allocate(signal)[rows] = values[index][:, columns]
 
     def _add_per_joint(self, topic: Topic) -> None:

@@ -17,6 +17,7 @@ from robot_dynamics_ros.topics import (
     ARRAY,
     BOOL,
     FRAMED,
+    INERTIA,
     JOINT_STATE,
     PREFIX,
     TEMPERATURE,
@@ -75,8 +76,11 @@ def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str, wrench_frame
             continue
         if topic.per_joint:
             yield from _per_joint(log, topic, _thinned(log, present), frame_id)
-        else:
-            yield _stream(log, topic, np.flatnonzero(present), wrench_frame_id if name in FRAMED else frame_id)
+            continue
+        if topic.type == INERTIA:  # at every change
+            before = np.vstack([np.full((1, 4), np.nan), log.payload[:-1]])
+            present &= (log.payload != before).any(axis=1)
+        yield _stream(log, topic, np.flatnonzero(present), wrench_frame_id if name in FRAMED else frame_id)
     if wanted is None and log.has("contact") and not np.isnan(log.contact).all():
         yield _any_contact(log)
 
@@ -167,6 +171,12 @@ def _wrench(types: Types, frame_id: str, joints: list[str], present: set[str]) -
     return types[WRENCH](_header(types, frame_id), types["geometry_msgs/msg/Wrench"](zero(), zero()))
 
 
+def _inertia(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
+    centre = types["geometry_msgs/msg/Vector3"](0.0, 0.0, 0.0)
+    inertia = types["geometry_msgs/msg/Inertia"](0.0, centre, *[0.0] * 6)
+    return types[INERTIA](_header(types, frame_id), inertia)
+
+
 def _temperature(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
     return types[TEMPERATURE](_header(types, frame_id), 0.0, 0.0)
 
@@ -182,6 +192,7 @@ _TEMPLATES: dict[str, Callable[..., Any]] = {
     TRAJECTORY: _trajectory,
     WRENCH: _wrench,
     TEMPERATURE: _temperature,
+    INERTIA: _inertia,
     ARRAY: _array,
 }
 

@@ -45,7 +45,7 @@ class ForceStage(Stage):
 
     name = "force"
     reads = ("q", "qd", "model_torque", "drive_torque")
-    optional = ("qdd", "friction_torque", "friction_std")
+    optional = ("qdd", "friction_torque", "friction_std", "payload")
     writes = (
         "external_joint_torque",
         "external_joint_torque_std",

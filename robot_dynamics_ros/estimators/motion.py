@@ -45,7 +45,7 @@ class MotionStage(Stage):
 
     name = "motion"
     reads = ("q",)
-    optional = ("qd", "effort", "current")
+    optional = ("qd", "effort", "current", "payload")
     writes = ("qdd", "drive_torque", "model_torque")
     parameters = (
         Parameter(
@@ -85,7 +85,8 @@ class MotionStage(Stage):
             effort_lacks_gravity=not included,
         )
         self.notes = notes
-        self.arguments = attrgetter("q", "qd", p["torque_source"], "qd", "qdd", "model_torque", "drive_torque")
+        read = ("q", "qd", p["torque_source"], "payload")
+        self.arguments = attrgetter(*read, "qd", "qdd", "model_torque", "drive_torque")
 
     def rows(self, log: Log) -> _core.RowStep:
         """As Stage.rows; a velocity that is not reported is filled by differentiation."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robot_dynamics_ros.topics import TOPICS, below
+from robot_dynamics_ros.topics import INERTIA, PAYLOAD, TOPICS, below
 
 # topics the viewer shows
 VIEWED = (
@@ -75,6 +75,12 @@ EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
     ),
     "estimator_node": (
+        (
+            PAYLOAD,
+            INERTIA,
+            "subscribed: mass and centre, in the last link's frame, of what the arm carries beside the payload of the "
+            "robot file, at every change",
+        ),
         (
             "<prefix>/contact",
             "std_msgs/msg/Bool",

@@ -16,7 +16,7 @@ class Signal(NamedTuple):
     """One signal: its name, how wide a record of it is, its unit and what it means."""
 
     name: str
-    width: str  # "joints" (n), "contacts" or "totals" (n + 1), "wrench" (6) or "scalar" (1)
+    width: str  # "joints" (n), "contacts" or "totals" (n + 1), "wrench" (6), "load" (4) or "scalar" (1)
     unit: str
     meaning: str
 
@@ -36,6 +36,7 @@ SIGNALS: dict[str, Signal] = {
         Signal(
             "measured_wrench", "wrench", "N, Nm", "wrench of a force sensor, environment on robot at the TCP, base axes"
         ),
+        Signal("payload", "load", "kg, m", "what the arm carries beside the payload of the robot file, and its centre"),
         # the controller's own estimates, environment on robot
         Signal(
             "vendor_external_joint_torque",
@@ -85,12 +86,13 @@ ESTIMATED = tuple(SIGNALS)[tuple(SIGNALS).index("qdd") :]  # written by stages, 
 
 def width(name: str, n_joints: int) -> int:
     """Numbers in one record of a signal for a robot of `n_joints` joints."""
-    widths = {"joints": n_joints, "contacts": n_joints + 1, "totals": n_joints + 1, "wrench": 6, "scalar": 1}
+    widths = {"joints": n_joints, "contacts": n_joints + 1, "totals": n_joints + 1, "wrench": 6, "load": 4, "scalar": 1}
     return widths[SIGNALS[name].width]
 
 
 WRENCH_AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")  # entries of a wrench, force and moment
 WRENCH_UNITS = ("N", "N", "N", "Nm", "Nm", "Nm")
+LOAD = ("m", "x", "y", "z")  # entries of a payload, the centre in the frame of the last link
 TCP = "tcp"  # name of the entry after the joints in `contact`
 TOTAL = "total"  # name of the entry after the joints in powers and energies
 
@@ -98,8 +100,8 @@ TOTAL = "total"  # name of the entry after the joints in powers and energies
 def entries(name: str, joint_names: Sequence[str]) -> tuple[str, ...]:
     """Names of the numbers of a signal: axes of a wrench, "" of a scalar, or the joints, then `tcp` or `total`."""
     joints = tuple(joint_names)
-    kinds = {"contacts": (*joints, TCP), "totals": (*joints, TOTAL), "wrench": WRENCH_AXES, "scalar": ("",)}
-    return kinds.get(SIGNALS[name].width, joints)
+    kinds = {"contacts": (*joints, TCP), "totals": (*joints, TOTAL), "wrench": WRENCH_AXES, "load": LOAD}
+    return (kinds | {"scalar": ("",)}).get(SIGNALS[name].width, joints)
 
 
 def shown(names: Sequence[str], most: int = 20) -> str:

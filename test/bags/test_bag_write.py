@@ -31,6 +31,17 @@ def test_round_trip_is_exact(tmp_path):
         np.testing.assert_array_equal(again.get(name), log.get(name), err_msg=name)
 
 
+def test_a_payload_is_written_at_its_changes_and_lasts(tmp_path):
+    log = full_log()
+    log.payload = np.full((len(log), 4), np.nan)
+    log.payload[100:] = 1.5, 0.0, 0.01, 0.06
+    log.payload[200:] = 0.0
+    again, _ = load_bag(bag := write_bag(log, tmp_path / "x"))
+    np.testing.assert_array_equal(again.payload, log.payload)
+    with AnyReader([bag]) as reader:
+        assert [c.msgcount for c in reader.connections if c.topic == "/payload"] == [2]
+
+
 @pytest.mark.parametrize("names", [NAMES, ("Wrist 1", "joint-2")])
 def test_temperatures_are_thinned_and_held(tmp_path, names):
     log = full_log()

@@ -94,6 +94,8 @@ def recording():
     log.qd[530:540] = np.nan
     log.temperature = np.full_like(log.q, 31.0)
     log.temperature[700:1000] = np.nan
+    log.allocate("payload")[1000:1500] = 1.0, 0.0, 0.01, 0.05
+    log.payload[1500:] = 0.0
     return log
 
 
@@ -110,10 +112,10 @@ def seven_joints(robot):
 def estimates(program, path, log):
     """(status (N,), outputs (N, width)) of contact_force_replay."""
     n = len(log.joint_names)
-    record = np.dtype([("stamp", "<i8"), ("values", "<f8", 4 * n)])
+    record = np.dtype([("stamp", "<i8"), ("values", "<f8", 4 * n + 4)])
     samples = np.zeros(len(log), record)
     samples["stamp"] = log.stamp_ns
-    samples["values"] = np.hstack([log.q, log.qd, log.effort, log.temperature])
+    samples["values"] = np.hstack([log.q, log.qd, log.effort, log.temperature, log.payload])
     done = subprocess.run([program, path], input=samples.tobytes(), capture_output=True)
     assert done.returncode == 0, done.stderr
     rows = np.frombuffer(done.stdout, [("status", "<i8"), ("values", "<f8", 3 * n + n + 1 + 26 + 8 * n)])

@@ -25,7 +25,7 @@ def test_one_to_sixteen_joints(n):
     g = chain.model().gravity(q)
     out = [np.zeros(k) for k in (n, n, 6, 6, 1, n + 1, 1, n, 6, 6)]
     for k in range(1000):
-        status = force.step(k * 2_000_000, q, zero, g, g - J.T @ push, zero, zero, zero, *out)
+        status = force.step(k * 2_000_000, q, zero, g, g - J.T @ push, zero, zero, zero, None, *out)
     np.testing.assert_allclose(out[0], J.T @ push, atol=1e-3 * np.abs(J).max() * 30)
     assert np.isfinite(np.concatenate(out)).all()
     if n < 6:

@@ -46,6 +46,30 @@ def test_wrong_payload_is_no_contact_and_is_taken_off(mass):
     assert f"{force.core.payload_error[0]:+.2f}" in force.payload_message()
 
 
+def named(log, mass, rows=slice(None)):
+    log.allocate("payload")[:] = 0.0
+    log.payload[rows] = mass, *COM
+    return log
+
+
+def test_a_payload_that_is_named_is_that_of_the_robot_file():
+    inside, outside = carrying(3.0), named(carrying(3.0), 3.0)
+    Pipeline(UR5E.with_updates({"payload.mass": 3.0, "payload.com": list(COM)}, {"test": "test"})).run(inside)
+    Pipeline(UR5E).run(outside)
+    for name in ("model_torque", "friction_torque", "external_wrench", "external_wrench_std"):
+        np.testing.assert_allclose(getattr(outside, name), getattr(inside, name), rtol=0, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_part_that_is_named_when_it_is_picked_up_and_put_down_is_no_contact(known):
+    motion = through([*ORIENTATIONS, *ORIENTATIONS[::-1]])
+    time = np.arange(len(motion[0])) / 500
+    when = (time % 10 > 4) & (time % 10 < 8)
+    log = loaded(motion, 2.0, when)
+    Pipeline(UR5E).run(named(log, 2.0 * known, when))
+    assert log.contact[:, -1].any() != known and not (known and log.payload_or_bias.any())
+
+
 def later(log, before):
     log.stamp_ns = log.stamp_ns + before.stamp_ns[-1] + 2_000_000
     return log

@@ -73,6 +73,13 @@ def test_repeated_notes_are_one_line_with_a_count():
     assert folded(notes) == ["stamps are uneven (1.2 ms) (3 times)", "3 gaps"]
 
 
+def test_rows_with_a_payload_are_left_out():
+    log = synthetic_log(UR5E, TRUTH, 1, 20.0)
+    log.allocate("payload")[log.time > 12] = 1.0, 0.0, 0.0, 0.1
+    read = recording(log, "loaded")
+    assert read.duration < 12.01 and read.counts["rows with a payload"] == len(log) - read.samples
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.05])
 def test_rows_behind_closed_brakes_are_left_out(noise):
     log = synthetic_log(UR5E, TRUTH, 1, 20.0)

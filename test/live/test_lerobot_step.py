@@ -64,7 +64,7 @@ def test_it_adds_what_the_live_estimate_is_and_keeps_the_rest():
 
 def test_a_bad_reading_repeats_the_last_estimate_and_a_reset_forgets_it():
     step, held = ExternalWrenchStep("ur5e"), [f"external_wrench.{a}" for a in ("fx", "fy", "fz")]
-    given = {f"{j}.current": 0.0 for j in ROBOT.joint_names}
+    given = {f"{j}.current": 1.0 for j in ROBOT.joint_names}
     for k in range(10):
         good = step.observation(position() | given, stamp=k / 100)
     bad = step.observation(position() | given | {"elbow_joint.pos": np.nan}, stamp=0.1)

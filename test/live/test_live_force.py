@@ -32,10 +32,12 @@ def pushed(robot, rate, seconds=3.0):
 def test_it_is_the_pipeline_bit_for_bit(robot):
     q, effort = pushed(robot, 100)
     stamps = 1_000_000_000 + np.arange(len(q)) * 10_000_000
-    log = Log(robot.joint_names, stamps, {"q": q, "qd": 0 * q, "effort": effort})
+    load = np.repeat([[0.0] * 4, [1.0, 0.0, 0.0, 0.05]], len(q) // 2, axis=0)
+    log = Log(robot.joint_names, stamps, {"q": q, "qd": 0 * q, "effort": effort, "payload": load})
     Pipeline(robot, stages=STAGES).run(log)
     live = LiveForce(robot)
-    found = [live.update(a, 0 * a, b, stamp=1.0 + 0.01 * k) for k, (a, b) in enumerate(zip(q, effort, strict=True))]
+    rows = enumerate(zip(q, effort, load, strict=True))
+    found = [live.update(a, 0 * a, b, payload=c, stamp=1.0 + 0.01 * k) for k, (a, b, c) in rows]
     assert np.array_equal([e.wrench for e in found], log.external_wrench, equal_nan=True)
     assert np.array_equal([e.wrench_std for e in found], log.external_wrench_std, equal_nan=True)
     assert np.array_equal([e.contact for e in found], (log.contact == 1.0).any(axis=1))
@@ -53,9 +55,9 @@ def test_a_push_is_found_at_the_rate_of_a_servo_bus_without_velocities(robot, ra
 def test_numbers_that_are_absent_give_no_estimate_and_the_next_cycle_goes_on(robot):
     live, nan = LiveForce(robot), [np.nan] * 6
     assert live.update(POSE).status == Status.unavailable
-    first = live.update(POSE, effort=[0.0] * 6, stamp=1e9)
-    bad = live.update(nan, effort=[0.0] * 6, stamp=1e9 + 0.01)
-    good = live.update(POSE, effort=[0.0] * 6, stamp=1e9 + 0.02)
+    first = live.update(POSE, effort=[5.0] * 6, stamp=1e9)
+    bad = live.update(nan, effort=[5.0] * 6, stamp=1e9 + 0.01)
+    good = live.update(POSE, effort=[5.0] * 6, stamp=1e9 + 0.02)
     assert np.isnan(bad.wrench).all() and not bad.contact
     assert np.isfinite(good.wrench).all() and np.isfinite(first.wrench).all()
 
@@ -68,10 +70,10 @@ def test_an_array_of_another_arm_is_refused_by_name(robot):
 @pytest.mark.parametrize("stamp", [float("nan"), float("inf"), -1e300, 1e10])
 def test_a_stamp_that_is_no_time_is_refused_by_name_and_the_next_cycle_goes_on(robot, stamp):
     live = LiveForce(robot)
-    live.update(POSE, effort=[0.0] * 6, stamp=1.0)
+    live.update(POSE, effort=[5.0] * 6, stamp=1.0)
     with pytest.raises(DataError, match="stamp = .* is no time in seconds"):
-        live.update(POSE, effort=[0.0] * 6, stamp=stamp)
-    assert np.isfinite(live.update(POSE, effort=[0.0] * 6, stamp=1.01).wrench).all()
+        live.update(POSE, effort=[5.0] * 6, stamp=stamp)
+    assert np.isfinite(live.update(POSE, effort=[5.0] * 6, stamp=1.01).wrench).all()
 
 
 def test_a_tare_is_refused_with_its_reason(robot):

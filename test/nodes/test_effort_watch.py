@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from geometry_msgs.msg import InertiaStamped
 from presliding_joint import robot
 from stepped import NodeDouble
 
@@ -119,6 +120,19 @@ def test_the_torque_of_a_newer_ur_without_gravity_is_recognised_while_its_drives
         sample = resting(FREE, k)
         estimates.add_to(sample)
     assert (np.abs(sample.drive_torque - GRAVITY).max() < 2e-3) == free
+
+
+def test_a_payload_counts_from_its_message_on_and_one_that_is_no_number_does_not():
+    node = NodeDouble()
+    estimates = Estimates(node, ROBOT, select("force"), SimpleNamespace(effort_varies=False))
+    message, sample = InertiaStamped(), resting(GRAVITY, 0)
+    message.inertia.m, message.inertia.com.z = 1.5, 0.06
+    node.callbacks["payload"](message)
+    message.inertia.m = np.nan
+    node.callbacks["payload"](message)
+    estimates.add_to(sample)
+    assert sample.payload.tolist() == [1.5, 0.0, 0.0, 0.06] and estimates.diagnose()[2]["payload"] == "1.5 kg"
+    assert "must be finite" in node.log[0][0]
 
 
 def test_the_diagnostics_say_what_friction_became(monkeypatch):

@@ -112,7 +112,15 @@ def recording(log: Log, name: str) -> Recording:
     """Recording of a loaded log. Raises DataError when nothing usable is left."""
     counts: dict[str, int] = {}
     notes: list[str] = []
-    log = _without_spikes(_with_power(_without_frozen(log, counts), counts), counts)
+    for why, rows in (
+        ("repeated rows", _frozen),
+        ("rows behind closed brakes", _braked),
+        ("rows with a payload", _loaded),
+        ("rows with an isolated spike", _spikes),
+    ):
+        drop = rows(log)
+        if drop.any() and not drop.all():
+            counts[why], log = int(drop.sum()), log[~drop]
     pieces, arrived = [], bursts(log.time)
     for part in segments(log, _gap(log, bool(arrived))):
         if len(part) < MIN_SAMPLES // 4 or part.time[-1] < MIN_SEGMENT:
@@ -162,20 +170,17 @@ def _gap(log: Log, arrived: bool) -> float:
     return max(10 * float(period), SHORTEST_GAP)
 
 
-def _without_frozen(log: Log, counts: dict[str, int]) -> Log:
-    """Rows that repeat the row before in every number while the robot moves: written twice, or a stuck reader."""
+def _frozen(log: Log) -> np.ndarray:
+    """Rows (N,) that repeat the row before in every number while the robot moves: written twice, or a stuck reader."""
     q, tau = log.q, log.effort
     same = np.concatenate([[False], ((np.diff(q, axis=0) == 0) & (np.diff(tau, axis=0) == 0)).all(1)])
     moving = np.abs(np.gradient(q, axis=0)).max(1) > 1e-6
-    drop = same & moving
-    if drop.any():
-        counts["repeated rows"] = int(drop.sum())
-    return log[~drop] if drop.any() else log
+    return np.asarray(same & moving)
 
 
-def _with_power(log: Log, counts: dict[str, int]) -> Log:
-    """Rows but those in which no drive carries the arm for BRAKED: brakes hold it. So they do while the drives take
-    over, before and after.
+def _braked(log: Log) -> np.ndarray:
+    """Rows (N,) in which no drive carries the arm for BRAKED: brakes hold it. So they do while the drives take over,
+    before and after.
     """
     size = np.linalg.norm(log.effort, axis=1)
     idle = size < IDLE * np.quantile(size, 0.99)
@@ -183,14 +188,16 @@ def _with_power(log: Log, counts: dict[str, int]) -> Log:
     for a, b in runs(idle):
         if t[b - 1] - t[a] > BRAKED:
             drop |= (t > t[a] - BRAKED) & (t < t[b - 1] + BRAKED)
-    if drop.all() or not drop.any():
-        return log
-    counts["rows behind closed brakes"] = int(drop.sum())
-    return log[~drop]
+    return drop
 
 
-def _without_spikes(log: Log, counts: dict[str, int]) -> Log:
-    """Rows whose position or effort jumps away and back: more than 8 robust deviations off the median of 5 rows."""
+def _loaded(log: Log) -> np.ndarray:
+    """Rows (N,) with a payload that was named on its topic."""
+    return np.asarray(np.nan_to_num(log.payload[:, 0]) != 0.0)
+
+
+def _spikes(log: Log) -> np.ndarray:
+    """Rows (N,) whose position or effort jumps away and back: over 8 robust deviations off the median of 5 rows."""
     bad = np.zeros(len(log), bool)
     for values, floor in ((log.q, 0.02), (log.effort, None)):
         span = np.ptp(np.quantile(values, [0.01, 0.99], axis=0), axis=0)
@@ -200,9 +207,7 @@ def _without_spikes(log: Log, counts: dict[str, int]) -> Log:
         off = np.abs(values - signal.medfilt(values, (5, 1)))
         limit = np.maximum(np.quantile(off, 0.99, axis=0) * 4, least)
         bad |= (off > np.maximum(limit, 1e-9)).any(1)
-    if bad.any():
-        counts["rows with an isolated spike"] = int(bad.sum())
-    return log[~bad] if bad.any() else log
+    return bad
 
 
 def _piece(part: Log, notes: list[str], begin: float) -> Piece:

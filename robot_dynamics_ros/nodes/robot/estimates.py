@@ -7,6 +7,9 @@ from collections import Counter
 from functools import partial
 from typing import Any
 
+import numpy as np
+from geometry_msgs.msg import InertiaStamped
+
 from robot_dynamics_ros._core import PayloadAnswer, Status
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.effort.decision import Decision
@@ -14,15 +17,17 @@ from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.effort.joint_state import LiveGate
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.effort.rest import EffortRecognition
-from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
+from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stage import configure
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
-from robot_dynamics_ros.nodes.part import REPEAT, NodePart
+from robot_dynamics_ros.nodes.part import REPEAT, NodePart, reason
 from robot_dynamics_ros.nodes.robot.stages import OF_NODE, Selection
+from robot_dynamics_ros.nodes.topics.encoding import carried
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.topics import PAYLOAD
 
 LOST = 0.02  # share of missing samples above which the user is told
 UNJUDGED = (
@@ -110,6 +115,9 @@ class Estimates(NodePart):
         self._held, self._missed = False, 0  # a payload, as last logged; missing samples, as last reported
         self._paused = False  # estimates were withheld since the last report
         self._tared, self._silent = "", True  # no sample came within the last second
+        self._payload = np.full(4, np.nan)
+        if {"motion", "force"} & self.running:
+            self.subscribe(InertiaStamped, PAYLOAD, self._carry, 10)
         self.trigger("~/reset", self._reset)
         if "force" in self.running:
             self.trigger("~/tare", self._tare)
@@ -123,6 +131,7 @@ class Estimates(NodePart):
         are until samples and effort have been judged.
         """
         effort, gate = self._effort, self._gate
+        sample.payload[:] = self._payload
         if gate is not None:
             gate.on_sample(sample)
         if self._passed and effort is not None and self._drives_hold() and effort.on_sample(sample):
@@ -145,6 +154,13 @@ class Estimates(NodePart):
     def judged(self) -> bool:
         """Whether samples and the meaning of their effort are judged; a driver of this package needs neither."""
         return self._gate is None or (self._passed and self._effort is not None and self._effort.judged)
+
+    def _carry(self, message: InertiaStamped) -> None:
+        """What the arm carries from the next sample on, beside the payload of the robot file."""
+        try:
+            self._payload = carried(message)
+        except DataError as error:
+            self._node.get_logger().warning(reason(error))
 
     def _withheld(self) -> str:
         """Why nothing is published; "" where it is."""
@@ -215,6 +231,8 @@ class Estimates(NodePart):
         values: dict[str, Any] = {f"status {s.name}": n for s, n in counts.items()}
         if self._effort is not None:
             values["effort"] = self._effort.text
+        if np.isfinite(self._payload).all():
+            values[PAYLOAD] = f"{self._payload[0]:.3g} kg"
         if self._tared:
             values["tare"] = self._tared
         values |= {f"friction_health {joint}": text for joint, (_, text) in self._friction_health().items()}

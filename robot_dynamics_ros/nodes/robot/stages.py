@@ -9,7 +9,7 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.parameters import Parameter
-from robot_dynamics_ros.topics import MAIN, TOPICS
+from robot_dynamics_ros.topics import MAIN, PAYLOAD, TOPICS
 
 OF_NODE = ("frame_id",)  # parameters of a stage that are the node's own
 PER_JOINT = tuple(t.name for t in TOPICS.values() if t.per_joint)
@@ -42,7 +42,7 @@ def select(text: str) -> Selection:
     written = {signal for name in wanted for signal in made[name].writes}
     inside = {signal for name in stages for signal in made[name].writes}
     read = {signal for name in stages for signal in (*made[name].reads, *made[name].optional)} - inside
-    sources = [t.name for t in TOPICS.values() if t.name != MAIN and read & set(t.fields.values())]
+    sources = [t.name for t in TOPICS.values() if t.name not in (MAIN, PAYLOAD) and read & set(t.fields.values())]
     return Selection(
         wanted=wanted,
         stages=stages,

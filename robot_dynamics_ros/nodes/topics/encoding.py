@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from rclpy.duration import Duration
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState, Temperature
@@ -25,13 +25,24 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.signals import Sample, entries, joint_columns
-from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic, below, of_joint
+from robot_dynamics_ros.topics import (
+    ARRAY,
+    INERTIA,
+    JOINT_STATE,
+    TEMPERATURE,
+    TRAJECTORY,
+    WRENCH,
+    Topic,
+    below,
+    of_joint,
+)
 
 MESSAGE_TYPES: dict[str, type] = {
     JOINT_STATE: JointState,
     TRAJECTORY: JointTrajectory,
     WRENCH: WrenchStamped,
     TEMPERATURE: Temperature,
+    INERTIA: InertiaStamped,
     ARRAY: Float64MultiArray,
 }
 
@@ -123,6 +134,7 @@ _BLANK: dict[str, Any] = {
     TRAJECTORY: _blank_trajectory,
     WRENCH: lambda topic, joints, header: WrenchStamped(header=header),
     TEMPERATURE: lambda topic, joints, header: Temperature(header=header),
+    INERTIA: lambda topic, joints, header: InertiaStamped(header=header),
     ARRAY: _blank_array,
 }
 
@@ -182,6 +194,15 @@ def six(message: Any) -> tuple[float, ...]:
     return f.x, f.y, f.z, m.x, m.y, m.z
 
 
+def carried(message: InertiaStamped) -> np.ndarray:
+    """Mass [kg] and centre [m] of a payload (4,). Raises DataError for one that is not finite."""
+    found = message.inertia
+    load = np.array([found.m, found.com.x, found.com.y, found.com.z])
+    if not np.isfinite(load).all():
+        raise DataError(f"payload: mass and centre must be finite, got {load.tolist()}")
+    return load
+
+
 class MessageReader:
     """Writes the messages of one topic into samples of one robot.
 
@@ -197,6 +218,8 @@ class MessageReader:
         """Copy the message's numbers into the sample; `joint` says which one a per-joint topic belongs to."""
         if self.topic.type == WRENCH:
             getattr(sample, next(iter(self.topic.fields.values())))[:] = six(message)
+        elif self.topic.type == INERTIA:
+            sample.payload[:] = carried(message)
         elif self.topic.type == TEMPERATURE:
             for field, signal in self.topic.fields.items():
                 getattr(sample, signal)[joint] = getattr(message, field)

@@ -64,11 +64,13 @@ class ContactForceEstimator {
   }
 
   // One cycle: stamp [ns], q [rad], qd [rad/s], effort (as the robot file declares it) and measured temperature
-  // [deg C] of n joints; all but q may be null or NaN = absent. Returns the status of the force estimate; `dropped`
-  // and `unavailable`: estimate() holds NaN. With an alignment the estimates are of the instant that it says.
+  // [deg C] of n joints, payload (4) as of CarryingChain; all but q may be null or NaN = absent. Returns the status of
+  // the force estimate; `dropped` and `unavailable`: estimate() holds NaN. With an alignment the estimates are of the
+  // instant that it says.
   Status update(std::int64_t stamp_ns, const double* q, const double* qd, const double* effort,
-                const double* measured_temperature = nullptr) noexcept {
+                const double* measured_temperature = nullptr, const double* payload = nullptr) noexcept {
     clear();
+    payload_ = payload;
     if (qd) std::copy_n(qd, joints(), e_.qd.begin());
     if (!alignment_) return run_stages(stamp_ns, q, effort, measured_temperature);
     const Status status = estimate_aligned(stamp_ns, q, effort, measured_temperature);
@@ -123,7 +125,7 @@ class ContactForceEstimator {
 
   Status run_stages(std::int64_t stamp_ns, const double* q, const double* effort,
                     const double* measured_temperature) noexcept {
-    const Status moved = motion_.step(stamp_ns, {q, e_.qd.data(), effort},
+    const Status moved = motion_.step(stamp_ns, {q, e_.qd.data(), effort, payload_},
                                       {e_.qd.data(), e_.qdd.data(), e_.model_torque.data(), e_.drive_torque.data()});
     if (!usable(moved)) return moved;
     const bool estimated = estimate_temperature(stamp_ns, measured_temperature);
@@ -170,7 +172,7 @@ class ContactForceEstimator {
   Status estimate_force(std::int64_t stamp_ns, const double* q) noexcept {
     return force_.step(stamp_ns,
                        {q, e_.qd.data(), e_.model_torque.data(), e_.drive_torque.data(), e_.qdd.data(),
-                        e_.friction.data(), e_.friction_std.data()},
+                        e_.friction.data(), e_.friction_std.data(), payload_},
                        {e_.torque.data(), e_.torque_std.data(), e_.wrench.data(), e_.wrench_std.data(),
                         &e_.singular_value, e_.contact.data(), &e_.payload_or_bias, e_.contact_load.data(),
                         e_.framed_wrench.data(), e_.framed_wrench_std.data()});
@@ -186,6 +188,7 @@ class ContactForceEstimator {
   std::optional<FrictionStage> friction_;
   ExternalForce force_;
   ContactForceEstimate e_;
+  const double* payload_ = nullptr;                    // of this cycle
   std::array<double, max_joints> last_load_{};         // fed back: what contact and payload add to the load
   std::array<double, max_joints + 1> last_contact_{};  // fed back
 };

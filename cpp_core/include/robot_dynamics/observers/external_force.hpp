@@ -65,6 +65,7 @@ class ExternalForce {
       restart();
     if (tick == Tick::backwards) load_.check().reset();
     if (tick == Tick::late) torque_.pause();  // a clamped step would leave out part of what changed the momentum
+    if (torque_.carry(in.payload)) take_payload();
     const bool healthy = torque_.step(dt, in, friction, friction_std, drift_);
     const bool posed = publish(stamp_ns, dt, in, friction_std, out);
     if (posed) hold_push(stamp_ns, out);
@@ -141,6 +142,12 @@ class ExternalForce {
     judge_anew();
   }
 
+  // A payload was named: what was found before it was that one, or is no part of it.
+  void take_payload() noexcept {
+    if (load_.flagged() || load_.check().held()) load_.check().reset();
+    forget_decisions();
+  }
+
   void forget_decisions() noexcept {
     judge_anew();
     rest_.reset();
@@ -166,11 +173,13 @@ class ExternalForce {
   bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* friction_std,
                const ForceOutput& out) noexcept {
     const int n = chain_.n;
-    Joints raw{}, torque{}, std{}, free_std{}, error{}, model{}, behind{};
+    Joints raw{}, torque{}, std{}, free_std{}, error{}, model{}, behind{}, variance{};
+    torque_.payload(in.q, variance.data());
     for (int i = 0; i < n; ++i) {
       raw[i] = environment_on_robot(torque_.r(i));
       torque[i] = raw[i] - tare_.bias()[i];
       error[i] = relative_error(i, friction_std[i]);
+      variance[i] = torque_.variance(i) + error[i] * variance[i] * error[i] * variance[i];
       if (!contact_.any()) continue;
       behind[i] = torque_.lag(i);
       model[i] = error[i] * push_.held(i);
@@ -178,7 +187,7 @@ class ExternalForce {
     const auto widened = [&](int i, double variance) {
       return std::sqrt(variance + model[i] * model[i] + behind[i] * behind[i]);
     };
-    for (int i = 0; i < n; ++i) std[i] = widened(i, torque_.variance(i));
+    for (int i = 0; i < n; ++i) std[i] = widened(i, variance[i]);
     recognise_load(dt, in, torque.data(), std.data(), error.data());
     const bool biased = load_.check().lasting_bias();  // of fewer pieces a push looks like one
     for (int i = 0; i < n; ++i) {
@@ -189,8 +198,9 @@ class ExternalForce {
     rest_.step(stamp_ns, dt, in.q, in.qd, torque.data(), trusted(), contact_.any());
     for (int i = 0; i < n; ++i) {
       out.torque[i] = torque[i] - rest_.bias(i);
-      free_std[i] = std::sqrt(torque_.variance(i) + load_.variance(i));
-      out.torque_std[i] = widened(i, torque_.variance(i) + load_.variance(i));
+      variance[i] += load_.variance(i);
+      free_std[i] = std::sqrt(variance[i]);
+      out.torque_std[i] = widened(i, variance[i]);
     }
     if (contact_.ended(stamp_ns, dt, out.torque, free_std.data(), load_.flagged())) {
       rest_.take(in.qd, torque.data());

@@ -71,6 +71,7 @@ inline std::array<double, max_joints> friction_at_rest(const ExternalForceParame
 
 struct ForceInput {  // (n); acceleration, friction and its std may be null or NaN = absent
   const double *q, *qd, *model_torque, *drive_torque, *qdd, *friction, *friction_std;
+  const double* payload = nullptr;  // (4), see CarryingChain
 };
 struct ForceOutput {
   double *torque, *torque_std;                   // (n)

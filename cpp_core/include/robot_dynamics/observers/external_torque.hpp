@@ -60,6 +60,13 @@ class ExternalTorque {
     std::copy_n(r, n_, r_.begin());
     change_.start(r);
   }
+  // A payload (4), see CarryingChain; whether it is another one: then the observer starts with the torque of before.
+  bool carry(const double* payload) noexcept {
+    if (!momentum_.carry(payload)) return false;
+    pause();
+    return true;
+  }
+  void payload(const double* q, double* tau) const noexcept { momentum_.payload(q, tau); }
   // The next sample starts the observer with the torque of before.
   void pause() noexcept { fresh_ = true; }
   // The same after samples that are missing.

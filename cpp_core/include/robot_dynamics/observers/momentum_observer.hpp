@@ -26,10 +26,23 @@ class MomentumObserver {
     }
   }
 
+  // A payload (4), see CarryingChain; true: it is another one, so that the observer has to start.
+  bool carry(const double* payload) noexcept { return chain_.carry(payload); }
+
+  // Gravity of that payload (n) [Nm].
+  void payload(const double* q, double* tau) const noexcept {
+    double bare[max_joints] = {};
+    std::fill_n(tau, chain_->n, 0.0);
+    if (!chain_.carries()) return;
+    gravity_torque(chain_, q, tau);
+    gravity_torque(chain_.bare(), q, bare);
+    for (int i = 0; i < chain_->n; ++i) tau[i] -= bare[i];
+  }
+
   // Start at this state with r = r0 (n), zero but for a tared sensor; tau: drive torque minus friction (n).
   void start(const double* q, const double* qd, const double* tau, const double* r0) noexcept {
     evaluate(q, qd, tau);
-    for (int i = 0; i < chain_.n; ++i) {
+    for (int i = 0; i < chain_->n; ++i) {
       s_[i] = p_[i] + r0[i] / K_[i];  // p0 + integral
       u_last_[i] = u_[i];
       r_[i] = r0[i];
@@ -39,7 +52,7 @@ class MomentumObserver {
   // One step of dt > 0 [s]; r(): torque of the robot on the environment (n).
   void step(double dt, const double* q, const double* qd, const double* tau) noexcept {
     evaluate(q, qd, tau);
-    for (int i = 0; i < chain_.n; ++i) {
+    for (int i = 0; i < chain_->n; ++i) {
       s_[i] += dt * 0.5 * (u_[i] + u_last_[i]);
       r_[i] = K_[i] * (s_[i] - p_[i]) / (1.0 + K_[i] * dt);
       s_[i] -= dt * r_[i];
@@ -58,13 +71,13 @@ class MomentumObserver {
     double beta[max_joints], g[max_joints];
     generalised_momentum(chain_, q, qd, p_.data(), beta);
     gravity_torque(chain_, q, g);
-    for (int i = 0; i < chain_.n; ++i) {
+    for (int i = 0; i < chain_->n; ++i) {
       p_[i] += B_[i] * qd[i];
       u_[i] = tau[i] + beta[i] - g[i];
     }
   }
 
-  Chain chain_;
+  CarryingChain chain_;
   Joints B_{}, K_{}, p_{}, u_{}, u_last_{}, s_{}, r_{};
 };
 

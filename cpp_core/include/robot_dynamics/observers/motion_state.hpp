@@ -24,7 +24,8 @@ struct MotionParameters {
 };
 
 struct MotionInput {
-  const double *q, *qd, *effort;  // (n); qd and effort may be null or NaN = absent
+  const double *q, *qd, *effort;    // (n); qd and effort may be null or NaN = absent
+  const double* payload = nullptr;  // (4), see CarryingChain
 };
 struct MotionOutput {
   double *qd, *qdd, *model_torque, *drive_torque;  // (n)
@@ -43,7 +44,7 @@ class MotionState {
   }
 
   Status step(std::int64_t stamp_ns, const MotionInput& in, const MotionOutput& out) noexcept {
-    const int n = chain_.n;
+    const int n = chain_->n;
     if (absent(in.q, n)) return Status::unavailable;
     const bool no_velocity = absent(in.qd, n), no_effort = absent(in.effort, n);
     if (!all_within(in.q, n, plausible_position)) return Status::dropped;
@@ -57,6 +58,7 @@ class MotionState {
     double qd[max_joints];
     update(dt, in.q, no_velocity ? nullptr : in.qd, qd, out.qdd);
     for (int i = 0; i < n; ++i) out.qd[i] = qd[i];
+    chain_.carry(in.payload);
     rnea(chain_, in.q, qd, out.qdd, out.model_torque);
     for (int i = 0; i < n; ++i) out.model_torque[i] += p_.rotor_inertia[i] * out.qdd[i];
     drive_torque(in.q, no_effort ? nullptr : in.effort, out.drive_torque);
@@ -69,7 +71,7 @@ class MotionState {
     timing_.reset();
     restart_filters();
   }
-  int joints() const noexcept { return chain_.n; }
+  int joints() const noexcept { return chain_->n; }
   const MotionParameters& parameters() const noexcept { return p_; }
   const SampleTiming& timing() const noexcept { return timing_; }
   bool frozen() const noexcept { return repeats_ >= frozen_samples; }
@@ -83,7 +85,7 @@ class MotionState {
 
   // qd (n) measured or differentiated, qdd (n); dt = 0: first sample, both derivatives start at zero.
   void update(double dt, const double* q, const double* measured, double* qd, double* qdd) noexcept {
-    const int n = chain_.n;
+    const int n = chain_->n;
     double raw[max_joints] = {};
     bool same = dt > 0.0, fast = false;
     if (measured)
@@ -106,10 +108,10 @@ class MotionState {
   void drive_torque(const double* q, const double* effort, double* tau) const noexcept {
     double g[max_joints] = {};
     if (p_.effort_lacks_gravity) gravity_torque(chain_, q, g);
-    for (int i = 0; i < chain_.n; ++i) tau[i] = effort ? p_.effort_gain[i] * effort[i] + g[i] : std::nan("");
+    for (int i = 0; i < chain_->n; ++i) tau[i] = effort ? p_.effort_gain[i] * effort[i] + g[i] : std::nan("");
   }
 
-  Chain chain_;
+  CarryingChain chain_;
   MotionParameters p_;
   SampleTiming timing_;
   LowPass velocity_, acceleration_;

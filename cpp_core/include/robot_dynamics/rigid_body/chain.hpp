@@ -74,4 +74,27 @@ inline Chain with_payload(Chain chain, double mass, const std::array<double, 3>&
   return chain;
 }
 
+// A chain that picks up and puts down: mass [kg] and centre [m] of what it carries, a point in the last link's frame.
+class CarryingChain {
+ public:
+  CarryingChain(const Chain& chain) : bare_(chain), loaded_(chain) {}
+  // payload (4): m, x, y, z; null or not finite: none. Whether it is another one than before.
+  bool carry(const double* payload) noexcept {
+    std::array<double, 4> now{};
+    if (payload && all_finite(payload, 4)) std::copy_n(payload, 4, now.begin());
+    if (now == payload_) return false;
+    payload_ = now;
+    loaded_ = with_payload(bare_, now[0], {now[1], now[2], now[3]}, {});
+    return true;
+  }
+  operator const Chain&() const noexcept { return loaded_; }
+  const Chain& bare() const noexcept { return bare_; }
+  bool carries() const noexcept { return payload_[0] != 0.0; }
+  const Chain* operator->() const noexcept { return &loaded_; }
+
+ private:
+  Chain bare_, loaded_;
+  std::array<double, 4> payload_{};
+};
+
 }  // namespace robot_dynamics

@@ -149,7 +149,7 @@ def test_a_replay_that_lacks_samples_comes_back_to_the_same_bits_within_the_cont
     onset = int(live.contact.any(axis=1).argmax())
     rows = {"onset": [onset], "inside": [onset + 100, onset + 103], "beginning": range(400)}[lost]
     kept = np.delete(np.arange(5000), rows)
-    replayed = Log(live.joint_names, live.stamp_ns[kept], {k: getattr(live, k)[kept] for k in ("q", "qd", "effort")})
+    replayed = live[kept]
     Pipeline(arm).run(replayed)
     late = kept > max(rows) + 1000
     assert live.contact[onset:end].any(axis=1).all() and late[kept < end].sum() > 1000

@@ -8,7 +8,6 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.signals import Sample
 
 WRENCH = np.array([12.0, -25.0, -60.0, 1.0, 2.0, -0.5])  # environment on robot
 WIDE = {"expected_force": 1e6, "expected_moment": 1e6}  # nothing is expected: no shrinkage
@@ -88,27 +87,20 @@ def test_contact_threshold_follows_the_uncertainty():
 # ---- tare
 
 
-def stepped(pipeline, log):
-    sample, last = Sample(log.joint_names), Status.ok
-    for row in range(len(log)):
-        log.read(row, sample)
-        last = pipeline.step(sample)
-    return sample, last
-
-
 def test_tare_removes_a_sensor_bias():
     log = measured(still(seconds=3))
     log.effort = log.effort + np.array([4.0, -3.0, 2.0, 0.5, 0.5, -0.5])
-    pipeline = Pipeline(UR5E)
-    before, _ = stepped(pipeline, log)
+    pipeline, _ = estimated(log)
+    before = log.external_wrench[-1].copy()
     done, text = pipeline.stage("force").tare()
-    assert done and "bias" in text and np.abs(before.external_wrench).max() > 3
+    assert done and "bias" in text and np.abs(before).max() > 3
     log.stamp_ns = log.stamp_ns + 3_000_000_000
-    after, _ = stepped(pipeline, log)
-    assert np.abs(after.external_joint_torque).max() < 0.01 and np.abs(after.external_wrench).max() < 0.05
+    pipeline.run(log)
+    assert np.abs(log.external_joint_torque[-1]).max() < 0.01 and np.abs(log.external_wrench[-1]).max() < 0.05
     pipeline.stage("force").core.bias = np.zeros(6)
     log.stamp_ns = log.stamp_ns + 3_000_000_000
-    np.testing.assert_allclose(stepped(pipeline, log)[0].external_wrench, before.external_wrench, atol=0.1)
+    pipeline.run(log)
+    np.testing.assert_allclose(log.external_wrench[-1], before, atol=0.1)
 
 
 def swing(seconds=4):
@@ -126,8 +118,7 @@ def swing(seconds=4):
     ids=["early", "contact", "unsteady", "large"],
 )
 def test_tare_is_refused_when_it_would_hide_something(log, why):
-    pipeline = Pipeline(UR5E)
-    pipeline.run(log)
+    pipeline, _ = estimated(log)
     done, text = pipeline.stage("force").tare()
     assert not done and why in text
     assert not pipeline.stage("force").core.bias.any()

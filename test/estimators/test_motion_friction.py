@@ -77,16 +77,6 @@ def test_frozen_needs_speed():
 
 
 def test_arguments_are_named():
-    stage, _ = run_motion(measured(still(seconds=0.1)))
-    row = np.zeros(6)
-    with pytest.raises(ValueError, match="q has shape"):
-        stage.core.step(0, np.zeros(5), row, row, None, row, row, row, row)
-    with pytest.raises(TypeError, match="qdd must be a float64 array, got float32"):
-        stage.core.step(0, row, row, row, None, row, np.zeros(6, dtype=np.float32), row, row)
-    with pytest.raises(ValueError, match="qdd is read-only"):
-        frozen = np.zeros(6)
-        frozen.flags.writeable = False
-        stage.core.step(0, row, row, row, None, row, frozen, row, row)
     with pytest.raises(TypeError, match="nonsense"):
         _core.MotionState(UR5E.chain(), nonsense=1)
     with pytest.raises(ValueError, match="cutoff = nan"):

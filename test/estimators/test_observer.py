@@ -70,21 +70,23 @@ def test_step_of_torque_is_followed_with_the_set_bandwidth(pushed, bandwidth):
     assert error.max() < 0.04 and error[-100:].max() < 2e-3
 
 
+def lags(log, robot=UR5E, **parameters):
+    """How much later than STEP each joint's torque follows it (6,) [s]."""
+    first = (log.time >= START) & (log.time < START + 0.3)
+    return (1.0 - external(log, robot, **parameters)[first] / STEP).sum(axis=0) * np.diff(log.time).mean()
+
+
 @pytest.mark.parametrize(("torque_std", "lag"), [(1.0, 1 / 25), (1e-5, 1 / 100 + 1 / 300)])
 def test_a_change_beyond_a_deviation_is_followed_sooner_than_a_small_one(pushed, torque_std, lag):
     """Small: the lag of the bandwidth. Large: that of the observer and of the filter behind it."""
-    reached = external(pushed, torque_std=torque_std, model_error=1e-9, onset_bandwidth=100.0) / STEP
-    first = (pushed.time >= START) & (pushed.time < START + 0.3)
-    step = np.diff(pushed.time).mean()
-    np.testing.assert_allclose((1.0 - reached[first]).sum(axis=0) * step, lag, rtol=0.15)
+    found = lags(pushed, torque_std=torque_std, model_error=1e-9, onset_bandwidth=100.0)
+    np.testing.assert_allclose(found, lag, rtol=0.15)
 
 
 @pytest.mark.parametrize(("onset", "lag"), [(0.0, 1 / 25), (60.0, 1 / 60 + 1 / 180), (150.0, 1 / 150 + 1 / 450)])
 def test_a_robot_whose_file_names_fast_changes_its_own_is_followed_slowly(pushed, onset, lag):
     robot = with_residuals([1e-3] * 6, [1e-3] * 6, onset=onset)
-    reached = external(pushed, robot, rest_bias=0.0, viscous_drift=0.0) / STEP
-    first = (pushed.time >= START) & (pushed.time < START + 0.3)
-    np.testing.assert_allclose((1.0 - reached[first]).sum(axis=0) * np.diff(pushed.time).mean(), lag, rtol=0.15)
+    np.testing.assert_allclose(lags(pushed, robot, rest_bias=0.0, viscous_drift=0.0), lag, rtol=0.15)
 
 
 def test_rotor_inertia_matters_for_motor_side_torque_and_not_for_link_side(pushed):

@@ -15,7 +15,6 @@ from presliding_joint import elements
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
-from robot_dynamics_ros.signals import Log
 
 REST = np.array([1.5, 2.0, 1.5, 0.6, 0.6, 0.6])
 ERROR = np.array([0.8, -1.1, 0.7, 0.3, -0.3, 0.2])  # Nm, of the friction model at standstill
@@ -63,7 +62,7 @@ def live(request):
 
 
 def assert_same_from(arm, log, begin, time, until=np.inf):
-    part = Log(log.joint_names, log.stamp_ns[begin:], {k: log.get(k)[begin:].copy() for k in ("q", "qd", "effort")})
+    part = log[begin:]
     Pipeline(arm, STEADY).run(part)
     late = (log.time[begin:] > time) & (log.time[begin:] < until)
     assert late.sum() > 480
@@ -94,9 +93,7 @@ def test_from_any_sample_of_a_later_stand(live, begin):
 
 @pytest.mark.parametrize("begin", [700, 1300])
 def test_a_gap_in_the_first_stand_forgets_like_a_start(live, begin):
-    arm, log = live
-    stamps = log.stamp_ns.copy()
-    stamps[1000:] += 10**9
-    late = Log(log.joint_names, stamps, {k: log.get(k).copy() for k in ("q", "qd", "effort")})
+    arm, late = live[0], live[1][:]
+    late.stamp_ns[1000:] += 10**9
     Pipeline(arm, STEADY).run(late)
     assert_same_from(arm, late, begin, FIRST + TRAVEL + 1.0)

@@ -11,6 +11,7 @@ from command_line import robot_dynamics
 from force_bench import POSE, UR5E, measured, moving, still, through
 from presliding_joint import robot as with_memory
 from public_data import DATA, needs_data
+from stepwise import live
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, parse_settings
@@ -19,7 +20,7 @@ from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay, write_replay
 from robot_dynamics_ros.plots import plot_force
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 
 RECORDED = ("external_wrench", "framed_wrench", "external_joint_torque", "friction_torque")
 WRENCH = np.array([10.0, -20.0, -70.0, 0, 0, 0])
@@ -68,15 +69,10 @@ def test_collisions_are_listed_at_the_rate_that_was_asked_for(tmp_path, no_pictu
 
 def test_replay_of_a_recorded_live_run_is_identical(tmp_path):
     """Step live, record measurements and estimates, replay the bag: not a bit differs."""
-    source, pipeline, sample = measured(moving(1.0), WRENCH, noise=0.1), Pipeline(UR5E), Sample(UR5E.joint_names)
-    live = Log(source.joint_names, source.stamp_ns)
-    for row in range(len(source)):
-        source.read(row, sample)
-        pipeline.step(sample)
-        live.write(row, sample, ["q", "qd", "effort", *RECORDED])
-    result = replay([write_bag(live, tmp_path / "live")], UR5E)
-    assert result.recorded == dict.fromkeys(RECORDED, 0)
-    np.testing.assert_array_equal(result.log.external_wrench, live.external_wrench)
+    recorded, _ = live(Pipeline(UR5E), measured(moving(1.0), WRENCH, noise=0.1))
+    result = replay([write_bag(recorded, tmp_path / "live")], UR5E)
+    assert set(RECORDED) <= set(result.recorded) and not any(result.recorded.values())
+    np.testing.assert_array_equal(result.log.external_wrench, recorded.external_wrench)
 
 
 def test_a_recording_that_began_late_is_identical_once_the_past_is_forgotten(tmp_path):

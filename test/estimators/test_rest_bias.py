@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from force_bench import UR5E, during, measured, moving, still, through, with_residuals
+from force_bench import UR5E, during, estimated, measured, still, through, with_residuals
 from presliding_joint import elements
-from stepwise import assert_run_is_step
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.hysteresis import friction_level
@@ -15,8 +14,7 @@ ERROR = np.array([0.8, -1.1, 0.7, 0.3, -0.3, 0.2])  # Nm, of the friction model 
 
 
 def seen(log, **force):
-    pipeline = Pipeline(ROBOT, {"force": force})
-    pipeline.run(log)
+    pipeline, _ = estimated(log, ROBOT, **force)
     return log.external_joint_torque, pipeline
 
 
@@ -164,19 +162,12 @@ def test_a_tare_takes_what_friction_and_a_payload_explain(force, payload, taken)
     assert done or "neither friction nor a payload" in why
 
 
-def test_step_is_run_bit_for_bit_over_motion_rest_and_pushes():
-    rows = [np.concatenate(x) for x in zip(moving(2.0), through([moving(2.0)[0][-1]], rest=3.0), strict=True)]
-    wrench = np.zeros((len(rows[0]), 6))
-    wrench[1900:2200, 2] = 60.0
-    replayed, _ = assert_run_is_step(ROBOT, measured(rows, wrench, noise=0.1))
-    assert replayed.contact[2000:2200].any()
-
-
-def test_robots_without_residuals_are_estimated_as_before():
+@pytest.mark.parametrize("parameter", ["rest_bias", "recent_error"])
+def test_robots_without_residuals_have_the_estimates_and_deviations_of_before(parameter):
     log, off = standing(), standing()
-    Pipeline(UR5E).run(log)
-    Pipeline(UR5E, {"force": {"rest_bias": 0.0}}).run(off)
+    estimated(log), estimated(off, **{parameter: 0.0})
     np.testing.assert_array_equal(log.external_wrench, off.external_wrench)
+    np.testing.assert_array_equal(log.external_wrench_std, off.external_wrench_std)
 
 
 def test_what_friction_keeps_of_a_push_is_no_contact_and_the_flag_ends_with_the_push():

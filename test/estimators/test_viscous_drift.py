@@ -11,7 +11,6 @@ from robot_dynamics_ros._core import PayloadAnswer
 from robot_dynamics_ros.estimators.force_arguments import DRIFT, drift_deviation
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.signals import Log
 
 NOISE = np.array([0.4, 0.4, 0.4, 0.1, 0.1, 0.1])  # Nm, residual in motion
 ARM = with_residuals(NOISE, NOISE, significance=4.0).with_updates({"hysteresis": None})
@@ -34,7 +33,7 @@ def log_of(motion, change=0.0, push=None):
 
 def estimated(log, drift=300.0):
     """The log, run through all stages."""
-    log = Log(log.joint_names, log.stamp_ns, {k: log.get(k).copy() for k in ("q", "qd", "effort")})
+    log = log[:]
     Pipeline(ARM, {"force": {"viscous_drift": drift}}).run(log)
     return log
 
@@ -132,11 +131,9 @@ def test_what_was_learned_with_a_payload_that_was_not_known_or_was_none_is_forgo
     if event == "the clock runs backwards":
         log.stamp_ns[AFTER:] -= 5 * 10**9
     for i in range(0, len(log.time), 10):
-        rows = slice(i, i + 10)
         if i == AFTER and event == PayloadAnswer.refuse:
             core.answer_payload(event)
-        part = {k: log.get(k)[rows] for k in ("q", "qd", "effort")}
-        pipeline.run(Log(log.joint_names, log.stamp_ns[rows], part))
+        pipeline.run(log[i : i + 10])
         seen.append((core.payload_held, np.abs(core.viscous_drift[0]).max()))
     held, learned = np.array(seen).T
     changed = np.flatnonzero(np.diff(held)) + 1
@@ -154,7 +151,7 @@ def test_a_standing_robot_does_not_know_of_it():
 def test_what_begins_later_agrees_within_its_deviation():
     log, begin = log_of(moving(30.0), 0.3), 5 * RATE
     whole = estimated(log)
-    part = estimated(Log(log.joint_names, log.stamp_ns[begin:], {k: log.get(k)[begin:] for k in ("q", "qd", "effort")}))
+    part = estimated(log[begin:])
     late = slice(15 * RATE, None)
     difference = np.abs(part.external_wrench[late] - whole.external_wrench[begin:][late])
     assert (difference < 0.5 * whole.external_wrench_std[begin:][late]).all()

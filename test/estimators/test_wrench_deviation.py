@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, measured, model, moving, still, with_residuals
+from force_bench import POSE, UR5E, estimated, measured, model, moving, still, with_residuals
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import MotionStage
-from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.signals import Log
 
 REST = np.array([1.5, 2.0, 1.5, 0.6, 0.6, 0.6])
@@ -17,8 +16,7 @@ SLOT, WINDOW, LATE = 50_000_000, 5, 2  # ns, slots of 0.25 s, newest slots that 
 
 
 def run(log, **force):
-    log = Log(log.joint_names, log.stamp_ns, {k: log.get(k).copy() for k in ("q", "qd", "effort")})
-    Pipeline(ROBOT, {"force": force}).run(log)
+    estimated(log := log[:], ROBOT, **force)
     return log
 
 
@@ -103,13 +101,6 @@ def test_what_a_contact_adds_widens_the_wrench_but_does_not_move_it(side, row, r
     wider = np.sqrt(np.diag(scale * C + columns @ columns.T))
     np.testing.assert_allclose(touched.external_wrench_std[row], wider, rtol=1e-4)
     assert (wider > 1.05 * np.sqrt(scale) * free.external_wrench_std[row]).any()
-
-
-def test_robots_without_residuals_have_the_deviations_of_before():
-    log, off = (measured(still(), noise=0.05) for _ in range(2))
-    Pipeline(UR5E).run(log)
-    Pipeline(UR5E, {"force": {"recent_error": 0.0}}).run(off)
-    np.testing.assert_array_equal(log.external_wrench_std, off.external_wrench_std)
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def carrying(mass, poses=ORIENTATIONS):
     return measured(through(poses), payload=(mass, COM, (0.0,) * 6))
 
 
-def estimated(log, **force):
-    pipeline = Pipeline(UR5E, {"force": force})
+def estimated(log, robot=UR5E, **force):
+    pipeline = Pipeline(robot, {"force": force})
     status = pipeline.run(log)
     return pipeline, status

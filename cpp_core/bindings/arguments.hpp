@@ -25,6 +25,11 @@ inline const double* row(const Array& a, const char* name, py::ssize_t n) {
   return a.data();
 }
 inline const double* row(const Maybe& a, const char* name, py::ssize_t n) { return a ? row(*a, name, n) : nullptr; }
+// The same of an (n,) argument that is written.
+inline double* row_out(Array& a, const char* name, py::ssize_t n) {
+  require_shape(a, name, {n});
+  return a.mutable_data();
+}
 
 // The numbers of an argument of one dimension.
 inline std::vector<double> numbers(const Array& a, const char* name) {
@@ -158,3 +163,12 @@ class Keywords {
   }
   py::dict left_;
 };
+
+// `parameters`, of `joints` where there are some per joint, with those that are given by their for_each_parameter name.
+template <class P, class... Joints>
+P given_by_name(P parameters, const py::kwargs& given, Joints... joints) {
+  Keywords keys(given);
+  for_each_parameter(parameters, joints..., [&](const char* name, auto&&... value) { keys.take(name, value...); });
+  keys.finish();
+  return parameters;
+}

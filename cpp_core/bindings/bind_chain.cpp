@@ -66,11 +66,9 @@ Array placements_of(const Chain& chain) {
 }
 
 Array frames_of(const Chain& chain) {
-  Array all({chain.n, 3, 3});
-  const std::array<double, 9> identity{1, 0, 0, 0, 1, 0, 0, 0, 1};
-  for (int i = 0; i < chain.n; ++i)
-    for (int k = 0; k < 9; ++k) all.mutable_at(i, k / 3, k % 3) = (chain.framed ? chain.frame[i] : identity)[k];
-  return all;
+  decltype(chain.frame) identity{};
+  for (auto& R : identity) R = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  return Array({chain.n, 3, 3}, (chain.framed ? chain.frame : identity)[0].data());
 }
 
 // What the regressor's columns multiply: the parameters in the reporting frames.
@@ -83,12 +81,7 @@ Array reported_parameters(const Chain& chain) {
   return all;
 }
 
-Array inertia_of(const Chain& chain) {
-  Array all({chain.n, link_parameters});
-  for (int i = 0; i < chain.n; ++i)
-    for (int k = 0; k < link_parameters; ++k) all.mutable_at(i, k) = chain.inertia[i][k];
-  return all;
-}
+Array inertia_of(const Chain& chain) { return Array({chain.n, link_parameters}, chain.inertia[0].data()); }
 
 }  // namespace
 

@@ -32,10 +32,9 @@ void bind_computed_torque(py::module_& m) {
           [](ComputedTorque& c, double dt, const Array& q, const Array& qd, const Array& q_d, const Array& qd_d,
              const Array& qdd_d, const Array& friction, Array& u, Array& tau_d) {
             const int n = c.n();
-            require_shape(u, "u", {n});
-            require_shape(tau_d, "tau_d", {n});
             return c.step(dt, row(q, "q", n), row(qd, "qd", n), row(q_d, "q_d", n), row(qd_d, "qd_d", n),
-                          row(qdd_d, "qdd_d", n), row(friction, "friction", n), u.mutable_data(), tau_d.mutable_data());
+                          row(qdd_d, "qdd_d", n), row(friction, "friction", n), row_out(u, "u", n),
+                          row_out(tau_d, "tau_d", n));
           },
           py::arg("dt"), py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("q_d").noconvert(),
           py::arg("qd_d").noconvert(), py::arg("qdd_d").noconvert(), py::arg("friction").noconvert(),
@@ -98,8 +97,8 @@ void bind_torque_feedback(py::module_& m) {
       .def(
           "step",
           [](JointTorqueFeedback& f, double dt, const Array& tau_Jd, const Array& tau_J, Array& correction) {
-            require_shape(correction, "correction", {f.n()});
-            return f.step(dt, row(tau_Jd, "tau_Jd", f.n()), row(tau_J, "tau_J", f.n()), correction.mutable_data());
+            const int n = f.n();
+            return f.step(dt, row(tau_Jd, "tau_Jd", n), row(tau_J, "tau_J", n), row_out(correction, "correction", n));
           },
           py::arg("dt"), py::arg("tau_Jd").noconvert(), py::arg("tau_J").noconvert(), py::arg("correction").noconvert(),
           "One cycle of dt [s]: wanted and present joint torque (n,) [Nm]; writes correction (n,) [Nm].");
@@ -127,9 +126,8 @@ void bind_hand_guiding(py::module_& m) {
       .def(
           "step",
           [](const HandGuiding& h, const Array& q, const Array& qd, const Array& friction, Array& tau) {
-            require_shape(tau, "tau", {h.n()});
-            return h.step(row(q, "q", h.n()), row(qd, "qd", h.n()), row(friction, "friction", h.n()),
-                          tau.mutable_data());
+            const int n = h.n();
+            return h.step(row(q, "q", n), row(qd, "qd", n), row(friction, "friction", n), row_out(tau, "tau", n));
           },
           py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("friction").noconvert(),
           py::arg("tau").noconvert(), "Torque (n,) [Nm] into tau of q, qd (n,) [rad, rad/s] and friction (n,) [Nm].");

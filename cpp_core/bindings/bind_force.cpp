@@ -6,21 +6,13 @@ using namespace robot_dynamics;
 
 namespace {
 
-ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) {
+ExternalForce make(const Chain& chain, const py::kwargs& given) {
   ExternalForceParameters p;
-  const int n = chain.n;
-  p.frame = n;
+  p.frame = chain.n;
   p.gain.fill(20.0);
   p.torque_std.fill(1.0);
   p.torque_bound.fill(1e6);
-  Keywords keys(given);
-  for_each_parameter(p, n, [&](const char* name, auto&&... value) { keys.take(name, value...); });
-  keys.finish();
-  return p;
-}
-
-ExternalForce make(const Chain& chain, const py::kwargs& given) {
-  return ExternalForce(chain, parameters(chain, given));
+  return ExternalForce(chain, given_by_name(p, given, chain.n));
 }
 
 constexpr auto out = Column::Use::write;
@@ -54,11 +46,7 @@ std::string parameter_text(const std::vector<std::string>& names, const MotionSt
 }
 
 WrenchInverse inverse(const Chain& chain, const py::kwargs& given) {
-  WrenchParameters p;
-  Keywords keys(given);
-  for_each_parameter(p, [&](const char* name, double& value) { keys.take(name, value); });
-  keys.finish();
-  return WrenchInverse(chain, p);
+  return WrenchInverse(chain, given_by_name(WrenchParameters{}, given));
 }
 
 py::tuple invert(const Chain& chain, const Array& q, const Array& tau, const Array& std, const py::kwargs& given) {

@@ -62,10 +62,7 @@ void bind(py::module_& m) {
                               "Friction with its standard deviation: a static law, or one with memory.");
   c.def(py::init([](const FrictionMap& map, const py::object& memory, const py::object& motors, const Maybe& turns,
                     const py::kwargs& given) {
-          FrictionStageParameters p;
-          Keywords keys(given);
-          for_each_parameter(p, map.joints(), [&](const char* name, auto&&... value) { keys.take(name, value...); });
-          keys.finish();
+          const auto p = given_by_name(FrictionStageParameters{}, given, map.joints());
           FrictionStage stage(memory.is_none() ? Friction(map) : memory.cast<Friction>(), p);
           if (!motors.is_none()) stage.couple(motor_turns(turns), motors.cast<Friction>());
           return stage;

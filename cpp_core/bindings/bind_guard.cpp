@@ -86,10 +86,7 @@ void bind(py::module_& m) {
           "Torque command (n,) [Nm] with its stamp [ns] and semantics.")
       .def(
           "step",
-          [](Guard& g, std::int64_t now_ns, Array& out) {
-            require_shape(out, "out", {g.limits().n});
-            return g.step(now_ns, out.mutable_data());
-          },
+          [](Guard& g, std::int64_t now_ns, Array& out) { return g.step(now_ns, row_out(out, "out", g.limits().n)); },
           py::arg("now_ns"), py::arg("out").noconvert(),
           "Writes the torque that may leave at now_ns into out (n,) [Nm]; returns the state.")
       .def("pass_time", &Guard::pass, py::arg("host_seconds"), "Seconds of the host's clock since the last call.")

@@ -42,8 +42,7 @@ void bind_gms(py::module_& m) {
       .def(
           "step",
           [](Elements& s, std::int64_t stamp, const Array& theta, Array& H) {
-            require_shape(H, "H", {s.joints()});
-            return s.step(stamp, row(theta, "theta", s.joints()), H.mutable_data());
+            return s.step(stamp, row(theta, "theta", s.joints()), row_out(H, "H", s.joints()));
           },
           py::arg("stamp_ns"), py::arg("theta"), py::arg("H"),
           "One sample: theta (n,) [rad]; writes H (n,). Returns a Status.")
@@ -188,9 +187,8 @@ void bind_friction(py::module_& m) {
           [](Friction& s, std::int64_t stamp, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
              Array& friction) {
             const int n = s.joints();
-            require_shape(friction, "friction", {n});
             return s.step(stamp, row(theta, "theta", n), row(v, "v", n), row(tau, "load", n), row(T, "temperature", n),
-                          friction.mutable_data());
+                          row_out(friction, "friction", n));
           },
           py::arg("stamp_ns"), py::arg("theta"), py::arg("v"), py::arg("load").none(true),
           py::arg("temperature").none(true), py::arg("friction"),

@@ -13,19 +13,12 @@ namespace {
 MotionState make(const Chain& chain, const py::kwargs& given) {
   MotionParameters p;
   p.effort_gain.fill(1.0);
-  Keywords keys(given);
-  for_each_parameter(p, chain.n, [&](const char* name, auto&&... value) { keys.take(name, value...); });
-  keys.finish();
-  return MotionState(chain, p);
+  return MotionState(chain, given_by_name(p, given, chain.n));
 }
 
 SignalAlignment make_alignment(int joints, const py::kwargs& given) {
   require_range("joints", joints, 1, max_joints);
-  SignalAlignmentParameters p;
-  Keywords keys(given);
-  for_each_parameter(p, joints, [&](const char* name, auto&&... value) { keys.take(name, value...); });
-  keys.finish();
-  return SignalAlignment(joints, p);
+  return SignalAlignment(joints, given_by_name(SignalAlignmentParameters{}, given, joints));
 }
 
 constexpr auto out = Column::Use::write, both = Column::Use::update;

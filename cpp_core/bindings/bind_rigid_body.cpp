@@ -120,10 +120,17 @@ struct RigidBody {
     return W.array;
   }
 
-  using Gradients = std::array<Array, 3>;
-  Gradients gradients(const Samples& x) const {
-    return {Array({x.count, py::ssize_t(chain.n)}), Array({x.count, py::ssize_t(chain.n)}),
-            Array({x.count, py::ssize_t(chain.n)})};
+  // What fill(chain, d_q, d_qd, d_qdd) writes, (N, n) each.
+  template <class Fill>
+  py::tuple gradients(const Samples& x, const double* gravity, Fill&& fill) const {
+    const std::vector<py::ssize_t> shape{x.count, chain.n};
+    Array q(shape), qd(shape), qdd(shape);
+    double *d_q = q.mutable_data(), *d_qd = qd.mutable_data(), *d_qdd = qdd.mutable_data();
+    {
+      const py::gil_scoped_release release;
+      fill(view(chain, gravity), d_q, d_qd, d_qdd);
+    }
+    return py::make_tuple(q, qd, qdd);
   }
 
   // weights (n N, p) Fortran-ordered, as W
@@ -134,15 +141,10 @@ struct RigidBody {
     const std::vector<int> columns = checked_columns(wanted, 10 * chain.n);
     const auto given = fortran_array(weights, "weights");
     require_shape(given, "weights", {chain.n * x.count, py::ssize_t(columns.size())});
-    Gradients d = gradients(x);
-    double* const out[3] = {d[0].mutable_data(), d[1].mutable_data(), d[2].mutable_data()};
-    const double* L = given.data();
-    {
-      const py::gil_scoped_release release;
-      active_kernels.regressor_gradient(view(chain, g.value.data()), x.count, x[0], x[1], x[2], columns.data(),
-                                        int(columns.size()), L, out[0], out[1], out[2]);
-    }
-    return py::make_tuple(d[0], d[1], d[2]);
+    return gradients(x, g.value.data(), [&](const ChainView& v, double* d_q, double* d_qd, double* d_qdd) {
+      active_kernels.regressor_gradient(v, x.count, x[0], x[1], x[2], columns.data(), int(columns.size()), given.data(),
+                                        d_q, d_qd, d_qdd);
+    });
   }
 
   py::tuple torque_gradient(const Array& q, const Array& qd, const Array& qdd, const Array& weights,
@@ -151,14 +153,10 @@ struct RigidBody {
     const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
     require_shape(weights, "weights", {x.count, chain.n});
     require_finite(weights, "weights");
-    Gradients d = gradients(x);
-    double* const out[3] = {d[0].mutable_data(), d[1].mutable_data(), d[2].mutable_data()};
     const double* L = weights.data();
-    {
-      const py::gil_scoped_release release;
-      active_kernels.torque_gradient(view(chain, g.value.data()), x.count, x[0], x[1], x[2], L, out[0], out[1], out[2]);
-    }
-    return py::make_tuple(d[0], d[1], d[2]);
+    return gradients(x, g.value.data(), [&](const ChainView& v, double* d_q, double* d_qd, double* d_qdd) {
+      active_kernels.torque_gradient(v, x.count, x[0], x[1], x[2], L, d_q, d_qd, d_qdd);
+    });
   }
 };
 

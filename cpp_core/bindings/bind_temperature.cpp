@@ -10,10 +10,7 @@ namespace {
 
 TemperatureObserver make_temperature(const FrictionMap& map, const Array& heat, const Array& gain,
                                      const py::kwargs& given) {
-  TemperatureOptions options;
-  Keywords keys(given);
-  for_each_parameter(options, [&](const char* name, auto& value) { keys.take(name, value); });
-  keys.finish();
+  const auto options = given_by_name(TemperatureOptions{}, given);
   const int n = map.joints();
   const double* p = rows(heat, "heat", n, 4);
   std::vector<HeatParameters> parameters(n);

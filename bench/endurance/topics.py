@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.endurance.pieces import Held
+from bench.endurance.pieces import PIECE, Held
 from robot_dynamics_ros.bringup import Graph, NodeSpec
 from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import RobotDynamicsError
@@ -46,7 +46,7 @@ class Look:
     held: dict[str, Held]
 
 
-def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, None]:
+def endure_garbage(pieces: int) -> Generator[Look, None, None]:
     """So many pieces of wall time, a look after each. Raises RobotDynamicsError where a node ends or is not active."""
     with ExitStack() as stack:
         ur = stack.enter_context(SimulatedController("ur5e"))
@@ -57,7 +57,7 @@ def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, 
         nodes = {name: stack.enter_context(_node(name, given[name])) for name in NODES}
         flood = stack.enter_context(Flood())
         for piece in range(1, pieces + 1):
-            flood.run(seconds)
+            flood.run(PIECE)
             for name, process in nodes.items():
                 if process.poll() is not None or not flood.active(name):
                     raise RobotDynamicsError(f"{name} ended or is not active after {flood.sent} messages")
@@ -80,8 +80,8 @@ def _node(name: str, parameters: dict[str, Any]) -> Iterator[subprocess.Popen[by
 class Garbage:
     """Messages with odd numbers, texts, times and lengths in them; joint names are right now and then."""
 
-    def __init__(self, names: Sequence[str], seed: int = 0) -> None:
-        self._names, self._random = list(names), np.random.default_rng(seed)
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names, self._random = list(names), np.random.default_rng(0)
 
     def message(self, kind: Any) -> Any:
         """One of a type; sequences of it have one length, as those of a joint state should."""

@@ -22,7 +22,6 @@ from robot_dynamics_ros.signals.table import shown
 from robot_dynamics_ros.topics import ARRAY, BOOL, INERTIA, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
 
 TYPES = (JOINT_STATE, TEMPERATURE, INERTIA, TRAJECTORY, WRENCH, ARRAY, BOOL)
-STAMPS = ("auto", "header", "receive")
 Aliases = Mapping[str, str] | None  # other name of a joint -> its name
 
 
@@ -31,7 +30,6 @@ def load_bag(
     robot: Any = None,
     *,
     topic: str = "auto",
-    stamps: str = "auto",
     require: Iterable[str] = ("q", "effort"),
     repair: bool = True,
     progress: Wrap | None = None,
@@ -42,11 +40,9 @@ def load_bag(
     paths: ROS 1 bags, rosbag2 directories with or without metadata.yaml, .db3 or .mcap files, or tables of numbers
     (.csv, .npz, .parquet, .h5), read as `table` says. robot: a RobotFile giving
     joint names and aliases; without it the joints are those of the data. topic: name or "auto".
-    stamps: "header", "receive" or "auto". require: signals that must be there. repair=False keeps every readable row.
+    require: signals that must be there. repair=False keeps every readable row.
     Raises DataError naming the file and what to do.
     """
-    if stamps not in STAMPS:
-        raise DataError(f"stamps = {stamps!r} is none of {', '.join(STAMPS)}")
     joint_names, aliases = (None, None) if robot is None else (robot.joint_names, robot.joint_aliases)
     files = [Path(p) for p in ([paths] if isinstance(paths, (str, Path)) else paths)]
     if not files:
@@ -55,7 +51,7 @@ def load_bag(
     logs = [
         table_log(p, report, table, joint_names, aliases)
         if is_table(p)
-        else _load_one(p, joint_names, aliases, topic, stamps, report, progress)
+        else _load_one(p, joint_names, aliases, topic, report, progress)
         for p in files
     ]
     _compare_joints(logs, files, report)
@@ -120,13 +116,11 @@ def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str
     raise DataError(f"{path}: {what}; topics: {listing}")
 
 
-def choose_stamps(header: np.ndarray, receive: np.ndarray, wanted: str) -> tuple[np.ndarray, str, str]:
+def choose_stamps(header: np.ndarray, receive: np.ndarray) -> tuple[np.ndarray, str, str]:
     """Stamps (N,) int64 [ns], their name, and the reason; header stamps unless constant, zero or implausible.
 
-    header, receive: (N,) int64 [ns]. wanted: `auto`, `header` or `receive`.
+    header, receive: (N,) int64 [ns].
     """
-    if wanted != "auto":
-        return (header, "header", "") if wanted == "header" else (receive, "receive", "")
     if len(header) < 2 or _distinct(receive) < len(receive) // 2:
         return header, "header", ""
     distinct = _distinct(header)
@@ -151,7 +145,6 @@ def _load_one(
     joint_names: Sequence[str] | None,
     aliases: Aliases,
     topic: str,
-    stamps: str,
     report: BagReport,
     progress: Wrap | None,
 ) -> Log:
@@ -171,7 +164,7 @@ def _load_one(
     names, groups = _select(groups, joint_names, aliases, path, report)
     rows = np.sort(np.concatenate([g.rows for g in groups]))
     log = _assemble(groups, rows, names, aliases, raw)
-    log.stamp_ns, report.stamps, why = choose_stamps(log.stamp_ns, raw.stamps()[rows], stamps)
+    log.stamp_ns, report.stamps, why = choose_stamps(log.stamp_ns, raw.stamps()[rows])
     if why:
         report.notes.append(f"{path}: {why}")
     add_side_topics(log, topics, name, aliases, use_header=report.stamps == "header")

@@ -105,7 +105,7 @@ def _decoded(raw: RawTopic, log: Log, stamps: str) -> list[tuple[np.ndarray, np.
         return []
     header = np.concatenate([g.stamp_ns for g in groups])
     order = np.argsort(rows)
-    clock = choose_stamps(header[order], receive[np.sort(rows)], "auto")[1] if stamps == "header" else "receive"
+    clock = choose_stamps(header[order], receive[np.sort(rows)])[1] if stamps == "header" else "receive"
     near = clock == "header" and abs(int(np.median(header - receive[rows])) - shift) < 10**9
     return [
         (g.stamp_ns if near else receive[g.rows] + shift, g.fields["wrench"], g.frame_id.strip("/")) for g in groups

@@ -39,7 +39,6 @@ def write_bag(
     topics: Iterable[str] | None = None,
     frame_id: str = "base",
     wrench_frame_id: str = "tool0",
-    namespace: str = "",
     about: dict[str, str] | None = None,
     progress: Wrap | None = None,
     overwrite: bool = False,
@@ -53,7 +52,7 @@ def write_bag(
     frame_id on all others. Raises DataError naming the path, for example when the disk is full.
     """
     with new_bag(path, overwrite, inputs) as place:
-        _write(log, place, list(_streams(log, topics, frame_id, wrench_frame_id)), namespace, about or {}, progress)
+        _write(log, place, list(_streams(log, topics, frame_id, wrench_frame_id)), about or {}, progress)
     return Path(path)
 
 
@@ -197,7 +196,7 @@ _TEMPLATES: dict[str, Callable[..., Any]] = {
 }
 
 
-def _write(log: Log, path: Path, streams: list[_Stream], namespace: str, about: dict[str, str], progress: Any) -> None:
+def _write(log: Log, path: Path, streams: list[_Stream], about: dict[str, str], progress: Any) -> None:
     from rosbags.rosbag2 import StoragePlugin, Writer
 
     row = np.concatenate([s.rows for s in streams]) if streams else np.empty(0, dtype=np.int64)
@@ -213,7 +212,6 @@ def _write(log: Log, path: Path, streams: list[_Stream], namespace: str, about: 
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         for key, value in {BAG_MARK: "write_bag", **about}.items():
             writer.set_custom_data(key, value)
-        prefix = "/" + namespace.strip("/") + "/" if namespace.strip("/") else "/"
-        connections = [writer.add_connection(prefix + s.name, s.type, typestore=_store()) for s in streams]
+        connections = [writer.add_connection("/" + s.name, s.type, typestore=_store()) for s in streams]
         for i, k, j in items:
             writer.write(connections[k], stamp[i], streams[k].block[j].tobytes())

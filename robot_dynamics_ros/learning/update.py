@@ -121,14 +121,14 @@ def rows_of(recording: Triangle, columns: Columns, inflation: float = INFLATION)
     return np.vstack(found)
 
 
-def walked(state: Information, prior: Prior, seconds: float, tau: float = TAU) -> Information:
+def walked(state: Information, prior: Prior, seconds: float) -> Information:
     """After `seconds` in which friction walked: f' = f + w is appended and f eliminated by a QR."""
     if seconds <= 0:
         return state
     f: np.ndarray = prior.wears
     rest = np.setdiff1d(np.arange(len(state.z)), f)
     spread: np.ndarray = prior.covariance[np.ix_(f, f)]
-    step = Information.of(np.zeros(len(f)), 2 * seconds / tau * spread).R
+    step = Information.of(np.zeros(len(f)), 2 * seconds / TAU * spread).R
     p, m = len(state.z), len(f)
     stack = np.zeros((p + m, p + m + 1))
     stack[:p, :m], stack[:p, m:p], stack[:p, -1] = state.R[:, f], state.R[:, rest], state.z

@@ -24,8 +24,7 @@ def full_log(n=300):
 
 def test_round_trip_is_exact(tmp_path):
     log = full_log()
-    again, report = load_bag(write_bag(log, tmp_path / "x", namespace="arm"))
-    assert report.topic == "/arm/joint_states"
+    again, _ = load_bag(write_bag(log, tmp_path / "x"))
     np.testing.assert_array_equal(again.stamp_ns, log.stamp_ns)
     for name in BAGGED:
         np.testing.assert_array_equal(again.get(name), log.get(name), err_msg=name)
@@ -66,11 +65,11 @@ def test_contact_of_the_whole_robot_is_there_as_live(tmp_path):
     log.contact[:10] = np.nan
     log.contact[33:55, 0] = 1.0
     log.contact[104:108, -1] = 1.0
-    with AnyReader([write_bag(log, tmp_path / "x", namespace="arm")]) as reader:
+    with AnyReader([write_bag(log, tmp_path / "x")]) as reader:
         found = [
             ((stamp - log.stamp_ns[0]) // 10**7, reader.deserialize(raw, c.msgtype).data)
             for c, stamp, raw in reader.messages()
-            if c.topic == "/arm/robot_dynamics/contact"
+            if c.topic == "/robot_dynamics/contact"
         ]
     rows = sorted({*range(10, 200, 10), 33, 55, 104, 108})
     assert found == [(k, 33 <= k < 55 or 104 <= k < 108) for k in rows]
@@ -109,9 +108,11 @@ def test_existing_bag_is_replaced_only_by_a_complete_one(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("prefix", ["left/", "robot_dynamics/", ""])
-def test_topics_are_found_below_any_prefix(tmp_path, prefix, monkeypatch):
+@pytest.mark.parametrize("namespace", ["", "arm/"])
+def test_topics_are_found_below_any_prefix(tmp_path, namespace, prefix, monkeypatch):
     log = full_log(20)
-    monkeypatch.setattr(writer, "below", lambda _, name: name if name in INPUT_TOPICS else prefix + name)
-    again, _ = load_bag(write_bag(log, tmp_path / "x"))
+    monkeypatch.setattr(writer, "below", lambda _, name: namespace + prefix * (name not in INPUT_TOPICS) + name)
+    again, report = load_bag(write_bag(log, tmp_path / "x"))
+    assert report.topic == f"/{namespace}joint_states"
     np.testing.assert_array_equal(again.external_wrench, log.external_wrench)
     np.testing.assert_array_equal(again.mechanical_power, log.mechanical_power)

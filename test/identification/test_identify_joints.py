@@ -53,7 +53,7 @@ def bag(steps, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def slow_turn():
-    plan = reversals(UR5E, 0, START - [np.pi, 0, 0, 0, 0, 0], count=50, a=0.05)
+    plan = reversals(UR5E, 0, START - [np.pi, 0, 0, 0, 0, 0], count=50)
     return simulated(plan, {"outputs.rotor_encoder": True}, keep=4)
 
 

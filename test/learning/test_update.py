@@ -11,7 +11,7 @@ from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import fleet_prior, load_prior, save_prior
 from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.running import Running
-from robot_dynamics_ros.learning.update import DAY, Information, Prior, file_prior, rows_of, walked
+from robot_dynamics_ros.learning.update import DAY, TAU, Information, Prior, file_prior, rows_of, walked
 from robot_dynamics_ros.robot_file import load_robot
 
 
@@ -39,12 +39,12 @@ def test_recordings_in_any_order_give_one_posterior_and_each_lowers_every_deviat
 
 
 def test_wear_adds_to_the_variance_of_friction_and_to_nothing_else(worker):
-    prior, tau = worker.prior, 100 * DAY
+    prior = worker.prior
     state = prior.information.with_rows(rows_of(worker.triangles[0], prior.columns))
-    late = walked(state, prior, 10 * DAY, tau)
+    late = walked(state, prior, TAU / 10)
     expected = covariance(state)
     f = prior.wears
-    expected[np.ix_(f, f)] += 2 * 10 / 100 * prior.covariance[np.ix_(f, f)]
+    expected[np.ix_(f, f)] += 0.2 * prior.covariance[np.ix_(f, f)]
     scale = np.sqrt(np.diag(expected))
     np.testing.assert_allclose(covariance(late) / scale / scale[:, None], expected / scale / scale[:, None], 1e-6, 1e-6)
     assert np.abs(late.mean - state.mean).max() < 1e-6

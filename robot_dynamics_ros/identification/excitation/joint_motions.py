@@ -64,7 +64,6 @@ def velocity_steps(
     slowest: float = 0.01,
     fastest: float | None = None,
     travel: float = 1.5,
-    repeats: int = 1,
     rate: float = 500.0,
 ) -> Plan:
     """One joint back and forth at `count` constant speeds, geometrically spaced up to 0.8 of the speed limit.
@@ -84,28 +83,21 @@ def velocity_steps(
     for v in np.geomspace(slowest, top, count):
         end = q.copy()
         end[joint] += sign * min(max(2.0 * v + v * v / a, 0.2), room)
-        parts += repeats * [motions.trapezoid(q, end, rate, v, a), motions.trapezoid(end, q, rate, v, a)]
+        parts += [motions.trapezoid(q, end, rate, v, a), motions.trapezoid(end, q, rate, v, a)]
     return checked(robot, "velocity-steps", [joint], motions.join(*parts), rate)
 
 
 def reversals(
-    robot: RobotFile,
-    joint: int,
-    start: Any,
-    *,
-    turn: float = 2 * np.pi,
-    count: int = 120,
-    a: float = 0.05,
-    rate: float = 500.0,
+    robot: RobotFile, joint: int, start: Any, *, turn: float = 2 * np.pi, count: int = 120, rate: float = 500.0
 ) -> Plan:
     """Slow reciprocating motion: `count` cycles of two steps forward and one back over `turn` [rad].
 
-    120 cycles over a whole turn are the 240 reversals of [Madsen2020, ch4 4.3, ch6 eq. 21]; a [rad/s2].
+    120 cycles over a whole turn are the 240 reversals of [Madsen2020, ch4 4.3, ch6 eq. 21].
     """
     limits = joint_limits(robot)
     room, sign = _room(limits, joint, start, turn + turn / count)
     step = sign * (room - room / (count + 1)) / count
-    motion = motions.reversals(start, joint, count, step, a, rate)
+    motion = motions.reversals(start, joint, count, step, rate=rate)
     return checked(robot, "reversals", [joint], motion, rate)
 
 

@@ -94,7 +94,7 @@ def _misfit(y: np.ndarray, model: np.ndarray) -> dict[str, float]:
 
 def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     """E-GMS hysteresis from slow reversals: spans, stiffnesses, backlash, Coulomb level [Madsen2020, ch4 4.4.4]."""
-    part = record.take(_longest(reversals(record), record, "reversals"))
+    part = _longest_reversals(record)
     theta = part.angle - at_angle(kinematic_error(robot)[joint], part.angle)
     data = HysteresisData(theta, part.friction - float(np.mean(part.friction)), joint=record.joint)
     fit = fit_hysteresis(elements(robot)[0].shape[1], data)
@@ -122,7 +122,7 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int) -> Jo
             f"{record.joint}: no rotor angle was recorded, so kinematic error cannot be seen: "
             "record motor_states of a robot with an encoder on either side of the gear"
         )
-    part = record.take(_longest(reversals(record), record, "reversals"))
+    part = _longest_reversals(record)
     phi = part.theta - part.q
     error, gap = kinematic_error_and_backlash(part.theta, phi, settle=_SETTLE)  # type: ignore[arg-type]
     angle = np.arange(len(error)) * 2 * np.pi / len(error)
@@ -220,13 +220,14 @@ FITS: dict[str, Fit] = {
 }
 
 
-def _longest(parts: list[slice], record: JointRecord, experiment: str) -> slice:
+def _longest_reversals(record: JointRecord) -> JointRecord:
+    parts = reversals(record)
     if not parts:
         raise DataError(
             f"{record.joint}: no slow reciprocating motion, and hysteresis shows at reversals only: record at least "
-            f"eight reversals below 0.3 rad/s ({experiment})"
+            "eight reversals below 0.3 rad/s (reversals)"
         )
-    return max(parts, key=lambda p: p.stop - p.start)
+    return record.take(max(parts, key=lambda p: p.stop - p.start))
 
 
 def _one(robot: RobotFile, joint: int) -> FrictionModel:

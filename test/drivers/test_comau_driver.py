@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from comau_rig import ROBOT, Rig, free_udp_port
-from driver_waits import collect, until
+from driver_waits import collect, settled, until
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.comau import link
@@ -64,13 +64,11 @@ def test_a_stream_and_a_stop(driver):
     start = collect(driver, 50)[-1].q_d.copy()
     wave = start + 0.05 * np.sin(np.linspace(0, np.pi, 800))[:, None] ** 2
     driver.play(start[None], wave)
-    until(driver, lambda: not driver.motion.active)
-    assert driver.motion.state == "done"
+    assert settled(driver) == "done", driver.motion
     driver.play([start + 0.3], speed=0.2)
     until(driver, lambda: driver.motion.progress > 0.1)
     driver.stop()
-    until(driver, lambda: not driver.motion.active)
-    assert driver.motion.state == "stopped" and np.abs(collect(driver, 100)[-1].qd).max() < 0.01
+    assert settled(driver) == "stopped" and np.abs(collect(driver, 100)[-1].qd).max() < 0.01
 
 
 @pytest.mark.parametrize(
@@ -95,8 +93,7 @@ def test_losing_the_drives_ends_a_motion(rig, driver):
     here = collect(driver, 50)[-1].q_d.copy()
     driver.play([here + 0.3], speed=0.2)
     rig.command("lpc", status=3)
-    until(driver, lambda: not driver.motion.active)
-    assert driver.motion.state == "failed" and "driving off" in driver.motion.reason
+    assert settled(driver) == "failed" and "driving off" in driver.motion.reason
     until(driver, lambda: driver.latched >= StreamState.safe)
     rig.command("lpc")
 
@@ -186,5 +183,4 @@ def test_a_motion_whose_end_is_rejected_is_no_done_motion(rig, driver):
     driver.play([start + 0.1], speed=0.4)
     until(driver, lambda: np.abs(driver.sample.q_d - start).max() > 0.08)
     rig.lpc._take = lambda *command: None
-    until(driver, lambda: not driver.motion.active)
-    assert driver.motion.state == "failed" and "does not follow" in driver.motion.reason
+    assert settled(driver) == "failed" and "does not follow" in driver.motion.reason

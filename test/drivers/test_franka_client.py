@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("pylibfranka", reason="pylibfranka is not installed")
 pytest.importorskip("franka_sim", reason="franka-sim is not installed")
 
-from driver_waits import collect, until
+from driver_waits import collect, settled, until
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import make_driver
@@ -83,7 +83,6 @@ def test_mujoco_behind_the_server_speaks_the_same_protocol():
         assert np.allclose(sample.theta, sample.q, rtol=0, atol=5e-6)  # rigid but for encoder steps
         start = sample.q_d.copy()
         driver.play([start + 0.05], speed=0.5)
-        until(driver, lambda: not driver.motion.active)
-        assert driver.motion.state == "done", driver.motion
+        assert settled(driver) == "done", driver.motion
         assert np.allclose(collect(driver, 200)[-1].q, start + 0.05, atol=0.02)
         driver.disconnect()

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("franka_sim", reason="franka-sim is not installed")
 
-from driver_waits import collect, until
+from driver_waits import collect, settled, until
 from franka_rig import ROBOT, Rig
 
 from robot_dynamics_ros.models import RobotModel
@@ -61,12 +61,10 @@ def test_the_vendors_force_estimate_has_our_sign(rig, driver):
 def test_moves_through_waypoints_and_streams(driver):
     start = collect(driver, 50)[-1].q_d.copy()
     driver.play([start + 0.1, start], speed=0.8, acceleration=3.0)
-    until(driver, lambda: not driver.motion.active)
-    assert driver.motion.state == "done", driver.motion
+    assert settled(driver) == "done", driver.motion
     goal = start + 0.05 * np.sin(np.linspace(0, np.pi, 1000))[:, None] ** 2
     driver.play(start[None], goal, 1000.0)
-    until(driver, lambda: not driver.motion.active)
-    assert driver.motion.state == "done", driver.motion
+    assert settled(driver) == "done", driver.motion
     assert np.allclose(collect(driver, 50)[-1].q, start, atol=0.01)
 
 
@@ -75,20 +73,18 @@ def test_a_motion_stops_on_its_path(driver):
     driver.play([start + [0.5, 0, 0, 0, 0, 0, 0]], speed=0.3)
     until(driver, lambda: driver.motion.state == "moving" and driver.motion.progress > 0.2)
     driver.stop()
-    until(driver, lambda: not driver.motion.active)
-    assert driver.motion.state == "stopped"
+    assert settled(driver) == "stopped", driver.motion
     samples = collect(driver, 300)
     moved = samples[-1].q[0] - start[0]
     assert 0.02 < moved < 0.45 and np.abs(samples[-1].qd).max() < 0.02
     driver.play([start], speed=0.8, acceleration=3.0)
-    until(driver, lambda: not driver.motion.active)
+    settled(driver)
 
 
 def test_a_stream_that_starts_elsewhere_is_refused(driver):
     here = collect(driver, 50)[-1].q_d.copy()
     driver.play(None, np.tile(here + 0.3, (100, 1)), 1000.0)
-    until(driver, lambda: not driver.motion.active)
-    assert driver.motion.state == "failed" and "starts 0.3" in driver.motion.reason
+    assert settled(driver) == "failed" and "starts 0.3" in driver.motion.reason
 
 
 def test_settings_recovery_and_payload(rig, driver):

@@ -20,16 +20,15 @@ print(*_core.lock_memory(), sep="|")
 """
 
 
-def lock(code):
+def printed(code):
+    """What a process of its own prints, by "|"."""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    done, text = run.stdout.strip().split("|")
-    return done == "True", text
+    return run.stdout.strip().split("|")
 
 
 def test_memory_that_may_not_be_locked_is_reported_with_what_would_help():
-    done, text = lock(UNPRIVILEGED)
-    assert not done
-    assert text.startswith("no: ") and "memlock" in text
+    done, text = printed(UNPRIVILEGED)
+    assert done == "False" and text.startswith("no: ") and "memlock" in text
 
 
 @pytest.mark.skipif(
@@ -49,8 +48,7 @@ before = locked()
 done, text = _core.lock_memory()
 print(done, text, before, locked(), sep="|")
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    done, text, before, after = run.stdout.strip().split("|")
+    done, text, before, after = printed(code)
     assert (done, text) == ("True", "locked"), text
     assert int(before) == 0 and int(after) > 10_000  # KiB
 
@@ -71,10 +69,9 @@ number = {"x86_64": 315, "aarch64": 275}[__import__("platform").machine()]
 assert ctypes.CDLL(None).syscall(number, 0, data, 48, 0) == 0
 size, policy, flags, nice, priority, runtime = struct.unpack("IIQiIQ", data.raw[:32])
 version = tuple(int(x) for x in __import__("platform").release().split(".")[:2])
-print(done, policy == 0, runtime if version >= (6, 12) else 200000)
+print(done, policy == 0, runtime if version >= (6, 12) else 200000, sep="|")
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["True", "True", "200000"]
+    assert printed(code) == ["True", "True", "200000"]
     for slice_ in (0.0, 5e-5, 0.2, float("nan")):
         with pytest.raises(ValueError, match="slice"):
             _core.shorten_slice(slice_)

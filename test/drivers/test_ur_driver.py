@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from driver_waits import collect, happens, until
+from driver_waits import collect, happens, settled, until
 from scripted_rtde import SETTLE
 
 from robot_dynamics_ros._core import StreamState
@@ -156,11 +156,9 @@ def test_a_killed_control_process_stops_the_robot_and_the_next_request_works():
         until(driver, lambda: abs(driver.sample.qd[0]) > 0.1 or not driver.motion.active)
         assert driver.motion.active, driver.motion
         os.kill(driver._control.pid, signal.SIGKILL)
-        until(driver, lambda: not driver.motion.active)
-        assert driver.motion.state == "failed" and "signal 9" in driver.motion.reason
+        assert settled(driver) == "failed" and "signal 9" in driver.motion.reason
         until(driver, lambda: np.abs(driver.sample.qd).max() < 0.02)  # the controller's watchdog
         assert abs(driver.sample.q[0] - start[0]) < 0.9
         driver.play([start], speed=1.5, acceleration=4.0)
-        until(driver, lambda: not driver.motion.active)
-        assert driver.motion.state == "done", driver.motion
+        assert settled(driver) == "done", driver.motion
         driver.disconnect()

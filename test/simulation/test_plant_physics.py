@@ -19,15 +19,20 @@ def pinocchio_of(robot):
     return pinocchio_model(robot.machine.robot.chain_with_links(robot.machine.link_parameters))
 
 
-def free_swing(seconds, inner_rate, **overrides):
-    """Energy of the machine falling from Q without friction, damping or torque except the limits' small one."""
-    off = {"transmission.damping": 0.0, "drive.torque_limit": 1e-9, "integration.inner_rate": inner_rate, **overrides}
-    robot = SimulatedRobot("ur5e", overrides=IDEAL | without("friction") | off, q=Q)
+def swing(seconds, overrides):
+    """Energy of the machine falling from Q under no torque but the limits' small one."""
+    robot = SimulatedRobot("ur5e", overrides=IDEAL | {"drive.torque_limit": 1e-9} | overrides, q=Q)
     energy = [robot.core.energy()]
     for _ in range(round(seconds * 500)):
         robot.step_torque(np.zeros(6))
         energy.append(robot.core.energy())
     return np.array(energy), robot
+
+
+def free_swing(seconds, inner_rate):
+    """The same without friction and damping."""
+    off = {"transmission.damping": 0.0, "integration.inner_rate": inner_rate}
+    return swing(seconds, without("friction") | off)
 
 
 def test_energy_is_conserved_without_friction():
@@ -44,11 +49,7 @@ def test_energy_error_falls_with_the_step():
 
 
 def test_friction_and_damping_only_dissipate():
-    robot = SimulatedRobot("ur5e", overrides=IDEAL | {"drive.torque_limit": 1e-9}, q=Q)
-    energy = [robot.core.energy()]
-    for _ in range(500):
-        robot.step_torque(np.zeros(6))
-        energy.append(robot.core.energy())
+    energy, _ = swing(1.0, {})
     stored = 0.1  # J: what the friction elements can give back, k D^2 / 2 summed
     assert energy[-1] < energy[0] - 1.0
     assert np.diff(energy).max() < stored

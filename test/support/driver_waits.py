@@ -22,6 +22,12 @@ def until(driver, condition, timeout=120.0):
     assert came, (driver.motion, driver.last_error, driver.status, driver.statistics())
 
 
+def settled(driver):
+    """The state in which the motion ends."""
+    until(driver, lambda: not driver.motion.active)
+    return driver.motion.state
+
+
 def happens(condition):
     """Wait until the condition holds, by itself."""
     assert wait_until(condition, 60.0), "did not happen"

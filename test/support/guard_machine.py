@@ -6,15 +6,13 @@ What is kept beside the guard is only what a by-stander sees: the clock, what wa
 import math
 
 import numpy as np
+from guard_rig import BRAKE, CYCLE, MS, RATE, REACH, SPEED, TORQUE, limits
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from robot_dynamics_ros._core import Guard, GuardLimits, GuardReason, GuardState
+from robot_dynamics_ros._core import Guard, GuardReason, GuardState
 
-MS = 1_000_000
-CYCLE = 2 * MS
 RAMP, SAFE_GAP, HOLD = 100 * MS, 40 * MS, 7 * MS  # 3.5 cycles
-TORQUE, RATE, SPEED, REACH, BRAKE = 20.0, 2000.0, 2.0, 3.0, 5.0
 N = 2
 ACTIVE, LATCHED = (GuardState.ok, GuardState.degraded), (GuardState.safe, GuardState.fault)
 EXTREME = [-(2**63), 2**63 - 1, -(2**62), 2**62, 0]
@@ -25,16 +23,7 @@ jumps = st.sampled_from([CYCLE] * 6 + [0, 1, MS, 5 * MS, 19 * MS, 39 * MS, 41 * 
 class GuardMachine(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
-        limits = GuardLimits(
-            torque=np.full(N, TORQUE),
-            torque_rate=np.full(N, RATE),
-            velocity=np.full(N, SPEED),
-            position_lower=np.full(N, -REACH),
-            position_upper=np.full(N, REACH),
-            deceleration=np.full(N, BRAKE),
-            enable_timeout=0.25,
-        )
-        self.guard, self.out = Guard(limits), np.zeros(N)
+        self.guard, self.out = Guard(limits(N, enable_timeout=0.25)), np.zeros(N)
         self.now = 10**10
         self.observed = None  # last good state
         self.newest = None  # stamp of the newest state

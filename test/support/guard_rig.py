@@ -6,18 +6,13 @@ from robot_dynamics_ros._core import Guard, GuardLimits
 
 MS = 1_000_000
 CYCLE = 2 * MS
+TORQUE, RATE, SPEED, REACH, BRAKE = 20.0, 2000.0, 2.0, 3.0, 5.0  # limits of each joint
 
 
 def limits(n=2, **changes):
-    base = {
-        "torque": np.full(n, 20.0),
-        "torque_rate": np.full(n, 2000.0),
-        "velocity": np.full(n, 2.0),
-        "position_lower": np.full(n, -3.0),
-        "position_upper": np.full(n, 3.0),
-        "deceleration": np.full(n, 5.0),
-    }
-    return GuardLimits(**{**base, **changes})
+    base = {"torque": TORQUE, "torque_rate": RATE, "velocity": SPEED, "deceleration": BRAKE}
+    base |= {"position_lower": -REACH, "position_upper": REACH}
+    return GuardLimits(**{name: np.full(n, value) for name, value in base.items()} | changes)
 
 
 class Rig:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import numpy as np
 
 from bench.faults.socket_bench import HEARTBEAT, SPEED, Arm, SocketBench, Worker, cpu_load
-from bench.faults.table import Case, require
+from bench.faults.table import Case, refused, require
 from robot_dynamics_ros._core import GuardReason, GuardState
-from robot_dynamics_ros.errors import RobotDynamicsError
 
 CABLE = 4.0  # s of wall time without a byte: the connection is given up after 2.5 s
 
@@ -119,13 +119,9 @@ def busy(_: int) -> str:
 
 def other_client_owns_registers(_: int) -> str:
     with SocketBench() as bench:
-        try:
-            Arm(bench.ur.host)
-        except RobotDynamicsError as error:
-            require(bench.loop.state == GuardState.ok, "the first one was disturbed")
-            return str(error).partition(": ")[2][:60]
-        require(False, "two owners of the torque registers")
-        return ""
+        reason = refused(partial(Arm, bench.ur.host), "two owners of the torque registers")
+        require(bench.loop.state == GuardState.ok, "the first one was disturbed")
+        return reason.partition(": ")[2][:60]
 
 
 CASES: list[Case] = [

@@ -49,6 +49,16 @@ def require(condition: bool, text: str) -> None:
         raise Failed(text)
 
 
+def refused(attempt: Callable[[], object], otherwise: str) -> str:
+    """The one line with which an attempt is refused. Raises Failed with the text `otherwise` where it is not."""
+    try:
+        attempt()
+    except RobotDynamicsError as error:
+        require("\n" not in str(error), "the reason is longer than one line")
+        return str(error)
+    raise Failed(otherwise)
+
+
 def run_case(case: Case, tries: int) -> Row:
     """Run so many times; one failure fails the case."""
     text = ""

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from bag_factory import JOINTS, rows, simple, write
+from bag_factory import JOINTS, messages, rows, simple, write
 
 from robot_dynamics_ros.bags import load_bag, segments
 from robot_dynamics_ros.errors import DataError
@@ -39,7 +39,7 @@ def test_directory_without_metadata_and_single_file(tmp_path, kind):
 
 def test_parts_of_a_recording_are_joined_in_time(tmp_path):
     stamp, q, qd, effort = rows()
-    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    items = messages(stamp, q, qd, effort)
     first = write(tmp_path / "1", "mcap", {"/js": items[:20]})
     second = write(tmp_path / "2", "mcap", {"/js": items[20:]})
     np.testing.assert_array_equal(load_bag([second, first], ROBOT)[0].q, q)
@@ -50,7 +50,7 @@ def test_the_duration_of_parts_is_that_of_the_data(tmp_path):
     stamp, q, qd, effort = rows(period_ns=20_000_000)
     paths = []
     for k, begin in enumerate((0, 3600 * 10**9)):
-        items = [(s + begin, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+        items = messages(stamp + begin, q, qd, effort)
         paths.append(write(tmp_path / f"{k}", "mcap", {"/js": items}))
     one = 1e-9 * float(np.ptp(stamp))
     for parts in (paths, [paths[0], paths[0]]):
@@ -62,7 +62,7 @@ def test_the_duration_of_parts_is_that_of_the_data(tmp_path):
 def test_joints_reordered_aliased_and_extra_give_identical_columns(tmp_path):
     stamp, q, qd, effort = rows(joints=4)
     names = ("Wrist 1", "gripper", "shoulder", "elbow")
-    items = [(s, names, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    items = messages(stamp, q, qd, effort, names)
     log, _ = load_bag(write(tmp_path / "x", "mcap", {"/js": items}), ROBOT)
     np.testing.assert_array_equal(log.effort, effort[:, [2, 3, 0]])
 
@@ -79,7 +79,7 @@ def test_order_may_change_from_message_to_message(tmp_path):
 
 def test_messages_of_a_gripper_alone_are_ignored_and_counted(tmp_path):
     stamp, q, qd, effort = rows()
-    arm = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    arm = messages(stamp, q, qd, effort)
     both = [item for k in range(50) for item in (arm[k], (stamp[k], ["finger"], [0.1], [0.0], []))]
     log, report = load_bag(write(tmp_path / "x", "mcap", {"/js": both}), ROBOT)
     np.testing.assert_array_equal(log.q, q)
@@ -113,7 +113,7 @@ def test_bad_rows_are_dropped_and_counted_by_reason(tmp_path):
     stamp, q, qd, effort = rows()
     q[3, 1], qd[5, 0], effort[7, 2], qd[9, 0] = np.nan, np.inf, np.nan, 1e300
     stamp[20] = stamp[19]
-    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    items = messages(stamp, q, qd, effort)
     items[11] = (*items[11][:4], [])
     path = write(tmp_path / "x", "mcap", {"/js": items})
     log, report = load_bag(path, ROBOT)
@@ -127,7 +127,7 @@ def test_one_impossible_velocity_costs_its_row_and_a_wrong_unit_keeps_all(tmp_pa
     for name, factor, left in (("rad", 1.0, 49), ("deg", 57.3, 50)):
         v = factor * qd
         v[9, 0] = 500.0
-        items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, v, effort, strict=True)]
+        items = messages(stamp, q, v, effort)
         log, report = load_bag(write(tmp_path / name, "mcap", {"/js": items}), ROBOT)
         assert len(log) == left and report.lost == 50 - left, report.dropped
     limits = SimpleNamespace(velocity=[None] * (len(JOINTS) - 1) + [300.0])
@@ -150,7 +150,7 @@ def test_constant_header_stamps_are_recognised_and_reported(tmp_path, constant):
 def test_slightly_swapped_messages_are_sorted_and_a_restarted_clock_is_kept(tmp_path):
     stamp, q, qd, effort = rows()
     stamp[[10, 11]] = stamp[[11, 10]]
-    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    items = messages(stamp, q, qd, effort)
     path = write(tmp_path / "x", "mcap", {"/js": items}, receive=np.sort(stamp))
     log, report = load_bag(path, ROBOT)
     assert (np.diff(log.stamp_ns) > 0).all() and "sorted" in report.notes[0]
@@ -161,8 +161,7 @@ def test_slightly_swapped_messages_are_sorted_and_a_restarted_clock_is_kept(tmp_
 
 
 def test_several_topics_must_be_chosen_and_are_listed(tmp_path):
-    stamp, q, qd, effort = rows()
-    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    items = messages(*rows())
     path = write(tmp_path / "x", "mcap", {"/left": items, "/right": items[:40]})
     with pytest.raises(DataError, match=r"--topic.*/left \[sensor_msgs/msg/JointState\], /right"):
         load_bag(path, ROBOT)

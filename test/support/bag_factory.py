@@ -46,7 +46,11 @@ def write(path: Path, kind: str, messages: dict[str, list], receive=None):
     return path
 
 
+def messages(stamp, q, qd, effort, names=JOINTS):
+    """Messages of a topic of `write`."""
+    return [(s, names, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+
+
 def simple(path, kind="mcap", names=JOINTS, **kwargs):
-    stamp, q, qd, effort = rows(**kwargs)
-    items = [(s, names, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
-    return write(path, kind, {"/joint_states": items}), (stamp, q, qd, effort)
+    data = rows(**kwargs)
+    return write(path, kind, {"/joint_states": messages(*data, names)}), data

@@ -54,12 +54,6 @@ def keeping_force(scales, joint):
     return np.mean(given)
 
 
-def test_a_hand_needs_half_the_force_to_move_each_joint(identified):
-    scales = friction_scales(identified)
-    for joint in range(6):
-        assert keeping_force(scales, joint) < 0.5 * keeping_force(NONE, joint)
-
-
 def breakaway(scales, joint):
     """Torque [Nm] of a slowly stronger push from rest when the joint has gone 0.01 rad."""
     simulated, torque = machine(), np.zeros(6)
@@ -70,10 +64,11 @@ def breakaway(scales, joint):
     raise AssertionError(f"joint {joint} stays at rest under {torque[joint]:.1f} Nm")
 
 
-def test_a_hand_needs_half_the_force_to_start_each_joint(identified):
+@pytest.mark.parametrize("force", [keeping_force, breakaway])
+def test_a_hand_needs_half_the_force_to_move_or_start_each_joint(identified, force):
     scales = friction_scales(identified)
     for joint in range(6):
-        assert breakaway(scales, joint) < 0.5 * breakaway(NONE, joint)
+        assert force(scales, joint) < 0.5 * force(NONE, joint)
 
 
 def test_a_push_below_the_start_leaves_the_arm_at_rest(identified):

@@ -83,11 +83,12 @@ def test_a_payload_that_is_put_down_is_not_taken_off_any_more():
     assert force_size(empty) < 1.0 and not pipeline.stage("force").core.payload_held
 
 
-def loaded(motion, mass, when):
-    """A log of an arm that carries `mass` [kg] in the rows `when` (N,)."""
-    log, full = (measured(motion, payload=(m, COM, (0,) * 6), noise=0.1) for m in (0.0, mass))
+def loaded(seconds, mass, begin=-1.0, end=np.inf):
+    """A log of so many seconds of an arm that carries `mass` [kg] from `begin` to `end` [s], and its times."""
+    log, full = (measured(moving(seconds), payload=(m, COM, (0,) * 6), noise=0.1) for m in (0.0, mass))
+    when = (log.time > begin) & (log.time < end)
     log.effort = np.where(when[:, None], full.effort, log.effort)
-    return log
+    return log, log.time
 
 
 def held_from(log, pipeline):
@@ -102,11 +103,8 @@ def held_from(log, pipeline):
 
 def test_a_held_payload_lasts_until_motion_without_contact_contradicts_it():
     """A push for half of the time since the start contradicts it in contact; 0.6 s without the payload end it."""
-    motion = moving(12.0)
-    t = np.arange(len(motion[0])) / 500
-    log = loaded(motion, 2.0, t < 10.0)
-    pushed = ((t > 3.0) & (t < 8.0))[:, None] * np.array([60.0, 80.0, 0, 0, 0, 0])
-    push(log, pushed)
+    log, t = loaded(12.0, 2.0, end=10.0)
+    push(log, np.outer((t > 3.0) & (t < 8.0), [60.0, 80.0, 0, 0, 0, 0]))
     begin, end = held_from(log, Pipeline(UR5E))
     assert begin < 2.5 and 10.5 < end < 11.8
 
@@ -114,11 +112,8 @@ def test_a_held_payload_lasts_until_motion_without_contact_contradicts_it():
 @pytest.mark.parametrize(("force", "begins"), [((0, 0, -20.0), 1), ((0, 20.0, 0), 0)], ids=["weight", "push"])
 def test_a_payload_that_was_put_down_and_taken_up_again_is_held_within_two_pieces(force, begins):
     """A torque that it explains is no contact for 10 s, as that of an unknown payload is; another one is."""
-    motion = moving(16.0)
-    t = np.arange(len(motion[0])) / 500
-    log = loaded(motion, 2.0, t < 8.0)
-    again = np.outer((t > 10.0) & (t < 13.0), [*force, 0, 0, 0])
-    push(log, again)
+    log, t = loaded(16.0, 2.0, end=8.0)
+    push(log, np.outer((t > 10.0) & (t < 13.0), [*force, 0, 0, 0]))
     _, put_down, *taken_up = held_from(log, Pipeline(UR5E))
     assert 8.0 < put_down < 9.3 and len(taken_up) == 2 * begins
     if begins:
@@ -135,21 +130,15 @@ def test_a_payload_that_was_a_push_is_put_down_within_less_than_a_piece(end):
 
 def test_evidence_of_a_payload_begins_anew_after_10_s_of_contact():
     """An arm that was seen free picks up 3 kg: contact for 10 s, then a payload after 2 s of motion."""
-    motion = moving(18.0)
-    t = np.arange(len(motion[0])) / 500
-    log = loaded(motion, 3.0, t > 4.0)
-    (begin,) = held_from(log, Pipeline(ROBOT))
+    (begin,) = held_from(loaded(18.0, 3.0, begin=4.0)[0], Pipeline(ROBOT))
     assert 15.0 < begin < 17.0
 
 
 @pytest.mark.parametrize("every", [2.0, 3.0])
 def test_a_payload_that_was_picked_up_is_held_although_ends_of_pushes_interrupt_its_contact(every):
     """40 N for 0.6 s now and then: 10 s of contact count as before, seconds without it twice."""
-    motion = moving(20.0)
-    t = np.arange(len(motion[0])) / 500
-    log = loaded(motion, 3.0, t > 3.0)
-    pushed = np.outer((t > 4.0) & (t % every < 0.6), [0, 40.0, 0, 0, 0, 0])
-    push(log, pushed)
+    log, t = loaded(20.0, 3.0, begin=3.0)
+    push(log, np.outer((t > 4.0) & (t % every < 0.6), [0, 40.0, 0, 0, 0, 0]))
     (begin,) = held_from(log, Pipeline(ROBOT))
     assert 14.0 < begin < 17.0
 

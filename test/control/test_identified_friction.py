@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from presliding_joint import JOINT
+from synthetic import log_at
 
 from robot_dynamics_ros.control.torque import friction_feedforward
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
 PLAIN = load_robot("ur5e")
 NAMES, DT, N = PLAIN.joint_names, 2e-3, 3000
@@ -31,7 +31,7 @@ def motion():
     t = np.arange(N) * DT
     q = 0.03 * np.sin(2.2 * np.minimum(t, 4.5))[:, None] * np.geomspace(1e-3, 1, 6)
     signals = {"q": q, "qd": np.gradient(q, DT, axis=0), "model_torque": 20 * np.cos(40 * q)}
-    return Log(NAMES, 10**15 + np.arange(N) * int(1e9 * DT), signals)
+    return log_at(t, signals, NAMES)
 
 
 def fed_forward(arm, motion, coulomb=1.0, viscous=1.0):
@@ -44,7 +44,7 @@ def fed_forward(arm, motion, coulomb=1.0, viscous=1.0):
 
 def observed(arm, motion):
     """Friction (N, n) [Nm] that the live observer takes off along the same motion."""
-    log, stage = Log(NAMES, motion.stamp_ns, dict(motion.signals)), FrictionStage()
+    log, stage = motion[:], FrictionStage()
     stage.configure(arm)
     stage.run(log)
     return log.friction_torque

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from synthetic import log_at
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.collision import BLOCK, TAIL, CollisionDetector, _exceeded, _states
-from robot_dynamics_ros.signals import Log
 
 RATE, SECONDS = 500.0, 60.0
 NAMES = ("a", "b", "c")
@@ -20,7 +20,7 @@ def free(seed, seconds=SECONDS):
     torque = drift + size * rng.normal(size=(len(time), 3))
     zero = np.zeros_like(qd)
     signals = {"qd": qd, "drive_torque": torque, "model_torque": zero, "friction_torque": zero}
-    return Log(NAMES, np.round(1e9 * time).astype(np.int64), signals)
+    return log_at(time, signals, NAMES)
 
 
 def test_false_alarms_come_at_the_rate_that_was_asked_for():

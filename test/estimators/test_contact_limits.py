@@ -1,9 +1,9 @@
 """Peaks of contacts beside the limits of body regions."""
 
 import numpy as np
+from synthetic import log_at
 
 from robot_dynamics_ros.estimators.contact_limits import LIMITS, NEVER_TRANSIENT, ContactPeak, contact_peaks, largest
-from robot_dynamics_ros.signals import Log
 
 
 def test_every_flagged_stretch_is_a_contact_with_its_largest_force():
@@ -14,7 +14,7 @@ def test_every_flagged_stretch_is_a_contact_with_its_largest_force():
     flags[105:122, -1] = flags[205:301, -1] = 1.0
     std = np.full((len(time), 6), 2.0)
     signals = {"external_wrench": force, "external_wrench_std": std, "contact": flags}
-    first, second = contact_peaks(Log(tuple("abcdef"), np.round(1e9 * time).astype(np.int64), signals))
+    first, second = contact_peaks(log_at(time, signals, tuple("abcdef")))
     assert (first.force, second.force) == (30.0, 90.0) and first.transient and not second.transient
     assert abs(first.begin - 1.05) < 1e-9 and abs(second.seconds - 0.96) < 1e-9  # samples of 10 ms
 

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from force_bench import push
 from prepared import identified as free
 from prepared import laws, steps, structure
 from synthetic import synthetic_log, truth_of
@@ -34,7 +35,7 @@ def pushed(log, spans, level=80.0):
         direction = rng.normal(size=3)
         level_at = np.clip(np.minimum(t - begin, end - t) / 0.1, 0, 1)
         w[:, :3] += level * level_at[:, None] * direction / np.linalg.norm(direction)
-    log.effort = log.effort - np.einsum("kij,ki->kj", MODEL.jacobian(log.q), w)
+    push(log, w)
     return log
 
 
@@ -99,7 +100,7 @@ def test_a_load_that_comes_or_goes_is_left_out(span):
     """1.5 kg: too long for the live pipeline, whose model has learned a part of it."""
     log = synthetic_log(UR5E, TRUTH, 1, 30.0)
     w = np.where((log.time > span[0]) & (log.time < span[1]), -15.0, 0.0)[:, None] * np.eye(6)[2]
-    log.effort = log.effort - np.einsum("kij,ki->kj", MODEL.jacobian(log.q), w)
+    push(log, w)
     found = steps([recording(log, "run")], until="leave_out_contact")
     t = left_of(found)
     assert ((t > span[0] + 1.5) & (t < span[1] - 1.5)).sum() == 0 and found.training[0].duration > 30.0 - 14.0

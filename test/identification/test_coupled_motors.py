@@ -51,7 +51,7 @@ def found(logs):
 
 def wrist_error(robot, log):
     """RMS (2,) [Nm] of what friction and model leave of the last two joints' effort: moving, at rest."""
-    log = Log(log.joint_names, log.stamp_ns, dict(log.signals))
+    log = log[:]
     Pipeline(robot, stages=["motion", "friction"]).run(log)
     left = (log.drive_torque - log.model_torque - log.friction_torque)[:, 4:]
     known, still = np.isfinite(left).all(axis=1) & (log.time > 2.0), np.abs(log.qd).max(axis=1) < 0.01

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from command_line import robot_dynamics
 from prepared import ROBOT, steps
+from synthetic import log_at
 from test_payload_simulated import GIVEN, log_of
 
 from robot_dynamics_ros.bags import write_bag
@@ -105,9 +106,8 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     bags = []
     for name, rec in zip(("free", "judge", "known"), records, strict=False):
         (p,) = rec.pieces
-        stamp = 10**18 + np.round(p.t * 1e9).astype(np.int64)
-        signals = {"q": p.q, "qd": p.qd, "effort": p.effort}
-        bags.append(str(write_bag(Log(rec.joint_names, stamp, signals), tmp_path / name, topics=["joint_states"])))
+        log = log_at(p.t, {"q": p.q, "qd": p.qd, "effort": p.effort}, rec.joint_names)
+        bags.append(str(write_bag(log, tmp_path / name, topics=["joint_states"])))
     save_robot(FILE, tmp_path / "robot.yaml")
     words = ["identify", bags[0], "--robot", str(tmp_path / "robot.yaml"), "--validate", bags[1], "--effort", "current"]
     words += ["--payload-from", f"{bags[2]},mass={masses[0]}"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from command_line import robot_dynamics
+from force_bench import push
 from prepared import steps
 from synthetic import synthetic_log, truth_of
 
@@ -28,7 +29,7 @@ def touched(seconds=30.0, level=60.0, seed=1):
     knots = np.arange(0.0, seconds + 1.0, 0.5)
     w = np.column_stack([np.interp(log.time, knots, rng.normal(size=len(knots))) for _ in range(6)])
     w *= level * np.array([1, 1, 1, 0.05, 0.05, 0.05])
-    log.effort = log.effort - np.einsum("kij,ki->kj", MODEL.jacobian(log.q), w)
+    push(log, w)
     return log, w
 
 
@@ -117,9 +118,8 @@ def test_the_command_reads_the_topic(tmp_path):
 def test_the_meaning_of_the_effort_is_judged_without_the_torque_of_the_wrench():
     """A hand that pulls along the motion makes friction seem to create energy."""
     log = synthetic_log(UR5E, TRUTH, 1, 20.0)
-    J = MODEL.jacobian(log.q)
-    w = 400.0 * np.einsum("kij,kj->ki", J, log.qd) * np.array([1, 1, 1, 0, 0, 0])
-    log.effort = log.effort - np.einsum("kij,ki->kj", J, w)
+    w = 400.0 * np.einsum("kij,kj->ki", MODEL.jacobian(log.q), log.qd) * np.array([1, 1, 1, 0, 0, 0])
+    push(log, w)
     log.measured_wrench = w
     states = [
         Identification(UR5E, Options(contact=contact, wrench=wrench), [recording(log, "run")], [], "")

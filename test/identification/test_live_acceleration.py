@@ -7,7 +7,7 @@ import prepared
 import pytest
 from prepared import ROBOT, steps, structure
 from scipy.signal import lfilter
-from synthetic import excitation, torque
+from synthetic import excitation, log_at, torque
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.motion import MotionStage
@@ -32,7 +32,7 @@ def reported(seed: int, rate: float, noise: float, slower: float = 1.0) -> Log:
     effort = torque(ROBOT, TRUTH, q, qd, qdd)
     effort = effort + EFFORT_NOISE * effort.std(0) * rng.standard_normal(q.shape)
     signals = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + noise * rng.standard_normal(q.shape)}
-    return Log(ROBOT.joint_names, 10**18 + np.round(t * 1e9).astype(np.int64), signals | {"effort": effort})
+    return log_at(t, signals | {"effort": effort}, ROBOT.joint_names)
 
 
 def identified(rate: float, noise: float, robot=ROBOT, **slower):
@@ -78,8 +78,8 @@ def live_r2(found, cutoff=None) -> np.ndarray:
 @pytest.mark.parametrize(("rate", "cutoff"), [(125, 20.0), (125, 150.0), (500, 65.0), (500, 500.0)])
 def test_noise_of_the_stage_is_that_of_the_formula(rate, cutoff):
     rng, n = np.random.default_rng(0), 20_000
-    stamps = np.arange(n) * (10**9 // rate)
-    log = Log(ROBOT.joint_names, stamps, {"q": np.zeros((n, 6)), "qd": 0.01 * rng.standard_normal((n, 6))})
+    signals = {"q": np.zeros((n, 6)), "qd": 0.01 * rng.standard_normal((n, 6))}
+    log = log_at(np.arange(n) / rate, signals, ROBOT.joint_names)
     stage = MotionStage()
     stage.configure(ROBOT, {"acceleration_cutoff": cutoff})
     stage.run(log)
@@ -187,7 +187,7 @@ def test_behind_the_gear_positions_give_the_velocity_where_the_reported_one_is_t
         effort, rng = torque(robot, truth, q, qd, qdd), np.random.default_rng(seed)
         rotor = qd + compliance * np.gradient(effort, t, axis=0) + 1e-4 * rng.standard_normal(q.shape)
         signals = {"q": q + noise * rng.standard_normal(q.shape), "qd": rotor, "effort": effort}
-        runs.append(recording(Log(ROBOT.joint_names, 10**18 + np.round(t * 1e9).astype(np.int64), signals), str(seed)))
+        runs.append(recording(log_at(t, signals, ROBOT.joint_names), str(seed)))
     options = {"contact": "off", "effort": "torque"}
     found = steps(runs[:1], runs[1:], robot, structure(), "choose_live_motion", **options)
     assert (found.velocity_window > 0) == (compliance > 0)

@@ -4,7 +4,7 @@ out once."""
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH
-from synthetic import excitation, torque
+from synthetic import excitation, log_at, torque
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot, write_outputs
@@ -29,8 +29,7 @@ def reported(seed: int, duration: float = 24.0) -> Log:
     rng = np.random.default_rng(seed)
     signals = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": velocity + 1e-4 * rng.standard_normal(q.shape)}
     signals["effort"] = effort + 0.02 * effort.std(0) * rng.standard_normal(q.shape)
-    stamps = 10**18 + np.round(t * 1e9).astype(np.int64)
-    return Log(ROBOT.joint_names, stamps[kept], {k: v[kept] for k, v in signals.items()})
+    return log_at(t, signals, ROBOT.joint_names)[kept]
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from prepared import ROBOT, identified, run
-from synthetic import torque, truth_of
+from synthetic import log_at, torque, truth_of
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.payload import identify_payload
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
-from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.trajectories import motions
 
 MASS, COM, INERTIA = 2.0, (0.03, -0.01, 0.08), (0.01, 0.0, 0.0, 0.012, 0.0, 0.006)
@@ -44,8 +43,7 @@ def stations(body):
     number = np.cumsum(np.diff(np.abs(qd).max(axis=1) > 1e-9, prepend=False))
     held = rng.choice([-1.0, 1.0], (number.max() + 1, 6))[number] * (np.abs(qd) < 1e-9)
     tau = torque(ROBOT, truth, q, qd, qdd, payload=body) + 0.9 * truth.fc * held
-    stamps = np.round(np.arange(len(q)) * 1e9 / rate).astype(np.int64)
-    return recording(Log(ROBOT.joint_names, stamps, {"q": q, "qd": qd, "effort": tau}), "stations")
+    return recording(log_at(np.arange(len(q)) / rate, {"q": q, "qd": qd, "effort": tau}, ROBOT.joint_names), "stations")
 
 
 def test_stiction_in_long_rests_is_no_payload():

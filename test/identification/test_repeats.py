@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
-from synthetic import excitation, torque, truth_of
+from synthetic import excitation, log_at, torque, truth_of
 
 from robot_dynamics_ros.identification.arm import identify
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording, repeats, set_apart
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
 ROBOT = load_robot("ur5e")
 RATE = 125.0
@@ -28,8 +27,7 @@ def runs(*motions):
     q, qd, qdd = (np.ascontiguousarray(curve(t, k)) for k in range(3))
     rng = np.random.default_rng(9)
     tau = torque(ROBOT, truth_of(ROBOT), q, qd, qdd) + 0.2 * rng.standard_normal(q.shape)
-    stamp = 10**18 + np.round(np.arange(len(q)) / RATE * 1e9).astype(np.int64)
-    return recording(Log(ROBOT.joint_names, stamp, {"q": q, "effort": tau}), "run")
+    return recording(log_at(t, {"q": q, "effort": tau}, ROBOT.joint_names), "run")
 
 
 @pytest.mark.parametrize(

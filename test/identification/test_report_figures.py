@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, run, steps, structure
-from synthetic import Truth, synthetic_log
+from synthetic import Truth, log_at, synthetic_log
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -17,7 +17,6 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -27,7 +26,7 @@ def test_figures_are_those_of_the_written_file(found, result):
     """By inverse dynamics and friction of the file, without the code that judges."""
     robot, m = identified_robot(found), found.judged[0]
     model = RobotModel(robot.chain(), robot.joint_names)
-    log = Log(robot.joint_names, np.round(m.t * 1e9).astype(np.int64), {"q": m.position, "qd": m.qd})
+    log = log_at(m.t, {"q": m.position, "qd": m.qd}, robot.joint_names)
     log.model_torque = model.rnea(*(np.ascontiguousarray(x) for x in (m.q, m.qd, m.qdd)))
     Pipeline(robot, stages=["friction"]).run(log)
     predicted = log.model_torque + log.friction_torque + robot.array("drives.rotor_inertia") * m.qdd

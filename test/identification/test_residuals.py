@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from presliding_joint import elements
-from synthetic import excitation, synthetic_log, truth_of
+from synthetic import excitation, log_at, synthetic_log, truth_of
 
 from robot_dynamics_ros._core import DRY_SPAN
 from robot_dynamics_ros.estimators.force_arguments import CONTACT
@@ -91,7 +91,7 @@ def test_friction_at_small_speeds_is_unknown_where_sliding_is_steady_at_large_on
     q = 0.5 * period / (2 * np.pi) * np.sin(2 * np.pi * t / period)[:, None] * np.ones(6)
     qd = np.gradient(q, 1 / 500.0, axis=0) + noise * np.random.default_rng(0).normal(size=q.shape)
     signals = {"q": q, "qd": qd, "effort": np.zeros_like(q)}
-    rec = recording(Log(UR5E.joint_names, 10**18 + np.arange(len(t)) * 2_000_000, signals), "bag")
+    rec = recording(log_at(t, signals, UR5E.joint_names), "bag")
     np.testing.assert_allclose(slow_error(rec.pieces), error, atol=1e-9)
 
 

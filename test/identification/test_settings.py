@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from prepared import moves
+from synthetic import log_at
 
 from robot_dynamics_ros.identification.arm.identify import coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
@@ -12,7 +13,6 @@ from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
 ROBOT = load_robot("ur5e")
 
@@ -44,7 +44,7 @@ def test_delay_gain_and_bias_of_the_reported_velocity(delay, gain, bias, missing
     q, truth = moved(t)
     qd = moved(t - delay)[1] * [gain, 1.0, 1.0] + [bias, 0.0, 0.0]
     signals = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + 1e-3 * rng.standard_normal(q.shape)}
-    log = Log(("a", "b", "c"), 10**9 + np.round(1e9 * t).astype(np.int64), signals | {"effort": q})
+    log = log_at(t, signals | {"effort": q}, ("a", "b", "c"))
     kept = np.sort(rng.permutation(len(t))[missing:])
     rec, truth = recording(log[kept], "r"), truth[kept]
     found = velocity_signal([rec])
@@ -62,7 +62,7 @@ def test_one_gain_of_all_velocities_is_a_clock_and_one_of_each_is_not(speed):
     """Stamps that count `speed` seconds per second of the controller."""
     t = np.arange(0, 30, 0.002)
     q, qd = moved(t)
-    log = Log(("a", "b", "c"), 10**9 + np.round(1e9 * speed * t).astype(np.int64), {"q": q, "qd": qd, "effort": q})
+    log = log_at(speed * t, {"q": q, "qd": qd, "effort": q}, ("a", "b", "c"))
     found, rec = velocity_signal([recording(log, "r")]), recording(log, "r")
     assert found.clock == pytest.approx(speed, abs=1e-4) and found.block() is None
     (said,) = found.statements(("a", "b", "c"))

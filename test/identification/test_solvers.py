@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from prepared import steps, structure
-from synthetic import excitation, torque, truth_of
+from synthetic import excitation, log_at, torque, truth_of
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.arm.model import motion_of
@@ -14,7 +14,6 @@ from robot_dynamics_ros.identification.arm.solvers.fitting import fitted, known_
 from robot_dynamics_ros.identification.arm.state import PRIOR
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
 TRUTH = truth_of(load_robot("ur5e"))
 ROBOT = load_robot("ur5e").with_updates({"drives.rotor_inertia": TRUTH.rotor.tolist()})
@@ -27,9 +26,8 @@ def noisy_log(seed, noise):
     t, q, qd, qdd = excitation(6, 15.0, 200.0, seed)
     tau = torque(ROBOT, TRUTH, q, qd, qdd)
     tau += 0.02 * tau.std(0) * rng.standard_normal(tau.shape)
-    stamp = 1_700_000_000_000_000_000 + np.round(t * 1e9).astype(np.int64)
     signals = {"q": q + noise * rng.standard_normal(q.shape), "effort": tau, "q_d": q}
-    return Log(ROBOT.joint_names, stamp, signals, stamp)
+    return log_at(t, signals, ROBOT.joint_names)
 
 
 def fit(rec, held=None):
@@ -59,7 +57,7 @@ def test_rotors_whose_torque_the_effort_leaves_out_are_held_at_zero():
     log = noisy_log(14, 0.0)
     _, _, _, qdd = excitation(6, 15.0, 200.0, 14)
     effort = log.effort - 2 * TRUTH.rotor * qdd  # acceleration torque below the links' own, as UR logs have it
-    log = Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}, log.stamp_ns)
+    log.effort = effort
     found = steps([recording(log, "a")], robot=ROBOT, until="fit_together", known_rotor=True)
     assert not found.rotor_included
     np.testing.assert_allclose(found.rotor, 0.0, atol=1e-4)

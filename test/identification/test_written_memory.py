@@ -140,7 +140,7 @@ def test_live_force_error_at_reversals_falls(found):
     near = ~sliding(found.filtered(recording(log, "judged")), travel=0.03)
     errors = {}
     for model in ("static", "auto"):
-        judged = Log(log.joint_names, log.stamp_ns, dict(log.signals))
+        judged = log[:]
         Pipeline(robot, {"friction": {"model": model}}).run(judged)
         torque = judged.external_joint_torque
         edge = (len(torque) - len(near)) // 2

@@ -58,6 +58,11 @@ def torque(robot: RobotFile, truth: Truth, q, qd, qdd, gravity=None, payload=Non
     return rigid + truth.rotor * qdd + truth.fc * np.tanh(qd / 0.02) + truth.fv * qd + truth.offset
 
 
+def log_at(t: np.ndarray, signals: dict[str, np.ndarray], names) -> Log:
+    """A log of samples at the times t (N,) [s]."""
+    return Log(names, 10**18 + np.round(1e9 * t).astype(np.int64), signals)
+
+
 def coupled(log: Log, first: int = 4, share: float = 1.0) -> Log:
     """The log of an arm of which a motor turns with the sum of joint `first` and the next and loads both: a share of
     1.2 Nm of Coulomb and 1 Nm s/rad of viscous friction at the wrist, six times as much before it.

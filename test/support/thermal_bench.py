@@ -1,11 +1,11 @@
 """A UR5e whose friction depends on temperature: stage, recordings of constant speed, true friction."""
 
 import numpy as np
+from synthetic import log_at
 
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
 AIR, C, K = 22.0, 400.0, 0.8  # one node: time constant 500 s
 FRICTION = {"c0": 6.0, "c1": 9.0, "c2": 0.0, "c3": 0.0, "c4": 1.0, "h": 20.0, "alpha": -0.012, "gamma": 0.004}
@@ -37,7 +37,7 @@ def log(seconds, dt=0.01, v=1.0, **signals):
     names = load_robot("ur5e").joint_names
     t = np.arange(N) * dt
     velocity = np.tile((v * np.sign(np.sin(np.pi * t / 2 + 0.01)))[:, None], 6)
-    record = Log(names, np.round(t * 1e9).astype(np.int64), {"qd": velocity})
+    record = log_at(t, {"qd": velocity}, names)
     for name, value in ({"contact": 0.0, "model_torque": 0.0} | signals).items():
         setattr(record, name, np.array(np.broadcast_to(value, record.shape(name))))
     return record

@@ -7,12 +7,14 @@ Works on the serialised bytes of ROS 1 and of ROS 2 (CDR), so that 300 000 messa
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.topics import ARRAY, INERTIA, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH
+from robot_dynamics_ros.signals import entries
+from robot_dynamics_ros.topics import ARRAY, INERTIA, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
 
 MAX_NAMES = 256  # joints in one message; more is not a robot
 AT_ONCE = 8192  # messages whose bytes are copied together: they stay in cache
@@ -167,6 +169,45 @@ def parse(raw: bytes, type_name: str, ros2: bool) -> Layout:
     cursor = Cursor(raw, ros2)
     PARSERS[type_name](cursor)
     return cursor.layout
+
+
+def blank(
+    topic: Topic,
+    joints: Sequence[str],
+    frame_id: str,
+    present: Container[str],
+    kind: Callable[[str], Any],
+    zeros: Callable[[int], Any],
+) -> Any:
+    """A message of a topic whose numbers are zero, without those fields per joint that are not `present`.
+
+    kind: class of a type's messages, with fields as keywords; zeros: so many numbers, as these messages hold them.
+    """
+    names, message = list(entries(next(iter(topic.fields.values())), joints)), kind(topic.type)
+
+    def filled(*fields: str) -> dict[str, Any]:
+        return {field: zeros(len(names) if field in present else 0) for field in fields}
+
+    if topic.type == ARRAY:
+        dimension = kind("std_msgs/msg/MultiArrayDimension")(label=",".join(names), size=len(names), stride=len(names))
+        return message(layout=kind("std_msgs/msg/MultiArrayLayout")(dim=[dimension], data_offset=0), **filled("data"))
+    stamp = kind("builtin_interfaces/msg/Time")(sec=0, nanosec=0)
+    header = kind("std_msgs/msg/Header")(stamp=stamp, frame_id=frame_id)
+    if topic.type == JOINT_STATE:
+        return message(header=header, name=names, **filled("position", "velocity", "effort"))
+    if topic.type == TRAJECTORY:
+        start = kind("builtin_interfaces/msg/Duration")(sec=0, nanosec=0)
+        numbers = filled("positions", "velocities", "accelerations", "effort")
+        point = kind("trajectory_msgs/msg/JointTrajectoryPoint")(time_from_start=start, **numbers)
+        return message(header=header, joint_names=names, points=[point])
+    if topic.type == WRENCH:
+        force, torque = (kind("geometry_msgs/msg/Vector3")(x=0.0, y=0.0, z=0.0) for _ in range(2))
+        return message(header=header, wrench=kind("geometry_msgs/msg/Wrench")(force=force, torque=torque))
+    if topic.type == INERTIA:
+        com = kind("geometry_msgs/msg/Vector3")(x=0.0, y=0.0, z=0.0)
+        moments = dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 0.0)
+        return message(header=header, inertia=kind("geometry_msgs/msg/Inertia")(m=0.0, com=com, **moments))
+    return message(header=header, temperature=0.0, variance=0.0)
 
 
 def decode(raws: Sequence[bytes], type_name: str, ros2: bool) -> tuple[list[Group], int]:

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.bags.layout import parse
+from robot_dynamics_ros.bags.layout import blank, parse
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.outputs import BAG_MARK, new_bag
-from robot_dynamics_ros.signals import Log, entries
-from robot_dynamics_ros.topics import (
-    ARRAY,
-    BOOL,
-    FRAMED,
-    INERTIA,
-    JOINT_STATE,
-    PREFIX,
-    TEMPERATURE,
-    TOPICS,
-    TRAJECTORY,
-    WRENCH,
-    Topic,
-    below,
-    of_joint,
-)
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.topics import ARRAY, BOOL, FRAMED, INERTIA, PREFIX, TOPICS, Topic, below, of_joint
 
 SLOW_PERIOD = 0.1  # s; temperatures, and contact without a change, are published at about 10 Hz
 
@@ -102,36 +88,30 @@ def _thinned(log: Log, present: np.ndarray) -> np.ndarray:
 
 
 def _stream(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> _Stream:
-    main = next(iter(topic.fields.values()))
-    joints = list(entries(main, log.joint_names) if topic.type in (JOINT_STATE, ARRAY) else log.joint_names)
-    values = {field: log.get(signal) for field, signal in topic.fields.items()}
-    message = _TEMPLATES[topic.type](_store().types, frame_id, joints, {f for f, v in values.items() if v is not None})
-    block = _filled(topic.type, message, log.stamp_ns[rows], {f: v[rows] for f, v in values.items() if v is not None})
+    values = {field: getattr(log, signal)[rows] for field, signal in topic.fields.items() if log.has(signal)}
+    block = _filled(topic, log, frame_id, rows, values)
     return _Stream(below(PREFIX, topic.name), topic.type, rows, block)
 
 
 def _per_joint(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> Iterator[_Stream]:
     for column, joint in enumerate(log.joint_names):
         values = {f: getattr(log, s)[rows, column : column + 1] for f, s in topic.fields.items() if log.has(s)}
-        message = _temperature(_store().types, frame_id, [joint], set(values))
-        block = _filled(topic.type, message, log.stamp_ns[rows], values)
+        block = _filled(topic, log, frame_id, rows, values)
         yield _Stream(of_joint(below(PREFIX, topic.name), joint), topic.type, rows, block)
 
 
-def _filled(type_name: str, message: Any, stamp_ns: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:
-    """The serialised message once per row, with the numbers of each row written over the template's."""
-    raw = bytes(_store().serialize_cdr(message, type_name))
-    layout = parse(raw, type_name, ros2=True)
+def _filled(topic: Topic, log: Log, frame_id: str, rows: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:
+    """A blank message of the fields of `values` once per row, with the numbers of each row written over its zeros."""
+    message = blank(topic, log.joint_names, frame_id, values, _store().types.__getitem__, np.zeros)
+    raw, stamp_ns = bytes(_store().serialize_cdr(message, topic.type)), log.stamp_ns[rows]
+    layout = parse(raw, topic.type, ros2=True)
     block = np.tile(np.frombuffer(raw, dtype=np.uint8), (len(stamp_ns), 1))
     stamps = {"sec": stamp_ns[:, None] // 10**9, "nanosec": stamp_ns[:, None] % 10**9}
-    for name, numbers in (values if type_name == ARRAY else stamps | values).items():
+    for name, numbers in (values if topic.type == ARRAY else stamps | values).items():
         kind, start, count = layout.numbers[name]
         cells = np.ascontiguousarray(numbers.astype(kind)).view(np.uint8).reshape(len(stamp_ns), -1)
         block[:, start : start + int(kind[2]) * count] = cells
     return block
-
-
-Types = Mapping[str, Any]  # message classes by type name
 
 
 @cache
@@ -139,61 +119,6 @@ def _store() -> Any:
     from rosbags.typesys import Stores, get_typestore
 
     return get_typestore(Stores.ROS2_JAZZY)
-
-
-def _header(types: Types, frame_id: str) -> Any:
-    time = types["builtin_interfaces/msg/Time"](sec=0, nanosec=0)
-    return types["std_msgs/msg/Header"](stamp=time, frame_id=frame_id)
-
-
-def _joint_state(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
-    def array(field: str) -> np.ndarray:
-        return np.zeros(len(joints) if field in present else 0)
-
-    return types[JOINT_STATE](_header(types, frame_id), joints, *map(array, ("position", "velocity", "effort")))
-
-
-def _trajectory(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
-    def array(field: str) -> np.ndarray:
-        return np.zeros(len(joints) if field in present else 0)
-
-    duration = types["builtin_interfaces/msg/Duration"](sec=0, nanosec=0)
-    fields = map(array, ("positions", "velocities", "accelerations", "effort"))
-    point = types["trajectory_msgs/msg/JointTrajectoryPoint"](*fields, duration)
-    return types[TRAJECTORY](_header(types, frame_id), joints, [point])
-
-
-def _wrench(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
-    def zero() -> Any:
-        return types["geometry_msgs/msg/Vector3"](0.0, 0.0, 0.0)
-
-    return types[WRENCH](_header(types, frame_id), types["geometry_msgs/msg/Wrench"](zero(), zero()))
-
-
-def _inertia(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
-    centre = types["geometry_msgs/msg/Vector3"](0.0, 0.0, 0.0)
-    inertia = types["geometry_msgs/msg/Inertia"](0.0, centre, *[0.0] * 6)
-    return types[INERTIA](_header(types, frame_id), inertia)
-
-
-def _temperature(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
-    return types[TEMPERATURE](_header(types, frame_id), 0.0, 0.0)
-
-
-def _array(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
-    n = len(joints)
-    dimension = types["std_msgs/msg/MultiArrayDimension"](",".join(joints), n, n)
-    return types[ARRAY](types["std_msgs/msg/MultiArrayLayout"]([dimension], 0), np.zeros(n))
-
-
-_TEMPLATES: dict[str, Callable[..., Any]] = {
-    JOINT_STATE: _joint_state,
-    TRAJECTORY: _trajectory,
-    WRENCH: _wrench,
-    TEMPERATURE: _temperature,
-    INERTIA: _inertia,
-    ARRAY: _array,
-}
 
 
 def _write(log: Log, path: Path, streams: list[_Stream], about: dict[str, str], progress: Any) -> None:

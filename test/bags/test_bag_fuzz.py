@@ -12,10 +12,10 @@ from fuzz import SEED, mutated, tries
 
 from robot_dynamics_ros.bags import layout, load_bag, write_bag
 from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
-from robot_dynamics_ros.bags.writer import _header, _store
+from robot_dynamics_ros.bags.writer import _store
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.topics import JOINT_STATE
+from robot_dynamics_ros.topics import JOINT_STATE, MAIN, TOPICS
 from robot_dynamics_ros.trajectories.files import load_trajectory
 
 TRIES = tries(20)
@@ -27,8 +27,7 @@ def log_of(n=200):
 
 
 def raw(frame, names=("a", "b")):
-    types = _store().types
-    message = types[JOINT_STATE](_header(types, frame), list(names), np.ones(2), np.ones(2), np.ones(2))
+    message = layout.blank(TOPICS[MAIN], names, frame, TOPICS[MAIN].fields, _store().types.__getitem__, np.ones)
     return bytes(_store().serialize_cdr(message, JOINT_STATE))
 
 

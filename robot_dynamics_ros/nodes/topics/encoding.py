@@ -7,6 +7,7 @@ Messages are read into samples by joint name: other orders and aliases are mappe
 
 from __future__ import annotations
 
+import importlib
 import struct
 import time
 from array import array
@@ -19,10 +20,10 @@ from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from rclpy.duration import Duration
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState, Temperature
-from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout
+from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.bags.layout import parse
+from robot_dynamics_ros.bags.layout import blank, parse
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.signals import Sample, entries, joint_columns
 from robot_dynamics_ros.topics import (
@@ -109,34 +110,14 @@ class Frame:
 
 def frame(topic: Topic, joints: Sequence[str], frame_id: str) -> Frame:
     """A message of `topic` for these joints, all its numbers zero."""
-    return Frame(topic, _BLANK[topic.type](topic, joints, Header(frame_id=frame_id)))
+    message = blank(topic, joints, frame_id, topic.fields, message_class, lambda count: array("d", [0.0] * count))
+    return Frame(topic, message)
 
 
-def _blank_joint_state(topic: Topic, joints: Sequence[str], header: Header) -> JointState:
-    names = list(entries(next(iter(topic.fields.values())), joints))
-    present = {field: array("d", [0.0] * len(names)) for field in topic.fields}
-    return JointState(header=header, name=names, **present)
-
-
-def _blank_trajectory(topic: Topic, joints: Sequence[str], header: Header) -> JointTrajectory:
-    point = JointTrajectoryPoint(**{field: array("d", [0.0] * len(joints)) for field in topic.fields})
-    return JointTrajectory(header=header, joint_names=list(joints), points=[point])
-
-
-def _blank_array(topic: Topic, joints: Sequence[str], header: Header) -> Float64MultiArray:
-    names = entries(topic.fields["data"], joints)
-    dimension = MultiArrayDimension(label=",".join(names), size=len(names), stride=len(names))
-    return Float64MultiArray(layout=MultiArrayLayout(dim=[dimension]), data=array("d", [0.0] * len(names)))
-
-
-_BLANK: dict[str, Any] = {
-    JOINT_STATE: _blank_joint_state,
-    TRAJECTORY: _blank_trajectory,
-    WRENCH: lambda topic, joints, header: WrenchStamped(header=header),
-    TEMPERATURE: lambda topic, joints, header: Temperature(header=header),
-    INERTIA: lambda topic, joints, header: InertiaStamped(header=header),
-    ARRAY: _blank_array,
-}
+def message_class(type_name: str) -> type:
+    """Class of `package/msg/Type`. Raises ImportError, AttributeError or ValueError."""
+    package, kind, name = type_name.split("/")
+    return getattr(importlib.import_module(f"{package}.{kind}"), name)
 
 
 class SampleWriter:

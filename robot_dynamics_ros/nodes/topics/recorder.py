@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +17,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter
 from robot_dynamics_ros.nodes.run import Ending
+from robot_dynamics_ros.nodes.topics.encoding import message_class
 
 DISCOVERY_PERIOD = 0.25  # s between two queries of the existing topics
 NOT_RECORDED = ("*/parameter_events", "*/rosout", "*/transition_event")
@@ -75,12 +75,6 @@ class Recorder(Node):
             reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
             durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
         )
-
-
-def message_class(type_name: str) -> type:
-    """Class of `package/msg/Type`. Raises ImportError, AttributeError or ValueError."""
-    package, kind, name = type_name.split("/")
-    return getattr(importlib.import_module(f"{package}.{kind}"), name)
 
 
 def record(

@@ -189,9 +189,7 @@ def learned(prior: Prior, one: Worked, count: int) -> RobotFile:
     newest = one.newest[min(count, max(one.newest))] if count else []
     by_rotor = not count or shows_rotors(prior.columns, newest)
     file = written(prior.columns, Running.of(prior, one.triangles[:count]).state, "study", by_rotor)
-    if not count:
-        return file
-    return with_residuals(file, newest, next(k for k in file.sources if k.startswith("learned_")))
+    return with_residuals(file, newest) if count else file
 
 
 def trials_of(setup: Setup, who: Individual) -> list[Trial]:

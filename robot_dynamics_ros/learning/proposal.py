@@ -83,7 +83,7 @@ def propose(
     by_rotor = not recordings or shows_rotors(columns, recordings)
     robot = written(columns, everything.state, _source(everything), by_rotor)
     if recordings:
-        robot = with_residuals(robot, recordings, next(k for k in robot.sources if k.startswith("learned_")))
+        robot = with_residuals(robot, recordings)
         unseen = _unseen(seen, order, recordings, by_rotor)
         _judge_rest(found, columns.robot if present is None else present, unseen, recordings)
     else:
@@ -143,7 +143,7 @@ def _unseen(seen: Running, order: Sequence[Triangle], recordings: Sequence[Recor
     known = seen.with_all([t for t in order if t.time not in late])
     robot = written(seen.prior.columns, known.state, "held out", by_rotor)
     at_hand = list(recordings[: len(recordings) // 2]) or list(recordings)
-    return with_residuals(robot, at_hand, next(k for k in robot.sources if k.startswith("learned_")))
+    return with_residuals(robot, at_hand)
 
 
 def _judge_rest(found: Proposal, present: RobotFile, new: RobotFile, recordings: Sequence[Recording]) -> None:

@@ -134,16 +134,13 @@ class Store:
     def apply(self, robot: RobotFile) -> Path:
         """Write the next version, make it the present one, and drop all but the last KEPT; returns its path."""
         with self._locked():
-            return self._apply(robot)
-
-    def _apply(self, robot: RobotFile) -> Path:
-        versions = self.versions()
-        number = int(versions[-1].stem) + 1 if versions else 1
-        path = self.directory / "versions" / f"{number:04d}.yaml"
-        saved = save_robot(robot, path, changed=["links", "friction", "hysteresis", "drives", "residuals"])
-        save_robot(saved, self.directory / "robot.yaml", changed=[])
-        for old in self.versions()[:-KEPT]:
-            old.unlink()
+            versions = self.versions()
+            number = int(versions[-1].stem) + 1 if versions else 1
+            path = self.directory / "versions" / f"{number:04d}.yaml"
+            saved = save_robot(robot, path, changed=["links", "friction", "hysteresis", "drives", "residuals"])
+            save_robot(saved, self.directory / "robot.yaml", changed=[])
+            for old in self.versions()[:-KEPT]:
+                old.unlink()
         return path
 
     def offer(self, robot: RobotFile | None) -> None:

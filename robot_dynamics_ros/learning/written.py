@@ -52,8 +52,9 @@ def shows_rotors(columns: Columns, recordings: Sequence[Recording]) -> bool:
     return rotors_shown(stack([working_motion(rec, delay) for rec in recordings]))
 
 
-def with_residuals(robot: RobotFile, recordings: Sequence[Recording], key: str) -> RobotFile:
-    """The file with what its live pipeline leaves unexplained in recordings in Nm."""
+def with_residuals(robot: RobotFile, recordings: Sequence[Recording]) -> RobotFile:
+    """A file of `written` with what its live pipeline leaves unexplained in recordings in Nm."""
+    key = next(k for k in robot.sources if k.startswith("learned_"))
     return robot.with_updates({"residuals": {"source": key} | residuals(robot, recordings)})
 
 

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
@@ -100,13 +101,11 @@ def spare_collections() -> None:
 def _end(node: LifecycleBase | None, status: int) -> int:
     """Disconnect in order, also when the context is shut down already."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # during Python's own end a late Ctrl-C would kill the process
-    try:
+    with suppress(KeyboardInterrupt, rclpy_implementation.RCLError):
         if node is not None:
             node._leave()
             node.drop()
             node.destroy_node()
             node._state_machine.destroy_when_not_in_use()  # holds the node, whose shared memory would stay
-    except (KeyboardInterrupt, rclpy_implementation.RCLError):
-        status = status or 0
     rclpy.try_shutdown()
     return status

@@ -9,6 +9,7 @@ does is stopped, as on the robot.
 from __future__ import annotations
 
 import ast
+import operator
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,17 +29,17 @@ COULOMB_DEFAULT = (0.8, 0.8, 0.7, 0.8, 0.8, 0.8)
 _HEAD = re.compile(r"^(while|if|elif)\b\s*(.+?)\s*:$")
 _ASSIGN = re.compile(r"^(?:local\s+|global\s+)?([A-Za-z_]\w*)\s*=\s*(?!=)(.+)$")
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-    ast.Mod: lambda a, b: a % b,
-    ast.Eq: lambda a, b: a == b,
-    ast.NotEq: lambda a, b: a != b,
-    ast.Lt: lambda a, b: a < b,
-    ast.LtE: lambda a, b: a <= b,
-    ast.Gt: lambda a, b: a > b,
-    ast.GtE: lambda a, b: a >= b,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }
 
 Block = list[tuple[str, Any, "Block", "Block"]]  # kind, expression, body, else body

@@ -550,9 +550,6 @@ class RlsDf:
     @property
     def covariance(self) -> RealArray:
         """Covariance of the coefficients (2, 2)."""
-    @property
-    def explained(self) -> float:
-        """Share of the torque that the deflection explains; at most 1."""
 
 class Wear(enum.IntEnum):
     """Wear status of a transmission."""

@@ -84,8 +84,6 @@ void bind_rls(py::module_& m) {
       .def("stiffness_std", &RlsDf::stiffness_std,
            "Standard deviation of the stiffness [Nm/rad] at deflection phi [rad].")
       .def_property_readonly("covariance", &covariance, "Covariance of the coefficients (2, 2).")
-      .def_property_readonly("explained", &RlsDf::explained,
-                             "Share of the torque that the deflection explains; at most 1.")
       .def_property_readonly(
           "coefficients",
           [](const RlsDf& r) { return std::array<double, RlsDf::powers>{r.coefficient(0), r.coefficient(1)}; },

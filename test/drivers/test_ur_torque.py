@@ -54,12 +54,17 @@ def controller_in_torque_mode():
     return controller
 
 
-def test_the_torque_program_ends_in_a_stop_when_the_heartbeat_is_missing():
-    controller = controller_in_torque_mode()
+def commanded_twenty():
+    """The controller with 20 Nm for its first joint, and a list of what its program commands there from now on."""
+    controller, torques = controller_in_torque_mode(), []
     controller.write_inputs({"input_double_register_24": (20.0,)})
-    torques = []
     command = controller.command_torque
     controller.command_torque = lambda torque, *scales: (torques.append(torque[0]), command(torque, *scales))
+    return controller, torques
+
+
+def test_the_torque_program_ends_in_a_stop_when_the_heartbeat_is_missing():
+    controller, torques = commanded_twenty()
     for _ in range(40):
         controller.step()
     assert torques[:3] == [20.0] * 3 and torques[-1] < 2.0 and len(torques) == 25
@@ -70,11 +75,8 @@ def test_the_torque_program_ends_in_a_stop_when_the_heartbeat_is_missing():
 
 def test_the_torque_program_ramps_in_again_when_heartbeats_come_back():
     """Heartbeats missing again and again: the torque changes by no more than a step of the ramp in a cycle."""
-    controller = controller_in_torque_mode()
-    controller.write_inputs({"input_double_register_24": (20.0,)})
-    torques, beat, random = [], 1000, np.random.default_rng(0)
-    command = controller.command_torque
-    controller.command_torque = lambda torque, *scales: (torques.append(torque[0]), command(torque, *scales))
+    controller, torques = commanded_twenty()
+    beat, random = 1000, np.random.default_rng(0)
     for missing in [0, 24, *random.integers(0, 25, 40)]:
         for _ in range(missing):
             controller.step()

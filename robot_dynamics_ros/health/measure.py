@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.integrate import cumulative_trapezoid
 
 from robot_dynamics_ros.bags.rows import dated
 from robot_dynamics_ros.errors import CapabilityError, DataError
@@ -117,7 +118,8 @@ def warming(seconds: np.ndarray, temperature: np.ndarray, power: np.ndarray) -> 
     x = T - T[0]
     if not x.max() >= MIN_RISE or not P.mean() > 0:
         return ABSENT, ABSENT
-    A = np.column_stack([_integral(t, P), -_integral(t, x), np.ones(BINS)])
+    power_until, rise_until = (cumulative_trapezoid(values, t, initial=0) for values in (P, x))
+    A = np.column_stack([power_until, -rise_until, np.ones(BINS)])
     scale = np.maximum(np.abs(A).max(axis=0), 1e-12)
     found, *_ = np.linalg.lstsq(A / scale, x, rcond=None)
     rest = x - A / scale @ found
@@ -135,8 +137,3 @@ def _binned(seconds: np.ndarray, values: np.ndarray) -> np.ndarray:
     mean = np.bincount(place, weights=values, minlength=BINS) / np.maximum(count, 1)
     filled = np.flatnonzero(count)
     return np.interp(np.arange(BINS), filled, mean[filled])
-
-
-def _integral(t: np.ndarray, values: np.ndarray) -> np.ndarray:
-    steps = 0.5 * (values[1:] + values[:-1]) * np.diff(t)
-    return np.concatenate([[0.0], np.cumsum(steps)])

@@ -62,15 +62,11 @@ def test_the_live_node_and_the_replay_of_its_bag_agree_bit_for_bit(whole, begin,
     assert (status == int(Status.reset)).sum() == 1
 
 
-def changed(log, rows):
-    return Log(log.joint_names, log.stamp_ns[rows], {k: log.get(k)[rows].copy() for k in ("q", "qd", "effort")})
-
-
 @pytest.mark.parametrize("noise", [0.0, 0.05])
 def test_closed_brakes_are_no_contact(whole, noise):
     """The effort is zero while the robot stands, and that of drives which carry it again afterwards."""
     arm, log = whole
-    part = changed(log, slice(None))
+    part = without(log, 0.0, -1.0)[0]
     braked = (part.time > 1.0) & (part.time < FIRST - 1.0)
     part.effort[braked] = noise * np.random.default_rng(0).normal(size=(braked.sum(), 6))
     status = Pipeline(arm).run(part)
@@ -85,6 +81,6 @@ def test_closed_brakes_are_no_contact(whole, noise):
 
 def test_an_arm_that_friction_can_hold_may_stand_without_torque(whole):
     arm, log = whole
-    part = changed(log, log.time < 1.0)
+    part, _ = without(log, 1.0, np.inf)
     part.effort[:], part.qd[:], part.q[:] = 0.0, 0.0, [0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0]
     assert (Pipeline(arm).run(part) != int(Status.unavailable)).all()

@@ -1,6 +1,7 @@
 // Which joints' torque signals are valid: one that stays exactly constant while the joint moves, or leaves the
 // range of the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
-// One that jumps for one or two samples is left out there: a reading error, while a collision lasts longer.
+// One that jumps for one or two samples is left out there: a reading error, while a collision lasts longer and a
+// vibration jumps again and again.
 // Where no drive carries anything and gravity is more than friction can hold, brakes are closed and no signal is valid.
 #pragma once
 
@@ -20,6 +21,7 @@ class TorqueHealth {
   static constexpr double hold_time = 0.5;                // s a joint stays isolated after the last fault
   static constexpr double jump = 0.1 / 3;                 // share of bound, 10 % of the limit, within one sample
   static constexpr int spike = 2;                         // samples: interpolation spreads one over two
+  static constexpr double calm = 0.1;                     // s without a jump that lasts, before one may be a spike
   static constexpr double idle = 0.01 / 3;                // share of bound, 1 % of the limit: a drive without power
 
   // bound (n) [Nm]: beyond it a torque is invalid; holds (n) [Nm]: what friction holds at most.
@@ -50,8 +52,7 @@ class TorqueHealth {
       hold_[i] = bad ? hold_time : std::max(hold_[i] - dt, 0.0);
       isolated_[i] = bad || hold_[i] > 0.0;
       last_[i] = tau[i];
-      jumped_[i] = jumped_[i] < spike && std::abs(left[i] - left_[i]) > jump * bound_[i] ? jumped_[i] + 1 : 0;
-      if (jumped_[i] == 0) left_[i] = left[i];
+      find_spike(i, dt, left[i]);
       good = good && !isolated_[i];
     }
     return good;
@@ -61,6 +62,7 @@ class TorqueHealth {
   void reset() noexcept {
     last_.fill(std::nan(""));
     left_.fill(std::nan(""));
+    calm_.fill(calm);
     jumped_.fill(0);
     stuck_.fill(0.0);
     hold_.fill(0.0);
@@ -68,8 +70,20 @@ class TorqueHealth {
   }
 
  private:
+  void find_spike(int i, double dt, double left) noexcept {
+    const bool off = std::abs(left - left_[i]) > jump * bound_[i];
+    calm_[i] += dt;
+    if (off && jumped_[i] < spike && (jumped_[i] > 0 || calm_[i] > calm)) {
+      ++jumped_[i];
+      return;
+    }
+    if (off) calm_[i] = 0.0;
+    jumped_[i] = 0;
+    left_[i] = left;
+  }
+
   int n_;
-  std::array<double, max_joints> bound_{}, holds_{}, last_{}, left_{}, stuck_{}, hold_{};
+  std::array<double, max_joints> bound_{}, holds_{}, last_{}, left_{}, calm_{}, stuck_{}, hold_{};
   std::array<int, max_joints> jumped_{};
   std::array<bool, max_joints> isolated_{};
 };

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 
 #include "contact_force_broadcaster/contact_force_broadcaster_parameters.hpp"
 #include "controller_interface/chainable_controller_interface.hpp"
+#include "geometry_msgs/msg/inertia_stamped.hpp"
 #include "geometry_msgs/msg/wrench_stamped.hpp"
 #include "pluginlib/class_list_macros.hpp"
 #include "realtime_tools/realtime_publisher.hpp"
@@ -23,6 +25,7 @@ namespace contact_force_broadcaster {
 using controller_interface::CallbackReturn;
 using controller_interface::InterfaceConfiguration;
 using controller_interface::return_type;
+using geometry_msgs::msg::InertiaStamped;
 using geometry_msgs::msg::WrenchStamped;
 using robot_dynamics::PayloadCheck;
 using robot_dynamics::Status;
@@ -70,6 +73,12 @@ class ContactForceBroadcaster : public controller_interface::ChainableController
       topics_[k] = std::make_unique<Topic>(get_node()->create_publisher<WrenchStamped>(
           k == 0 ? "~/wrench" : "~/wrench_std", rclcpp::SystemDefaultsQoS()));
     }
+    named_ = get_node()->create_subscription<InertiaStamped>("~/payload", rclcpp::SystemDefaultsQoS(),
+                                                             [this](const InertiaStamped& message) {
+                                                               const auto& load = message.inertia;
+                                                               const std::lock_guard<std::mutex> lock(naming_);
+                                                               payload_ = {load.m, load.com.x, load.com.y, load.com.z};
+                                                             });
     for (std::size_t k = 1; k < services.size(); ++k)
       services_[k] = get_node()->create_service<Trigger>(
           services[k], [this, k](const Trigger::Request::SharedPtr, Trigger::Response::SharedPtr response) {
@@ -114,7 +123,8 @@ class ContactForceBroadcaster : public controller_interface::ChainableController
     const auto n = static_cast<std::size_t>(estimator_->joints());
     for (std::size_t k = 0; k < 3 * n; ++k) in_[k] = state_interfaces_[k].get_optional().value_or(nan_);
     const double* q = in_.data();
-    const Status status = estimator_->update(time.nanoseconds(), q, q + n, q + 2 * n);
+    if (const std::unique_lock<std::mutex> lock(naming_, std::try_to_lock); lock) carried_ = payload_;
+    const Status status = estimator_->update(time.nanoseconds(), q, q + n, q + 2 * n, nullptr, carried_.data());
     answer();
     const bool good = status == Status::ok || status == Status::degraded || status == Status::saturated;
     const auto& e = estimator_->estimate();
@@ -172,6 +182,9 @@ class ContactForceBroadcaster : public controller_interface::ChainableController
   std::array<WrenchStamped, 2> messages_;  // of wrench and wrench_std
   std::array<std::unique_ptr<Topic>, 2> topics_;
   std::array<rclcpp::Service<Trigger>::SharedPtr, services.size()> services_;
+  rclcpp::Subscription<InertiaStamped>::SharedPtr named_;
+  std::mutex naming_;                            // of payload_
+  std::array<double, 4> payload_{}, carried_{};  // mass and centre: as named, as the control loop takes it
   std::atomic<Request> request_{Request::none};
   std::atomic<int> answer_{0};
 };

@@ -1,10 +1,12 @@
 // Runs the broadcaster as a controller manager would: main PARAMETER_FILE < samples > interfaces
-// A sample: stamp [ns, int64], a service to call with it (int64; 0: none), position, velocity and effort of n joints.
-// The output: every exported value per sample. Standard error: names, answers of services, messages, allocations.
+// A sample: stamp [ns, int64], a service to call with it (int64; 0: none; 5, 6: 1 kg is picked up and put down
+// instead), position, velocity and effort of n joints. The output: every exported value per sample. Standard error:
+// names, answers of services, messages, allocations.
 #include <thread>
 
 #include "../../../cpp_core/test/check.hpp"
 #include "controller_interface/chainable_controller_interface.hpp"
+#include "geometry_msgs/msg/inertia_stamped.hpp"
 #include "geometry_msgs/msg/wrench_stamped.hpp"
 #include "realtime_tools/realtime_publisher.hpp"
 
@@ -60,7 +62,13 @@ int main(int, char** arguments) {
       const double value = *interface->get_optional();
       std::fwrite(&value, sizeof value, 1, stdout);
     }
-    if (head[1]) std::fprintf(stderr, "%s\n", answer(*plugin, head[1], time).c_str());
+    if (head[1] > 4) {
+      geometry_msgs::msg::InertiaStamped message;
+      message.inertia.m = head[1] == 5 ? 1.0 : 0.0;
+      message.inertia.com.y = 0.01, message.inertia.com.z = 0.05;
+      plugin->get_node()->subscribed.at("~/payload")(&message);
+    } else if (head[1])
+      std::fprintf(stderr, "%s\n", answer(*plugin, head[1], time).c_str());
   }
   for (const auto* topic : realtime_tools::RealtimePublisher<geometry_msgs::msg::WrenchStamped>::all) {
     const auto& [header, wrench] = topic->last;

@@ -39,6 +39,11 @@ class Publisher {
  public:
   using SharedPtr = std::shared_ptr<Publisher>;
 };
+template <class Message>
+class Subscription {
+ public:
+  using SharedPtr = std::shared_ptr<Subscription>;
+};
 template <class Type>
 class Service {
  public:
@@ -56,6 +61,13 @@ class LifecycleNode {
   typename rclcpp::Publisher<Message>::SharedPtr create_publisher(const std::string&, rclcpp::SystemDefaultsQoS) {
     return std::make_shared<rclcpp::Publisher<Message>>();
   }
+  template <class Message, class Callback>
+  typename rclcpp::Subscription<Message>::SharedPtr create_subscription(const std::string& name,
+                                                                        rclcpp::SystemDefaultsQoS,
+                                                                        Callback&& callback) {
+    subscribed[name] = [callback](const void* message) { callback(*static_cast<const Message*>(message)); };
+    return std::make_shared<rclcpp::Subscription<Message>>();
+  }
   template <class Type, class Callback>
   typename rclcpp::Service<Type>::SharedPtr create_service(const std::string& name, Callback&& callback) {
     services[name] = [callback] {
@@ -67,6 +79,7 @@ class LifecycleNode {
   }
   std::map<std::string, std::string> values;
   std::map<std::string, std::function<std::string()>> services;
+  std::map<std::string, std::function<void(const void*)>> subscribed;
 };
 }  // namespace rclcpp_lifecycle
 

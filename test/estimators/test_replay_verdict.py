@@ -132,6 +132,38 @@ def test_a_joint_whose_torque_the_model_does_not_explain_is_named(tmp_path):
     assert said["verdict"][-1].endswith("The model explains nothing of the torque of shoulder_pan_joint.")
 
 
+def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp_path, monkeypatch):
+    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
+
+    def said_of(name, change=lambda log: None, robot=STATED):
+        log = measured(moving(24.0, 1.0), noise=0.1)
+        change(log)
+        said = verdict_of(replayed(log, tmp_path / name.split()[0], robot))
+        assert said["level"] == "good" or said["next"].startswith(AGAIN)
+        return said["level"], " ".join(said["verdict"][1:])
+
+    def rub(log):  # 2.3 Nm of Coulomb friction in the elbow
+        log.effort[:, 2] += 2.3 * np.sign(log.qd[:, 2])
+
+    def heat_motor(log):  # the torque constant of the shoulder lift
+        log.effort[:, 1] *= 1.07
+
+    assert said_of("same") == ("good", "")
+    level, text = said_of("friction", rub)
+    assert level == "fair" and "Friction is not that of the robot file (elbow_joint +" in text and "wrist" not in text
+    level, text = said_of("torque constant", heat_motor)
+    assert level == "fair" and "larger than the robot file states (shoulder_lift_joint " in text
+    level, text = said_of("speed", robot=with_residuals(*RESIDUALS, speed=[2.0, 2.0, 2.0, 2.0, 0.3, 2.0]))
+    assert level == "fair" and "faster than in the recordings of the robot file (wrist_2_joint 4" in text
+
+
+@pytest.mark.parametrize("viscous", [-0.4, 0.5])
+def test_a_warm_or_a_cold_robot_is_as_in_its_recordings(tmp_path, viscous):
+    log = measured(moving(24.0, 1.0), noise=0.1)
+    log.effort = log.effort + viscous * VISCOUS * log.qd
+    assert "robot file" not in " ".join(verdict_of(replayed(log, tmp_path))["verdict"])
+
+
 def test_what_a_force_sensor_contradicts_is_not_usable(free):
     said = judged(free, free.summary(), SimpleNamespace(figures={f"within_2_{s}": 0.3 for s in STATES}), "ur5e")
     assert said["level"] == "bad" and said["next"].startswith(AGAIN)

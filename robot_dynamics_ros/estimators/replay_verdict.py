@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.effort.joint_state import TRAVEL
 from robot_dynamics_ros.estimators.reference import Comparison
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.sliding_friction import sliding_friction
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.gaps import called_unusable, identified
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 from robot_dynamics_ros.signals.speeds import SLIDING
@@ -35,6 +39,11 @@ OTHER_FRICTION, TOO_LARGE = 4.0, 2.0
 # Speed over the largest recorded one: friction has a deviation of 20 % there (friction_stage.hpp). Errors of the zoo
 # are covered up to 2.5; arms recorded at a quarter of their speed were in false contact for 17 to 28 % of the time
 EXTRAPOLATED, TOP = 3.0, 0.999
+# s by which the effort may be later than the robot file says: up to 2 ms are seen on 15 robots of the zoo, whose effort
+# is up to 3 ms late, and 3 ms where friction has changed; 9 ms behind a low-pass of 20 Hz
+LATE, LONGEST = 5e-3, 0.05  # the latter is the largest that a robot file holds
+LONG = 150_000  # rows, 5 min at 500 Hz, in which it is looked for: of an hour the derivatives would take gigabytes
+SMOOTH = 0.02  # s, means over it, twice, of positions and torque: without them noise is most of an acceleration
 BOTH_WAYS = 0.2  # share of a part in which a joint turns the other way, so that friction is not a constant torque
 
 
@@ -50,7 +59,7 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         levels.append("bad")
     elif against is None:
         rubs = _rubs(result)
-        since = rubs or _larger(result), _faster(result)
+        since = rubs or _larger(result), _faster(result), _late(result, robot)
         doubts = [*(text for text in since if text), *_doubts(result, summary)]
         guessed = "" if known else f"Friction of {robot} was not identified: the force is a rough one."
         lasting = summary["payload_or_bias"]
@@ -165,6 +174,55 @@ def _faster(result: Replay) -> str:
         f"Joints move faster than in the recordings of the robot file ({names} times), where friction, and what is "
         "left of it after a fast stop, may be others: record the robot at the speed of its work, and identify again."
     )
+
+
+def _late(result: Replay, named: str) -> str:
+    """What to write into the robot file where the effort is later than it says in all PARTS of the motion, as behind a
+    filter; "" where it is not.
+    """
+    robot, rows = result.robot, _slides(result)
+    known = np.isfinite(result.log.drive_torque + result.log.friction_torque).all(axis=1)
+    known = np.flatnonzero(known & np.maximum.accumulate(rows.any(axis=1)))[:LONG]
+    if not robot.has("residuals.moving") or not len(known):
+        return ""
+    log = result.log[known]
+    model, change, error = _rigid(log, robot)
+    found = _least(partial(_delay, model, change, error), log, rows[known] & np.isfinite(error))
+    late = float(np.median(found)) - (0.0 if result.pipeline.alignment is None else result.pipeline.alignment.latency)
+    if late <= LATE:
+        return ""
+    delay = min(robot.drives.effort.delay + late, LONGEST)
+    return (
+        f"The effort comes about {1e3 * late:.0f} ms later than the robot file says, as behind a filter, and forces "
+        f"are wrong in fast starts and stops: write drives.effort.delay: {delay:.3f} into {word(named)}, and identify "
+        "again."
+    )
+
+
+def _rigid(log: Log, robot: RobotFile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Torque of links and rotors by positions alone, its change, and what the drives give beside it and friction, NaN
+    at ends and gaps (N, n).
+    """
+    steps = np.diff(log.time, prepend=log.time[0])
+    period = float(np.median(steps))
+    size = max(round(SMOOTH / period), 1) | 1
+    smooth = partial(uniform_filter1d, size=size, axis=0)
+    q, torque = (smooth(smooth(x)) for x in (log.q, log.drive_torque - log.friction_torque))
+    qd = np.gradient(q, period, axis=0)
+    qdd = np.gradient(qd, period, axis=0)
+    model = RobotModel(robot.chain(), robot.joint_names).rnea(q, qd, qdd)
+    model += robot.array_or("drives.rotor_inertia", 0.0) * qdd
+    ends = np.abs(steps - period) > period
+    ends[[0, -1]] = True
+    near = maximum_filter1d(ends, 4 * size)[:, None]
+    return model, np.gradient(model, period, axis=0), np.where(near, np.nan, torque - model)
+
+
+def _delay(model: np.ndarray, change: np.ndarray, error: np.ndarray, log: Log, rows: np.ndarray, j: int) -> float:
+    """Delay L [s] of joint j: error = -L change + dFc sgn v + dFv v + o + a model."""
+    v = log.qd[rows, j]
+    terms = np.column_stack([change[rows, j], np.sign(v), v, np.ones_like(v), model[rows, j]])
+    return -float(np.linalg.lstsq(terms, error[rows, j], rcond=None)[0][0])
 
 
 def _least(measure: Callable[[Log, np.ndarray, int], float], log: Log, rows: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from force_bench import COM, POSE, UR5E, measured, moving, push, through, with_residuals
+from force_bench import COM, ORIENTATIONS, POSE, UR5E, measured, moving, push, through, with_residuals
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
@@ -155,6 +155,15 @@ def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp
     assert level == "fair" and "larger than the robot file states (shoulder_lift_joint " in text
     level, text = said_of("speed", robot=with_residuals(*RESIDUALS, speed=[2.0, 2.0, 2.0, 2.0, 0.3, 2.0]))
     assert level == "fair" and "faster than in the recordings of the robot file (wrist_2_joint 4" in text
+
+
+@pytest.mark.parametrize(("late", "level"), [(0, "good"), (2, "good"), (8, "fair")])
+def test_an_effort_that_a_filter_delays_is_told_of_with_the_delay_to_write(tmp_path, monkeypatch, late, level):
+    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
+    log = measured(through(8 * ORIENTATIONS, rest=0.2, travel=0.6), noise=0.1)
+    log.effort[late:] = log.effort[: len(log) - late].copy()  # samples of 2 ms
+    said = verdict_of(replayed(log, tmp_path, with_residuals(*3 * np.array(RESIDUALS))))
+    assert said["level"] == level and ("write drives.effort.delay: 0.02" in said["verdict"][-1]) == (level == "fair")
 
 
 @pytest.mark.parametrize("viscous", [-0.4, 0.5])

@@ -142,8 +142,8 @@ def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp
         assert said["level"] == "good" or said["next"].startswith(AGAIN)
         return said["level"], " ".join(said["verdict"][1:])
 
-    def rub(log):  # 2.3 Nm of Coulomb friction in the elbow
-        log.effort[:, 2] += 2.3 * np.sign(log.qd[:, 2])
+    def rub(log):  # 2.5 Nm of Coulomb friction in the elbow
+        log.effort[:, 2] += 2.5 * np.sign(log.qd[:, 2])
 
     def heat_motor(log):  # the torque constant of the shoulder lift
         log.effort[:, 1] *= 1.07

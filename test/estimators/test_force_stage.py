@@ -59,12 +59,14 @@ def test_free_motion_with_noise_is_no_contact():
     assert not log.contact.any() and not log.payload_or_bias.any()
 
 
-def test_an_effort_that_jumps_for_a_sample_is_no_contact_and_one_that_stays_is():
+@pytest.mark.parametrize(("velocity", "effort"), [(0.0, 60.0), (3.0, 0.0), (-3.0, 60.0)])
+def test_a_reading_that_jumps_for_a_sample_is_no_contact_and_an_effort_that_stays_is(velocity, effort):
     log = measured(moving(seconds=4), noise=0.1)
-    clean = measured(moving(seconds=4), noise=0.1)
+    clean = log[:]
     estimated(clean)
-    rows = np.arange(300, 1500, 50)
-    log.effort[rows, rows // 50 % 6] += 60.0
+    rows = np.arange(300, 1500, 60)
+    log.effort[rows, rows // 60 % 6] += effort
+    log.qd[rows, rows // 60 % 6] += velocity
     log.effort[1700:] += 60.0 * np.eye(6)[2]
     estimated(log)
     before = slice(0, 1700)

@@ -33,12 +33,12 @@ def test_low_pass_depends_on_time_not_on_sampling(rates, cutoff):
     """Exact for a held input: after a ramp in velocity that ends, qdd decays as exp(-wc t) whatever the steps were."""
     stamp = np.cumsum([0, *rates]) * 1_000_000
     qd = np.zeros((len(stamp), 6))
-    qd[1:] = 1.0  # one step of velocity: an impulse of acceleration
+    qd[1:] = 0.2  # one step of velocity: an impulse of acceleration
     log = measured(still(seconds=0.2))[: len(stamp)]
     log.stamp_ns, log.qd = stamp, qd
     run_motion(log, acceleration_cutoff=cutoff)
     t = stamp * 1e-9
-    start = (1 - np.exp(-cutoff * t[1])) / t[1]
+    start = 0.2 * (1 - np.exp(-cutoff * t[1])) / t[1]
     np.testing.assert_allclose(log.qdd[1:, 0], start * np.exp(-cutoff * (t[1:] - t[1])), rtol=1e-9, atol=1e-12)
 
 

@@ -73,6 +73,13 @@ def test_repeated_notes_are_one_line_with_a_count():
     assert folded(notes) == ["stamps are uneven (1.2 ms) (3 times)", "3 gaps"]
 
 
+@pytest.mark.parametrize(("name", "size"), [("q", 0.2), ("qd", 2.0), ("effort", 60.0)])
+def test_rows_in_which_a_reading_jumps_are_left_out(name, size):
+    log = synthetic_log(UR5E, TRUTH, 1, 20.0)
+    log.get(name)[200:2000:300, 2] += size
+    assert recording(log, "spikes").counts["rows with an isolated spike"] == 6
+
+
 def test_rows_with_a_payload_are_left_out():
     log = synthetic_log(UR5E, TRUTH, 1, 20.0)
     log.allocate("payload")[log.time > 12] = 1.0, 0.0, 0.0, 0.1

@@ -197,9 +197,9 @@ def _loaded(log: Log) -> np.ndarray:
 
 
 def _spikes(log: Log) -> np.ndarray:
-    """Rows (N,) whose position or effort jumps away and back: over 8 robust deviations off the median of 5 rows."""
+    """Rows (N,) where a signal jumps away and back: over 8 robust deviations off the median of 5 rows."""
     bad = np.zeros(len(log), bool)
-    for values, floor in ((log.q, 0.02), (log.effort, None)):
+    for values, floor in ((log.q, 0.02), (np.nan_to_num(log.qd), 0.3), (log.effort, None)):  # rad, rad/s, Nm or A
         span = np.ptp(np.quantile(values, [0.01, 0.99], axis=0), axis=0)
         least = span if floor is None else np.maximum(floor, 0.05 * span)
         if (2 * np.abs(np.diff(values, axis=0)).max(axis=0, initial=0.0) <= least).all():

@@ -2,8 +2,9 @@
 // torque.
 //
 // Acceleration is the differentiated velocity through a low-pass [Simoni2017 V, Table II: 150 rad/s]; a robot that
-// reports no velocity gets the differentiated position. Model torque: M qdd + C qd + g + B qdd (B: reflected rotor
-// inertia, 0 with link-side torque). Drive torque: effort in its declared semantics, K_tau i where it is current [16].
+// reports no velocity gets the differentiated position; one that jumps for a sample or two stays what it was. Model
+// torque: M qdd + C qd + g + B qdd (B: reflected rotor inertia, 0 with link-side torque). Drive torque: effort in its
+// declared semantics, K_tau i where it is current [16].
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "robot_dynamics/rigid_body/rnea.hpp"
 #include "robot_dynamics/signals/lowpass.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
+#include "robot_dynamics/signals/spikes.hpp"
 
 namespace robot_dynamics {
 
@@ -35,6 +37,7 @@ class MotionState {
  public:
   static constexpr double velocity_cutoff = 150.0;         // rad/s, only where velocity is not reported
   static constexpr double frozen_speed = speeds::sliding;  // rad/s: faster than this and not moving is frozen
+  static constexpr double jump = 0.3, fastest = 100.0;     // rad/s, and rad/s2 times dt: more is a reading error
   static constexpr int frozen_samples = 10;                // exact repeats of position that count as frozen
 
   MotionState(const Chain& chain, const MotionParameters& p)
@@ -80,6 +83,7 @@ class MotionState {
   void restart_filters() noexcept {
     velocity_.reset();
     acceleration_.reset();
+    spikes_.reset();
     repeats_ = 0;
   }
 
@@ -89,7 +93,8 @@ class MotionState {
     double raw[max_joints] = {};
     bool same = dt > 0.0, fast = false;
     if (measured)
-      for (int i = 0; i < n; ++i) qd[i] = measured[i];
+      for (int i = 0; i < n; ++i)
+        qd[i] = spikes_.step(i, dt, measured[i], jump + fastest * dt) ? spikes_.last(i) : measured[i];
     else {
       for (int i = 0; i < n && dt > 0.0; ++i) raw[i] = (q[i] - q_[i]) / dt;
       velocity_.step(dt, raw, qd);
@@ -115,6 +120,7 @@ class MotionState {
   MotionParameters p_;
   SampleTiming timing_;
   LowPass velocity_, acceleration_;
+  Spikes spikes_;
   std::array<double, max_joints> q_{}, qd_{};
   int repeats_ = 0;
 };

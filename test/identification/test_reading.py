@@ -80,6 +80,15 @@ def test_rows_in_which_a_reading_jumps_are_left_out(name, size):
     assert recording(log, "spikes").counts["rows with an isolated spike"] == 6
 
 
+def test_positions_that_begin_again_after_a_turn_are_continuous():
+    log = synthetic_log(UR5E, TRUTH, 1, 20.0)
+    whole = recording(log, "whole").stacked("q")
+    middle = log.q.mean(axis=0)
+    log.q = np.where(log.q > middle, log.q - 2 * np.pi, log.q)
+    turns = (recording(log, "wrapped").stacked("q") - whole) / (2 * np.pi)
+    np.testing.assert_allclose(turns, np.round(turns[:1]) * np.ones_like(turns), atol=1e-9)
+
+
 def test_rows_with_a_payload_are_left_out():
     log = synthetic_log(UR5E, TRUTH, 1, 20.0)
     log.allocate("payload")[log.time > 12] = 1.0, 0.0, 0.0, 0.1

@@ -112,6 +112,8 @@ def recording(log: Log, name: str) -> Recording:
     """Recording of a loaded log. Raises DataError when nothing usable is left."""
     counts: dict[str, int] = {}
     notes: list[str] = []
+    if (np.abs(np.diff(log.q, axis=0)) > np.pi).any():  # positions of joints that turn without end begin again
+        log = Log(log.joint_names, log.stamp_ns, log.signals | {"q": np.unwrap(log.q, axis=0)}, log.receive_ns)
     for why, rows in (
         ("repeated rows", _frozen),
         ("rows behind closed brakes", _braked),

@@ -11,6 +11,7 @@
 
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/friction/periodic_table.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
 #include "robot_dynamics/signals/lowpass.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
@@ -96,7 +97,8 @@ class MotionState {
       for (int i = 0; i < n; ++i)
         qd[i] = spikes_.step(i, dt, measured[i], jump + fastest * dt) ? spikes_.last(i) : measured[i];
     else {
-      for (int i = 0; i < n && dt > 0.0; ++i) raw[i] = (q[i] - q_[i]) / dt;
+      for (int i = 0; i < n && dt > 0.0; ++i)
+        raw[i] = std::remainder(q[i] - q_[i], two_pi) / dt;  // a turn may begin again
       velocity_.step(dt, raw, qd);
     }
     for (int i = 0; i < n; ++i) {

@@ -29,8 +29,8 @@ class Spikes {
     last_[i] = value;
     return false;
   }
-  bool now(int i) const noexcept { return count_[i] > 0; }    // in the last sample
-  double last(int i) const noexcept { return last_[i]; }  // newest value that was none; NaN before the first
+  bool now(int i) const noexcept { return count_[i] > 0; }  // in the last sample
+  double last(int i) const noexcept { return last_[i]; }    // newest value that was none; NaN before the first
   void reset() noexcept {
     last_.fill(std::nan(""));
     calm_.fill(calm);

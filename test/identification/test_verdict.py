@@ -8,7 +8,7 @@ import pytest
 from prepared import ROBOT, TRUTH, run, steps
 from synthetic import synthetic_log, torque
 
-from robot_dynamics_ros.identification.arm.checks import check_rate
+from robot_dynamics_ros.identification.arm.checks import NO_VELOCITY, check_stream
 from robot_dynamics_ros.identification.arm.parameters import other_masses
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.result import summarise
@@ -42,7 +42,14 @@ def test_samples_of_the_controller_that_are_missing_are_a_warning(found):
     """125 of 500 Hz; not where the controller has no more, nor behind joint torque sensors."""
     assert any("samples come at 125 Hz, the controller has 500" in w for w in found.warnings)
     for update in ({"sensing.sample_rate": 125.0}, {"sensing.sample_rate": None}, {"drives.torque_side": "link"}):
-        assert not check_rate(replace(found, robot=found.robot.with_updates(update)))
+        assert not check_stream(replace(found, robot=found.robot.with_updates(update)))
+
+
+def test_recordings_without_velocity_are_a_warning_but_behind_a_torque_sensor(found):
+    blind = [replace(r, pieces=[replace(p, qd=None) for p in r.pieces]) for r in found.training]
+    link = found.robot.with_updates({"drives.torque_side": "link"})
+    assert NO_VELOCITY in check_stream(replace(found, training=blind)) and NO_VELOCITY not in check_stream(found)
+    assert not check_stream(replace(found, training=blind, robot=link))
 
 
 def test_a_mean_below_zero_is_put_in_words(result, other):

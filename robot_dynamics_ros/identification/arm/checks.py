@@ -24,6 +24,10 @@ LOOSE = 0.3  # standard deviation over the typical size of such a parameter abov
 NOTHING = 0.2  # mean R2 on the identification data below which the effort is not that of these joints
 ROWS = 12_000
 MAX_OUTSIDE = 0.2  # share of validation samples beyond the identified speeds above which there is a warning
+NO_VELOCITY = (
+    "no velocity was recorded: where gears are elastic, rotors turn under a push unseen, and forces at rest and in "
+    "contact are off by more than the file states; record velocities"
+)
 
 
 class NoMotion(DataError):
@@ -47,7 +51,7 @@ def check_data(state: Identification) -> None:
     note(state.warnings, *(n for n in notes if "please check" in n))
     state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
     note(state.statements, of_initial_model(state.fit))
-    state.warnings += check_rate(state) + check_extrapolation(state)
+    state.warnings += check_stream(state) + check_extrapolation(state)
     note(state.warnings, "" if state.other_robot else other_masses(state.robot, state.effort))
 
 
@@ -102,10 +106,12 @@ def of_initial_model(model: IdentifiedModel) -> str:
     return f"{len(loose)} base parameters ({some}) hardly show and are near those of the initial model" if loose else ""
 
 
-def check_rate(found: Identification) -> list[str]:
-    """A warning where samples of the controller are missing."""
+def check_stream(found: Identification) -> list[str]:
+    """Warnings where samples of the controller, or velocities before the gears, are missing."""
     text = missing_samples(found.robot, min(r.rate for r in found.training))
-    return [text] * bool(text)
+    known = all(piece.qd is not None for r in found.training for piece in r.pieces)
+    blind = found.robot.drives.torque_side == "motor" and not known
+    return [text] * bool(text) + [NO_VELOCITY] * blind
 
 
 def check_extrapolation(found: Identification) -> list[str]:

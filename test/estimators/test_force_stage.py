@@ -75,6 +75,14 @@ def test_a_reading_that_jumps_for_a_sample_is_no_contact_and_an_effort_that_stay
     assert (off < 0.2 * clean.external_joint_torque_std[before]).all()
 
 
+def test_a_hit_that_changes_velocity_and_effort_within_a_sample_is_no_reading_error():
+    (q, qd, qdd), hit = moving(3.0, rate=125), np.arange(375)[:, None] / 125 - 2.0
+    kick = np.array([0, -0.4, 0, 0, 0, 0]) * np.where(hit > 0, np.exp(-20 * hit), 0.0)
+    log = measured((q + np.cumsum(kick, axis=0) / 125, qd + kick, qdd - 20 * kick), noise=0.1, rate=125)
+    estimated(log)
+    assert 25.0 < np.abs(log.external_joint_torque[log.time > 2.0, 1]).max() < 35.0
+
+
 def test_contact_threshold_follows_the_uncertainty():
     """The same small push is seen when friction is known well, not when it is not."""
     small = during(2.0, 4.0, 6.0, [0.0, 0.0, 25.0, 0, 0, 0])

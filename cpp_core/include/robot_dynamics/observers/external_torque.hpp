@@ -38,9 +38,9 @@ class ExternalTorque {
   // False: a joint is isolated.
   bool step(double dt, const ForceInput& in, const double* friction, const double* friction_std,
             const ViscousDrift& drift) noexcept {
-    Joints left{};
-    for (int i = 0; i < n_; ++i) left[i] = in.drive_torque[i] - in.model_torque[i] - friction[i];
-    const bool healthy = health_.step(dt, in.drive_torque, in.qd, left.data());
+    Joints expected{};
+    for (int i = 0; i < n_; ++i) expected[i] = in.model_torque[i] + friction[i];
+    const bool healthy = health_.step(dt, in.drive_torque, in.qd, expected.data());
     observe(dt, in, friction);
     for (int i = 0; i < n_; ++i) {
       const double model = p_.model_error * in.model_torque[i];

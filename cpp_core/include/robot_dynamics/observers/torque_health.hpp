@@ -1,7 +1,7 @@
 // Which joints' torque signals are valid: one that stays exactly constant while the joint moves, or leaves the
 // range of the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
-// One that jumps for one or two samples is left out there: a reading error, while a collision lasts longer and a
-// vibration jumps again and again.
+// One that jumps for one or two samples is left out there: a reading error, while a collision lasts longer or changes
+// the acceleration, and a vibration jumps again and again.
 // Where no drive carries anything and gravity is more than friction can hold, brakes are closed and no signal is valid.
 #pragma once
 
@@ -42,8 +42,8 @@ class TorqueHealth {
     return falls;
   }
 
-  // True when the signal of every joint is valid. left (n) [Nm]: what model and friction leave of tau.
-  bool step(double dt, const double* tau, const double* qd, const double* left) noexcept {
+  // True when the signal of every joint is valid. expected (n) [Nm]: model and friction.
+  bool step(double dt, const double* tau, const double* qd, const double* expected) noexcept {
     bool good = true;
     for (int i = 0; i < n_; ++i) {
       const bool still = tau[i] == last_[i] && std::abs(qd[i]) > stuck_speed;
@@ -52,7 +52,7 @@ class TorqueHealth {
       hold_[i] = bad ? hold_time : std::max(hold_[i] - dt, 0.0);
       isolated_[i] = bad || hold_[i] > 0.0;
       last_[i] = tau[i];
-      find_spike(i, dt, left[i]);
+      find_spike(i, dt, tau[i], expected[i]);
       good = good && !isolated_[i];
     }
     return good;
@@ -61,7 +61,8 @@ class TorqueHealth {
   bool jumped(int i) const noexcept { return jumped_[i] > 0; }  // at the last sample
   void reset() noexcept {
     last_.fill(std::nan(""));
-    left_.fill(std::nan(""));
+    taken_.fill(std::nan(""));
+    expected_.fill(std::nan(""));
     calm_.fill(calm);
     jumped_.fill(0);
     stuck_.fill(0.0);
@@ -70,8 +71,10 @@ class TorqueHealth {
   }
 
  private:
-  void find_spike(int i, double dt, double left) noexcept {
-    const bool off = std::abs(left - left_[i]) > jump * bound_[i];
+  // A collision changes the acceleration, and with it what is expected, at once.
+  void find_spike(int i, double dt, double tau, double expected) noexcept {
+    const double moved = std::abs(expected - expected_[i]);
+    const bool off = std::abs(tau - taken_[i]) > jump * bound_[i] + moved;
     calm_[i] += dt;
     if (off && jumped_[i] < spike && (jumped_[i] > 0 || calm_[i] > calm)) {
       ++jumped_[i];
@@ -79,11 +82,12 @@ class TorqueHealth {
     }
     if (off) calm_[i] = 0.0;
     jumped_[i] = 0;
-    left_[i] = left;
+    taken_[i] = tau;
+    expected_[i] = expected;
   }
 
   int n_;
-  std::array<double, max_joints> bound_{}, holds_{}, last_{}, left_{}, calm_{}, stuck_{}, hold_{};
+  std::array<double, max_joints> bound_{}, holds_{}, last_{}, taken_{}, expected_{}, calm_{}, stuck_{}, hold_{};
   std::array<int, max_joints> jumped_{};
   std::array<bool, max_joints> isolated_{};
 };

@@ -57,11 +57,19 @@ def load_bag(
     _compare_joints(logs, files, report)
     _in_turn(logs, files, report)
     log = order_rows(concatenate(logs), report)
+    if log.has("payload"):
+        log.payload = _lasting(log.payload)
     if repair:
         log = repair_rows(log, report, possible_speed(robot))
     _require(log, require, report)
     _describe(log, report, _pauses(logs))
     return log, report
+
+
+def _lasting(values: np.ndarray) -> np.ndarray:
+    """Rows (N, m), each that is not finite as the last one before it that is."""
+    known = np.isfinite(values).all(axis=1)
+    return np.asarray(values[np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))])
 
 
 def _compare_joints(logs: Sequence[Log], files: Sequence[Path], report: BagReport) -> None:

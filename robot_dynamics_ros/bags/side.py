@@ -64,15 +64,16 @@ class _SideTopics:
 
     def _held(self, group: Group, raw: RawTopic) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the log with a valid side message, and the index of that message. A payload counts from its arrival,
-        as live, until the next one.
+        as live, until the next one; the clock of arrivals may be another one than that of headers.
         """
-        use_header = self.use_header and raw.type not in (ARRAY, INERTIA)
-        stamp = group.stamp_ns if use_header else raw.stamps()[group.rows]
+        stamp, now = raw.stamps()[group.rows], self.log.receive_ns
+        if now is None or (self.use_header and raw.type not in (ARRAY, INERTIA)):
+            stamp, now = group.stamp_ns, self.log.stamp_ns
         order = np.argsort(stamp, kind="stable")
-        at = np.searchsorted(stamp[order], self.log.stamp_ns, side="right") - 1
+        at = np.searchsorted(stamp[order], now, side="right") - 1
         index = order[np.maximum(at, 0)]
         period = np.median(np.diff(stamp[order])) if len(stamp) > 1 else np.inf
-        age = self.log.stamp_ns - stamp[index]
+        age = now - stamp[index]
         valid = (at >= 0) & ((raw.type == INERTIA) | (age <= max(MAX_AGE * period, 1)))
         return np.flatnonzero(valid), index[valid]
 

@@ -41,6 +41,24 @@ def test_a_payload_is_written_at_its_changes_and_lasts(tmp_path):
         assert [c.msgcount for c in reader.connections if c.topic == "/payload"] == [2]
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_payload_arrives_by_the_clock_of_the_recorder_and_lasts_in_later_parts(tmp_path, hours, monkeypatch):
+    """As live: one that is no number leaves the one before it."""
+    log, filled, shift = full_log(), writer._filled, hours * 3600 * 10**9
+
+    def of_robot(topic, log, *given):
+        return filled(topic, Log(log.joint_names, log.stamp_ns + shift, log.signals), *given)
+
+    monkeypatch.setattr(writer, "_filled", of_robot)
+    log.payload = np.full((len(log), 4), np.nan)
+    log.payload[100:] = 1.5, 0.0, 0.01, 0.06
+    log.payload[150:, 2] = np.nan
+    parts = [write_bag(log[:200], tmp_path / "x"), write_bag(log[200:], tmp_path / "y", topics=["joint_states"])]
+    again, report = load_bag(parts)
+    assert report.stamps == "header" and again.stamp_ns[0] == log.stamp_ns[0] + shift
+    np.testing.assert_array_equal(again.payload, np.where(np.arange(300)[:, None] < 100, np.nan, log.payload[100]))
+
+
 @pytest.mark.parametrize("names", [NAMES, ("Wrist 1", "joint-2")])
 def test_temperatures_are_thinned_and_held(tmp_path, names):
     log = full_log()

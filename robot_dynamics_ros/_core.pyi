@@ -719,9 +719,6 @@ class ExternalForce:
     @bias.setter
     def bias(self, arg1: Reals) -> None: ...
     @property
-    def braked(self) -> bool:
-        """Whether brakes held the arm at the last sample."""
-    @property
     def isolated(self) -> list[bool]:
         """True for each joint (n,) whose sensor is not trusted."""
     @property

@@ -132,7 +132,6 @@ void bind(py::module_& m) {
           "Whether the excess payload is taken off the external torque.")
       .def("answer_payload", &ExternalForce::answer_payload, py::arg("answer"),
            "Keep or refuse a payload until `judge`, which starts anew; False: there is none to keep.")
-      .def_property_readonly("braked", &ExternalForce::braked, "Whether brakes held the arm at the last sample.")
       .def_property_readonly(
           "period", [](const ExternalForce& s) { return s.timing().period(); }, "Typical sampling time [s].")
       .def_property_readonly(

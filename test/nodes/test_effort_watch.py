@@ -16,7 +16,7 @@ from robot_dynamics_ros.drivers.ur.status import status_of
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.nodes.diagnostics import WARN
+from robot_dynamics_ros.nodes.diagnostics import STALE, WARN
 from robot_dynamics_ros.nodes.robot.estimates import EffortWatch, Estimates
 from robot_dynamics_ros.nodes.robot.stages import select
 from robot_dynamics_ros.robot_file import load_robot
@@ -150,6 +150,27 @@ def test_the_diagnostics_say_that_no_drive_carries_the_arm():
     estimates.add_to(sample)
     level, text, _ = estimates.diagnose()
     assert level == WARN and "brakes are closed" in text and np.isnan(sample.external_wrench).all()
+
+
+@pytest.mark.parametrize("reported", [50, 70], ids=["while they are closed", "after they opened"])
+def test_brakes_that_open_are_neither_a_gap_nor_an_absent_effort(reported):
+    estimates = Estimates(NodeDouble(), ROBOT, select("force"), SimpleNamespace(effort_varies=False))
+    said = []
+    for k in range(100):
+        estimates.add_to(resting(GRAVITY * (k >= 60), k))
+        said += [estimates.diagnose()] if k == reported else []
+    said.append(estimates.diagnose())
+    assert "brakes are closed" in said[0][1] and "gaps" not in said[-1][1]
+    assert not any("absent" in text for _, text, _ in said)
+
+
+def test_an_effort_that_is_gone_is_not_held_by_brakes():
+    estimates = Estimates(NodeDouble(), ROBOT, select("force"), SimpleNamespace(effort_varies=False))
+    estimates.add_to(resting(0 * GRAVITY, 0))
+    estimates.diagnose()
+    estimates.add_to(resting(np.nan * GRAVITY, 1))
+    level, text, _ = estimates.diagnose()
+    assert level == STALE and "absent" in text
 
 
 @pytest.mark.parametrize(

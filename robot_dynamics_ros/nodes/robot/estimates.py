@@ -114,6 +114,7 @@ class Estimates(NodePart):
         self._changing = re.compile("|".join([*map(re.escape, robot.joint_names), r"\d+(\.\d+)?(e[+-]\d+)?"]))
         self._held, self._missed = False, 0  # a payload, as last logged; missing samples, as last reported
         self._paused = False  # estimates were withheld since the last report
+        self._braked, self._stood = False, 0  # at the last sample; samples behind closed brakes since the last report
         self._tared, self._silent = "", True  # no sample came within the last second
         self._payload = np.full(4, np.nan)
         if {"motion", "force"} & self.running:
@@ -137,7 +138,7 @@ class Estimates(NodePart):
         if self._passed and effort is not None and self._drives_hold() and effort.on_sample(sample):
             self._adopt(effort)
         if gate is None or not gate.why:
-            self._statuses[self._step(sample)] += 1
+            self._count(sample)
         why = self._withheld()
         if why and why != self._logged and self._changing.sub("", why) != self._changing.sub("", self._logged):
             self._node.get_logger().error(why)
@@ -145,6 +146,15 @@ class Estimates(NodePart):
             self._node.get_logger().info("estimates are published again")
         self._logged, self._paused = why, self._paused or bool(why)
         return not why and self.judged
+
+    def _count(self, sample: Sample) -> None:
+        """Advance the stages; a reset behind closed brakes is no gap of the stream."""
+        status = self._step(sample)
+        self._statuses[status] += 1
+        unavailable = status == Status.unavailable and "force" in self.running
+        self._paused |= self._braked
+        self._braked = unavailable and bool(np.isfinite(sample.drive_torque).all())
+        self._stood += self._braked
 
     @property
     def _passed(self) -> bool:
@@ -262,9 +272,11 @@ class Estimates(NodePart):
         if self._passed and not self.judged:
             found.append((WARN, UNJUDGED))
             self._node.get_logger().info(UNJUDGED, once=True)
-        if counts[Status.unavailable]:
-            braked = "force" in self.running and self.pipeline.stage("force").core.braked
-            found.append((WARN, BRAKED) if braked else (STALE, "a required signal is absent: is effort published?"))
+        stood, self._stood = self._stood, 0
+        if stood:
+            found.append((WARN, BRAKED))
+        if counts[Status.unavailable] > stood:
+            found.append((STALE, "a required signal is absent: is effort published?"))
         if counts[Status.fault]:
             found.append((ERROR, "a stage reports a fault"))
         paused, self._paused = self._paused, False  # messages refused or estimates withheld: no gap of the stream

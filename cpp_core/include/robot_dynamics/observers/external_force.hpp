@@ -55,7 +55,7 @@ class ExternalForce {
     double friction[max_joints], friction_std[max_joints];
     const bool friction_known = read_friction(in, friction, friction_std);
     if (!finite || !all_finite(friction, n) || !all_finite(friction_std, n)) return Status::dropped;
-    if ((braked_ = torque_.health().braked(in.drive_torque, in.qd, in.model_torque))) return Status::unavailable;
+    if (torque_.health().braked(in.drive_torque, in.qd, in.model_torque)) return Status::unavailable;
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;
@@ -106,7 +106,6 @@ class ExternalForce {
   const double* bias() const noexcept { return tare_.bias(); }
   const PayloadCheck& payload() const noexcept { return load_.check(); }
   const ViscousDrift& drift() const noexcept { return drift_; }
-  bool braked() const noexcept { return braked_; }  // at the last sample: see TorqueHealth
   const TorqueHealth& health() const noexcept { return torque_.health(); }
   const SampleTiming& timing() const noexcept { return timing_; }
   int joints() const noexcept { return chain_.n; }
@@ -314,7 +313,6 @@ class ExternalForce {
   WrenchEstimate estimate_;
   ContactLoad push_;
   Joints q_{};
-  bool braked_ = false;
   double age_ = 0.0;  // s since the start
 };
 

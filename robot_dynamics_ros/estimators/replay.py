@@ -234,11 +234,15 @@ def effort_decision(log: Log, robot: RobotFile) -> Decision:
     """
     if not log.has("effort"):
         raise DataError("effort is absent: its meaning cannot be checked")
-    copy = Log(log.joint_names, log.stamp_ns, {k: np.array(log.get(k)) for k in ("q", "qd") if log.has(k)})
+    signals = {k: np.array(log.get(k)) for k in ("q", "qd", "payload") if log.has(k)}
+    copy = Log(log.joint_names, log.stamp_ns, signals)
+    still = Log(log.joint_names, log.stamp_ns, signals | {"qd": np.zeros_like(log.q)})
     stage = MotionStage()
     stage.configure(robot, {"effort_unit": "Nm"})
+    stage.run(still)
+    stage.reset()
     good = (stage.run(copy) == 0) & np.isfinite(log.effort).all(axis=1) & log.effort.any(axis=1)  # with power
-    gravity = RobotModel(robot.chain(), robot.joint_names).gravity(copy.q[good])
+    gravity = still.model_torque[good]
     inertial = copy.model_torque[good] - gravity
     return recorded_meaning(robot, copy.q[good], copy.qd[good], copy.qdd[good], gravity, inertial, log.effort[good])
 

@@ -35,7 +35,7 @@ STATES = ("moving", "rest", "contact")
 def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, robot: str) -> dict[str, Any]:
     """The verdict; robot: as the user has named it."""
     recorded = summary["samples"] + result.report.lost - summary["braked"]
-    share = (summary["estimated_samples"] - summary["degraded"].get(UNTRUSTED, 0)) / recorded
+    share = (summary["estimated_samples"] - summary["degraded"].get(UNTRUSTED, 0)) / max(recorded, 1)
     doubts, reasons = [], []
     known = identified(result.robot.friction) or result.robot.drives.torque_side == "link"
     levels = [level_of(share, *ESTIMATED)]

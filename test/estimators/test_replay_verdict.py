@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from force_bench import COM, ORIENTATIONS, POSE, UR5E, measured, moving, push, through, with_residuals
+from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, measured, moving, push, still, through, with_residuals
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
@@ -67,6 +67,20 @@ def test_a_stand_behind_closed_brakes_is_no_loss(tmp_path, monkeypatch):
     result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E)
     assert verdict_of(result)["level"] == "good" and "contact" not in " ".join(verdict_of(result)["verdict"][1:])
     assert any("for 3.5 s no drive carried the arm" in note for note in result.notes)
+
+
+def test_of_a_recording_behind_closed_brakes_alone_nothing_can_be_used(tmp_path):
+    log = measured(still())
+    log.effort = 0.05 * np.random.default_rng(0).normal(size=log.effort.shape)
+    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E, effort="torque")
+    assert verdict_of(result)["level"] == "bad"
+
+
+def test_a_payload_that_is_named_raises_no_doubt_about_the_effort(tmp_path):
+    log = carrying(5.0)
+    log.allocate("payload")[:] = 5.0, *COM
+    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states", "payload"])], UR5E)
+    assert not result.doubts
 
 
 def test_estimates_that_cannot_be_trusted_are_no_force(free):

@@ -104,7 +104,7 @@ def learn_batch(state: str | Path, path: Path) -> list[str]:
     log = read_batch(path)
     try:
         refuse(log, store.columns.robot, path.stem)
-        session.add(recording(log, path.stem), file_sha256(path))
+        session.add(recording(log, path.stem, store.columns.robot), file_sha256(path))
         session.propose()
     except RobotDynamicsError as error:
         session.store.note("refused", f"{path.stem}: {error}")

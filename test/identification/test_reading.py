@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from command_line import robot_dynamics
+from force_bench import ORIENTATIONS, POSE, measured, model, through
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from synthetic import synthetic_log, truth_of
@@ -101,7 +102,16 @@ def test_rows_behind_closed_brakes_are_left_out(noise):
     log = synthetic_log(UR5E, TRUTH, 1, 20.0)
     braked = (log.time > 8) & (log.time < 14)
     log.effort[braked] = noise * np.random.default_rng(0).normal(size=log.effort[braked].shape)
-    read = recording(log, "braked")
+    read = recording(log, "braked", UR5E)
     first, last = ((p.begin + p.t[0], p.begin + p.t[-1]) for p in read.pieces)
     assert 7.5 < first[1] < 8 and 14 < last[0] < 14.5
     assert read.counts["rows behind closed brakes"] == len(log) - read.samples
+
+
+@pytest.mark.parametrize("upright", [True, False])
+def test_rests_without_torque_are_kept_where_friction_holds_the_arm_or_the_effort_lacks_gravity(upright):
+    up = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])
+    log = measured(through([up if upright else POSE, ORIENTATIONS[1], up if upright else POSE], rest=3.0), noise=0.05)
+    if not upright:
+        log.effort = log.effort - model().gravity(log.q)
+    assert "rows behind closed brakes" not in recording(log, "still", UR5E).counts

@@ -59,7 +59,7 @@ def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[
             report.drop("in freedrive", int(guided.sum()))
     refuse(log, robot, report.source, but="bursts")  # an even clock may repair them
     check_moves(log, str(bag))
-    rec = recording(log, str(bag))
+    rec = recording(log, str(bag), robot)
     rec.recorded_names, rec.effort_unit = names, report.effort_unit
     rec.counts = {**report.dropped, **rec.counts}
     rec.notes = [*report.notes, *rec.notes]

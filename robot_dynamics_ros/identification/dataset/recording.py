@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,11 @@ from scipy.spatial import cKDTree
 
 from robot_dynamics_ros.bags import segments
 from robot_dynamics_ros.effort.joint_state import MIN_RATE, bursts
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.effort.rest import stuck_friction
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.clock import regular
+from robot_dynamics_ros.models.robot_model import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.signals.runs import runs
@@ -25,6 +28,7 @@ MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them i
 MIN_SAMPLES = 200
 SHORTEST_GAP = 0.05  # s
 IDLE = 0.02  # share of the largest effort of all joints that drives without power show
+CARRIED = 0.3  # correlation of effort and gravity, over all joints, of drives that carry the arm
 BRAKED = 0.3  # s within which brakes close, and drives take over again
 SPLIT = 0.7  # share of every recording used for identification when there is none for validation
 LATER = 0.2  # s between the two positions of a state, which show its velocity
@@ -108,15 +112,17 @@ class Recording:
         return replace(self, pieces=[replace(p, effort=change(p.effort)) for p in self.pieces])
 
 
-def recording(log: Log, name: str) -> Recording:
-    """Recording of a loaded log. Raises DataError when nothing usable is left."""
+def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
+    """Recording of a loaded log; robot: whose gravity shows where brakes are closed. Raises DataError when nothing
+    usable is left.
+    """
     counts: dict[str, int] = {}
     notes: list[str] = []
     if (np.abs(np.diff(log.q, axis=0)) > np.pi).any():  # positions of joints that turn without end begin again
         log = Log(log.joint_names, log.stamp_ns, log.signals | {"q": np.unwrap(log.q, axis=0)}, log.receive_ns)
     for why, rows in (
         ("repeated rows", _frozen),
-        ("rows behind closed brakes", _braked),
+        ("rows behind closed brakes", partial(_braked, robot)),
         ("rows with a payload", _loaded),
         ("rows with an isolated spike", _spikes),
     ):
@@ -180,13 +186,23 @@ def _frozen(log: Log) -> np.ndarray:
     return np.asarray(same & moving)
 
 
-def _braked(log: Log) -> np.ndarray:
-    """Rows (N,) in which no drive carries the arm for BRAKED: brakes hold it. So they do while the drives take over,
-    before and after.
+def _braked(robot: RobotFile | None, log: Log) -> np.ndarray:
+    """Rows (N,) in which no drive carries for BRAKED what friction cannot hold: brakes do. So they do while the drives
+    take over, before and after. None where the masses are unknown, or the effort does not contain gravity.
     """
+    drop, t = np.zeros(len(log), bool), log.time
+    if robot is None:
+        return drop
+    try:
+        gravity = RobotModel(robot.chain()).gravity(log.q)
+    except CapabilityError:
+        return drop
     size = np.linalg.norm(log.effort, axis=1)
     idle = size < IDLE * np.quantile(size, 0.99)
-    drop, t = np.zeros(len(log), bool), log.time
+    alike = np.abs((log.effort * gravity)[~idle].sum())
+    if alike < CARRIED * np.linalg.norm(log.effort[~idle]) * np.linalg.norm(gravity[~idle]):
+        return drop
+    idle &= (np.abs(gravity) > 2 * stuck_friction(robot)).any(axis=1)
     for a, b in runs(idle):
         if t[b - 1] - t[a] > BRAKED:
             drop |= (t > t[a] - BRAKED) & (t < t[b - 1] + BRAKED)

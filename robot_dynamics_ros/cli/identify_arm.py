@@ -97,7 +97,7 @@ def identify_arm(
         found = identify(arm, bags, validate, options, progress)
         if payload_mass is not None:
             status.update("torque constants from the known mass")
-            loaded = [read(found.robot, bag, options) for bag in carrying]
+            loaded = [read(found.robot, bag, options, carrying=True) for bag in carrying]
             gains = gains_of_known_mass(found, loaded, payload_mass)
             known, text = with_known_mass(found, gains, loaded, payload_mass)
             progress = StepProgress(status.update)
@@ -108,7 +108,7 @@ def identify_arm(
         payload = None
         if carrying:  # refused before a file is written
             status.update("payload")
-            payload = identify_payload(found, [read(found.robot, bag, options) for bag in carrying])
+            payload = identify_payload(found, [read(found.robot, bag, options, carrying=True) for bag in carrying])
         progress("validating")
         result = summarise(found, robot)
         result["files"] = write_outputs(found, out, [*bags, *validate], result["grade"])

@@ -23,14 +23,14 @@ from robot_dynamics_ros.learning.triangles import UNREADABLE
 from robot_dynamics_ros.outputs import write_arrays
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.store import file_sha256
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log, Sample, width
 
-SIGNALS = ("q", "qd", "effort", "temperature")
+SIGNALS = ("q", "qd", "effort", "temperature", "payload")
 NICE = 15  # of the child process
 
 
 class Collector:
-    """Rows of q, qd, effort, temperature for `minutes`; each full batch is learned into the state directory.
+    """Rows of q, qd, effort, temperature, payload for `minutes`; each full batch is learned into the state directory.
 
     robot: name or file for the child process; rate [Hz] of the samples. Raises DataError like Store.
     """
@@ -45,7 +45,7 @@ class Collector:
     def _begin(self) -> None:
         n = len(self._names)
         self._stamp = np.zeros(self._rows, np.int64)
-        self._data = {name: np.zeros((self._rows, n)) for name in SIGNALS}
+        self._data = {name: np.zeros((self._rows, width(name, n))) for name in SIGNALS}
         self._count = 0
 
     def on_sample(self, sample: Sample) -> None:

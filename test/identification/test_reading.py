@@ -97,6 +97,15 @@ def test_rows_with_a_payload_are_left_out():
     assert read.duration < 12.01 and read.counts["rows with a payload"] == len(log) - read.samples
 
 
+def test_a_payload_that_is_named_all_the_time_is_refused_but_where_it_is_to_be_found(tmp_path):
+    log = synthetic_log(UR5E, TRUTH, 1, 20.0)
+    log.allocate("payload")[:] = 1.0, 0.0, 0.0, 0.1
+    bag = write_bag(log, tmp_path / "bag", topics=["joint_states", "payload"])
+    with pytest.raises(DataError, match="names a load in every row"):
+        read(UR5E, bag, Options())
+    assert read(UR5E, bag, Options(), carrying=True).samples == len(log)
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.05])
 def test_rows_behind_closed_brakes_are_left_out(noise):
     log = synthetic_log(UR5E, TRUTH, 1, 20.0)

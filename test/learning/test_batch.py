@@ -16,12 +16,13 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 
 
-def feed(collector, log, rows):
+def feed(collector, log, rows, payload=np.nan):
     sample = Sample(log.joint_names)
     for k in range(rows):
         sample.stamp_ns = int(log.stamp_ns[k])
         for name in ("q", "qd", "effort", "temperature"):
             getattr(sample, name)[:] = log.signals[name][k]
+        sample.payload[:] = payload
         collector.on_sample(sample)
 
 
@@ -42,12 +43,13 @@ def test_samples_of_a_batch_come_back_as_they_were(worker, tmp_path, monkeypatch
     collector = Collector(worker.robot, tmp_path, 100 / 500.0 / 60.0, 500.0)
     failed = SimpleNamespace(returncode=1)
     monkeypatch.setattr("robot_dynamics_ros.learning.batch.subprocess.run", lambda *_, **__: failed)
-    feed(collector, log, 150)
+    feed(collector, log, 150, payload=1.5)
     collector.close(wait=True)
     (path,) = (tmp_path / "batches").iterdir()
     back = read_batch(path)
     assert np.array_equal(back.stamp_ns, log.stamp_ns[:100])
     assert all(np.array_equal(back.signals[k], log.signals[k][:100]) for k in ("q", "qd", "effort", "temperature"))
+    assert (back.payload == 1.5).all()  # of rows that recording() leaves out
     with pytest.raises(DataError):
         learn_batch(tmp_path, path)  # a fifth of a second says nothing
     assert Store(tmp_path).history()[-1]["what"] == "refused" and not path.exists()

@@ -35,12 +35,21 @@ def read_moving(robot: RobotFile, bags: Sequence[str | Path], options: Options) 
     return found, skipped
 
 
-def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[tuple[float, float]] = ()) -> Recording:
-    """One bag as a recording with its joints in the robot file's order; exclude: (begin, end) [s] left out.
+def read(
+    robot: RobotFile,
+    bag: str | Path,
+    options: Options,
+    exclude: Sequence[tuple[float, float]] = (),
+    carrying: bool = False,
+) -> Recording:
+    """One bag as a recording with its joints in the robot file's order; exclude: (begin, end) [s] left out; carrying:
+    a payload is to be found, rows with one that was named stay.
 
     Raises DataError where nothing is left, or where it was recorded in freedrive.
     """
     log, report, names = _loaded(robot, bag, options)
+    if carrying:
+        log.payload = None
     if options.wrench is not None:
         report.notes += add_force_sensor(log, robot, [bag], options.wrench, report.stamps)
         known = np.isfinite(log.measured_wrench).all(axis=1)

@@ -118,6 +118,8 @@ def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
     """
     counts: dict[str, int] = {}
     notes: list[str] = []
+    if _loaded(log).all():
+        raise DataError(f"{name}: the topic payload names a load in every row: record without one")
     if (np.abs(np.diff(log.q, axis=0)) > np.pi).any():  # positions of joints that turn without end begin again
         log = Log(log.joint_names, log.stamp_ns, log.signals | {"q": np.unwrap(log.q, axis=0)}, log.receive_ns)
     for why, rows in (

@@ -75,6 +75,14 @@ def test_a_reading_that_jumps_for_a_sample_is_no_contact_and_an_effort_that_stay
     assert (off < 0.2 * clean.external_joint_torque_std[before]).all()
 
 
+@pytest.mark.parametrize("period", [2, 3, 4])
+def test_a_fast_vibration_has_no_mean(period):
+    log = measured(moving(3.0), noise=0.1)
+    log.effort[:, 1] += 20.0 * np.sin(2 * np.pi * np.arange(len(log)) / period + 0.7) * (log.time > 1.0)
+    estimated(log)
+    assert np.abs(log.external_joint_torque[log.time > 1.5, 1].mean()) < 0.5
+
+
 def test_a_hit_that_changes_velocity_and_effort_within_a_sample_is_no_reading_error():
     (q, qd, qdd), hit = moving(3.0, rate=125), np.arange(375)[:, None] / 125 - 2.0
     kick = np.array([0, -0.4, 0, 0, 0, 0]) * np.where(hit > 0, np.exp(-20 * hit), 0.0)

@@ -22,6 +22,7 @@ class TorqueHealth {
   static constexpr double jump = 0.1 / 3;                 // share of bound, 10 % of the limit, within one sample
   static constexpr int spike = 2;                         // samples: interpolation spreads one over two
   static constexpr double calm = 0.1;                     // s without a jump that lasts, before one may be a spike
+  static constexpr double often = 0.1, recent = 0.4;      // share of the last 0.4 s: more of them are no reading errors
   static constexpr double idle = 0.01 / 3;                // share of bound, 1 % of the limit: a drive without power
 
   // bound (n) [Nm]: beyond it a torque is invalid; holds (n) [Nm]: what friction holds at most.
@@ -64,6 +65,7 @@ class TorqueHealth {
     taken_.fill(std::nan(""));
     expected_.fill(std::nan(""));
     calm_.fill(calm);
+    share_.fill(0.0);
     jumped_.fill(0);
     stuck_.fill(0.0);
     hold_.fill(0.0);
@@ -76,7 +78,9 @@ class TorqueHealth {
     const double moved = std::abs(expected - expected_[i]);
     const bool off = std::abs(tau - taken_[i]) > jump * bound_[i] + moved;
     calm_[i] += dt;
-    if (off && jumped_[i] < spike && (jumped_[i] > 0 || calm_[i] > calm)) {
+    const bool out = off && share_[i] < often && jumped_[i] < spike && (jumped_[i] > 0 || calm_[i] > calm);
+    share_[i] += std::min(dt / recent, 1.0) * ((out ? 1.0 : 0.0) - share_[i]);
+    if (out) {
       ++jumped_[i];
       return;
     }
@@ -87,7 +91,7 @@ class TorqueHealth {
   }
 
   int n_;
-  std::array<double, max_joints> bound_{}, holds_{}, last_{}, taken_{}, expected_{}, calm_{}, stuck_{}, hold_{};
+  std::array<double, max_joints> bound_{}, holds_{}, last_{}, taken_{}, expected_{}, calm_{}, share_{}, stuck_{}, hold_{};
   std::array<int, max_joints> jumped_{};
   std::array<bool, max_joints> isolated_{};
 };

@@ -91,7 +91,8 @@ class TorqueHealth {
   }
 
   int n_;
-  std::array<double, max_joints> bound_{}, holds_{}, last_{}, taken_{}, expected_{}, calm_{}, share_{}, stuck_{}, hold_{};
+  std::array<double, max_joints> bound_{}, holds_{}, last_{}, taken_{}, expected_{}, calm_{}, share_{}, stuck_{},
+      hold_{};
   std::array<int, max_joints> jumped_{};
   std::array<bool, max_joints> isolated_{};
 };

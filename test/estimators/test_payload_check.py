@@ -15,6 +15,7 @@ from force_bench import (
     push,
     still,
     through,
+    with_residuals,
 )
 from test_contact_load import recorded
 from test_contact_load import robot as load_friction
@@ -58,6 +59,28 @@ def test_a_payload_that_is_named_is_that_of_the_robot_file():
     Pipeline(UR5E).run(outside)
     for name in ("model_torque", "friction_torque", "external_wrench", "external_wrench_std"):
         np.testing.assert_allclose(getattr(outside, name), getattr(inside, name), rtol=0, atol=1e-9, err_msg=name)
+
+
+def test_the_friction_under_a_payload_that_is_named_is_less_certain():
+    arm, there = with_residuals([0.5] * 6, [0.4] * 6, load_friction()), {"payload.mass": 5.0, "payload.com": list(COM)}
+    inside, outside = (recorded(arm, np.zeros((3000, 6)), payload=(5.0, COM, (0,) * 6)) for _ in range(2))
+    Pipeline(arm.with_updates(there, {"test": "test"})).run(inside)
+    Pipeline(arm).run(named(outside, 5.0))
+    assert (outside.external_joint_torque_std > inside.external_joint_torque_std + 0.05)[500:, 1].mean() > 0.9
+
+
+def test_a_payload_that_was_recognised_is_not_taken_off_twice_when_it_is_named():
+    log, time = loaded(20.0, 3.0, begin=3.0)
+    pipeline, after = Pipeline(UR5E), time > 15.2
+    pipeline.run(named(log, 3.0, time > 15.0))
+    assert log.payload_or_bias[(time > 14.0) & (time < 15.0)].all() and not log.payload_or_bias[after].any()
+    assert not log.contact[after].any() and np.abs(log.external_wrench[after, :3]).max() < 5.0
+
+
+def test_a_payload_is_named_in_motion_without_a_jump_of_the_momentum():
+    log, time = loaded(4.0, 5.0, begin=1.5)
+    Pipeline(UR5E).run(named(log, 5.0, time > 1.5))
+    assert np.abs(log.external_joint_torque[(time > 1.0) & (time < 2.0)]).max() < 0.5
 
 
 @pytest.mark.parametrize("known", [True, False])

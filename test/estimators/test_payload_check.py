@@ -61,6 +61,12 @@ def test_a_payload_that_is_named_is_that_of_the_robot_file():
         np.testing.assert_allclose(getattr(outside, name), getattr(inside, name), rtol=0, atol=1e-9, err_msg=name)
 
 
+def test_a_negative_mass_is_a_payload_of_the_robot_file_that_is_put_down():
+    log = named(carrying(0.0), -3.0)
+    estimated(log, UR5E.with_updates({"payload.mass": 3.0, "payload.com": list(COM)}, {"test": "test"}))
+    assert np.abs(log.external_joint_torque).max() < 0.05 and not log.contact.any()
+
+
 def test_the_friction_under_a_payload_that_is_named_is_less_certain():
     arm, there = with_residuals([0.5] * 6, [0.4] * 6, load_friction()), {"payload.mass": 5.0, "payload.com": list(COM)}
     inside, outside = (recorded(arm, np.zeros((3000, 6)), payload=(5.0, COM, (0,) * 6)) for _ in range(2))

@@ -88,6 +88,9 @@ class MotionState {
     repeats_ = 0;
   }
 
+  // Velocity by the positions of this sample and the one before; a turn may begin again.
+  double change(int i, double q, double dt) const noexcept { return std::remainder(q - q_[i], two_pi) / dt; }
+
   // qd (n) measured or differentiated, qdd (n); dt = 0: first sample, both derivatives start at zero.
   void update(double dt, const double* q, const double* measured, double* qd, double* qdd) noexcept {
     const int n = chain_->n;
@@ -95,10 +98,10 @@ class MotionState {
     bool same = dt > 0.0, fast = false;
     if (measured)
       for (int i = 0; i < n; ++i)
-        qd[i] = spikes_.step(i, dt, measured[i], jump + fastest * dt) ? spikes_.last(i) : measured[i];
+        qd[i] =
+            spikes_.step(i, dt, measured[i], change(i, q[i], dt), jump + fastest * dt) ? spikes_.last(i) : measured[i];
     else {
-      for (int i = 0; i < n && dt > 0.0; ++i)
-        raw[i] = std::remainder(q[i] - q_[i], two_pi) / dt;  // a turn may begin again
+      for (int i = 0; i < n && dt > 0.0; ++i) raw[i] = change(i, q[i], dt);
       velocity_.step(dt, raw, qd);
     }
     for (int i = 0; i < n; ++i) {

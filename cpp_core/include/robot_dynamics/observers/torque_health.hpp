@@ -1,7 +1,7 @@
 // Which joints' torque signals are valid: one that stays exactly constant while the joint moves, or leaves the
 // range of the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
-// One that jumps for one or two samples is left out there: a reading error, while a collision lasts longer or changes
-// the acceleration, and a vibration jumps again and again.
+// One that jumps for one or two samples is left out there (spikes.hpp): a collision lasts longer, or changes the
+// acceleration and with it what is expected.
 // Where no drive carries anything and gravity is more than friction can hold, brakes are closed and no signal is valid.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/signals/spikes.hpp"
 
 namespace robot_dynamics {
 
@@ -20,9 +21,6 @@ class TorqueHealth {
   static constexpr double stuck_speed = speeds::sliding;  // rad/s that counts as moving
   static constexpr double hold_time = 0.5;                // s a joint stays isolated after the last fault
   static constexpr double jump = 0.1 / 3;                 // share of bound, 10 % of the limit, within one sample
-  static constexpr int spike = 2;                         // samples: interpolation spreads one over two
-  static constexpr double calm = 0.1;                     // s without a jump that lasts, before one may be a spike
-  static constexpr double often = 0.1, recent = 0.4;      // share of the last 0.4 s: more of them are no reading errors
   static constexpr double idle = 0.01 / 3;                // share of bound, 1 % of the limit: a drive without power
 
   // bound (n) [Nm]: beyond it a torque is invalid; holds (n) [Nm]: what friction holds at most.
@@ -53,47 +51,25 @@ class TorqueHealth {
       hold_[i] = bad ? hold_time : std::max(hold_[i] - dt, 0.0);
       isolated_[i] = bad || hold_[i] > 0.0;
       last_[i] = tau[i];
-      find_spike(i, dt, tau[i], expected[i]);
+      spikes_.step(i, dt, tau[i], expected[i], jump * bound_[i]);
       good = good && !isolated_[i];
     }
     return good;
   }
   bool isolated(int i) const noexcept { return isolated_[i]; }
-  bool jumped(int i) const noexcept { return jumped_[i] > 0; }  // at the last sample
+  bool jumped(int i) const noexcept { return spikes_.now(i); }  // at the last sample
   void reset() noexcept {
     last_.fill(std::nan(""));
-    taken_.fill(std::nan(""));
-    expected_.fill(std::nan(""));
-    calm_.fill(calm);
-    share_.fill(0.0);
-    jumped_.fill(0);
+    spikes_.reset();
     stuck_.fill(0.0);
     hold_.fill(0.0);
     isolated_.fill(false);
   }
 
  private:
-  // A collision changes the acceleration, and with it what is expected, at once.
-  void find_spike(int i, double dt, double tau, double expected) noexcept {
-    const double moved = std::abs(expected - expected_[i]);
-    const bool off = std::abs(tau - taken_[i]) > jump * bound_[i] + moved;
-    calm_[i] += dt;
-    const bool out = off && share_[i] < often && jumped_[i] < spike && (jumped_[i] > 0 || calm_[i] > calm);
-    share_[i] += std::min(dt / recent, 1.0) * ((out ? 1.0 : 0.0) - share_[i]);
-    if (out) {
-      ++jumped_[i];
-      return;
-    }
-    if (off) calm_[i] = 0.0;
-    jumped_[i] = 0;
-    taken_[i] = tau;
-    expected_[i] = expected;
-  }
-
   int n_;
-  std::array<double, max_joints> bound_{}, holds_{}, last_{}, taken_{}, expected_{}, calm_{}, share_{}, stuck_{},
-      hold_{};
-  std::array<int, max_joints> jumped_{};
+  std::array<double, max_joints> bound_{}, holds_{}, last_{}, stuck_{}, hold_{};
+  Spikes spikes_;
   std::array<bool, max_joints> isolated_{};
 };
 

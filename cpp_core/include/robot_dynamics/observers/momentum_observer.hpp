@@ -8,6 +8,8 @@
 //   s += dt (mean u),  r = K (s - p + p0) / (1 + K dt),  s -= dt r,  p0 such that r(0) = 0.
 #pragma once
 
+#include <algorithm>
+
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/rigid_body/momentum.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"

@@ -3,6 +3,7 @@
 // [Madsen2020 2.49]: XX XY XZ YY YZ ZZ mX mY mZ m.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "robot_dynamics/common/check.hpp"

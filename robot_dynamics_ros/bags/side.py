@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.bags.layout import Group
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns
+from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns, width
 from robot_dynamics_ros.topics import ARRAY, INERTIA, MAIN, PREFIX, TOPICS, Topic, of_joint
 
 MAX_AGE = 5  # periods of the side topic that one of its messages stays valid
@@ -64,7 +64,7 @@ class _SideTopics:
 
     def _held(self, group: Group, raw: RawTopic) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the log with a valid side message, and the index of that message. A payload counts from its arrival,
-        as live, until the next one; the clock of arrivals may be another one than that of headers.
+        as live; the clock of arrivals may be another one than that of headers.
         """
         stamp, now = raw.stamps()[group.rows], self.log.receive_ns
         if now is None or (self.use_header and raw.type not in (ARRAY, INERTIA)):
@@ -74,7 +74,7 @@ class _SideTopics:
         index = order[np.maximum(at, 0)]
         period = np.median(np.diff(stamp[order])) if len(stamp) > 1 else np.inf
         age = now - stamp[index]
-        valid = (at >= 0) & ((raw.type == INERTIA) | (age <= max(MAX_AGE * period, 1)))
+        valid = (at >= 0) & (age <= max(MAX_AGE * period, 1))
         return np.flatnonzero(valid), index[valid]
 
     def _columns(self, group: Group, signal: str) -> list[int] | slice:
@@ -90,7 +90,7 @@ class _SideTopics:
                 columns = self._columns(group, signal)
             except DataError:
                 return  # other joints
-            if values.shape[1] in (len(group.names), 4, 6) and len(rows):
+            if values.shape[1] == (len(group.names) or width(signal, self.log.n_joints)) and len(rows):
                 self.log.allocate(signal)[rows] = values[index][:, columns]
 
     def _add_per_joint(self, topic: Topic) -> None:

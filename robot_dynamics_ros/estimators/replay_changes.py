@@ -35,14 +35,22 @@ SMOOTH = 0.02  # s, means over it, twice, of positions and torque: without them 
 BOTH_WAYS = 0.2  # share of a part in which a joint turns the other way, so that friction is not a constant torque
 
 
-def other_friction(result: Replay) -> str:
+def changes(result: Replay, named: str) -> tuple[str, list[str]]:
+    """A sentence about other friction, "" without, and those about all that has changed; named: the robot file."""
+    rows = _slides(result)
+    friction = _other_friction(result, rows)
+    found = friction or _larger_torques(result, rows), _faster_motion(result), _late_effort(result, rows, named)
+    return friction, [text for text in found if text]
+
+
+def _other_friction(result: Replay, rows: np.ndarray) -> str:
     """Joints whose Coulomb friction is not that of the robot file in all PARTS of the motion without contact; "" where
     none is, where the file states no residuals, and behind a torque sensor.
     """
     log, robot = result.log, result.robot
     if not robot.has("residuals.moving") or robot.drives.torque_side != "motor":
         return ""
-    off = _least(_coulomb_error, log, _slides(result))
+    off = _least(_coulomb_error, log, rows)
     found = np.flatnonzero(np.abs(off) > OTHER_FRICTION * robot.array("residuals.moving"))
     law = sliding_friction(robot) if len(found) else None
     if law is None:
@@ -52,14 +60,14 @@ def other_friction(result: Replay) -> str:
     return f"Friction is not that of the robot file ({names}), and the difference shows as force: {AGAIN}"
 
 
-def larger_torques(result: Replay) -> str:
+def _larger_torques(result: Replay, rows: np.ndarray) -> str:
     """Joints whose torque in motion without contact is not what the robot file states in all PARTS of it; "" without
     any.
     """
     log = result.log
     if not result.robot.has("residuals.moving"):
         return ""
-    size = _least(_relative_size, log, _slides(result))
+    size = _least(_relative_size, log, rows)
     names = ", ".join(f"{log.joint_names[j]} {size[j]:.1f}" for j in np.flatnonzero(size > TOO_LARGE))
     return names and (
         f"Torques without contact are larger than the robot file states ({names} times), and forces are as wrong: a "
@@ -67,7 +75,7 @@ def larger_torques(result: Replay) -> str:
     )
 
 
-def faster_motion(result: Replay) -> str:
+def _faster_motion(result: Replay) -> str:
     """What to do where joints move at speeds of which the recordings of the robot file say nothing; "" without any."""
     log, robot = result.log, result.robot
     if not robot.has("residuals.speed"):
@@ -80,11 +88,11 @@ def faster_motion(result: Replay) -> str:
     )
 
 
-def late_effort(result: Replay, named: str) -> str:
+def _late_effort(result: Replay, rows: np.ndarray, named: str) -> str:
     """What to write into the robot file where the effort is later than it says in all PARTS of the motion, as behind a
     filter; "" where it is not.
     """
-    robot, rows = result.robot, _slides(result)
+    robot = result.robot
     known = np.isfinite(result.log.drive_torque + result.log.friction_torque).all(axis=1)
     known &= ~(np.abs(result.log.payload[:, 0]) > 0.0)  # a named one is not part of the model below
     known = np.flatnonzero(known & np.maximum.accumulate(rows.any(axis=1)))[:LONG]

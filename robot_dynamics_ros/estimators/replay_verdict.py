@@ -9,14 +9,7 @@ import numpy as np
 from robot_dynamics_ros.effort.joint_state import TRAVEL
 from robot_dynamics_ros.estimators.reference import Comparison
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
-from robot_dynamics_ros.estimators.replay_changes import (
-    LEAST_ROWS,
-    faster_motion,
-    larger_torques,
-    late_effort,
-    moving,
-    other_friction,
-)
+from robot_dynamics_ros.estimators.replay_changes import LEAST_ROWS, changes, moving
 from robot_dynamics_ros.robot_file.gaps import called_unusable, identified
 from robot_dynamics_ros.signals import WRENCH_AXES
 from robot_dynamics_ros.verdict import level_of, verdict, word, worst
@@ -43,9 +36,8 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         doubts = reasons = [other]
         levels.append("bad")
     elif against is None:
-        friction = other_friction(result)
-        since = friction or larger_torques(result), faster_motion(result), late_effort(result, robot)
-        doubts = [*(text for text in since if text), *_doubts(result, summary)]
+        friction, since = changes(result, robot)
+        doubts = [*since, *_doubts(result, summary)]
         guessed = "" if known else f"Friction of {robot} was not identified: the force is a rough one."
         lasting = summary["payload_or_bias"]
         beside = "" if friction else _elsewhere(summary)

@@ -17,7 +17,8 @@ from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import STALE, WARN
-from robot_dynamics_ros.nodes.robot.estimates import EffortWatch, Estimates
+from robot_dynamics_ros.nodes.robot.effort_watch import EffortWatch
+from robot_dynamics_ros.nodes.robot.estimates import Estimates
 from robot_dynamics_ros.nodes.robot.stages import select
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample

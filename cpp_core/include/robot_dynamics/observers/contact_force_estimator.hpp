@@ -70,10 +70,9 @@ class ContactForceEstimator {
   Status update(std::int64_t stamp_ns, const double* q, const double* qd, const double* effort,
                 const double* measured_temperature = nullptr, const double* payload = nullptr) noexcept {
     clear();
-    payload_ = payload;
     if (qd) std::copy_n(qd, joints(), e_.qd.begin());
-    if (!alignment_) return run_stages(stamp_ns, q, effort, measured_temperature);
-    const Status status = estimate_aligned(stamp_ns, q, effort, measured_temperature);
+    if (!alignment_) return run_stages(stamp_ns, q, effort, measured_temperature, payload);
+    const Status status = estimate_aligned(stamp_ns, q, effort, measured_temperature, payload);
     if (!absent(qd, joints())) std::copy_n(qd, joints(), e_.qd.begin());
     return status;
   }
@@ -113,19 +112,19 @@ class ContactForceEstimator {
 
   // e_.qd holds the reported velocity, NaN where it is absent.
   Status estimate_aligned(std::int64_t stamp_ns, const double* q, const double* effort,
-                          const double* measured_temperature) noexcept {
+                          const double* measured_temperature, const double* payload) noexcept {
     std::array<double, max_joints> position, torque;
     for (int i = 0; i < joints(); ++i) {
       position[i] = q ? q[i] : absent_;
       torque[i] = effort ? effort[i] : absent_;
     }
     alignment_->step(stamp_ns, {position.data(), nullptr, e_.qd.data(), torque.data(), nullptr});
-    return run_stages(stamp_ns, position.data(), torque.data(), measured_temperature);
+    return run_stages(stamp_ns, position.data(), torque.data(), measured_temperature, payload);
   }
 
-  Status run_stages(std::int64_t stamp_ns, const double* q, const double* effort,
-                    const double* measured_temperature) noexcept {
-    const Status moved = motion_.step(stamp_ns, {q, e_.qd.data(), effort, payload_},
+  Status run_stages(std::int64_t stamp_ns, const double* q, const double* effort, const double* measured_temperature,
+                    const double* payload) noexcept {
+    const Status moved = motion_.step(stamp_ns, {q, e_.qd.data(), effort, payload},
                                       {e_.qd.data(), e_.qdd.data(), e_.model_torque.data(), e_.drive_torque.data()});
     if (!usable(moved)) return moved;
     const bool estimated = estimate_temperature(stamp_ns, measured_temperature);
@@ -135,7 +134,7 @@ class ContactForceEstimator {
                       estimated ? e_.temperature_variance.data() : nullptr, e_.friction.data(), e_.friction_std.data());
     e_.contact_load = last_load_;
     if (temperature_) e_.contact = last_contact_;
-    const Status status = estimate_force(stamp_ns, q);
+    const Status status = estimate_force(stamp_ns, q, payload);
     e_.covariance = force_.covariance();
     last_load_ = e_.contact_load;
     last_contact_ = e_.contact;
@@ -169,10 +168,10 @@ class ContactForceEstimator {
     return !std::isnan(e_.temperature[0]);
   }
 
-  Status estimate_force(std::int64_t stamp_ns, const double* q) noexcept {
+  Status estimate_force(std::int64_t stamp_ns, const double* q, const double* payload) noexcept {
     return force_.step(stamp_ns,
                        {q, e_.qd.data(), e_.model_torque.data(), e_.drive_torque.data(), e_.qdd.data(),
-                        e_.friction.data(), e_.friction_std.data(), payload_},
+                        e_.friction.data(), e_.friction_std.data(), payload},
                        {e_.torque.data(), e_.torque_std.data(), e_.wrench.data(), e_.wrench_std.data(),
                         &e_.singular_value, e_.contact.data(), &e_.payload_or_bias, e_.contact_load.data(),
                         e_.framed_wrench.data(), e_.framed_wrench_std.data()});
@@ -188,7 +187,6 @@ class ContactForceEstimator {
   std::optional<FrictionStage> friction_;
   ExternalForce force_;
   ContactForceEstimate e_;
-  const double* payload_ = nullptr;                    // of this cycle
   std::array<double, max_joints> last_load_{};         // fed back: what contact and payload add to the load
   std::array<double, max_joints + 1> last_contact_{};  // fed back
 };

@@ -1,0 +1,62 @@
+"""What the effort of another driver means, watched while the robot rests: adopted, withheld, or a warning."""
+
+from __future__ import annotations
+
+from robot_dynamics_ros.effort.decision import Decision
+from robot_dynamics_ros.effort.meaning import declared
+from robot_dynamics_ros.effort.rest import EffortRecognition
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Sample
+
+
+class EffortWatch:
+    """Recognises at rest what the effort of another driver means (unit, sign, gravity).
+
+    recognise True: what is found replaces what the robot file declares. False: a finding that contradicts the
+    declaration withholds the estimates for as long as it stands. Several doubtful signs withhold them in both.
+    judged: a rest has been looked at, or a motion agrees with the declaration.
+    """
+
+    def __init__(self, robot: RobotFile, recognise: bool) -> None:
+        self._robot, self.meaning, self._declared = robot, declared(robot), declared(robot)
+        self._recognise = recognise
+        self.withheld = False
+        self.level, self.text = (WARN, f"effort taken as {self.meaning}, as declared; not yet confirmed at rest")
+        try:
+            self._recognition: EffortRecognition | None = EffortRecognition(robot)
+        except CapabilityError as error:
+            self._recognition, self.text = None, f"effort taken as {self.meaning}; cannot be confirmed: {error}"
+        self.judged = self._recognition is None
+
+    def on_sample(self, sample: Sample) -> bool:
+        """Add one sample to the evidence; True when `meaning` has changed and the stages must follow."""
+        if self._recognition is None:
+            return False
+        decision = self._recognition.add(sample.q, sample.qd, sample.effort)
+        self.judged = (
+            self.judged or decision is not None or self._recognition.agrees(sample.stamp_ns, sample.q, sample.effort)
+        )
+        return decision is not None and self._conclude(decision)
+
+    def _conclude(self, decision: Decision) -> bool:
+        if decision.refused:
+            self.level, self.text, self.withheld = ERROR, f"{decision.refused}: estimates are withheld", True
+            return False
+        meaning = decision.meaning
+        if decision.ambiguous:
+            self.level, self.text = WARN, decision.ambiguity(self._robot)
+        if meaning is None:
+            return False
+        doubt = f"; {decision.warning}" if decision.warning else ""
+        self.level, self.text = WARN if doubt else OK, f"effort recognised at rest: {meaning}{doubt}"
+        if self._recognise:
+            changed, self.meaning = not meaning.same_as(self.meaning), meaning
+            self.withheld = False
+            return changed
+        self.withheld = not meaning.same_as(self._declared)
+        if self.withheld:
+            self.level = ERROR
+            self.text = f"{self.text}; the robot file declares {self._declared}: estimates are withheld"
+        return False

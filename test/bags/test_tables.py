@@ -10,7 +10,6 @@ from table_files import RATE, N, each, motion, write_csv
 
 from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.bags.table_log import TableOptions, table_log
-from robot_dynamics_ros.bags.wrench import load_wrench
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -263,53 +262,3 @@ def test_positions_that_the_controller_computed_are_not_the_measured_ones(tmp_pa
     alone = [names[0], *names[1:7], *names[13:]]
     with pytest.raises(DataError, match="--map q="):
         load_bag(write_csv(tmp_path / "alone.csv", alone, [t, q + 1, qd, tau]))
-
-
-@pytest.mark.parametrize(("again", "pause"), [(False, 1 / RATE), (True, 1.0)])
-def test_tables_that_are_parts_of_a_recording_follow_each_other(tmp_path, again, pause):
-    """By their clocks, in any order; where a clock starts again, a second later. A bag of them has every row."""
-    t, q, qd, tau = motion(3)
-    names = ["t", *each("q{}", 3), *each("qd{}", 3), *each("tau{}", 3), *each("F{}", 6)]
-    half, force, parts = N // 2, np.ones((N, 6)), []
-    for k, rows in enumerate((slice(0, half), slice(half, N))):
-        clock = t[rows] - (t[rows][0] if again else 0.0)
-        parts.append(write_csv(tmp_path / f"{k}.csv", names, [clock, q[rows], qd[rows], tau[rows], k * force[rows]]))
-    log, report = load_bag(parts if again else parts[::-1])
-    np.testing.assert_allclose(log.q, q, atol=1e-9)
-    assert (np.diff(log.stamp_ns) > 0).all() and np.diff(log.time)[half - 1] == pytest.approx(pause)
-    assert any("starts again 1 times" in note for note in report.notes) == again
-    wrench = load_wrench(parts, "F0..F5", log, report.stamps)
-    np.testing.assert_array_equal(wrench.stamp_ns, log.stamp_ns)
-    np.testing.assert_array_equal(wrench.wrench[:, 0], np.repeat([0.0, 1.0], half))
-    assert robot_dynamics("import", *parts, "--out", tmp_path / "bag").exit_code == 0
-    assert len(load_bag(tmp_path / "bag")[0]) == N
-
-
-@pytest.mark.parametrize("again", [True, False])
-def test_parts_stay_in_the_order_in_which_they_are_given_and_may_share_a_row(tmp_path, again):
-    """The first begins later on its clock than the second, whose clock starts again; or its last row is the second's
-    first.
-    """
-    t, q, qd, tau = motion(3)
-    names, parts = ["t", *each("q{}", 3), *each("qd{}", 3), *each("tau{}", 3)], []
-    for k, begin in enumerate((0.01, 0.0) if again else (0.0, t[-1])):
-        parts.append(write_csv(tmp_path / f"{k}.csv", names, [begin + t, q + k * (q[-1] - q[0]), qd, tau]))
-    log, report = load_bag(parts)
-    assert len(log) == 2 * N - (not again) and (np.diff(log.stamp_ns) > 0).all()
-    np.testing.assert_allclose(log.q[:N], q, atol=1e-9)
-    assert any("starts again" in note for note in report.notes) == again
-
-
-def test_a_part_with_other_joints_is_named(tmp_path):
-    paths = []
-    for n in (3, 2):
-        t, q, *_ = motion(n)
-        paths.append(write_csv(tmp_path / f"{n}.csv", ["t", *each("q{}", n)], [t, q]))
-    result = robot_dynamics("import", *paths, "--out", tmp_path / "bag")
-    assert isinstance(result.exception, DataError) and str(result.exception).startswith(f"{paths[1]}: joint 'joint3'")
-    assert str(paths[0]) in str(result.exception)
-    t, q, *_ = motion(2)
-    first = write_csv(tmp_path / "first.csv", ["t", *each("q{}", 2)], [t - 100.0, q])
-    log, report = load_bag([first, paths[0]], require=())
-    assert log.joint_names == ("joint1", "joint2") and len(log.stamp_ns) == 2 * N
-    assert f"{paths[0]}: joint3 not read, because {first} has no such joint" in report.notes

@@ -719,6 +719,9 @@ class ExternalForce:
     @bias.setter
     def bias(self, arg1: Reals) -> None: ...
     @property
+    def friction_drift(self) -> tuple[RealArray, RealArray]:
+        """By how much friction differs from the robot file's: viscosity [Nm s/rad] and share (n, 2), covariance."""
+    @property
     def isolated(self) -> list[bool]:
         """True for each joint (n,) whose sensor is not trusted."""
     @property
@@ -736,9 +739,6 @@ class ExternalForce:
     @property
     def period(self) -> float:
         """Typical sampling time [s]."""
-    @property
-    def viscous_drift(self) -> RealArray:
-        """Viscous friction above that of the robot file and its deviation (2, n) [Nm s/rad]."""
 
 class PowerMeter:
     """Electric and mechanical power and energy, per joint and total [Clochiatti2024, eq. 19-26]."""
@@ -1225,6 +1225,7 @@ def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs
     """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 
 DRY_SPAN: float = 3e-05
+FRICTION_SCALE_STD: float = 0.07
 LEAST_SINGULAR_VALUE: float = 0.08
 RTDE_LAYOUT: dict = {
     "timestamp": (0, 1),

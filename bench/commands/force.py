@@ -47,6 +47,13 @@ from robot_dynamics_ros.cli.printed import console, progress, write_json
     show_default=True,
     help="kg of an undeclared payload in the judged recordings.",
 )
+@click.option(
+    "--worn",
+    type=click.FloatRange(-90, 300),
+    default=0.0,
+    show_default=True,
+    help="% by which Coulomb friction is higher in the judged recordings.",
+)
 @click.option("--finger", is_flag=True, help="Pushes have no moment, and the tool of the robot file says so.")
 @click.option("--hour", is_flag=True, help="Judge 60 minutes of work from a cold start instead, by the robot's age.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
@@ -65,6 +72,7 @@ def command(
     work: Path | None,
     warmer: float,
     payload: float,
+    worn: float,
     finger: bool,
     hour: bool,
     jobs: int,
@@ -84,7 +92,7 @@ def command(
 
     if plant != ELASTIC and hour:
         raise click.UsageError(f"--hour: only the {ELASTIC} plant warms up")
-    since = Since(warmer, payload, finger)
+    since = Since(warmer, payload, 0.01 * worn, finger)
     drawn = zoo.individuals(since.robot(robot), count, seed, zoo.families(families))
     people = [replace(who, pushed=pushed) for who in zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))]
     words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"

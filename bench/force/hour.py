@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
@@ -32,7 +31,7 @@ def work(name: str, who: Individual, since: Since, ends: Sequence[int] = ENDS) -
     with tempfile.TemporaryDirectory() as directory:
         logs = [recorded(robot, who, k)[0] for k in range(who.bags)]
         identified = identified_file(robot, logs, Path(directory), Verdict(who.index, who.laws, []))
-    machine = simulated(robot, replace(who, temperature=who.temperature + since.warmer), 30)
+    machine = simulated(robot, since.who(who), 30)
     machine.reset(home(robot, who.draw(MINUTE)))
     machine.set_temperatures(who.temperature + since.warmer - COOL)
     pipeline, rows = Pipeline(identified), []

@@ -37,13 +37,20 @@ REPORTED = ("q", "qd", "effort", "temperature")  # what the bag of a driver hold
 
 @dataclass(frozen=True)
 class Since:
-    """What differs from the recordings to identify from: temperature [K], an undeclared payload [kg]; whether the tool
-    is a ball finger, whose pushes have no moment.
+    """What differs from the recordings to identify from: temperature [K], an undeclared payload [kg], Coulomb and
+    breakaway friction (share); whether the tool is a ball finger, whose pushes have no moment.
     """
 
     warmer: float = 0.0
     payload: float = 0.0
+    worn: float = 0.0
     finger: bool = False
+
+    def who(self, recorded: Individual) -> Individual:
+        """The individual since then."""
+        levels = ("friction.coulomb", "friction.stribeck")
+        worn = {name: (1.0 + self.worn) * recorded.overrides[name] for name in levels}
+        return replace(recorded, temperature=recorded.temperature + self.warmer, overrides=recorded.overrides | worn)
 
     def robot(self, name: str) -> RobotFile:
         """The robot file to begin with: of an arm of bench/arms, a shipped one, or a file."""
@@ -132,7 +139,7 @@ def touched(
     motion = moves(robot, home(robot, draw), draw, near_singular=name == "singular")
     wrench = pushed(draw)
     if machine is None:
-        machine = simulated(robot, replace(who, temperature=who.temperature + since.warmer), number)
+        machine = simulated(robot, since.who(who), number)
         machine.reset(motion[0][0])
     else:
         way = motions.quintic(machine.record().q, motion[0][0], RATE, VELOCITY, ACCELERATION)

@@ -94,6 +94,7 @@ void bind(py::module_& m) {
       .value("keep", PayloadCheck::Answer::keep)
       .value("refuse", PayloadCheck::Answer::refuse)
       .finalize();
+  m.attr("FRICTION_SCALE_STD") = FrictionDrift::scale_std;
   m.attr("DRY_SPAN") = DryJoints::span;
   m.attr("LEAST_SINGULAR_VALUE") = WrenchInverse::least;
   py::class_<ExternalForce> c(m, "ExternalForce",
@@ -110,14 +111,15 @@ void bind(py::module_& m) {
           },
           "Bias of the external torque (n,) [Nm].")
       .def_property_readonly(
-          "viscous_drift",
+          "friction_drift",
           [](const ExternalForce& s) {
-            Array both({py::ssize_t(2), py::ssize_t(s.joints())});
-            double* out = both.mutable_data();
-            for (int i = 0; i < s.joints(); ++i) out[i] = s.drift().drift(i), out[s.joints() + i] = s.drift().std(i);
-            return both;
+            const py::ssize_t n = s.joints(), two = 2;
+            Array value({n, two}), covariance({n, two, two});
+            for (int i = 0; i < n; ++i)
+              s.drift().state(i, value.mutable_data() + 2 * i, covariance.mutable_data() + 4 * i);
+            return py::make_tuple(value, covariance);
           },
-          "Viscous friction above that of the robot file and its deviation (2, n) [Nm s/rad].")
+          "By how much friction differs from the robot file's: viscosity [Nm s/rad] and share (n, 2), covariance.")
       .def_property_readonly(
           "payload_verdict", [](const ExternalForce& s) { return s.payload().verdict(); },
           "What explains a lasting external torque.")

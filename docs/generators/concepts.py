@@ -27,7 +27,7 @@ def observer() -> str:
         (730, 10, 210, 45, OFFLINE, ("external joint torque", "environment on robot, ± std")),
         (730, 95, 210, 60, OFFLINE, ("wrench at the TCP", "posterior of torque = J'F", "under a prior on F")),
         (730, 195, 210, 60, OFFLINE, ("contact", "log likelihood ratio of a", "wrench to none > ratio")),
-        (480, 195, 180, 60, LIVE, ("taken off", "error at rest, viscous drift,", "payload that is sure")),
+        (480, 195, 180, 60, LIVE, ("taken off", "error at rest, changed friction,", "payload that is sure")),
     ]
     arrows: list[Arrow] = [
         (((170, 32), (480, 32)), "", (0, 0)),

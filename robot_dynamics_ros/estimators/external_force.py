@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 from operator import attrgetter
 from typing import Any
 
@@ -20,7 +21,7 @@ from robot_dynamics_ros.estimators.force_arguments import (
     expected_moment,
 )
 from robot_dynamics_ros.estimators.stage import Stage
-from robot_dynamics_ros.models.sliding_friction import viscosity_text
+from robot_dynamics_ros.models.sliding_friction import friction_text, viscosity_text
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
@@ -36,8 +37,10 @@ TARE_REFUSALS = {
 }
 
 
-LEARNED = 0.5  # of the deviation before measuring, below which viscous friction counts as known
-OFF = 0.6  # share of viscous friction that no usual temperature explains: 30 K colder, 60 K warmer
+LEARNED, SURE = 0.5, 3.0  # friction counts as known below a share of its first deviation, or beyond some of them
+# shares of Coulomb and viscous friction beyond which a joint needs a look: no usual temperature explains them (30 K
+# colder, 60 K warmer)
+USUAL = 0.15, 0.6
 
 
 class ForceStage(Stage):
@@ -179,15 +182,30 @@ class ForceStage(Stage):
 
     def viscosity(self) -> np.ndarray:
         """Viscous friction (n,) [Nm s/rad] that free motion has shown; NaN where it has shown none yet."""
-        drift, std = self.core.viscous_drift
-        return np.where((std > 0) & (std < LEARNED * DRIFT * self._viscosity), self._viscosity + drift, np.nan)
+        share, _ = self.changed_friction()
+        return self._viscosity * (1.0 + share[:, 1])
 
     def friction_health(self) -> dict[str, tuple[bool, str]]:
-        """Joint -> whether it needs a look, and how its viscous friction differs from the robot file's, in words."""
-        now, usual, std = self.viscosity(), self._viscosity, self.core.viscous_drift[1]
-        known = np.flatnonzero(np.isfinite(now))
-        share = {i: float(now[i] / usual[i] - 1) for i in known}
-        return {self._names[i]: (abs(s) > OFF, viscosity_text(s, std[i] / usual[i])) for i, s in share.items()}
+        """Joint -> whether it needs a look, and how its friction differs from the robot file's, in words."""
+        found = {}
+        for name, share, std in zip(self._names, *self.changed_friction(), strict=True):
+            texts = friction_text("Coulomb", share[0], std[0]), viscosity_text(share[1], std[1])
+            known = np.isfinite(share)
+            if known.any():
+                found[name] = bool((np.abs(share) > USUAL).any()), ", ".join(compress(texts, known))
+        return found
+
+    def changed_friction(self) -> tuple[np.ndarray, np.ndarray]:
+        """Shares (n, 2) by which Coulomb and viscous friction differ from the robot file's, NaN where free motion has
+        not shown them yet, and their deviations.
+        """
+        value, covariance = self.core.friction_drift
+        turn = np.zeros_like(covariance)
+        turn[:, 0, 1] = turn[:, 1, 1] = 1.0  # a share of all friction; beside it some viscosity [Nm s/rad]
+        turn[:, 1, 0] = np.divide(1.0, self._viscosity, out=np.full(len(turn), np.nan), where=self._viscosity > 0)
+        share, std = np.einsum("nij,nj->ni", turn, value), np.sqrt(np.einsum("nij,njk,nik->ni", turn, covariance, turn))
+        known = (std < LEARNED * np.array([_core.FRICTION_SCALE_STD, DRIFT])) | (np.abs(share) > SURE * std)
+        return np.where(known & (std > 0.0), share, np.nan), std
 
     def payload_message(self) -> str:
         """What is known about a lasting torque, for diagnostics; empty when there is none."""

@@ -40,7 +40,7 @@ CONSTANTS = (
     # errors of friction last for tenths of a second (bench/results/force.md); 0: never
     Parameter("recent_error", 0.25, "time over which errors of a free robot scale the deviations", "s", 0.0, 2.0),
     # a lubricant warms within minutes; its viscosity differs by a third over 15 to 20 K
-    Parameter("viscous_drift", 300.0, "time over which viscous friction may change; 0: never", "s", 0.0, 1e6),
+    Parameter("friction_drift", 300.0, "time over which friction may change; 0: never", "s", 0.0, 1e6),
 )
 
 
@@ -141,7 +141,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,
             "tare_payload": _largest_payload(robot),
-            "viscous_drift": p["viscous_drift"] if known and p["method"] == "momentum" else 0.0,
+            "friction_drift": p["friction_drift"] if known and p["method"] == "momentum" else 0.0,
             "drift_std": drift_deviation(robot),
             "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
             "friction_level": friction_level(robot) if known and side == "motor" else np.zeros(n),

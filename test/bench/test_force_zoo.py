@@ -140,6 +140,15 @@ def test_a_ball_finger_pushes_with_the_same_forces_without_a_moment_and_its_robo
     assert finger.robot("ur5e").kinematics.tool.expected_moment == 0.0
 
 
+def test_a_worn_robot_has_more_coulomb_friction_and_the_same_noise(ur5e):
+    who = zoo.individuals(ur5e, 1, 0, ["lugre"])[0]
+    same, worn = (recordings.Since(worn=share).who(who) for share in (0.0, 0.2))
+    for name in ("friction.coulomb", "friction.stribeck"):
+        np.testing.assert_array_equal(same.overrides[name], who.overrides[name])
+        np.testing.assert_allclose(worn.overrides[name] / who.overrides[name], 1.2)
+    assert worn.draw(3).random() == who.draw(3).random()
+
+
 def test_the_singular_trial_comes_near_singular_poses(ur5e):
     who = zoo.individuals(ur5e, 1, 0, ["maxwell"])[0]
     draw = who.draw(0)

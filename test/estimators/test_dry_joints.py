@@ -43,7 +43,7 @@ def test_a_stuck_dry_joint_may_hold_any_torque_within_breakaway():
     late = log.external_joint_torque_std[-1] / LEVEL
     assert (late > 0.45).all() and (late < 1.1 / np.sqrt(3.0)).all()
     sliding = log.external_joint_torque_std[log.time < 3.5][-1]
-    assert (sliding < 0.1 * LEVEL).all()
+    assert (sliding < 0.15 * LEVEL).all()
 
 
 @pytest.mark.parametrize(("span", "least"), [(3e-5, 0.99), (2e-3, 0.0)], ids=["dry", "presliding"])
@@ -117,7 +117,7 @@ def test_a_position_that_stays_while_a_dry_joint_moves_shows_as_contact():
     log, _, begin = moved_twice()
     broken = log.time > begin - 0.5
     log.q[broken, 1], log.qd[broken, 1] = log.q[broken, 1][0], 0.0
-    Pipeline(arm(3e-5)).run(log)
+    Pipeline(arm(3e-5), {"force": {"friction_drift": 0.0}}).run(log)
     late = (log.time > begin + 1.0) & (log.time < begin + 1.9)
     assert log.contact[late].any(axis=1).all() and (log.external_joint_torque_std[late, 1] > 0.5 * LEVEL[1]).all()
 

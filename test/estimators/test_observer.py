@@ -86,7 +86,7 @@ def test_a_change_beyond_a_deviation_is_followed_sooner_than_a_small_one(pushed,
 @pytest.mark.parametrize(("onset", "lag"), [(0.0, 1 / 25), (60.0, 1 / 60 + 1 / 180), (150.0, 1 / 150 + 1 / 450)])
 def test_a_robot_whose_file_names_fast_changes_its_own_is_followed_slowly(pushed, onset, lag):
     robot = with_residuals([1e-3] * 6, [1e-3] * 6, onset=onset)
-    np.testing.assert_allclose(lags(pushed, robot, rest_bias=0.0, viscous_drift=0.0), lag, rtol=0.15)
+    np.testing.assert_allclose(lags(pushed, robot, rest_bias=0.0, friction_drift=0.0), lag, rtol=0.15)
 
 
 def test_rotor_inertia_matters_for_motor_side_torque_and_not_for_link_side(pushed):

@@ -23,7 +23,7 @@ LAW |= {"fs": 0.1, "eps": 2e-3}
 LINK, ROTOR = (elements([1e-4, 5e-4, 1e-3], [0.1, 0.1, 0.2], rotor_time=time, **LAW) for time in (0.0, 600.0))
 WRITES = "friction_torque friction_std external_joint_torque external_joint_torque_std external_wrench".split()
 WRITES += "external_wrench_std framed_wrench framed_wrench_std contact contact_load payload_or_bias".split()
-STEADY = {"force": {"viscous_drift": 0.0, "rest_bias": 1000.0}}  # with so little friction none of it has a memory
+STEADY = {"force": {"friction_drift": 0.0, "rest_bias": 1000.0}}  # with so little friction none of it has a memory
 FIRST, TRAVEL, LATER = 5.0, 3.0, 2.5  # s: of the first stand, a move, a later stand
 SECOND = FIRST + TRAVEL + LATER  # s, the second move begins
 PUSHES = FIRST + TRAVEL + 1.0, SECOND + TRAVEL + 1.0  # s

@@ -45,7 +45,7 @@ def test_a_held_payload_stays_what_it_is_when_most_evidence_is_of_a_push():
     since = np.arange(len(motion[0])) / 500 - 2.8
     pushed = (since > 0.0) & (since < 4.0)
     log = measured(motion, pushed[:, None] * np.array([-12, -8, -14, 0, 0, 0]), (1.0, COM, (0.0,) * 6), noise=0.02)
-    Pipeline(GOOD).run(log)
+    Pipeline(GOOD, {"force": {"friction_drift": 0.0}}).run(log)
     force = np.linalg.norm(log.external_wrench[:, :3], axis=1)
     assert force[np.abs(since) < 1e-9].max() < 0.5 and force[since > 4.3].max() < 0.5
 

@@ -18,8 +18,7 @@ class CarriedLoad {
   void step(double dt, const double* q, const double* qd, const double* qdd, const double* torque, const double* std,
             const double* error, bool collect, bool contact) noexcept {
     contact_time_ = std::max(contact_time_ + (contact ? dt : -forgets * dt), 0.0);
-    lasts_ = contact_time_ >= delay;
-    if (lasts_) check_.reset(), contact_time_ = 0.0;
+    if (contact_time_ >= delay) check_.reset(), contact_time_ = 0.0;
     if (collect) check_.step(dt, q, qd, qdd, torque, std, contact);
     explained_.fill(0.0), torque_.fill(0.0), variance_.fill(0.0);
     if (check_.held())
@@ -36,7 +35,6 @@ class CarriedLoad {
   double torque(int i) const noexcept { return torque_[i]; }        // taken off
   double variance(int i) const noexcept { return variance_[i]; }    // of it
   double explained(int i) const noexcept { return explained_[i]; }  // of what is left
-  bool lasts() const noexcept { return lasts_; }                    // a contact, for another `delay` in this step
   bool changed() const noexcept { return changed_; }                // whether a payload is held, in this step
   bool flagged() const noexcept { return !check_.held() && check_.verdict() != PayloadCheck::Verdict::none; }
 
@@ -44,7 +42,7 @@ class CarriedLoad {
   int n_;
   PayloadCheck check_;
   std::array<double, max_joints> explained_{}, torque_{}, variance_{};
-  bool held_ = false, lasts_ = false, changed_ = false;
+  bool held_ = false, changed_ = false;
   double contact_time_ = 0.0;  // s of contact, less `forgets` times those without
 };
 

@@ -52,8 +52,12 @@ class ExternalForce {
       return Status::unavailable;
     const bool finite =
         all_finite(in.q, n) && all_finite(in.qd, n) && all_finite(in.model_torque, n) && all_finite(in.drive_torque, n);
-    double friction[max_joints], friction_std[max_joints];
-    const bool friction_known = read_friction(in, friction, friction_std);
+    double law[max_joints], friction[max_joints], friction_std[max_joints], drifted[max_joints];
+    const bool friction_known = read_friction(in, law, friction_std);
+    for (int i = 0; i < n; ++i) {
+      friction[i] = law[i] + drift_.torque(i, in.qd[i], law[i]);
+      drifted[i] = drift_.variance(i, in.qd[i], law[i]);
+    }
     if (!finite || !all_finite(friction, n) || !all_finite(friction_std, n)) return Status::dropped;
     if (torque_.health().braked(in.drive_torque, in.qd, in.model_torque)) return Status::unavailable;
     double dt;
@@ -66,10 +70,10 @@ class ExternalForce {
     if (tick == Tick::backwards) load_.check().reset();
     if (tick == Tick::late) torque_.pause();  // a clamped step would leave out part of what changed the momentum
     if (torque_.carry(in.payload)) take_payload();
-    const bool healthy = torque_.step(dt, in, friction, friction_std, drift_);
+    const bool healthy = torque_.step(dt, in, friction, friction_std, drifted);
     const bool posed = publish(stamp_ns, dt, in, friction_std, out);
     if (posed) hold_push(stamp_ns, out);
-    if (posed) learn(stamp_ns, dt, in.qd, friction_std);
+    if (posed) learn(stamp_ns, dt, in.qd, law, friction_std);
     age_ += dt;
     std::copy_n(in.q, n, q_.begin());
     if (!posed) return fault(out);
@@ -105,7 +109,7 @@ class ExternalForce {
   }
   const double* bias() const noexcept { return tare_.bias(); }
   const PayloadCheck& payload() const noexcept { return load_.check(); }
-  const ViscousDrift& drift() const noexcept { return drift_; }
+  const FrictionDrift& drift() const noexcept { return drift_; }
   const TorqueHealth& health() const noexcept { return torque_.health(); }
   const SampleTiming& timing() const noexcept { return timing_; }
   int joints() const noexcept { return chain_.n; }
@@ -162,7 +166,7 @@ class ExternalForce {
     const int n = chain_.n;
     const bool known = !absent(in.friction, n), std_known = !absent(in.friction_std, n);
     for (int i = 0; i < n; ++i) {
-      friction[i] = (p_.ignore_friction || !known ? 0.0 : in.friction[i]) + drift_.torque(i, in.qd[i]);
+      friction[i] = p_.ignore_friction || !known ? 0.0 : in.friction[i];
       std[i] = p_.ignore_friction ? 0.0 : std_known ? in.friction_std[i] : p_.friction_std[i];
     }
     return known || p_.ignore_friction;
@@ -229,11 +233,12 @@ class ExternalForce {
     return free;
   }
 
-  void learn(std::int64_t stamp_ns, double dt, const double* qd, const double* friction_std) noexcept {
-    const bool free = trusted() && !contact_.may_last() && !load_.flagged();
+  void learn(std::int64_t stamp_ns, double dt, const double* qd, const double* law,
+             const double* friction_std) noexcept {
+    const bool free = trusted() && !contact_.may_last() && load_.check().known();
     double left[max_joints];
     for (int i = 0; i < chain_.n; ++i) left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_.torque(i));
-    drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), qd, left, friction_std, free);
+    drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), qd, law, left, friction_std, free);
   }
 
   // Deviation that a load adds, as share of it: the relative errors of friction and of the torque constant.
@@ -258,10 +263,7 @@ class ExternalForce {
     const double zero[max_joints] = {};
     const double* qdd = absent(in.qdd, chain_.n) || !all_finite(in.qdd, chain_.n) ? zero : in.qdd;
     load_.step(dt, in.q, in.qd, qdd, torque, std, error, settled(), contact_.any());
-    if (load_.lasts()) drift_.keep();
-    if (!load_.changed()) return;
-    forget_decisions();
-    drift_.revert();  // learned with a payload that was not known yet, or that was none
+    if (load_.changed()) forget_decisions();
   }
 
   void decide(double dt, const double* J, const double* torque, const double* whole_std, const double* free_std,
@@ -307,7 +309,7 @@ class ExternalForce {
   CarriedLoad load_;
   Tare tare_;
   RestBias rest_;
-  ViscousDrift drift_;
+  FrictionDrift drift_;
   CovarianceScale scale_;
   LowPass smooth_;
   WrenchEstimate estimate_;

@@ -7,9 +7,9 @@
 #include "robot_dynamics/friction/contact_load.hpp"
 #include "robot_dynamics/observers/contact.hpp"
 #include "robot_dynamics/observers/dry_joints.hpp"
+#include "robot_dynamics/observers/friction_drift.hpp"
 #include "robot_dynamics/observers/payload_check.hpp"
 #include "robot_dynamics/observers/rest_bias.hpp"
-#include "robot_dynamics/observers/viscous_drift.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
 #include "robot_dynamics/observers/wrench_frame.hpp"
 #include "robot_dynamics/signals/change_filter.hpp"
@@ -40,7 +40,7 @@ struct ExternalForceParameters {
   int payload_pieces = 3;                         // before a payload is held, see PayloadCheck
   double tare_payload = std::numeric_limits<double>::infinity();  // kg, largest that a tare takes the torque for
   RestBiasParameters rest;
-  ViscousDriftParameters drift;
+  FrictionDriftParameters drift;
   double recent_error = 0.0;  // s, over which errors of a free robot scale the covariance of the wrench; 0: not
 };
 

@@ -35,17 +35,17 @@ class ExternalTorque {
     require_range("model_error", p.model_error, 0.0, 1.0);
   }
 
-  // False: a joint is isolated.
+  // drifted (n): variance of what was learned of friction. False: a joint is isolated.
   bool step(double dt, const ForceInput& in, const double* friction, const double* friction_std,
-            const ViscousDrift& drift) noexcept {
+            const double* drifted) noexcept {
     Joints expected{};
     for (int i = 0; i < n_; ++i) expected[i] = in.model_torque[i] + friction[i];
     const bool healthy = health_.step(dt, in.drive_torque, in.qd, expected.data());
     observe(dt, in, friction);
     for (int i = 0; i < n_; ++i) {
       const double model = p_.model_error * in.model_torque[i];
-      double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] +
-                   drift.variance(i, in.qd[i]) + dry_.variance(i) + model * model;
+      double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] + drifted[i] +
+                   dry_.variance(i) + model * model;
       if (health_.isolated(i)) now = isolated_std * isolated_std;
       const double k = dry_.slides(i) ? fastest_[i] : bandwidth(i);
       const double falling = variance_[i] + lowpass_weight(k, dt) * (now - variance_[i]);

@@ -95,7 +95,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("tare_payload", p.tare_payload);
   each("rest_time", p.rest.time, n);
   each("rest_std", p.rest.std, n);
-  each("viscous_drift", p.drift.time);
+  each("friction_drift", p.drift.time);
   each("drift_std", p.drift.std, n);
   each("recent_error", p.recent_error);
 }

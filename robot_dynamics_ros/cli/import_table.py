@@ -11,11 +11,10 @@ from robot_dynamics_ros.bags.table_clock import RATES
 from robot_dynamics_ros.bags.table_log import UNITS, TableOptions
 from robot_dynamics_ros.bags.tables import READERS, is_table
 from robot_dynamics_ros.cli.options import NewPath, complete_robot
-from robot_dynamics_ros.cli.printed import console
+from robot_dynamics_ros.cli.printed import console, print_identify
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.verdict import word
 
 
 @click.command("import")
@@ -70,7 +69,7 @@ def command(
         console.print("no effort: a recording without it cannot be identified", style="yellow")
     console.print(f"wrote {out}")
     if log.has("effort"):
-        console.print(f"next: robot-dynamics identify {word(out)} --robot {word(robot or 'ROBOT')}")
+        print_identify(out, robot)
 
 
 def _clock(time: str) -> tuple[str, float | None]:

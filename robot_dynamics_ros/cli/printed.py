@@ -18,6 +18,7 @@ from rich.text import Text
 from robot_dynamics_ros.errors import printable
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
+from robot_dynamics_ros.verdict import word
 
 T = TypeVar("T")
 
@@ -100,6 +101,13 @@ def print_next(result: Mapping[str, Any]) -> None:
     """The next command of a verdict, where it has one."""
     if result["next"]:
         console.print(f"next: {result['next']}")
+
+
+def print_identify(bag: Path, robot: str | None, options: str = "") -> None:
+    """`identify` as the next command after a recording of `robot`."""
+    console.print(
+        f"next: robot-dynamics identify {word(bag)} --robot {word(robot or 'ROBOT')}{options} --out identified"
+    )
 
 
 def end_with(result: Mapping[str, Any]) -> None:

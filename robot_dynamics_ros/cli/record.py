@@ -14,10 +14,9 @@ from rich.text import Text
 from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
 from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.cli.options import NewPath
-from robot_dynamics_ros.cli.printed import stderr
+from robot_dynamics_ros.cli.printed import print_identify, stderr
 from robot_dynamics_ros.errors import DataError, printable
 from robot_dynamics_ros.nodes.executables import require_ros
-from robot_dynamics_ros.verdict import word
 
 
 @click.command()
@@ -38,7 +37,7 @@ def command(out: Path, topics: str, duration: float | None, broken: Path | None)
         shutil.rmtree(out)
         raise DataError(f"nothing was recorded: {_reason(counts, topics)}; no bag is written")
     click.echo(f"{out}: {total} messages on {len(counts)} topics")
-    click.echo(f"next: robot-dynamics identify {word(out)} --robot ROBOT")
+    print_identify(out, None)
 
 
 def _reason(counts: dict[str, int], topics: str) -> str:

@@ -12,9 +12,8 @@ import click
 import numpy as np
 
 from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, payload_of, robot_option_with
-from robot_dynamics_ros.cli.printed import console, stderr
+from robot_dynamics_ros.cli.printed import console, print_identify, stderr
 from robot_dynamics_ros.errors import ConfigError, nearest
-from robot_dynamics_ros.verdict import word
 
 SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)")
 
@@ -140,7 +139,7 @@ def _record(machine: Any, motion: Any, push: Any, out: Path, robot: str, about: 
     at_once = (np.abs(motion[1]) > MOVES).sum(axis=1).max()
     single = machine.robot.n_joints > 1 and at_once == 1  # a motion for a property of joints
     what = " --what friction" if single else ""
-    console.print(f"next: robot-dynamics identify {word(out)} --robot {word(robot)}{what} --out identified")
+    print_identify(out, robot, what)
     if single:
         console.print("      (or --what hysteresis, thermal, stiffness: what the motion was designed for)")
 

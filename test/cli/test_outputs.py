@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shlex
 import signal
 import stat
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.bags.live_writer import recover
+from robot_dynamics_ros.cli.identify import command as identify
 from robot_dynamics_ros.cli.printed import write_json
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import is_own_bag, new_bag, remove_bag, replacing, write_atomically
@@ -133,6 +135,16 @@ def test_a_recovery_on_a_full_disk_leaves_nothing(tmp_path):
         recover(bag, tmp_path / "whole")
     assert [p.name for p in tmp_path.iterdir()] == ["bag"]
     assert sum(recover(bag, tmp_path / "whole").values()) == 2000
+
+
+def test_the_next_command_after_a_recording_is_complete(tmp_path):
+    bag = write_bag(log_of(2000), tmp_path / "bag")
+    table = tmp_path / "run.csv"
+    table.write_text("t,q1,q2,tau1,tau2\n" + "".join(f"{0.01 * k},0.1,{0.001 * k},1,{k}\n" for k in range(300)))
+    for words in (("record", "--recover", bag), ("import", table)):
+        result = robot_dynamics(*words, "--out", tmp_path / words[0])
+        text = result.output.partition("next: robot-dynamics identify ")[2]
+        identify.make_context("identify", shlex.split(text))  # raises where an option is missing
 
 
 def test_permissions_of_the_file_that_is_replaced_stay(tmp_path):

@@ -130,13 +130,15 @@ def plot_force(log: Log, path: Path, title: str) -> Path:
     axes = drawing.subplots(2 + n, 1, sharex=True, height_ratios=[3.0, 2.0] + [1.0] * n)
     _wrench(axes[0], t, part, 0, "force at the TCP [N]")
     _wrench(axes[1], t, part, 3, "moment [Nm]")
+    _legend_above(axes[0], *axes[0].get_legend_handles_labels())
     for j, ax in enumerate(axes[2:]):
         torque, std = part.external_joint_torque[:, j], part.external_joint_torque_std[:, j]
         ax.fill_between(t, -2 * std, 2 * std, color="0.9", lw=0, label="±2 std")
         ax.plot(t, torque, lw=0.9, color=INK[0])
         _shade(ax, t, part.contact[:, j])
         ax.set_ylabel(log.joint_names[j].replace("_joint", "").replace("_", " "), rotation=0, ha="right", va="center")
-        ax.set_ylim(*_limits(torque, 1.2 * np.nanmedian(2 * std) if np.isfinite(std).any() else 1.0))
+        margin = 1.2 * np.nanmedian(2 * std) if np.isfinite(std).any() else 1.0
+        ax.set_ylim(*_limits(torque, margin, part.contact[:, j] == 1))
     axes[2].set_title("external joint torque [Nm], grey: ±2 standard deviations of no contact", fontsize=9, loc="left")
     axes[-1].set_xlabel("time [s]")
     drawing.suptitle(f"{title}\nenvironment on robot, base orientation; shaded: contact", fontsize=11)
@@ -222,17 +224,19 @@ def _wrench(ax: Any, t: np.ndarray, log: Log, first: int, label: str) -> None:
         ax.plot(t, log.external_wrench[:, first + k], color=INK[k], lw=1.1, label=name)
     _shade(ax, t, log.contact[:, -1])
     margin = np.nanmedian(std) if np.isfinite(std).any() else 1.0
-    ax.set_ylim(*_limits(log.external_wrench[:, first : first + 3], 1.1 * margin))
+    values, deviation = (x[:, first : first + 3] for x in (log.external_wrench, log.external_wrench_std))
+    ax.set_ylim(*_limits(values, 1.1 * margin, (log.contact[:, -1:] == 1) & (np.abs(values) > 2 * deviation)))
     ax.set_ylabel(label)
-    ax.legend(loc="upper right", ncols=6, fontsize=8, framealpha=0.8)
 
 
-def _limits(values: np.ndarray, margin: float) -> tuple[float, float]:
-    """Axis limits that a few outliers near singularities cannot squash."""
+def _limits(values: np.ndarray, margin: float, whole: np.ndarray | bool = False) -> tuple[float, float]:
+    """Axis limits that a few outliers near singularities cannot squash; values of the mask `whole` are inside."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return -1.0, 1.0
     low, high = np.percentile(finite, [0.2, 99.8])
+    kept = values[np.isfinite(values) & whole]
+    low, high = kept.min(initial=low), kept.max(initial=high)
     margin = margin or 1.0  # moments of an arm of few joints are 0, and so is their deviation
     return min(low, 0.0) - margin, max(high, 0.0) + margin
 

@@ -57,6 +57,23 @@ def test_forces_and_deviations_of_zero_are_drawn_without_a_warning(tmp_path):
     assert plot_force(log, tmp_path / "force.png", "moments of an arm of two joints").exists()
 
 
+def test_the_picture_shows_the_whole_of_a_short_contact(tmp_path, monkeypatch):
+    """Its axes leave single outliers of a singular pose out, but no contact that is clear of its deviation."""
+    n, drawn = 5000, []
+    monkeypatch.setattr("robot_dynamics_ros.plots._save", lambda drawing, path: drawn.append(drawing) or path)
+    names = ("external_wrench", "external_wrench_std", "contact", "external_joint_torque", "external_joint_torque_std")
+    signals = {name: np.zeros((n, 6)) for name in names} | {"q": np.zeros((n, 6)), "contact": np.zeros((n, 7))}
+    signals["external_wrench_std"][:] = signals["external_joint_torque_std"][:] = 1.0
+    hit, singular = slice(3000, 3005), slice(4000, 4005)
+    signals["external_wrench"][hit, 0], signals["external_wrench"][singular, 1] = -60.0, 900.0
+    signals["external_wrench_std"][singular] = 1000.0
+    signals["contact"][hit, -1] = signals["contact"][singular, -1] = 1.0
+    signals["external_joint_torque"][hit, 2], signals["contact"][hit, 2] = -20.0, 1.0
+    plot_force(Log(UR5E.joint_names, np.arange(n) * 2_000_000, signals), tmp_path / "force.png", "a hit of 10 ms")
+    limits = [axis.get_ylim() for axis in drawn[0].axes]
+    assert limits[0][0] < -60.0 and limits[0][1] < 10.0 and limits[4][0] < -20.0
+
+
 def test_collisions_are_listed_at_the_rate_that_was_asked_for(tmp_path, no_pictures):
     hit = np.zeros((4000, 6))
     hit[2500:2510, 0] = 60.0

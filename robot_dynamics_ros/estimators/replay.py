@@ -32,7 +32,6 @@ from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
 UNTRUSTED = "late, or a joint's effort cannot be trusted"  # reason of estimates that say nothing
-LEVER = 1e-3  # m, up to which no joint shows a force
 LASTING = 4.0  # s of a payload that came and went, from which on it is told of
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
 
@@ -53,12 +52,8 @@ class Replay:
 
     @cached_property
     def shown(self) -> list[int]:
-        """Base axes along which a force loads some joint: of the others the wrench holds what was expected. All where
-        there is none.
-        """
-        q = self.log.q[np.isfinite(self.log.q).all(axis=1)][::100]
-        lever = np.abs(RobotModel(self.robot.chain()).jacobian(q)[:, :3]).max(axis=(0, 2), initial=0.0)
-        return np.flatnonzero(lever > LEVER).tolist() or [0, 1, 2]
+        """Base axes along which a force loads some joint."""
+        return RobotModel(self.robot.chain()).force_axes(self.log.q[np.isfinite(self.log.q).all(axis=1)])
 
     @property
     def braked(self) -> np.ndarray:

@@ -12,6 +12,8 @@ from robot_dynamics_ros import _core
 
 Array = np.ndarray
 
+LEVER = 1e-3  # m, up to which no joint shows a force
+
 
 class RobotModel(_core.RigidBody):
     """Serial chain of 1..16 revolute joints: tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26-2.28, 2.49].
@@ -73,6 +75,13 @@ class RobotModel(_core.RigidBody):
             raise ValueError(f"mass = {mass} is not a finite number >= 0")
         com, inertia = _vector("com", com, 3), _vector("inertia", inertia, 6)
         return RobotModel(self.chain.with_payload(float(mass), com.tolist(), inertia.tolist()), self.joint_names)
+
+    def force_axes(self, q: Array) -> list[int]:
+        """Base axes along which a force loads some joint at poses q (N, n): of the others an estimate holds what was
+        expected. All where there is none.
+        """
+        lever = np.abs(self.jacobian(q[::100])[:, :3]).max(axis=(0, 2), initial=0.0)
+        return np.flatnonzero(lever > LEVER).tolist() or [0, 1, 2]
 
 
 def _vector(name: str, value: ArrayLike, size: int) -> Array:

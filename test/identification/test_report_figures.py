@@ -14,6 +14,7 @@ from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.reports.free_force import free_force
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
@@ -53,6 +54,18 @@ def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
     error = (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 0.1]
     rmse = np.sqrt(np.nanmean(error**2, axis=0))
     np.testing.assert_allclose(result["validation"]["live_nodes"]["rmse"], rmse, rtol=0.02)
+
+
+def test_the_force_where_nothing_touches_is_told_in_newtons(found, result):
+    robot, log = identified_robot(found), synthetic_log(ROBOT, TRUTH, 2, duration=12.0)
+    Pipeline(robot, stages=["motion", "friction", "force"]).run(log)
+    force = log.external_wrench[log.time > 1.0, :3]
+    told = result["validation"]["force"]
+    np.testing.assert_allclose(told["within"], np.quantile(np.abs(force), 0.95, axis=0), rtol=0.1)
+    np.testing.assert_allclose(told["std"], np.median(log.external_wrench_std[log.time > 1.0, :3], axis=0), rtol=0.1)
+    text = f"within {', '.join(f'{x:.2g}' for x in told['within'])} N of zero (x, y, z) for 95 % of the time"
+    assert told["axes"] == ["x", "y", "z"] and any(text in line for line in result["verdict"])
+    assert free_force(robot.with_updates({"residuals": None}), found.validation) is None  # its deviation is a guess
 
 
 def test_friction_is_reported_under_the_load_of_the_gears():

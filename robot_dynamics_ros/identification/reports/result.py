@@ -24,6 +24,7 @@ from robot_dynamics_ros.identification.dataset.motion import JUDGED_PERIODS, Mot
 from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, split_metrics
+from robot_dynamics_ros.identification.reports.free_force import free_force
 from robot_dynamics_ros.identification.reports.verdict import arm_matrix, judged
 from robot_dynamics_ros.models.sliding_friction import typical_load
 from robot_dynamics_ros.outputs import plain
@@ -92,6 +93,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
                 "above_cutoff_bound_r2": metrics(y, smooth)["r2"],
                 "per_bag": per_bag,
                 "live_nodes": live_nodes(found, written),
+                "force": free_force(for_repaired(written), found.validation),
             },
             "comparison": others,
             "training": {**compare(found, training, known, predict), "bags": [_bag(r) for r in found.training]},

@@ -54,6 +54,7 @@ def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
 def _reasons(result: dict[str, Any]) -> list[str]:
     v, names = result["validation"], result["joint_names"]
     words = [
+        *_force(v.get("force")),
         *result["viscosity"],
         *_live(v, names, result["unit"]),
         *_better(result),
@@ -174,6 +175,19 @@ def _live(v: dict[str, Any], names: list[str], unit: str) -> list[str]:
     return [
         f"With the causal filters of the live nodes it {share}: the recorded velocity "
         "is noisy or late, or the effort was filtered or delayed before it was recorded."
+    ]
+
+
+def _force(force: dict[str, Any] | None) -> list[str]:
+    """How wrong the contact force is on these data, where it is known."""
+    if not force:
+        return []
+    within = ", ".join(f"{x:.2g}" for x in force["within"])
+    std = float(np.linalg.norm(force["std"]))
+    return [
+        f"Contact force where nothing touches the robot, as the live nodes estimate it: within {within} N of zero "
+        f"({', '.join(force['axes'])}) for 95 % of the time, standard deviation {std:.2g} N. In contact the error is "
+        "larger."
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ PAPERS = {
     "ch5 MPE 2020, ch6 MMT 2021; appendices A and B are patent applications",
     "DeLuca2003": "De Luca and Mattone, Actuator failure detection and isolation using generalized momenta, ICRA 2003",
 }
+LONGEST = 120
 CITATION = re.compile(r"\[((?:{})[^\]\n]*)\]".format("|".join(PAPERS)))
 CHAPTER = re.compile(r"\[((?:ch\d|app[AB])[^\]\n]*)\]")  # further citations of the paper named in the file's header
 IMPORTED = re.compile(r"^\s*from\s+(robot_dynamics_ros[\w.]*)\s+import\s+(\([^)]*\)|.*)", re.MULTILINE)
@@ -99,6 +101,14 @@ def tests_of(path: Path, text: str, tests: dict[Path, str]) -> list[Path]:
     return [test for _, test in sorted(ranked)]
 
 
+def about(text: str) -> str:
+    """First sentence of a file's header, without its citations, in at most LONGEST characters."""
+    header = re.match(r'(?:"""(.*?)"""|((?://.*\n)+))', text, re.DOTALL)
+    whole = " ".join((header[1] or header[2].replace("//", "")).split())
+    first = re.split(r"[.;](?: |$)", re.sub(r" (?:after |or )?\[\w*\d{4}[^\]]*\]", "", whole))[0]
+    return textwrap.shorten(first.replace("|", "\\|"), LONGEST, placeholder=" ...")
+
+
 def rows() -> list[tuple[str, str, Path, list[Path]]]:
     """(key, equations, file, tests) of every file that cites a paper, in the order of the page."""
     tests = {p.relative_to(ROOT): p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("test/**/test_*.py"))}
@@ -127,11 +137,12 @@ def page() -> str:
     ]
     table = rows()
     for key, title in PAPERS.items():
-        lines += [f"## {key}", "", title, "", "| equations | file | tests |", "|---|---|---|"]
+        lines += [f"## {key}", "", title, "", "| equations | about | file | tests |", "|---|---|---|---|"]
         for row_key, cited, path, tests in table:
             if row_key == key:
                 names = ", ".join(t.name for t in tests[:4])
-                lines.append(f"| {cited} | `{path.as_posix()}` | {names} |")
+                text = (ROOT / path).read_text(encoding="utf-8")
+                lines.append(f"| {cited} | {about(text)} | `{path.as_posix()}` | {names} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -125,9 +125,14 @@ class Pipeline:
         return (
             [waits] * bool(late)
             + [note for stage in self.stages for note in getattr(stage, "notes", [])]
-            + [f"no {name}: {why}" for name, why in self.left_out.items()]
+            + self.lacks
             + [text for text in (self.sparse, called_unusable(self.robot)) if text]
         )
+
+    @property
+    def lacks(self) -> list[str]:
+        """Of the notes, those of stages that are left out."""
+        return [f"no {name}: {why}" for name, why in self.left_out.items()]
 
     @property
     def least_rate(self) -> float:

@@ -51,6 +51,11 @@ def test_the_ready_line_names_topic_rate_signals_and_what_is_disabled(made):
     assert "contact force" in line and line.endswith("; stiffness estimator disabled: no motor encoder")
 
 
+def test_a_temperature_is_called_estimated_only_with_a_thermal_block():
+    text = estimated(Pipeline(load_robot("ur5e")))
+    assert load_robot("ur5e").thermal is None and text.startswith("estimating friction, contact force")
+
+
 def test_what_is_disabled_is_reported_without_names_of_files_or_fields_of_the_program():
     text = estimated(Pipeline(load_robot("fr3")))
     assert "power and energy disabled: torque is measured behind the gear" in text and "stiffness estimator" in text

@@ -112,8 +112,10 @@ class RobotNode(LifecycleBase):
             selection = self._selection
             self._inputs = TopicInputs(self, self._robot, selection.companions, selection.held, self._on_joined)
             self._readiness = Readiness(self, self._inputs, self._estimates.pipeline)
-        for note in self._estimates.pipeline.notes if self._estimates is not None else []:
-            self.get_logger().info(note)
+        if self._estimates is not None:  # the line of what is estimated names what is not
+            pipeline = self._estimates.pipeline
+            for note in (text for text in pipeline.notes if text not in pipeline.lacks):
+                self.get_logger().info(note)
 
     def on_activate(self, state: Any) -> Any:
         """Publish the description once the publishers are active."""

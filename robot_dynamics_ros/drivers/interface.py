@@ -83,7 +83,10 @@ class Driver(ABC):
     # -- connection ---------------------------------------------------------------------------------------------------
     @abstractmethod
     def connect(self) -> None:
-        """Connect and start receiving. Raises ConnectionFailed with a reason of one line, CapabilityError."""
+        """Connect and start receiving; the driver itself connects again when the connection is lost.
+
+        Raises ConnectionFailed with a reason of one line, CapabilityError.
+        """
 
     @abstractmethod
     def disconnect(self) -> None:

@@ -1,0 +1,48 @@
+"""examples/stop_at_contact.py calls the stop service once per contact."""
+
+import importlib.util
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+import stepped  # noqa: F401  isort: skip  (sets the middleware before rclpy is initialised)
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "stop_at_contact.py"
+
+
+@pytest.mark.ros
+def test_a_contact_stops_the_robot_once():
+    spec = importlib.util.spec_from_file_location("stop_at_contact", EXAMPLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with rclpy.init():
+        calls, node, robot = [], module.StopAtContact(), rclpy.create_node("composed_node")
+
+        def stop(_, answer):
+            calls.append(1)
+            return answer
+
+        robot.create_service(Trigger, "~/stop", stop)
+        contact = robot.create_publisher(Bool, "robot_dynamics/contact", 10)
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        executor.add_node(robot)
+
+        def spin_until(expected, state):
+            end = time.monotonic() + 10.0
+            while state() != expected and time.monotonic() < end:
+                executor.spin_once(timeout_sec=0.05)
+            assert state() == expected
+
+        spin_until((1, True), lambda: (contact.get_subscription_count(), node.stop.service_is_ready()))
+        for touching, stops in ((False, 0), (True, 1), (True, 1), (False, 1), (True, 2)):
+            contact.publish(Bool(data=touching))
+            spin_until((touching, stops), lambda: (node.touched, len(calls)))

@@ -10,7 +10,15 @@ import click
 import numpy as np
 
 from robot_dynamics_ros.cli.demo_robots import working_pose
-from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, refuse_options, robot_option, view_file_option
+from robot_dynamics_ros.cli.options import (
+    Finite,
+    NewPath,
+    joint_index,
+    numbers,
+    refuse_options,
+    robot_option,
+    view_file_option,
+)
 from robot_dynamics_ros.cli.printed import console, print_files, progress_bar, stderr
 from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import RobotFile
@@ -55,6 +63,7 @@ OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
     "--inside",
     type=float,
     nargs=6,
+    callback=Finite(open=True),
     metavar="X0 Y0 Z0 X1 Y1 Z1",
     help="Box that joints and TCP stay in [m], base frame: lower corner, upper corner; inf where a side is open.",
 )
@@ -63,6 +72,7 @@ OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
     type=float,
     nargs=6,
     multiple=True,
+    callback=Finite(open=True),
     metavar="X0 ...",
     help="Box that no link may enter [m]; may be repeated.",
 )

@@ -185,15 +185,19 @@ def only_finite(command: click.Command) -> click.Command:
 
 @dataclass(frozen=True)
 class Finite:
-    """Callback of an option with numbers: refuses infinity and NaN, then does what the option's own callback does."""
+    """Callback of an option with numbers: refuses NaN and, unless `open`, infinity; then does what the option's own
+    callback does.
+    """
 
-    inner: Callable[..., Any] | None
+    inner: Callable[..., Any] | None = None
+    open: bool = False
 
     def __call__(self, context: click.Context, parameter: click.Parameter, value: Any) -> Any:
         """The value. Raises click.BadParameter."""
         for number in np.ravel(np.array(() if value is None else value, dtype=object)):
-            if isinstance(number, float) and not np.isfinite(number):
-                raise click.BadParameter(f"{number} is not a finite number", ctx=context, param=parameter)
+            if isinstance(number, float) and not np.isfinite(number) and not (self.open and not np.isnan(number)):
+                kind = "number" if self.open else "finite number"
+                raise click.BadParameter(f"{number} is not a {kind}", ctx=context, param=parameter)
         return value if self.inner is None else self.inner(context, parameter, value)
 
 

@@ -14,6 +14,7 @@ import pytest
 from command_line import robot_dynamics
 
 from robot_dynamics_ros.bringup import check_parameter_file, declared, describe, find_config
+from robot_dynamics_ros.cli import up
 from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes import executables
@@ -186,6 +187,25 @@ def test_up_with_a_wrong_address_is_one_line_and_fails():
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     lines = [line for line in lines if "Failed init_port" not in line and "RTPS_TRANSPORT_SHM" not in line]
     assert done.returncode == 1 and len(lines) == 1 and "Traceback" not in lines[0], lines
+
+
+def test_every_option_of_up_reaches_the_graph(monkeypatch, tmp_path):
+    given, file = {}, tmp_path / "p.yaml"
+    file.touch()
+    monkeypatch.setattr(up, "require_ros", lambda: None)
+    monkeypatch.setattr(up, "describe", lambda **options: given.update(options) or 1 / 0)
+    words = "--robot ur10e --ip 10.0.0.2 --driver none --separate --namespace left --joint-states /a/js --view --params"
+    assert isinstance(robot_dynamics("up", *words.split(), file).exception, ZeroDivisionError)
+    assert given == {
+        "robot": "ur10e",
+        "ip": "10.0.0.2",
+        "driver": "none",
+        "composed": False,
+        "namespace": "left",
+        "joint_states": "/a/js",
+        "view": True,
+        "params_file": str(file),
+    }
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -35,7 +35,8 @@ def options_with_numbers():
 
 def test_no_option_takes_a_number_that_is_not_finite():
     for command, parameter, count in options_with_numbers():
-        for number in ("nan", "inf", "-inf"):
+        box = parameter.opts[0] in ("--inside", "--outside")  # whose sides may be open
+        for number in ("nan",) if box else ("nan", "inf", "-inf"):
             value = (number,) * count if count > 1 else number
             with pytest.raises(click.BadParameter):
                 parameter.process_value(click.Context(command), [value] if parameter.multiple else value)

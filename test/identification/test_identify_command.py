@@ -52,6 +52,24 @@ def run(tmp_path_factory):
     return folder / "out", json.loads((folder / "out" / "report.json").read_text()), result.output
 
 
+def test_every_option_reaches_the_identification(monkeypatch, tmp_path):
+    kept = {}
+    monkeypatch.setattr("robot_dynamics_ros.cli.identify_arm.identify_arm", lambda **given: kept.update(given))
+    monkeypatch.setattr("robot_dynamics_ros.cli.identify_each.compare", lambda **given: kept.update(given))
+    run, other = (tmp_path / name for name in ("run", "other"))
+    for bag in (run, other):
+        bag.mkdir()
+    common = ("identify", run, "--robot", "ur5e", "--out", tmp_path / "out", "--topic", "/js", "--effort", "current")
+    arm = f"--known-rotor --exclude 3:5 --contact ignore --wrench /ft,sign=robot --validate {other} --verbose"
+    robot_dynamics(*common, *arm.split(), "--payload-from", f"{other},mass=2", catch_exceptions=False)
+    options = kept.pop("options")
+    assert (options.topic, options.effort, options.contact, options.exclude) == ("/js", "current", "ignore", ((3, 5),))
+    assert options.known_rotor and options.wrench.topic == "/ft" and options.wrench_sign == -1
+    assert kept["validate"] == (other,) and kept["verbose"] and kept["payload_from"] == (f"{other},mass=2",)
+    robot_dynamics(*common, "--what", "compare", "--jobs", 3, catch_exceptions=False)
+    assert kept["jobs"] == 3 and kept["effort"] == "current"
+
+
 def test_progress_counts_up_to_the_end_and_names_the_time_left():
     lines, now = [], iter(range(100))
     progress = StepProgress(lines.append, lambda: next(now))

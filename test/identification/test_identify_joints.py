@@ -217,6 +217,8 @@ def test_a_motion_is_designed_rehearsed_and_identified(tmp_path):
         (["--start=9,0,0,0,0,0"], "choose another start"),
         (["--duration", "5"], "--duration: is no option of velocity-steps"),
         (["--floor", "0.9"], "floor"),
+        (["--inside", "-0.1", "-0.1", "0", "0.1", "0.1", "inf"], "box to stay in"),
+        (["--outside", "-0.8", "-0.5", "0", "-0.1", "0.5", "1"], "box to stay out of"),
     ],
 )
 def test_wrong_motions_of_a_joint_are_one_line(arguments, words, tmp_path):

@@ -145,7 +145,3 @@ def page() -> str:
                 lines.append(f"| {cited} | {about(text)} | `{path.as_posix()}` | {names} |")
         lines.append("")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(page())

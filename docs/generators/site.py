@@ -1,4 +1,7 @@
-"""Hook of mkdocs: the reference pages, written from the code at every build, and the result pages of bench/results."""
+"""Hook of mkdocs: the reference pages, written from the code at every build, and the result pages of bench/results.
+
+Run as a program it prints one of them: `python docs/generators/site.py parameters`.
+"""
 
 from __future__ import annotations
 
@@ -95,3 +98,15 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     boost = 4.0 if uri in FIRST else 0.5 if uri.startswith(("reference/", "results/")) else 1.0
     page.meta.setdefault("search", {"boost": boost})
     return for_site(markdown)
+
+
+def printed(name: str) -> str:
+    """A reference page as text. Raises SystemExit with the names where there is none of that name."""
+    names = [page.split("/")[1].removesuffix(".md") for page in PAGES if page.startswith("reference/")]
+    if name not in names:
+        raise SystemExit(f"usage: python docs/generators/site.py {'|'.join(names)}")
+    return PAGES[f"reference/{name}.md"]()
+
+
+if __name__ == "__main__":
+    print(printed(" ".join(sys.argv[1:])))

@@ -49,6 +49,12 @@ def test_every_page_is_in_the_navigation():
     assert sorted(listed) == sorted(PAGES)
 
 
+def test_a_reference_page_is_printed_without_building_the_site():
+    assert "`force.contact_on_ratio`" in site.printed("parameters") and "`~/tare`" in site.printed("topics")
+    with pytest.raises(SystemExit, match=r"parameters\|topics"):
+        site.printed("nosuch")
+
+
 def test_every_source_file_that_a_page_names_is_there():
     files = [
         "/" + path.relative_to(ROOT).as_posix()

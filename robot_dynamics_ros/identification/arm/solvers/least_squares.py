@@ -145,10 +145,11 @@ def solve(
 ) -> Solution:
     """Parameters x (size,) of all joints' rows; x >= 0 where non_negative (size,) says so.
 
-    Rows of joint j count 1 / sigma_j of their residuals [Madsen2020 ch5 19-20], where [Liu2020 19-22] takes 1 / |tau_j|,
-    with iteratively re-weighted samples; iterations = 0: ordinary least squares. prior: rows (P, z) added to the weighted problem, e.g. CAD values with a
-    stated strength. row_weights (N,) per joint: inverse variances of the samples relative to each other; robust weights
-    come on top. known: parameters by number that are measured with the deviation 1/KNOWN [Madsen2020 ch5 14].
+    Rows of joint j count 1 / sigma_j of their residuals [Madsen2020 ch5 19-20], where [Liu2020 19-22] takes the norm of
+    tau_j, with iteratively re-weighted samples; iterations = 0: ordinary least squares. prior: rows (P, z) added to the
+    weighted problem, e.g. CAD values with a stated strength. row_weights (N,) per joint: inverse variances of the
+    samples relative to each other; robust weights come on top. known: parameters by number that are measured with the
+    deviation 1/KNOWN [Madsen2020 ch5 14].
     """
     rows: Rows = StoredRows(joint_rows) if isinstance(joint_rows, Sequence) else joint_rows
     n = len(rows.y)

@@ -63,6 +63,8 @@ def test_the_force_where_nothing_touches_is_told_in_newtons(found, result):
     told = result["validation"]["force"]
     np.testing.assert_allclose(told["within"], np.quantile(np.abs(force), 0.95, axis=0), rtol=0.1)
     np.testing.assert_allclose(told["std"], np.median(log.external_wrench_std[log.time > 1.0, :3], axis=0), rtol=0.1)
+    covered = (np.abs(force) < 2 * log.external_wrench_std[log.time > 1.0, :3]).mean(axis=0)
+    np.testing.assert_allclose(told["covered"], covered, atol=0.03)
     text = f"within {', '.join(f'{x:.2g}' for x in told['within'])} N of zero (x, y, z) for 95 % of the time"
     assert told["axes"] == ["x", "y", "z"] and any(text in line for line in result["verdict"])
     assert free_force(robot.with_updates({"residuals": None}), found.validation) is None  # its deviation is a guess

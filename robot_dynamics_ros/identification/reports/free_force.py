@@ -19,8 +19,9 @@ LEAST = 100  # samples that say something
 
 
 def free_force(robot: RobotFile, recordings: Sequence[Recording]) -> dict[str, Any] | None:
-    """axes of the base along which joints show a force, `within` [N], which WITHIN of the samples do not exceed, and
-    `std` [N], the median deviation, by the live stages outside of contact; None without residuals or samples.
+    """axes of the base along which joints show a force, `within` [N], which WITHIN of the samples do not exceed, `std`
+    [N], the median deviation, and `covered`, the share of the samples within two deviations, by the live stages outside
+    of contact; None without residuals or samples.
     """
     if robot.residuals is None:
         return None
@@ -37,5 +38,9 @@ def free_force(robot: RobotFile, recordings: Sequence[Recording]) -> dict[str, A
     if len(force) < LEAST:
         return None
     axes = RobotModel(robot.chain()).force_axes(q)
-    found = {"within": np.quantile(force, WITHIN, axis=0)[axes], "std": np.median(std, axis=0)[axes]}
+    found = {
+        "within": np.quantile(force, WITHIN, axis=0)[axes],
+        "std": np.median(std, axis=0)[axes],
+        "covered": (force < 2 * std).mean(axis=0)[axes],
+    }
     return {"axes": ["xyz"[k] for k in axes], **found, "samples": len(force)}

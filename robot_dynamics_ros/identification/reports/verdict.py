@@ -183,11 +183,11 @@ def _force(force: dict[str, Any] | None) -> list[str]:
     if not force:
         return []
     within = ", ".join(f"{x:.2g}" for x in force["within"])
-    std = float(np.linalg.norm(force["std"]))
+    std, covered = float(np.linalg.norm(force["std"])), 100 * min(force["covered"])
     return [
         f"Contact force where nothing touches the robot, as the live nodes estimate it: within {within} N of zero "
-        f"({', '.join(force['axes'])}) for 95 % of the time, standard deviation {std:.2g} N. In contact the error is "
-        "larger."
+        f"({', '.join(force['axes'])}) for 95 % of the time; standard deviation {std:.2g} N, within two of them "
+        f"{covered:.0f} % of the time at least (95 expected). In contact the error is larger."
     ]
 
 

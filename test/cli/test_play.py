@@ -5,11 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from command_line import robot_dynamics
 from scipy.interpolate import CubicHermiteSpline
 
+from robot_dynamics_ros.cli import play
 from robot_dynamics_ros.cli.play import _few, _wait_for_end
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories import motions
-from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points
+from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points, write_trajectory
 
 POSE = [0.0, -1.2, 1.5, -1.9, -1.57, 0.4]
 
@@ -29,6 +32,21 @@ def test_a_long_motion_of_excite_fits_into_one_message_and_keeps_its_path(durati
     inside = times <= few.times[-1]
     assert np.abs(path(times[inside]) - q[inside]).max() < 2e-3
     assert np.abs(path(times[inside], 1)).max() < 1.02 * np.abs(qd).max()
+
+
+def test_what_is_given_with_an_action_arrives(monkeypatch, tmp_path):
+    given, file = [], tmp_path / "motion.csv"
+    q, qd, _ = motions.fourier(POSE, duration=20.0, rate=125.0)
+    arm = load_robot("ur5e")
+    write_trajectory(file, arm.joint_names, Points(np.arange(len(q)) / 125.0, q, qd))
+    monkeypatch.setattr(play, "require_ros", lambda: None)
+    monkeypatch.setattr(play, "environment", dict)
+    monkeypatch.setattr(play, "_by_action", lambda *words: given.append(words) or "done")
+    words = "--robot ur5e --action /jtc/follow --joint-states /arm/js --speed 0.5 --node /left/node --yes"
+    result = robot_dynamics("play", file, *words.split(), catch_exceptions=False)
+    ((action, joint_states, namespace, _, points, yes),) = given
+    assert (action, joint_states, namespace, yes) == ("/jtc/follow", "/arm/js", "/left", True)
+    assert points.times[-1] == pytest.approx((len(q) - 1) / 62.5) and "done" in result.output
 
 
 @pytest.mark.parametrize(

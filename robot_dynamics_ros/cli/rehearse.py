@@ -20,6 +20,7 @@ SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?(?:\d+\.?\d*|\.\d+)(?:
 WARM, COLDEST, HOTTEST = 40.0, -20.0, 90.0  # deg C
 STRONGEST = 1e4  # N along an axis
 MOVES = 1e-3  # rad/s of a joint that moves
+OVERLAP = 0.01  # share of a motion
 
 
 @click.command("rehearse")
@@ -136,8 +137,9 @@ def _record(machine: Any, motion: Any, push: Any, out: Path, robot: str, about: 
         log = rehearse(machine, motion, push)
         write_bag(log, out, about=about)
     console.print(f"bag: {out}, {len(log)} samples, {log.time[-1]:.1f} s")
-    at_once = (np.abs(motion[1]) > MOVES).sum(axis=1).max()
-    single = machine.robot.n_joints > 1 and at_once == 1  # a motion for a property of joints
+    several = (np.abs(motion[1]) > MOVES).sum(axis=1) > 1
+    # a motion for a property of joints, one after another; where one follows another their speeds overlap for a sample
+    single = machine.robot.n_joints > 1 and several.mean() < OVERLAP
     what = " --what friction" if single else ""
     print_identify(out, robot, what)
     if single:

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.joint.friction import FrictionData, fit_friction, friction_updates
+from robot_dynamics_ros.identification.joint.friction import (
+    FrictionData,
+    dissipative_fit,
+    fit_friction,
+    friction_updates,
+)
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import LAWS, FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
@@ -46,6 +51,19 @@ def test_parameters_come_back_within_three_standard_deviations(law):
     clean = data(law, seed=5, sigma=0.0)
     assert nrmse(clean.torque, fit.torque(clean)) > 98.0
     assert fit.rmse_moving < 4 * SIGMA
+
+
+def test_a_term_that_would_create_energy_beyond_the_data_is_left_at_zero():
+    """Viscous friction that falls off up to 1.5 rad/s: a cubic through it is negative at 3.1 rad/s."""
+    rng = np.random.default_rng(0)
+    v = rng.uniform(0.02, 1.5, 400) * rng.choice([-1, 1], 400)
+    thin = FrictionData(v, np.sign(v) + 3.0 * v - 0.9 * v**3 + rng.normal(0, 0.05, 400), joint="wrist")
+    assert fit_friction("luo", thin).model().least_dissipation(np.array([3.1]))[0] < 0
+    fit = dissipative_fit("luo", thin, 3.1)
+    assert fit.model().least_dissipation(np.array([3.1]))[0] >= 0 and fit.nrmse > 80
+    assert fit.parameters["fv3"] == 0.0 and any("fv3" in note and "left at 0" in note for note in fit.notes)
+    within = dissipative_fit("luo", thin, 1.5)
+    assert within.parameters == fit_friction("luo", thin).parameters and within.parameters["fv3"] < 0
 
 
 def test_noise_free_data_is_fitted_exactly():

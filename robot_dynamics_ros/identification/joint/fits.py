@@ -13,7 +13,13 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, duty_runs, reversals
-from robot_dynamics_ros.identification.joint.friction import LAW, SPAN_LOAD, fit_friction, friction_updates, load_span
+from robot_dynamics_ros.identification.joint.friction import (
+    LAW,
+    SPAN_LOAD,
+    dissipative_fit,
+    friction_updates,
+    load_span,
+)
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     at_angle,
@@ -67,7 +73,8 @@ class JointFit:
 def friction_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     """Friction over velocity, and over load and temperature where these change enough [Madsen2020, ch4 25, 27, 28]."""
     sliding = measured_sliding(record)
-    data, fit = sliding.data, fit_friction(LAW, sliding.data)
+    data = sliding.data
+    fit = dissipative_fit(LAW, data, float(robot.array_or("limits.velocity", 1.0)[joint]))
     parameters = {k: v[0] for k, v in friction_updates([fit])["friction.parameters"].items()}  # type: ignore[attr-defined]
     numbers = {
         "nrmse": fit.nrmse,

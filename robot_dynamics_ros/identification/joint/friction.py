@@ -7,7 +7,7 @@ is the start of a bounded robust fit of all parameters together.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -15,7 +15,7 @@ from scipy.stats import qmc
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.metrics import covariance, nrmse, rms, robust_std
-from robot_dynamics_ros.models.friction import FACTORS, FrictionLaw, FrictionModel, law_named
+from robot_dynamics_ros.models.friction import ENERGY_TOLERANCE, FACTORS, FrictionLaw, FrictionModel, law_named
 from robot_dynamics_ros.signals.speeds import MOVING
 
 LAW = "madsen"  # that a recording of sliding is fitted with
@@ -141,6 +141,22 @@ def fit_friction(
         nrmse=nrmse(rows.torque, rows.torque + error[moving]),
         notes=(f"poorly determined: {', '.join(loose)}",) if loose else (),
     )
+
+
+def dissipative_fit(law: str, data: FrictionData, speed: float) -> FrictionFit:
+    """`fit_friction`, without the cubic and then also the quadratic term where the law would create energy up to
+    `speed` [rad/s], beyond the speeds of the data. Raises DataError as that.
+    """
+    fit, names, held = fit_friction(law, data), law_named(law).names, []
+    for term in (name for name in ("fv3", "fv2") if name in names):
+        least, at = (float(x[0]) for x in fit.model().least_dissipation(np.array([speed])))
+        if least >= -ENERGY_TOLERANCE:
+            break
+        held.append(term)
+        fit = fit_friction(law, data, fixed=dict.fromkeys(held, 0.0))
+        why = f"{', '.join(held)} left at 0: otherwise friction would create energy at {at:.3g} rad/s"
+        fit = replace(fit, notes=(*fit.notes, f"{why}, beyond the recorded speeds"))
+    return fit
 
 
 def friction_updates(fits: Sequence[FrictionFit]) -> dict[str, object]:

@@ -29,7 +29,7 @@ def command(robots: tuple[str, ...]) -> None:
     Example: robot-dynamics check ur5e my_arm.yaml
     """
     checked = {name: _check(name) for name in robots or shipped_robots()}
-    reports = [found for found in checked.values() if isinstance(found, Report)]
+    reports = {name: found for name, found in checked.items() if isinstance(found, Report)}
     if len(checked) == 1:
         _show(*next(iter(checked.items())))
     elif reports:
@@ -93,17 +93,17 @@ def _summary(result: Report) -> Table:
     return table
 
 
-def _overview(reports: list[Report]) -> Table:
+def _overview(reports: dict[str, Report]) -> Table:
     table = Table(
         "robot", "joints", "moving mass", "smallest eig(M)", "gravity / limit", "unknown", "estimated", "", box=None
     )
-    for result in reports:
+    for name, result in reports.items():  # files may name the same robot
         robot, numbers = result.robot, result.numbers
         cells = [numbers.get("moving mass [kg]"), numbers.get("smallest eigenvalue of M [kg m2]")]
         cells.append(numbers.get("largest gravity torque over limit"))
         texts = ["-" if cell is None else _number(cell) for cell in cells]
         counts = [str(len(unknown_numbers(robot))), str(len(estimates(robot)))]
-        table.add_row(robot.name, str(robot.n_joints), *texts, *counts, GRADES[_level(result)])
+        table.add_row(name, str(robot.n_joints), *texts, *counts, GRADES[_level(result)])
     return table
 
 

@@ -205,6 +205,15 @@ def test_import_writes_a_bag_with_the_same_numbers_and_keeps_what_is_there(tmp_p
     assert isinstance(again.exception, DataError) and "exists already" in str(again.exception)
 
 
+def test_a_clock_that_is_coarser_than_the_samples_is_named(tmp_path):
+    t, q, qd, tau = motion(6)
+    names = ["t", *each("q_{}", 6), *each("qd_{}", 6), *each("tau_{}", 6)]
+    for step, said in ((0.01 / RATE, False), (2 / RATE, True)):
+        path = write_csv(tmp_path / f"{step}.csv", names, [step * np.floor(t / step), q, qd, tau])
+        result = robot_dynamics("import", path, "--robot", "ur5e", "--out", tmp_path / str(step))
+        assert result.exit_code == 0 and ("the clock is too coarse" in result.output) == said
+
+
 @pytest.mark.parametrize(
     "names, options, text",
     [

@@ -16,7 +16,7 @@ from robot_dynamics_ros.models.robot_report import Report, report
 from robot_dynamics_ros.robot_file import capabilities, shipped_robots
 from robot_dynamics_ros.robot_file.gaps import estimates, one_recording_gives, unknown_numbers
 from robot_dynamics_ros.robot_file.store import examine_robot
-from robot_dynamics_ros.verdict import GRADES, verdict, word
+from robot_dynamics_ros.verdict import GRADES, short_names, verdict, word
 
 
 @click.command("check")
@@ -97,7 +97,7 @@ def _overview(reports: dict[str, Report]) -> Table:
     table = Table(
         "robot", "joints", "moving mass", "smallest eig(M)", "gravity / limit", "unknown", "estimated", "", box=None
     )
-    for name, result in reports.items():  # files may name the same robot
+    for name, result in zip(short_names(list(reports)), reports.values(), strict=True):  # files may name the same robot
         robot, numbers = result.robot, result.numbers
         cells = [numbers.get("moving mass [kg]"), numbers.get("smallest eigenvalue of M [kg m2]")]
         cells.append(numbers.get("largest gravity torque over limit"))

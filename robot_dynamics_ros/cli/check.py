@@ -10,7 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from robot_dynamics_ros.cli.options import complete_robot
-from robot_dynamics_ros.cli.printed import console, print_next, show_verdict
+from robot_dynamics_ros.cli.printed import console, joint_table, print_next, show_verdict
 from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.models.robot_report import Report, report
 from robot_dynamics_ros.robot_file import capabilities, shipped_robots
@@ -94,10 +94,10 @@ def _summary(result: Report) -> Table:
 
 
 def _overview(reports: dict[str, Report]) -> Table:
-    table = Table(
-        "robot", "joints", "moving mass", "smallest eig(M)", "gravity / limit", "unknown", "estimated", "", box=None
-    )
-    for name, result in zip(short_names(list(reports)), reports.values(), strict=True):  # files may name the same robot
+    names = short_names(list(reports))  # of the files, which may name the same robot
+    heads = ("joints", "moving mass", "smallest eig(M)", "gravity / limit", "unknown", "estimated", "")
+    table: Table = joint_table(names, *heads, first="robot")
+    for name, result in zip(names, reports.values(), strict=True):
         robot, numbers = result.robot, result.numbers
         cells = [numbers.get("moving mass [kg]"), numbers.get("smallest eigenvalue of M [kg m2]")]
         cells.append(numbers.get("largest gravity torque over limit"))

@@ -85,7 +85,7 @@ def test_several_files_one_wrong(tmp_path):
     wrong = write(tmp_path, changed(("limits", "velocity"), [1.0, -1.0]))
     result = run(good, wrong, "ur5ee")
     assert result.exit_code == 1
-    assert " good.yaml " in result.output  # not the name of the robot: another file may have the same
+    assert "good.yaml " in result.output  # not the name of the robot: another file may have the same
     assert f"error: {wrong}: limits.velocity[1: two]: -1.0 must be >= 0.001" in result.output
     assert "error: ur5ee: no such robot; did you mean 'ur5e'?" in result.output
     assert report(load_robot(good)).numbers["moving mass [kg]"] == 5.0

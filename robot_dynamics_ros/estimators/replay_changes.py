@@ -14,6 +14,7 @@ from robot_dynamics_ros.estimators.replay import Replay
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.sliding_friction import sliding_friction
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.numbers import LONGEST_DELAY
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import SLIDING
 from robot_dynamics_ros.verdict import word
@@ -30,7 +31,7 @@ OTHER_FRICTION, TOO_LARGE = 4.5, 2.0
 EXTRAPOLATED, TOP = 3.0, 0.999
 # s by which the effort may be later than the robot file says: up to 2 ms are seen on 15 robots of the zoo, whose effort
 # is up to 3 ms late, and 3 ms where friction has changed; 9 ms behind a low-pass of 20 Hz
-LATE, LONGEST = 5e-3, 0.05  # the latter is the largest that a robot file holds
+LATE = 5e-3
 LONG = 150_000  # rows, 5 min at 500 Hz, in which it is looked for: of an hour the derivatives would take gigabytes
 SMOOTH = 0.02  # s, means over it, twice, of positions and torque: without them noise is most of an acceleration
 BOTH_WAYS = 0.2  # share of a part in which a joint turns the other way, so that friction is not a constant torque
@@ -107,7 +108,7 @@ def _late_effort(result: Replay, rows: np.ndarray, named: str) -> str:
     behind = float(np.median(found)) - (0.0 if result.pipeline.alignment is None else result.pipeline.alignment.latency)
     if behind <= LATE:
         return ""
-    delay = min(robot.drives.effort.delay + behind, LONGEST)
+    delay = min(robot.drives.effort.delay + behind, LONGEST_DELAY)
     return (
         f"The effort comes about {1e3 * behind:.0f} ms later than the robot file says, as behind a filter, and forces "
         f"are wrong in fast starts and stops: write drives.effort.delay: {delay:.3f} into {word(named)}, and identify "

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 from pydantic_core import PydanticCustomError
 
+LONGEST_DELAY = 0.05  # s
+
 
 def bounded(unit: str, lower: float = -inf, upper: float = inf, *, above: bool = False) -> Any:
     """One finite number in [lower, upper] (lower excluded if `above`); pydantic's bounds reject NaN."""
@@ -48,8 +50,8 @@ class PerJointMarker:
 _FROM, _TO, _EACH = BeforeValidator(_as_tuple), PlainSerializer(_as_scalar), PerJointMarker()
 
 Angle = Annotated[float, bounded("rad", -4 * pi, 4 * pi)]
-Delay = Annotated[float, bounded("s", -0.05, 0.05)]
-DelayStd = Annotated[float, bounded("s", 0.0, 0.05)]
+Delay = Annotated[float, bounded("s", -LONGEST_DELAY, LONGEST_DELAY)]
+DelayStd = Annotated[float, bounded("s", 0.0, LONGEST_DELAY)]
 Length = Annotated[float, bounded("m", -20.0, 20.0)]
 Acceleration3 = Annotated[float, bounded("m/s2", -100.0, 100.0)]
 Mass = Annotated[float, bounded("kg", 0.0, 2000.0)]

@@ -720,7 +720,7 @@ class ExternalForce:
     def bias(self, arg1: Reals) -> None: ...
     @property
     def friction_drift(self) -> tuple[RealArray, RealArray]:
-        """By how much friction differs from the robot file's: viscosity [Nm s/rad] and share (n, 2), covariance."""
+        """Beyond the robot file: viscosity [Nm s/rad], shares of friction and drive torque (n, 3), covariance."""
     @property
     def isolated(self) -> list[bool]:
         """True for each joint (n,) whose sensor is not trusted."""
@@ -1224,8 +1224,8 @@ def shorten_slice(slice: Real = 0.0001) -> bool:
 def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs) -> RealArray:
     """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 
+DRIFT_STD: tuple = (0.07, 0.03)
 DRY_SPAN: float = 3e-05
-FRICTION_SCALE_STD: float = 0.07
 LEAST_SINGULAR_VALUE: float = 0.08
 RTDE_LAYOUT: dict = {
     "timestamp": (0, 1),

@@ -94,7 +94,7 @@ void bind(py::module_& m) {
       .value("keep", PayloadCheck::Answer::keep)
       .value("refuse", PayloadCheck::Answer::refuse)
       .finalize();
-  m.attr("FRICTION_SCALE_STD") = FrictionDrift::scale_std;
+  m.attr("DRIFT_STD") = py::make_tuple(FrictionDrift::scale_std, FrictionDrift::gain_std);
   m.attr("DRY_SPAN") = DryJoints::span;
   m.attr("LEAST_SINGULAR_VALUE") = WrenchInverse::least;
   py::class_<ExternalForce> c(m, "ExternalForce",
@@ -113,13 +113,13 @@ void bind(py::module_& m) {
       .def_property_readonly(
           "friction_drift",
           [](const ExternalForce& s) {
-            const py::ssize_t n = s.joints(), two = 2;
-            Array value({n, two}), covariance({n, two, two});
+            const py::ssize_t n = s.joints(), k = FrictionDrift::taken;
+            Array value({n, k}), covariance({n, k, k});
             for (int i = 0; i < n; ++i)
-              s.drift().state(i, value.mutable_data() + 2 * i, covariance.mutable_data() + 4 * i);
+              s.drift().state(i, value.mutable_data() + k * i, covariance.mutable_data() + k * k * i);
             return py::make_tuple(value, covariance);
           },
-          "By how much friction differs from the robot file's: viscosity [Nm s/rad] and share (n, 2), covariance.")
+          "Beyond the robot file: viscosity [Nm s/rad], shares of friction and drive torque (n, 3), covariance.")
       .def_property_readonly(
           "payload_verdict", [](const ExternalForce& s) { return s.payload().verdict(); },
           "What explains a lasting external torque.")

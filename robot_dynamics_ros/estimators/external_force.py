@@ -21,7 +21,7 @@ from robot_dynamics_ros.estimators.force_arguments import (
     expected_moment,
 )
 from robot_dynamics_ros.estimators.stage import Stage
-from robot_dynamics_ros.models.sliding_friction import friction_text, viscosity_text
+from robot_dynamics_ros.models.sliding_friction import share_text, viscosity_text
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
@@ -38,9 +38,9 @@ TARE_REFUSALS = {
 
 
 LEARNED, SURE = 0.5, 3.0  # friction counts as known below a share of its first deviation, or beyond some of them
-# shares of Coulomb and viscous friction beyond which a joint needs a look: no usual temperature explains them (30 K
-# colder, 60 K warmer)
-USUAL = 0.15, 0.6
+# shares of Coulomb friction, viscous friction and torque per effort beyond which a joint needs a look: no usual
+# temperature explains them (of the second 30 K colder, 60 K warmer)
+USUAL = 0.15, 0.6, 0.06
 
 
 class ForceStage(Stage):
@@ -186,25 +186,27 @@ class ForceStage(Stage):
         return self._viscosity * (1.0 + share[:, 1])
 
     def friction_health(self) -> dict[str, tuple[bool, str]]:
-        """Joint -> whether it needs a look, and how its friction differs from the robot file's, in words."""
+        """Joint -> whether it needs a look, and how friction and torque differ from the robot file's, in words."""
         found = {}
         for name, share, std in zip(self._names, *self.changed_friction(), strict=True):
-            texts = friction_text("Coulomb", share[0], std[0]), viscosity_text(share[1], std[1])
-            known = np.isfinite(share)
+            known, coulomb = np.isfinite(share), share_text("Coulomb friction", share[0], std[0])
+            texts = coulomb, viscosity_text(share[1], std[1]), share_text("torque per effort", share[2], std[2])
             if known.any():
                 found[name] = bool((np.abs(share) > USUAL).any()), ", ".join(compress(texts, known))
         return found
 
     def changed_friction(self) -> tuple[np.ndarray, np.ndarray]:
-        """Shares (n, 2) by which Coulomb and viscous friction differ from the robot file's, NaN where free motion has
-        not shown them yet, and their deviations.
+        """Shares (n, 3) by which Coulomb friction, viscous friction and torque per effort differ from the robot file's,
+        NaN where free motion has not shown them yet, and their deviations.
         """
         value, covariance = self.core.friction_drift
         turn = np.zeros_like(covariance)
         turn[:, 0, 1] = turn[:, 1, 1] = 1.0  # a share of all friction; beside it some viscosity [Nm s/rad]
+        turn[:, 2, 2] = -1.0
         turn[:, 1, 0] = np.divide(1.0, self._viscosity, out=np.full(len(turn), np.nan), where=self._viscosity > 0)
         share, std = np.einsum("nij,nj->ni", turn, value), np.sqrt(np.einsum("nij,njk,nik->ni", turn, covariance, turn))
-        known = (std < LEARNED * np.array([_core.FRICTION_SCALE_STD, DRIFT])) | (np.abs(share) > SURE * std)
+        scale, gain = _core.DRIFT_STD
+        known = (std < LEARNED * np.array([scale, DRIFT, gain])) | (np.abs(share) > SURE * std)
         return np.where(known & (std > 0.0), share, np.nan), std
 
     def payload_message(self) -> str:

@@ -20,15 +20,15 @@ NEGLIGIBLE = 1e-9  # Nm, Nm s/rad
 CATALOGUE = 0.015  # 1/K by which viscous friction of greased gears falls
 
 
-def friction_text(part: str, share: float, std: float) -> str:
-    """By how much a part of friction differs."""
-    return f"{part} friction is {100 * abs(share):.0f} +- {100 * std:.0f} % {'lower' if share < 0 else 'higher'}"
+def share_text(what: str, share: float, std: float) -> str:
+    """By how much something differs."""
+    return f"{what} is {100 * abs(share):.0f} +- {100 * std:.0f} % {'lower' if share < 0 else 'higher'}"
 
 
 def viscosity_text(share: float, std: float) -> str:
     """By how much viscous friction differs, and the temperature that it means."""
     warmer = -np.log(max(1 + share, 0.01)) / CATALOGUE
-    return f"{friction_text('viscous', share, std)} ({warmer:+.0f} K at the usual {100 * CATALOGUE:.1f} %/K)"
+    return f"{share_text('viscous friction', share, std)} ({warmer:+.0f} K at the usual {100 * CATALOGUE:.1f} %/K)"
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class ExternalForce {
     double law[max_joints], friction[max_joints], friction_std[max_joints], drifted[max_joints];
     const bool friction_known = read_friction(in, law, friction_std);
     for (int i = 0; i < n; ++i) {
-      friction[i] = law[i] + drift_.torque(i, in.qd[i], law[i]);
+      friction[i] = law[i] + drift_.torque(i, in.qd[i], law[i], in.drive_torque[i]);
       drifted[i] = drift_.variance(i, in.qd[i], law[i]);
     }
     if (!finite || !all_finite(friction, n) || !all_finite(friction_std, n)) return Status::dropped;
@@ -73,7 +73,7 @@ class ExternalForce {
     const bool healthy = torque_.step(dt, in, friction, friction_std, drifted);
     const bool posed = publish(stamp_ns, dt, in, friction_std, out);
     if (posed) hold_push(stamp_ns, out);
-    if (posed) learn(stamp_ns, dt, in.qd, law, friction_std);
+    if (posed) learn(stamp_ns, dt, in, law, friction_std);
     age_ += dt;
     std::copy_n(in.q, n, q_.begin());
     if (!posed) return fault(out);
@@ -233,12 +233,13 @@ class ExternalForce {
     return free;
   }
 
-  void learn(std::int64_t stamp_ns, double dt, const double* qd, const double* law,
+  void learn(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* law,
              const double* friction_std) noexcept {
     const bool free = trusted() && !contact_.may_last() && load_.check().known();
     double left[max_joints];
     for (int i = 0; i < chain_.n; ++i) left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_.torque(i));
-    drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), qd, law, left, friction_std, free);
+    drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), in.qd, law, in.drive_torque, left, friction_std,
+                free);
   }
 
   // Deviation that a load adds, as share of it: the relative errors of friction and of the torque constant.

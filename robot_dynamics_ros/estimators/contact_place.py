@@ -41,7 +41,17 @@ def _better_elsewhere(log: Log, robot: RobotFile) -> np.ndarray:
         _moved(jacobian, k, points[:, k] + share * (points[:, k + 1] - points[:, k]) - points[:, -1])
         for k, share in product(range(1, robot.n_joints - WRIST), PLACES)
     ]
-    return np.max([_evidence(J, *torques) for J in places], axis=0) - _evidence(jacobian, *torques)
+    at_tcp = np.logaddexp(_evidence(jacobian, *torques), _evidence(_pressed(jacobian), *torques))
+    return np.max([_evidence(J, *torques) for J in places], axis=0) - at_tcp
+
+
+def _pressed(jacobian: np.ndarray) -> np.ndarray:
+    """Jacobian (N, 6, n) of a force along the axis of the last joint, without a moment, as a tool presses: through the
+    centre of a wrist it loads none of its joints, as a force at the forearm does.
+    """
+    pressed, axis = np.zeros_like(jacobian), jacobian[:, 3:, -1:]
+    pressed[:, :3] = axis * (axis * jacobian[:, :3]).sum(axis=1, keepdims=True)
+    return pressed
 
 
 def _moved(jacobian: np.ndarray, link: int, offset: np.ndarray) -> np.ndarray:

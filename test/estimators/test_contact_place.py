@@ -11,15 +11,18 @@ from robot_dynamics_ros.signals import Log
 ROWS, FREE = 20, 5  # samples of a contact, and between two
 
 
-def pushed(robot, points, moment, count=40):
-    """Contacts of 100 N, each in a pose and direction of its own, at points (n + 1, 3 of poses) -> point of a push."""
+def pushed(robot, points, moment, count=40, pressed=None):
+    """Contacts of 100 N, each in a pose and direction of its own, at points (n + 1, 3 of poses) -> point of a push;
+    pressed: of that many N along the axis of the last joint.
+    """
     rng, model, n = np.random.default_rng(3), RobotModel(robot.chain()), robot.n_joints
     q, tau, step = rng.uniform(-1.5, 1.5, (count, n)), np.zeros((count, n)), 1e-6
     for k in range(count):
         ends = model.fk(q[k] + step * np.vstack([np.eye(n), -np.eye(n)]))[:, :, :3, 3]
-        force = rng.normal(size=3)
+        force = model.jacobian(q[k])[3:, -1] if pressed else rng.normal(size=3)
+        force *= (pressed or 100.0) / np.linalg.norm(force)
         at = points(ends)
-        tau[k] = (at[:n] - at[n:]) / (2 * step) @ (100.0 * force / np.linalg.norm(force))
+        tau[k] = (at[:n] - at[n:]) / (2 * step) @ force
         tau[k] += model.jacobian(q[k])[3:].T @ rng.normal(0.0, moment, 3)
     std = np.linspace(1.5, 0.3, n)
     tau += std * rng.normal(size=tau.shape)
@@ -36,6 +39,11 @@ def test_a_push_on_the_forearm_is_told_from_one_at_the_tcp(name):
     assert beside_tcp(pushed(robot, lambda ends: ends[:, -1], 1.0), robot).mean() < 0.05
     forearm = beside_tcp(pushed(robot, lambda ends: (ends[:, 2] + ends[:, 3]) / 2, 0.0), robot)
     assert len(forearm) == 40 and forearm.mean() > 0.8
+
+
+def test_a_tool_that_presses_hardly_loads_the_wrist_and_is_at_the_tcp():
+    robot = load_robot("ur5e")
+    assert not beside_tcp(pushed(robot, lambda ends: ends[:, -1], 0.0, pressed=10.0), robot).any()
 
 
 def test_without_a_contact_there_is_nothing_to_judge():

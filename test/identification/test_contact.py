@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from force_bench import push
 from prepared import identified as free
-from prepared import laws, steps, structure
+from prepared import laws, r2, steps, structure
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.identification.arm import identify as module
@@ -132,12 +132,24 @@ def test_leaving_contact_out_gives_back_the_friction():
         log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), SPANS, 120.0)
         judge = recording(synthetic_log(UR5E, TRUTH, 2, 15.0), "judge")
         found = steps([recording(log, "run")], [judge], until="leave_out_contact", contact=contact)
-        assert found.touched == (contact == "auto")
+        assert bool(found.touched) == (contact == "auto")
         motion = found.filtered(found.validation[0])
         errors.append(
             np.sqrt(((motion.effort - found.consistent.predict(motion)) ** 2).mean(axis=0)) / motion.effort.std(0)
         )
     assert errors[0].mean() < 0.7 * errors[1].mean()
+
+
+@pytest.mark.parametrize(("spans", "kept"), [(SPANS, 0.0), ([(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 1.0)])
+def test_figures_are_of_what_nothing_touched_unless_much_more_of_it_shows_a_contact(spans, kept):
+    """A held-out part in which the model is wrong shows contact, too."""
+    run, judge = (synthetic_log(UR5E, TRUTH, seed, 30.0) for seed in (1, 2))
+    pushes = [recording(pushed(run, SPANS), "run")], [recording(pushed(judge, spans), "judge")]
+    found = steps(*pushes, until="measure_residuals")
+    t = np.concatenate([piece.begin + piece.t for piece in found.validation[0].pieces])
+    inside = np.any([(t > begin + 0.3) & (t < end - 0.3) for begin, end in spans], axis=0)
+    assert inside.any() == kept and ("s of contact" in found.split) == (not kept)
+    assert (r2(found).mean() > 0.98) == (not kept)
 
 
 def test_a_recording_full_of_contact_does_not_give_identified_friction():

@@ -46,6 +46,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
 ROUNDS = 6  # of contact beside identified friction, which is better known without it
+MORE = 3.0  # times the share of contact in the training
 STILL = 0.5  # share of the contact that the last model shows: else it was fitted to contact
 NOT_VALIDATED = (
     "the figures do not show how the model predicts other motions: record a second motion "
@@ -192,7 +193,7 @@ def leave_out_contact(state: Identification) -> None:
     model looks at all of the data again: the first ones show contact too widely. Beyond MAX_CONTACT_SHARE of the data
     it stays, and `friction_invalid_reason` says so.
 
-    What is judged on keeps it: there a model may be wrong. The residuals of a recording with contact do without.
+    `measure_residuals` leaves it out of the held-out recordings.
     """
     first, found = state.training, list[Stretch]()
     for _ in range(ROUNDS if state.options.contact == "auto" else 0):
@@ -219,7 +220,7 @@ def _identify_without(state: Identification, first: list[Recording], found: list
         state.friction_invalid_reason = reason = f"contact in {described(found, first)} of the data"
         state.warnings.append(f"{reason}: too much to leave out, so friction is not identified; record without it")
         return False
-    state.training, state.touched = left, True
+    state.training, state.touched = left, 1.0 - _duration(left) / _duration(first)
     for step in (choose_structure, fit_parameters, fit_together):
         step(state)
     return True
@@ -248,10 +249,18 @@ def choose_structure(state: Identification) -> None:
 
 
 def measure_residuals(state: Identification) -> None:
-    """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it."""
+    """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it; without contact where
+    some was left out of the training. Figures do without it, too, unless there is MORE of it: what is wrong in a model
+    looks like contact.
+    """
     free = [*state.validation, *state.repeats]
     if state.touched:
-        free = without(free, _contact(state, free))
+        whole = _duration(state.validation)
+        left = without(state.validation, found := _contact(state, free))
+        free = without(free, found)
+        seconds = whole - _duration(left)
+        if len(left) == len(state.validation) and seconds < min(MORE * state.touched, MAX_CONTACT_SHARE) * whole:
+            state.validation, state.split = left, f"{state.split}, without {seconds:.0f} s of contact"
     try:
         state.residuals = residuals(
             for_repaired(identified_robot(state)), [*state.training, *free], gravity_deviation(state.robot, state.fit)

@@ -86,7 +86,7 @@ class Identification:
     acceleration_cutoff: float | None = None
     velocity_window: float = 0.0  # s, half of the time over which live nodes take the slope of the positions; 0: not
     repeated: bool = False  # validated on a repeat of the motion it was identified on
-    touched: bool = False  # contact was found beside identified friction
+    touched: float = 0.0  # share of the training that was contact beside identified friction, and is left out
     friction_invalid_reason: str = ""
     other_robot: str = ""
     viscosity: list[str] = field(default_factory=list)

@@ -109,7 +109,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
         }
     )
     said = judged(result, _remedy(found, robot))
-    statements = [text for text in result["statements"] if f"({text})" not in " ".join(said["verdict"])]
+    statements = [text for text in result["statements"] if f"({text}" not in " ".join(said["verdict"])]
     return result | {"statements": statements, "matrix": arm_matrix(result)} | said
 
 

@@ -48,6 +48,7 @@ class Replay:
     seconds: float
     notes: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)  # of the notes, why the effort may not be what it is taken as
+    recognised: str = ""  # a sentence about a payload or bias that came and went
     recorded: dict[str, float] = field(default_factory=dict)  # signal -> largest difference from a recorded estimate
 
     @cached_property
@@ -138,7 +139,7 @@ def replay(
     seconds = time.perf_counter() - began
     result = Replay(robot, log, status, report, pipeline, seconds, [*notes, *pipeline.notes], doubts)
     result.notes += _braked(result.braked, report.duration)
-    result.notes += _recognised(log, pipeline.stage("force").payload_message())
+    result.recognised = _recognised(log, pipeline.stage("force").payload_message())
     late = log.time >= (SETTLED if report.duration > 2 * SETTLED else 0.0)
     result.recorded = {name: _difference(values[late], getattr(log, name)[late]) for name, values in recorded.items()}
     return result
@@ -152,17 +153,20 @@ def _braked(rows: np.ndarray, duration: float) -> list[str]:
     return [f"for {seconds:.3g} s no drive carried the arm (closed brakes, or no power): there is no force then"]
 
 
-def _recognised(log: Log, now: str) -> list[str]:
-    """A note of a payload or bias that was recognised for LASTING, and of which `now`, at the end, nothing is known."""
+def _recognised(log: Log, now: str) -> str:
+    """A sentence about a payload or bias that was recognised for LASTING, and of which `now`, at the end, nothing is
+    known; "" without any.
+    """
     rows = log.payload_or_bias.ravel() > 0.5
     seconds = float(rows.mean()) * log.time[-1] if rows.any() and not now else 0.0
     if seconds < LASTING:
-        return []
+        return ""
     first, last = log.time[rows][[0, -1]]
-    return [
-        f"a payload that the robot file lacks, or a bias of the torques, was recognised for {seconds:.0f} s between "
-        f"{first:.0f} and {last:.0f} s; a sure payload is taken off the force"
-    ]
+    return (
+        f"A payload that the robot file lacks, or a bias of the torques, was recognised for {seconds:.0f} s between "
+        f"{first:.0f} and {last:.0f} s. A sure payload is taken off the force, and so is a push that points down all "
+        "the time: it looks the same."
+    )
 
 
 def _difference(recorded: np.ndarray, ours: np.ndarray) -> float:

@@ -22,6 +22,7 @@ from robot_dynamics_ros.verdict import word
 LEAST_ROWS = 200  # of a motion, or of a part of it, that show something
 AGAIN = "identify again, from a recording of the robot as it is now."
 PARTS = 3  # of a motion, which all have to show a change: a push, or a load that is put down, is in one of them
+FREE = 0.1  # share of a part without contact that says something: of a lasting push the rest is its unflagged edges
 # Torque over what the file states of free motion: that of Coulomb friction, a constant, over `residuals.moving` (up to
 # 2.7 where the gears are warm, cold or loaded, 4.1 under 4 kg that no file names), and root mean square over its
 # deviation (up to 1.9 there; 1 is expected)
@@ -155,15 +156,16 @@ def _delay(model: np.ndarray, change: np.ndarray, error: np.ndarray, log: Log, r
 
 
 def _least(measure: Callable[[Log, np.ndarray, int], float], log: Log, rows: np.ndarray) -> np.ndarray:
-    """What all PARTS of the rows (N, n) of each joint show of a measure (n,): the smallest, 0 where signs differ or a
-    part is too short.
+    """What the rows (N, n) in all PARTS of the motion of each joint show of a measure (n,): the smallest, 0 where signs
+    differ or a part has too few.
     """
     found = np.zeros(rows.shape[1])
-    for j, own in enumerate(map(np.flatnonzero, rows.T)):
-        if len(own) < PARTS * LEAST_ROWS:
-            continue
-        values = [measure(log, part, j) for part in np.array_split(own, PARTS)]
-        found[j] = min(values, key=abs) if abs(np.sign(values).sum()) == PARTS else 0.0
+    for j, own in enumerate(rows.T):
+        parts = np.array_split(np.flatnonzero(np.abs(log.qd[:, j]) > SLIDING), PARTS)
+        shown = [part[own[part]] for part in parts]
+        if all(len(k) >= max(LEAST_ROWS, FREE * len(part)) for k, part in zip(shown, parts, strict=True)):
+            values = [measure(log, k, j) for k in shown]
+            found[j] = min(values, key=abs) if abs(np.sign(values).sum()) == PARTS else 0.0
     return found
 
 

@@ -41,7 +41,8 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         guessed = "" if known else f"Friction of {robot} was not identified: the force is a rough one."
         lasting = summary["payload_or_bias"]
         beside = "" if friction else _elsewhere(summary)
-        found = (guessed, lasting and f"{lasting[0].upper()}{lasting[1:]}.", beside, *doubts)
+        load = f"{lasting[0].upper()}{lasting[1:]}." if lasting else result.recognised
+        found = (guessed, load, beside, *doubts)
         reasons = [text for text in found if text]
         levels.append("fair" if reasons else "good")
     else:

@@ -10,6 +10,7 @@ from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, measured, movin
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
+from robot_dynamics_ros.estimators.replay_changes import _least
 from robot_dynamics_ros.estimators.replay_verdict import STATES, judged
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -94,6 +95,12 @@ def test_a_lasting_torque_is_a_sentence_of_its_own(free):
     assert said["level"] == "fair" and "A lasting torque looks like a bias of the measured torques." in said["verdict"]
 
 
+def test_a_payload_that_came_and_went_may_have_been_a_push(free):
+    free.recognised = "A payload was recognised for 50 s."
+    said = verdict_of(free)
+    assert said["level"] == "fair" and said["verdict"][1:] == [free.recognised]
+
+
 def test_a_payload_beyond_the_robots_is_a_doubt(free):
     free.robot = UR5E.with_updates({"payload.mass": 50.0})
     said = verdict_of(free)
@@ -169,6 +176,14 @@ def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp
     assert level == "fair" and "larger than the robot file states (shoulder_lift_joint " in text
     level, text = said_of("speed", robot=with_residuals(*RESIDUALS, speed=[2.0, 2.0, 2.0, 2.0, 0.3, 2.0]))
     assert level == "fair" and "faster than in the recordings of the robot file (wrist_2_joint 4" in text
+
+
+def test_the_edges_of_a_push_are_no_free_motion():
+    """Of 60 s of polishing 1.4 s, or 0.5 s of each third, had no flag, and the robot was said to have changed."""
+    free = np.ones((30_000, 1), bool)
+    log, after = SimpleNamespace(qd=0.1 * free), np.arange(len(free))[:, None]
+    for rows, shown in ((free, 1.0), (after < 700, 0.0), (after % 10_000 < 250, 0.0), (after % 10_000 < 1500, 1.0)):
+        assert _least(lambda *_: 1.0, log, rows) == shown
 
 
 @pytest.mark.parametrize(("late", "level"), [(0, "good"), (2, "good"), (8, "fair")])

@@ -249,9 +249,9 @@ def choose_structure(state: Identification) -> None:
 
 
 def measure_residuals(state: Identification) -> None:
-    """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it; without contact where
-    some was left out of the training. Figures do without it, too, unless there is MORE of it: what is wrong in a model
-    looks like contact.
+    """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it. They and the figures
+    do without contact where some was left out of the training; the figures unless there is MORE of it: what is wrong in
+    a model looks like contact.
     """
     free = [*state.validation, *state.repeats]
     if state.touched:

@@ -146,6 +146,13 @@ def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(other)
     assert "wrist_3_joint 22 %" in said(other)[0] and "against" not in said(other)[0]
 
 
+@pytest.mark.parametrize(("ours", "theirs", "kept"), [(0.94, 0.98, True), (0.934, 0.954, False), (0.99, 0.999, False)])
+def test_a_file_that_makes_the_one_it_began_with_clearly_worse_is_not_usable(other, ours, theirs, kept):
+    """As after a minute of constant drag, which is taken for friction."""
+    other["validation"]["mean_r2"], other["comparison"]["initial_model"]["mean_r2"] = ours, theirs
+    assert (grade(other) == "bad") == kept == any(text.startswith("Keep the robot file") for text in said(other))
+
+
 def test_a_joint_of_which_the_live_nodes_leave_more_is_named(other):
     v = other["validation"]
     v["live_nodes"]["rmse"] = [2 * x if k == 2 else x for k, x in enumerate(v["rmse"])]

@@ -259,8 +259,8 @@ def measure_residuals(state: Identification) -> None:
         left = without(state.validation, found := _contact(state, free))
         free = without(free, found)
         seconds = whole - _duration(left)
-        if len(left) == len(state.validation) and seconds < min(MORE * state.touched, MAX_CONTACT_SHARE) * whole:
-            state.validation, state.split = left, f"{state.split}, without {seconds:.0f} s of contact"
+        if len(left) == len(state.validation) and 0.0 < seconds < min(MORE * state.touched, MAX_CONTACT_SHARE) * whole:
+            state.validation, state.split = left, f"{state.split}, without {seconds:.2g} s of contact"
     try:
         state.residuals = residuals(
             for_repaired(identified_robot(state)), [*state.training, *free], gravity_deviation(state.robot, state.fit)

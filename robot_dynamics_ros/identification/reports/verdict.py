@@ -18,6 +18,7 @@ LIMITED = 0.97  # share of what noise leaves explainable, from which on no other
 SHORT = 20.0  # s of all recordings that are identified from, of which 30 s leave 21 beside the part to validate on
 SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its samples
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
+SPOILT = 0.02  # of mean R2, and twice what is left, by which a file is not usable: it makes the initial model worse
 LIVE_MORE = 1.5  # times the error of the identification's filters, from which on that of the live nodes is said
 LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
@@ -26,15 +27,16 @@ SPEED = 0.5  # rad/s of the friction that is shown and compared
 
 def level(result: dict[str, Any]) -> str:
     """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
-    below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, what repeats the training
-    is fair at best.
+    below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, and a file that makes
+    the initial model clearly worse; what repeats the training is fair at best.
     """
     v = result["validation"]
     if result.get("other_robot") or v["mean_r2"] is None:
         return "bad"
     joints = zip(explained(v), _floats(v["above_cutoff_bound_r2"]), strict=True)
     single = ["bad" if share < KNOWN <= bound else "fair" for share, bound in joints if share < BOUNDS[1]]
-    return worst([level_of(_possible(v), *BOUNDS), *single, *["fair"] * bool(v.get("repeats_training"))])
+    spoilt = ["bad"] * bool(_spoilt(result))
+    return worst([level_of(_possible(v), *BOUNDS), *single, *spoilt, *["fair"] * bool(v.get("repeats_training"))])
 
 
 def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
@@ -54,6 +56,7 @@ def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
 def _reasons(result: dict[str, Any]) -> list[str]:
     v, names = result["validation"], result["joint_names"]
     words = [
+        *filter(None, [_spoilt(result)]),
         *_force(v.get("force")),
         *result["viscosity"],
         *_live(v, names, result["unit"]),
@@ -64,6 +67,18 @@ def _reasons(result: dict[str, Any]) -> list[str]:
     if any("slow reversals" in w for w in result["warnings"]):
         words.append("Next time add slow reversals (0.02 to 0.1 rad/s) of every joint.")
     return words + _next_recording(result)
+
+
+def _spoilt(result: dict[str, Any]) -> str:
+    """What to do where the initial model explains clearly more (SPOILT); "" where it does not."""
+    theirs = (result["comparison"].get("initial_model") or {}).get("mean_r2") or 0.0
+    ours = result["validation"]["mean_r2"] or 0.0
+    if theirs - ours < SPOILT or 1.0 - ours < 2.0 * (1.0 - theirs):
+        return ""
+    return (
+        f"Keep the robot file that it began with, which explains {100 * theirs:.1f} %: the recordings are mostly "
+        "contact, or too short or slow."
+    )
 
 
 def explained(v: dict[str, Any]) -> np.ndarray:

@@ -3,7 +3,7 @@
 Innovation of a recording's rows A, y against the posterior x, C C' of all before:  r = y - A x, S = I + A C C' A'.
 A hypothesis adds columns D: r = D theta + e. Its evidence is what chi2 = r' S^-1 r falls by. Columns of
   payload   mass and first moments of the last link (mX, mY, mZ, m)
-  gain      of joint j: its own predicted torque A x        (a re-calibrated current sensor, another torque constant)
+  gain      of joint j: its own predicted torque A x        (a re-calibrated sensor, another torque constant, friction)
   bias      of joint j: its offset column                   (a re-calibrated torque zero)
   viscosity of all joints: their viscous friction           (a lubricant of another temperature); learned without it
 """
@@ -185,7 +185,8 @@ def _payload(theta: np.ndarray, std: np.ndarray) -> str:
 
 
 def _gain(name: str, theta: np.ndarray, std: np.ndarray) -> str:
-    return f"torque of {name} {times(1 + theta[0])} +- {100 * std[0]:.1f} %: sensor or torque constant re-calibrated"
+    size = f"{times(1 + theta[0])} +- {100 * std[0]:.1f} %"
+    return f"torque of {name} {size}: sensor or torque constant re-calibrated, or other friction"
 
 
 def _bias(name: str, theta: np.ndarray, std: np.ndarray) -> str:

@@ -107,7 +107,7 @@ class Session:
             self.bytes += self.store.add(triangle, "held")
             with_it = f", with it {change.after:.1f}" if change.kind != "unexplained" else ""
             text = f"{name}: held back, {change.text} (chi2 per row {change.before:.1f}{with_it})"
-            text += f"; if it is right: --accept {name}, and --forget those that are wrong"
+            text += f"; if it lasts: a new --state, or --accept {name} and --forget those before, else all are averaged"
             self._say("held", text, True, recording=name, time=triangle.time, kind=change.kind)
             return
         self.bytes += self.store.add(triangle)

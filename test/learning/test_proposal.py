@@ -250,6 +250,7 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch):
     assert json.loads((state / "learn.json").read_text())["level"] == "fair"  # two recordings were left out
     assert "is learned already" in second.output
     assert "held: loaded: held back, load of +1." in second.output
+    assert "a new --state, or --accept loaded and --forget those before" in " ".join(second.output.split())
     assert "refused" in second.output and str(tmp_path / "nothing") in second.output
     none = run("ur5e", tmp_path / "nothing", "--state", state, "--apply")
     assert none.exit_code == 1 and f"refused: {tmp_path / 'nothing'}: no such file" in none.output

@@ -41,13 +41,14 @@ def _better_elsewhere(log: Log, robot: RobotFile) -> np.ndarray:
         _moved(jacobian, k, points[:, k] + share * (points[:, k + 1] - points[:, k]) - points[:, -1])
         for k, share in product(range(1, robot.n_joints - WRIST), PLACES)
     ]
-    at_tcp = np.logaddexp(_evidence(jacobian, *torques), _evidence(_pressed(jacobian), *torques))
+    at_tcp = np.logaddexp(_evidence(jacobian, *torques), _evidence(_pressed(jacobian), *torques) - np.log(SURE))
     return np.max([_evidence(J, *torques) for J in places], axis=0) - at_tcp
 
 
 def _pressed(jacobian: np.ndarray) -> np.ndarray:
     """Jacobian (N, 6, n) of a force along the axis of the last joint, without a moment, as a tool presses: through the
-    centre of a wrist it loads none of its joints, as a force at the forearm does.
+    centre of a wrist it loads none of its joints, as a force at the forearm does. It is as rare as SURE is sure: else
+    weak pushes on a link would be taken for it.
     """
     pressed, axis = np.zeros_like(jacobian), jacobian[:, 3:, -1:]
     pressed[:, :3] = axis * (axis * jacobian[:, :3]).sum(axis=1, keepdims=True)

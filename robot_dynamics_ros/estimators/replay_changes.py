@@ -39,11 +39,13 @@ BOTH_WAYS = 0.2  # share of a part in which a joint turns the other way, so that
 
 
 def changes(result: Replay, named: str) -> tuple[str, list[str]]:
-    """A sentence about other friction, "" without, and those about all that has changed; named: the robot file."""
+    """A sentence about other friction or torques, "" without, and those about all that has changed; named: the robot
+    file.
+    """
     rows = _slides(result)
-    friction = _other_friction(result, rows)
-    found = friction or _larger_torques(result, rows), _faster_motion(result), _late_effort(result, rows, named)
-    return friction, [text for text in found if text]
+    torques = _other_friction(result, rows) or _larger_torques(result, rows)
+    found = torques, _faster_motion(result), _late_effort(result, rows, named)
+    return torques, [text for text in found if text]
 
 
 def _other_friction(result: Replay, rows: np.ndarray) -> str:

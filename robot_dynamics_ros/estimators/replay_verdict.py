@@ -36,11 +36,11 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         doubts = reasons = [other]
         levels.append("bad")
     elif against is None:
-        friction, since = changes(result, robot)
+        torques, since = changes(result, robot)
         doubts = [*since, *_doubts(result, summary)]
         guessed = "" if known else f"Friction of {robot} was not identified: the force is a rough one."
         lasting = summary["payload_or_bias"]
-        beside = "" if friction else _elsewhere(summary)
+        beside = "" if torques else _elsewhere(summary)
         load = f"{lasting[0].upper()}{lasting[1:]}." if lasting else result.recognised
         found = (guessed, load, beside, *doubts)
         reasons = [text for text in found if text]

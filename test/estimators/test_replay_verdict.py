@@ -156,10 +156,12 @@ def test_a_joint_whose_torque_the_model_does_not_explain_is_named(tmp_path):
 def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp_path, monkeypatch):
     monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
 
-    def said_of(name, change=lambda log: None, robot=STATED):
+    def said_of(name, change=lambda log: None, robot=STATED, beside=0):
         log = measured(moving(24.0, 1.0), noise=0.1)
         change(log)
-        said = verdict_of(replayed(log, tmp_path / name.split()[0], robot))
+        said = verdict_of(
+            replayed(log, tmp_path / name.split()[0], robot), contacts=2 * [{}], contacts_beside_tcp=beside
+        )
         assert said["level"] == "good" or said["next"].startswith(AGAIN)
         return said["level"], " ".join(said["verdict"][1:])
 
@@ -172,8 +174,9 @@ def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp
     assert said_of("same") == ("good", "")
     level, text = said_of("friction", rub)
     assert level == "fair" and "Friction is not that of the robot file (elbow_joint +" in text and "wrist" not in text
-    level, text = said_of("torque constant", heat_motor)
+    level, text = said_of("torque constant", heat_motor, beside=2)
     assert level == "fair" and "larger than the robot file states (shoulder_lift_joint " in text
+    assert "Push at the TCP" not in text  # false contacts are what has changed
     level, text = said_of("speed", robot=with_residuals(*RESIDUALS, speed=[2.0, 2.0, 2.0, 2.0, 0.3, 2.0]))
     assert level == "fair" and "faster than in the recordings of the robot file (wrist_2_joint 4" in text
 

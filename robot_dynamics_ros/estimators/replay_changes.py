@@ -9,7 +9,6 @@ import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.estimators.external_force import USUAL
 from robot_dynamics_ros.estimators.replay import Replay
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.sliding_friction import sliding_friction
@@ -43,28 +42,33 @@ def changes(result: Replay, named: str) -> tuple[str, list[str]]:
     file.
     """
     rows = _slides(result)
-    torques = _other_friction(result, rows) or _larger_torques(result, rows)
+    torques = _other_friction(result, rows) or _larger_torques(result, rows) or _learned(result)
     found = torques, _faster_motion(result), _late_effort(result, rows, named)
     return torques, [text for text in found if text]
 
 
+def _learned(result: Replay) -> str:
+    """Joints of which the force stage has learned another friction or torque than is usual; "" without any."""
+    health = result.pipeline.stage("force").friction_health()
+    found = "; ".join(f"{joint}: {text}" for joint, (off, text) in health.items() if off)
+    return found and f"The robot has changed ({found}), which shows as force until it is learned: {AGAIN}"
+
+
 def _other_friction(result: Replay, rows: np.ndarray) -> str:
-    """Joints whose Coulomb friction is not that of the robot file, as the force stage has learned or as all PARTS of
-    the motion without contact still show; "" where none is, where the file states no residuals, and behind a torque
-    sensor.
+    """Joints whose Coulomb friction is not that of the robot file in all PARTS of the motion without contact; "" where
+    none is, where the file states no residuals, and behind a torque sensor.
     """
     log, robot = result.log, result.robot
     if not robot.has("residuals.moving") or robot.drives.torque_side != "motor":
         return ""
     off = _least(_coulomb_error, log, rows)
-    learned = np.nan_to_num(result.pipeline.stage("force").changed_friction()[0][:, 0])
-    found = (np.abs(off) > OTHER_FRICTION * robot.array("residuals.moving")) | (np.abs(learned) > USUAL[0])
-    law = sliding_friction(robot) if found.any() else None
+    found = np.flatnonzero(np.abs(off) > OTHER_FRICTION * robot.array("residuals.moving"))
+    law = sliding_friction(robot) if len(found) else None
     if law is None:
         return ""
-    share = 100.0 * (learned + off / np.fmax(law.coulomb_viscous()[:, 0], 1e-9))
-    names = ", ".join(f"{log.joint_names[j]} {share[j]:+.0f} %" for j in np.flatnonzero(found))
-    return f"Friction is not that of the robot file ({names}); until that is learned, it shows as force: {AGAIN}"
+    share = 100.0 * off / np.fmax(law.coulomb_viscous()[:, 0], 1e-9)
+    names = ", ".join(f"{log.joint_names[j]} {share[j]:+.0f} %" for j in found)
+    return f"Friction is not that of the robot file ({names}), and the difference shows as force: {AGAIN}"
 
 
 def _larger_torques(result: Replay, rows: np.ndarray) -> str:

@@ -32,6 +32,7 @@ from robot_dynamics_ros.signals.speeds import SLOW
 SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
+SAME_FRICTION = {"force": {"friction_drift": 0.0}}  # of the recordings that it was fitted to
 MIN_STD = 1e-3  # Nm, smallest deviation that a robot file holds
 NAMES = ("external_joint_torque", "qd", "model_torque")
 ROWS = 30_000  # at LOWER_RATE: of longer recordings some stretches are replayed
@@ -194,7 +195,7 @@ def rare(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarra
     robot = robot.with_updates({"residuals": {"source": "found"} | found}, {"found": "the recordings"})
     values = []
     for piece in (piece for rec in recordings for piece in rec.pieces):
-        own = np.concatenate([significance(robot, log) for log in replayed(robot, piece, STAGES)])
+        own = np.concatenate([significance(robot, log) for log in replayed(robot, piece, STAGES, SAME_FRICTION)])
         values.append(np.where(piece.t - piece.t[0] > SETTLING, np.nan_to_num(own, nan=np.inf), 0.0))
     return values
 
@@ -233,11 +234,13 @@ def _joined(parts: Sequence[np.ndarray], robot: RobotFile) -> np.ndarray:
     return np.concatenate([np.zeros((0, robot.n_joints)), *parts])
 
 
-def replayed(robot: RobotFile, piece: Piece, stages: Sequence[str]) -> Iterator[Log]:
+def replayed(
+    robot: RobotFile, piece: Piece, stages: Sequence[str], parameters: Mapping[str, Mapping[str, Any]] | None = None
+) -> Iterator[Log]:
     """A piece through stages of the live pipeline, in blocks: all estimates of a long log at once would need several
     times the memory of its signals. Raises CapabilityError where a stage lacks numbers.
     """
-    pipeline = Pipeline(robot, stages=stages)
+    pipeline = Pipeline(robot, parameters, stages)
     for first in range(0, len(piece.t), BLOCK):
         log = piece_log(robot, piece.take(slice(first, first + BLOCK)), float(piece.t[0]))
         pipeline.run(log)

@@ -11,7 +11,6 @@ from scipy.ndimage import maximum_filter1d, uniform_filter1d
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.replay import Replay
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.models.sliding_friction import sliding_friction
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.numbers import LONGEST_DELAY
 from robot_dynamics_ros.signals import Log
@@ -22,10 +21,8 @@ LEAST_ROWS = 200  # of a motion, or of a part of it, that show something
 AGAIN = "identify again, from a recording of the robot as it is now."
 PARTS = 3  # of a motion, which all have to show a change: a push, or a load that is put down, is in one of them
 FREE = 0.1  # share of a part without contact that says something: of a lasting push the rest is its unflagged edges
-# Torque over what the file states of free motion: that of Coulomb friction, a constant, over `residuals.moving` (up to
-# 2.7 where the gears are warm, cold or loaded, 4.1 under 4 kg that no file names), and root mean square over its
-# deviation (up to 1.9 there; 1 is expected)
-OTHER_FRICTION, TOO_LARGE = 4.5, 2.0
+# Root mean square of the torque in free motion over its deviation: 1.9 at most where gears are warm, cold or loaded
+TOO_LARGE = 2.0
 # Speed over the largest recorded one: friction has a deviation of 20 % there (friction_stage.hpp). Errors of the zoo
 # are covered up to 2.5; arms recorded at a quarter of their speed were in false contact for 17 to 28 % of the time
 EXTRAPOLATED, TOP = 3.0, 0.999
@@ -34,7 +31,6 @@ EXTRAPOLATED, TOP = 3.0, 0.999
 LATE = 5e-3
 LONG = 150_000  # rows, 5 min at 500 Hz, in which it is looked for: of an hour the derivatives would take gigabytes
 SMOOTH = 0.02  # s, means over it, twice, of positions and torque: without them noise is most of an acceleration
-BOTH_WAYS = 0.2  # share of a part in which a joint turns the other way, so that friction is not a constant torque
 
 
 def changes(result: Replay, named: str) -> tuple[str, list[str]]:
@@ -42,7 +38,7 @@ def changes(result: Replay, named: str) -> tuple[str, list[str]]:
     file.
     """
     rows = _slides(result)
-    torques = _other_friction(result, rows) or _larger_torques(result, rows) or _learned(result)
+    torques = _learned(result) or _larger_torques(result, rows)
     found = torques, _faster_motion(result), _late_effort(result, rows, named)
     return torques, [text for text in found if text]
 
@@ -52,23 +48,6 @@ def _learned(result: Replay) -> str:
     health = result.pipeline.stage("force").friction_health()
     found = "; ".join(f"{joint}: {text}" for joint, (off, text) in health.items() if off)
     return found and f"The robot has changed ({found}), which shows as force until it is learned: {AGAIN}"
-
-
-def _other_friction(result: Replay, rows: np.ndarray) -> str:
-    """Joints whose Coulomb friction is not that of the robot file in all PARTS of the motion without contact; "" where
-    none is, where the file states no residuals, and behind a torque sensor.
-    """
-    log, robot = result.log, result.robot
-    if not robot.has("residuals.moving") or robot.drives.torque_side != "motor":
-        return ""
-    off = _least(_coulomb_error, log, rows)
-    found = np.flatnonzero(np.abs(off) > OTHER_FRICTION * robot.array("residuals.moving"))
-    law = sliding_friction(robot) if len(found) else None
-    if law is None:
-        return ""
-    share = 100.0 * off / np.fmax(law.coulomb_viscous()[:, 0], 1e-9)
-    names = ", ".join(f"{log.joint_names[j]} {share[j]:+.0f} %" for j in found)
-    return f"Friction is not that of the robot file ({names}), and the difference shows as force: {AGAIN}"
 
 
 def _larger_torques(result: Replay, rows: np.ndarray) -> str:
@@ -178,12 +157,3 @@ def _least(measure: Callable[[Log, np.ndarray, int], float], log: Log, rows: np.
 def _relative_size(log: Log, rows: np.ndarray, j: int) -> float:
     """Root mean square of the external torque of joint j over its deviation."""
     return float(np.sqrt(np.mean((log.external_joint_torque[rows, j] / log.external_joint_torque_std[rows, j]) ** 2)))
-
-
-def _coulomb_error(log: Log, rows: np.ndarray, j: int) -> float:
-    """By how much Coulomb friction of joint j exceeds the robot file's [Nm]: -tau_ext = dFc sgn v + dFv v + o."""
-    v = log.qd[rows, j]
-    if not BOTH_WAYS <= np.mean(v > 0.0) <= 1.0 - BOTH_WAYS:
-        return 0.0
-    terms = np.column_stack([np.sign(v), v, np.ones_like(v)])
-    return -float(np.linalg.lstsq(terms, log.external_joint_torque[rows, j], rcond=None)[0][0])

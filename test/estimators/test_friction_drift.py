@@ -185,7 +185,9 @@ def test_the_viscous_terms_of_presliding_may_change_where_they_are_more_than_the
     np.testing.assert_allclose(drift_deviation(presliding(fv1=200.0)), DRIFT * 200.0)
 
 
-def test_a_robot_without_residuals_learns_no_friction():
-    pipeline = Pipeline(UR5E)
-    pipeline.run(log_of(moving(4.0)))
+@pytest.mark.parametrize("robot", [UR5E, ARM.with_updates({"drives.torque_side": "link"})], ids=["unknown", "sensors"])
+def test_without_residuals_or_behind_torque_sensors_nothing_is_learned(robot):
+    pipeline = Pipeline(robot)
+    pipeline.run(log_of(moving(8.0), share=0.1))
     assert pipeline.stage("force").friction_health() == {} and np.isnan(pipeline.stage("force").viscosity()).all()
+    assert not pipeline.stage("force").core.friction_drift[0].any()

@@ -36,6 +36,7 @@ class FrictionDrift {
   static constexpr double scale_std = 0.07;                 // of k: more hides payloads (bench/results/force.md)
   static constexpr double gain_std = 0.03;                  // of m: magnets lose 0.1 % per kelvin
   static constexpr double correlation = 1.0;                // s, of the residuals: as long as a motion
+  static constexpr double largest = 4.5;                    // deviations that a sample counts: the rest is a weak push
   static constexpr double reach = 3.0;                      // deviations that are learned at most
 
   static constexpr int taken = 3;  // a, k and m, but not c
@@ -80,7 +81,8 @@ class FrictionDrift {
         known += row[k] * joint.x[k];
       }
       if (std::abs(v[i]) < speeds::sliding || !(std[i] > 0.0)) continue;  // presliding; no friction is taken off
-      filling_[i].add(dt / (2.0 * correlation), row, left[i] / std[i] + known);
+      const double seen = std::clamp(left[i] / std[i], -largest, largest);
+      filling_[i].add(dt / (2.0 * correlation), row, seen + known);
     }
   }
 

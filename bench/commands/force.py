@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -15,6 +17,11 @@ from bench.running import command_line, given_options
 from bench.shown import show
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with
 from robot_dynamics_ros.cli.printed import console, progress, write_json
+
+
+def number(name: str, low: float, high: float, text: str) -> Callable[[Any], Any]:
+    """Option of a number that is 0 where nothing differs."""
+    return click.option(name, type=click.FloatRange(low, high), default=0.0, show_default=True, help=text)
 
 
 @click.command("force")
@@ -30,30 +37,12 @@ from robot_dynamics_ros.cli.printed import console, progress, write_json
 @click.option("--recorded", help=f"Recordings to identify from: {', '.join((*DRAWN, EXCITE))}; default: 1 to 3.")
 @click.option("--pushed", is_flag=True, help="The robot is pushed in these recordings, a quarter of the time.")
 @click.option("--plant", type=click.Choice(list(PLANTS)), default=ELASTIC, show_default=True, help="What is simulated.")
-@click.option("--noise", type=click.FloatRange(0, 0.1), default=0.0, help="rad/s of white noise in velocities.")
-@click.option("--tilt", type=click.FloatRange(-180, 180), default=0.0, help="deg of the base, which no file names.")
+@number("--noise", 0, 0.1, "rad/s of white noise in velocities.")
+@number("--tilt", -180, 180, "deg of the base, which no file names.")
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
-@click.option(
-    "--warmer",
-    type=click.FloatRange(-40, 60),
-    default=0.0,
-    show_default=True,
-    help="K by which the judged recordings are warmer.",
-)
-@click.option(
-    "--payload",
-    type=click.FloatRange(0, 20),
-    default=0.0,
-    show_default=True,
-    help="kg of an undeclared payload in the judged recordings.",
-)
-@click.option(
-    "--worn",
-    type=click.FloatRange(-90, 300),
-    default=0.0,
-    show_default=True,
-    help="% by which Coulomb friction is higher in the judged recordings.",
-)
+@number("--warmer", -40, 60, "K by which the judged recordings are warmer.")
+@number("--payload", 0, 20, "kg of an undeclared payload in the judged recordings.")
+@number("--worn", -90, 300, "% by which Coulomb friction is higher in the judged recordings.")
 @click.option("--finger", is_flag=True, help="Pushes have no moment, and the tool of the robot file says so.")
 @click.option("--hour", is_flag=True, help="Judge 60 minutes of work from a cold start instead, by the robot's age.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")

@@ -195,7 +195,7 @@ class Finite:
     def __call__(self, context: click.Context, parameter: click.Parameter, value: Any) -> Any:
         """The value. Raises click.BadParameter."""
         for number in np.ravel(np.array(() if value is None else value, dtype=object)):
-            if isinstance(number, float) and not np.isfinite(number) and not (self.open and not np.isnan(number)):
+            if isinstance(number, float) and (np.isnan(number) or (np.isinf(number) and not self.open)):
                 kind = "number" if self.open else "finite number"
                 raise click.BadParameter(f"{number} is not a {kind}", ctx=context, param=parameter)
         return value if self.inner is None else self.inner(context, parameter, value)

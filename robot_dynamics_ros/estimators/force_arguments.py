@@ -55,7 +55,7 @@ def torque_scale(robot: RobotFile) -> np.ndarray:
 
 def drift_deviation(robot: RobotFile) -> np.ndarray:
     """Standard deviation (n,) [Nm s/rad] of viscous friction at another temperature: DRIFT of what grows with speed."""
-    if robot.friction is None or robot.drives.torque_side != "motor":
+    if robot.friction is None:
         return np.zeros(robot.n_joints)
     slow, fast = (FrictionModel.from_robot(robot).torque(np.full(robot.n_joints, v)) for v in SPEEDS)
     growth = np.abs(fast - slow)

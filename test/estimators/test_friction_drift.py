@@ -16,7 +16,6 @@ from robot_dynamics_ros.models.friction import FrictionModel
 NOISE = np.array([0.4, 0.4, 0.4, 0.1, 0.1, 0.1])  # Nm, residual in motion
 ARM = with_residuals(NOISE, NOISE, significance=4.0).with_updates({"hysteresis": None})
 PUSH = slice(20 * RATE, 24 * RATE)
-AFTER = 29 * RATE // 10
 
 
 def log_of(motion, change=0.0, push=None, share=0.0):

@@ -24,10 +24,8 @@ COUNTED = 1.0  # s over which the rate is counted
 
 def estimated(pipeline: Pipeline) -> str:
     """What is estimated and what is not, with the reason: `estimating friction; stiffness estimator disabled: ...`."""
-    names = [
-        stage.name for stage in pipeline.stages if stage.name != "temperature" or pipeline.robot.thermal is not None
-    ]
-    running = [TERMS[name] for name in names if name in TERMS]  # without a thermal block a reading is passed on
+    passed_on = ["temperature"] * (pipeline.robot.thermal is None)  # a reading
+    running = [TERMS[s.name] for s in pipeline.stages if s.name in TERMS and s.name not in passed_on]
     found, robot = [f"estimating {', '.join(running)}"] * bool(running), f"{pipeline.robot.name}: "
     for name, why in pipeline.left_out.items():
         if name in TERMS:  # the reason without the robot's name and without what stands in parentheses or follows

@@ -83,8 +83,7 @@ def friction_core(robot: RobotFile) -> _core.FrictionStage:
 
 
 def _friction(robot: RobotFile) -> FrictionModel:
-    command = robot.drives.torque_command
-    if robot.friction is None and command is not None and command.friction_compensated:
+    if robot.friction is None and robot.drives.torque_command.friction_compensated:
         return FrictionModel("viscous_coulomb", {"fc": NO_FRICTION, "fv": 0.0}, robot.n_joints)
     if robot.friction is None:
         raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")

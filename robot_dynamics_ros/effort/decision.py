@@ -194,7 +194,7 @@ def _beyond_load(
     """
     if meaning.same_as(declared(robot)):
         return True
-    links = float(robot.inertial_parameters.reshape(-1, 10)[:, 9].sum())
+    links = float(robot.link_parameters[:, 9].sum())
     limit = robot.limits.payload or LOAD_OF_LINKS * links
     load = LOAD * limit * float(np.linalg.norm(robot.gravity)) * LEVER / np.maximum(e.torque, 1e-9)
     new, old = (_log_likelihood(e, votes, m, constants, load) for m in (meaning, declared(robot)))

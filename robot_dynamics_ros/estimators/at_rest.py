@@ -10,6 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
+from robot_dynamics_ros.outputs import plain
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.runs import runs
 
@@ -43,7 +44,7 @@ class AtRest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; NaN as None."""
-        return {k: None if isinstance(v, float) and np.isnan(v) else v for k, v in vars(self).items()}
+        return plain(vars(self))
 
 
 def stops(log: Log) -> list[Stop]:

@@ -19,6 +19,7 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
+from robot_dynamics_ros.identification.arm.model import passed
 from robot_dynamics_ros.identification.arm.solvers.consistency import eliminate
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution, solve
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import slow_stretches, slow_weights
@@ -125,8 +126,7 @@ def _rows(found: Identification, m: Motion, Y: np.ndarray, rest: np.ndarray) -> 
     b, rows = W.shape[2], []
     for j in range(m.n):
         A = np.column_stack([Y[j], W[j], simple_friction(m.qd[:, j])])  # warmer grease, another load
-        chosen = found.structure.filters[j]
-        A = A if chosen is None else chosen.apply(A, m.rate, m.start)
+        A = passed(found.structure.filters[j], A, m)
         own = range(10 + b + 3 * j, 13 + b + 3 * j)
         rows.append(JointRows(A, np.array([*range(10 + b), *own]), rest[:, j]))
     return rows

@@ -75,11 +75,6 @@ def _run(check: Callable[[Report], Iterator[Finding]], result: Report) -> None:
         pass
 
 
-def random_poses(robot: RobotFile, count: int = POSES) -> np.ndarray:
-    """q (count, n) [rad], uniform within the robot's pose_range."""
-    return np.random.default_rng(0).uniform(*robot.pose_range, (count, robot.n_joints))
-
-
 def _model(robot: RobotFile) -> RobotModel:
     return RobotModel(robot.chain(payload=Payload()), robot.joint_names)
 
@@ -109,7 +104,7 @@ def _massless(robot: RobotFile) -> list[str]:
 
 
 def _mass_matrix(result: Report) -> Iterator[Finding]:
-    M = _model(result.robot).mass_matrix(random_poses(result.robot))
+    M = _model(result.robot).mass_matrix(result.robot.random_poses(POSES))
     smallest = float(np.linalg.eigvalsh(M).min())
     result.numbers["smallest eigenvalue of M [kg m2]"] = smallest
     if not smallest > 0.0:
@@ -121,7 +116,7 @@ def _mass_matrix(result: Report) -> Iterator[Finding]:
 
 def _reach(result: Report) -> Iterator[Finding]:
     robot = result.robot
-    frames = RobotModel(robot.kinematic_chain()).fk(random_poses(robot, 20 * POSES))
+    frames = RobotModel(robot.kinematic_chain()).fk(robot.random_poses(20 * POSES))
     shoulder = frames[:, min(1, robot.n_joints - 1), :3, 3]
     distance = float(np.linalg.norm(frames[:, -1, :3, 3] - shoulder, axis=1).max())
     result.numbers["shoulder to TCP, longest [m]"] = distance
@@ -134,7 +129,7 @@ def _reach(result: Report) -> Iterator[Finding]:
 
 
 def _gravity(result: Report) -> Iterator[Finding]:
-    robot, q = result.robot, random_poses(result.robot)
+    robot, q = result.robot, result.robot.random_poses(POSES)
     worst = np.abs(_model(robot).gravity(q)).max(axis=0)
     result.numbers["largest gravity torque [Nm]"] = worst.tolist()
     limit = robot.array("limits.torque")
@@ -146,7 +141,7 @@ def _gravity(result: Report) -> Iterator[Finding]:
 
 def _rotors(result: Report) -> Iterator[Finding]:
     B = result.robot.array("drives.rotor_inertia")
-    diagonal = np.diagonal(_model(result.robot).mass_matrix(random_poses(result.robot)), axis1=1, axis2=2)
+    diagonal = np.diagonal(_model(result.robot).mass_matrix(result.robot.random_poses(POSES)), axis1=1, axis2=2)
     share = B / (B + diagonal.max(axis=0))
     result.numbers["share of the rotor in the joint inertia"] = share.tolist()
     for name, inertia in zip(result.robot.joint_names, B, strict=True):

@@ -76,7 +76,7 @@ class Pieces:
 
 def typical_load(robot: RobotFile) -> np.ndarray:
     """Mean of |gravity torque| (n,) [Nm] over random poses within the robot's pose_range: the load of the gears."""
-    q = np.random.default_rng(0).uniform(*robot.pose_range, (POSES, robot.n_joints))
+    q = robot.random_poses(POSES)
     body = _core.RigidBody(robot.chain())
     return np.abs(body.rnea(q, np.zeros_like(q), np.zeros_like(q))).mean(axis=0)
 

@@ -15,7 +15,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.inertia import is_consistent, nearest_body
 from robot_dynamics_ros.models.robot_model import RobotModel
-from robot_dynamics_ros.models.robot_report import random_poses
+from robot_dynamics_ros.models.robot_report import POSES
 from robot_dynamics_ros.models.urdf import read_urdf
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.geometry import rpy_of
@@ -76,7 +76,7 @@ def _without_placeholders(robot: RobotFile) -> RobotFile:
         limit, model = robot.array("limits.torque"), RobotModel(robot.chain(), robot.joint_names)
     except CapabilityError:
         return robot
-    weight = np.abs(model.gravity(random_poses(robot))).max(axis=0)
+    weight = np.abs(model.gravity(robot.random_poses(POSES))).max(axis=0)
     j = int(np.argmax(weight / limit))
     if weight[j] <= limit[j]:
         return robot

@@ -167,6 +167,10 @@ class RobotFile(b.RobotFields):
         low = np.maximum(lower, np.minimum(-np.pi, upper - np.pi / 2))
         return low, np.minimum(upper, np.maximum(np.pi, lower + np.pi / 2))
 
+    def random_poses(self, count: int) -> np.ndarray:
+        """q (count, n) [rad], uniform within pose_range, always the same ones."""
+        return np.random.default_rng(0).uniform(*self.pose_range, (count, self.n_joints))
+
     @property
     def presliding(self) -> b.Hysteresis | None:
         """The hysteresis block where its elements have free spans; None for the E-GMS law, and without a block."""

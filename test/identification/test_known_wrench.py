@@ -10,8 +10,8 @@ from synthetic import synthetic_log, truth_of
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions
-from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving, recognise_effort, use_wrench
-from robot_dynamics_ros.identification.arm.known_wrench import known_wrench
+from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving, recognise_effort
+from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, use_wrench
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel

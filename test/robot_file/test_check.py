@@ -8,7 +8,7 @@ from command_line import robot_dynamics
 from robot_text import changed, write
 
 from robot_dynamics_ros.identification.excitation.limits import Limits
-from robot_dynamics_ros.models.robot_report import random_poses, report
+from robot_dynamics_ros.models.robot_report import report
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.robot_file.gaps import estimates, one_recording_gives, unknown_numbers
 from robot_dynamics_ros.robot_file.store import dump
@@ -145,7 +145,8 @@ def test_limits_beyond_half_a_turn_are_checked_at_poses_within_them(tmp_path, lo
     raw["limits"]["position_upper"] = upper
     file = write(tmp_path, raw)
     assert run(file).exit_code == 0
-    robot, q = load_robot(file), random_poses(load_robot(file))
+    robot = load_robot(file)
+    q = robot.random_poses(500)
     within = q <= upper if lower is None else (q >= lower) & (q <= upper)
     assert within.all() and q[:, 0].std() > 0.2 * min(np.pi / 2, 1.0 if lower is None else upper - lower)
     assert np.all(Limits.of(robot).lower < Limits.of(robot).upper)
@@ -153,6 +154,6 @@ def test_limits_beyond_half_a_turn_are_checked_at_poses_within_them(tmp_path, lo
 
 def test_poses_stay_within_limits_and_repeat():
     robot = load_robot("fr3")
-    q = random_poses(robot)
+    q = robot.random_poses(500)
     assert np.all(q >= robot.array("limits.position_lower")) and np.all(q <= robot.array("limits.position_upper"))
-    assert np.array_equal(q, random_poses(robot)) and np.abs(random_poses(load_robot("ur3"))).max() <= np.pi
+    assert np.array_equal(q, robot.random_poses(500)) and np.abs(load_robot("ur3").random_poses(500)).max() <= np.pi

@@ -173,7 +173,7 @@ def _reversed(signs: np.ndarray, names: list[str]) -> str:
 def has_masses(robot: RobotFile) -> bool:
     """Whether the robot file has measured masses: not none, and not the same number for every link."""
     try:
-        masses = robot.inertial_parameters.reshape(-1, 10)[:, 9]
+        masses = robot.link_parameters[:, 9]
     except CapabilityError:
         return False
     return bool(masses.sum() > 0 and (robot.n_joints < 3 or np.ptp(masses) > 1e-6 * masses.max()))

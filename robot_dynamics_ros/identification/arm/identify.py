@@ -22,7 +22,7 @@ from robot_dynamics_ros.identification.arm.contact import (
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
-from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
+from robot_dynamics_ros.identification.arm.known_wrench import untouched, use_wrench
 from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
@@ -42,7 +42,6 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording, repeats, set_apart
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
 ROUNDS = 6  # of contact beside identified friction, which is better known without it
@@ -151,41 +150,6 @@ def recognise_effort(state: Identification) -> None:
     state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
     note(state.statements, *effort.statements, mount, state.split)
     note(state.warnings, *effort.warnings, mount)
-
-
-def untouched(state: Identification) -> list[Recording]:
-    """The recordings as if nobody had touched the arm, by the effort that its file declares and the measured wrench:
-    the meaning of the effort is judged on them. As they are without a wrench, or where it does not fit that effort.
-    """
-    robot, given = state.robot, declared(state.robot)
-    if state.options.wrench is None or (given.unit == "A" and not robot.has("drives.torque_constant")):
-        return state.training
-    gain = given.sign * given.gain(robot.array("drives.torque_constant") if given.unit == "A" else None)
-    rigid = RigidModel(robot, None if given.includes_gravity else np.zeros(3))
-    model = RobotModel(robot.kinematic_chain(), robot.joint_names)
-    torques = [rec.with_effort(lambda e: e / gain) for rec in state.training]
-    try:
-        known = known_wrench(rigid, model, torques, state.options.wrench_sign)
-    except DataError:
-        return state.training
-    return [with_wrench(model, rec, known).with_effort(lambda e: e * gain) for rec in torques]
-
-
-def use_wrench(state: Identification) -> None:
-    """The torque of a measured wrench is taken off the effort; its sign and time offset come from the data.
-
-    Raises DataError where the sign is a tie.
-    """
-    if state.options.wrench is None:
-        return
-    model = RobotModel(state.robot.kinematic_chain(), state.robot.joint_names)
-    known = known_wrench(state.rigid, model, state.training, state.options.wrench_sign)
-    state.change(lambda r: with_wrench(model, r, known))
-    note(
-        state.statements,
-        known.reason(),
-        "figures are of the effort without the torque of the measured wrench, for a base that stands",
-    )
 
 
 def leave_out_contact(state: Identification) -> None:

@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.contact import SIGNIFICANCE, looked_at
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
@@ -50,6 +52,41 @@ class KnownWrench:
             f"work; {counts[self.sign]} come out negative, with the opposite sign {counts[-self.sign]}; the sensor is "
             f"{1e3 * self.offset:.0f} ms late"
         )
+
+
+def untouched(state: Identification) -> list[Recording]:
+    """The recordings as if nobody had touched the arm, by the effort that its file declares and the measured wrench:
+    the meaning of the effort is judged on them. As they are without a wrench, or where it does not fit that effort.
+    """
+    robot, given = state.robot, declared(state.robot)
+    if state.options.wrench is None or (given.unit == "A" and not robot.has("drives.torque_constant")):
+        return state.training
+    gain = given.sign * given.gain(robot.array("drives.torque_constant") if given.unit == "A" else None)
+    rigid = RigidModel(robot, None if given.includes_gravity else np.zeros(3))
+    model = RobotModel(robot.kinematic_chain(), robot.joint_names)
+    torques = [rec.with_effort(lambda e: e / gain) for rec in state.training]
+    try:
+        known = known_wrench(rigid, model, torques, state.options.wrench_sign)
+    except DataError:
+        return state.training
+    return [with_wrench(model, rec, known).with_effort(lambda e: e * gain) for rec in torques]
+
+
+def use_wrench(state: Identification) -> None:
+    """The torque of a measured wrench is taken off the effort; its sign and time offset come from the data.
+
+    Raises DataError where the sign is a tie.
+    """
+    if state.options.wrench is None:
+        return
+    model = RobotModel(state.robot.kinematic_chain(), state.robot.joint_names)
+    known = known_wrench(state.rigid, model, state.training, state.options.wrench_sign)
+    state.change(lambda r: with_wrench(model, r, known))
+    note(
+        state.statements,
+        known.reason(),
+        "figures are of the effort without the torque of the measured wrench, for a base that stands",
+    )
 
 
 def known_wrench(rigid: RigidModel, model: RobotModel, recordings: Sequence[Recording], sign: int = 0) -> KnownWrench:

@@ -125,7 +125,7 @@ def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
 
     POSES random poses within the robot's pose_range; 0 for a model without covariance.
     """
-    q = np.random.default_rng(0).uniform(*robot.pose_range, (POSES, robot.n_joints))
+    q = robot.random_poses(POSES)
     still, covariance = np.zeros_like(q), model.solution.covariance
     if covariance is None:
         return np.zeros(robot.n_joints)

@@ -11,7 +11,6 @@ from scipy import linalg
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
 
-CHUNK = 4096  # samples per regressor call: the block stays in cache, W is never stored whole
 LETTERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "mX", "mY", "mZ", "m")
 # Of a column-normalised regressor: dependent columns lie at 1e-13, at 1e-4 where angles of the kinematics were rounded
 # by as much, and columns that a robot's base parameters need above 0.02 (an offset of 2 cm) to 0.5.
@@ -76,14 +75,8 @@ class RigidModel:
         """Inverse dynamics (N, n) [Nm] with standard parameters phi (10 n,), possible bodies or not."""
         arrays = [np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd)]
         c = self.model.chain
-        if not c.framed:
-            chain = _core.Chain(c.placements, np.reshape(phi, (self.n, 10)), c.tool, np.array(c.gravity))
-            return _core.RigidBody(chain).rnea(*arrays)
-        out = np.empty_like(arrays[0])  # links are reported in other frames than the recursion's: by the regressor
-        for a in range(0, len(q), CHUNK):
-            part = slice(a, a + CHUNK)
-            out[part] = (self.regressor(*(x[part] for x in arrays)) @ phi).T
-        return out
+        chain = _core.Chain(c.placements, np.reshape(phi, (self.n, 10)), c.tool, np.array(c.gravity))
+        return _core.RigidBody(chain).rnea(*arrays)
 
     def _base(self) -> BaseParameters:
         rng, samples = np.random.default_rng(0), 300

@@ -491,14 +491,10 @@ class TemperatureObserver:
     """Lubricant temperature of n joints: heat balance, corrected by friction."""
     def __init__(self, map: FrictionMap, heat: Reals, gain: Reals, **kwargs) -> None:
         """Options by name, as in TemperatureOptions of the core."""
-    def cool_down(self, seconds: Real) -> None:
-        """Advance the heat balance by `seconds` without friction power."""
     def reset(self) -> None:
         """Return to the initial state."""
     def rows(self, N: Integer, *args) -> RowStep:
         """RowStep over N records: arrays as of step(), (N, ...) each."""
-    def set_ambient(self, ambient: Real) -> bool:
-        """Ambient temperature [deg C]."""
     def set_initial(self, joint: Integer, lubricant: Real, housing: Real, variance: Real) -> None:
         """State after a reset of one joint: lubricant and housing [deg C], variance of the lubricant [K2]."""
     def step(self, stamp_ns: Integer, *args) -> Status:
@@ -512,12 +508,6 @@ class TemperatureObserver:
     @property
     def housing(self) -> list[float]:
         """Housing temperature (n,) [deg C]."""
-    @property
-    def temperature(self) -> list[float]:
-        """Lubricant temperature (n,) [deg C]."""
-    @property
-    def variance(self) -> list[float]:
-        """Variance of the lubricant temperature (n,) [K2]."""
 
 class MeasuredTemperature:
     """Measured temperature as that of the lubricant, without a thermal model."""

@@ -65,12 +65,7 @@ void bind(py::module_& m) {
       .def("set_initial", &T::set_initial, py::arg("joint"), py::arg("lubricant"), py::arg("housing"),
            py::arg("variance"),
            "State after a reset of one joint: lubricant and housing [deg C], variance of the lubricant [K2].")
-      .def("set_ambient", &T::set_ambient, py::arg("ambient"), "Ambient temperature [deg C].")
-      .def("cool_down", &T::cool_down, py::arg("seconds"),
-           "Advance the heat balance by `seconds` without friction power.")
-      .def_property_readonly("temperature", each(&T::temperature), "Lubricant temperature (n,) [deg C].")
       .def_property_readonly("housing", each(&T::housing), "Housing temperature (n,) [deg C].")
-      .def_property_readonly("variance", each(&T::variance), "Variance of the lubricant temperature (n,) [K2].")
       .def_property_readonly("armed", each(&T::armed),
                              "True for each joint (n,) whose friction may correct the temperature.");
   def_stage(

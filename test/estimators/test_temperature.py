@@ -1,6 +1,4 @@
-"""Temperature observer: closed forms, energy balance, the housing, faults, gaps, persistence."""
-
-import json
+"""Temperature observer: closed forms, energy balance, the housing, faults, gaps."""
 
 import numpy as np
 import pytest
@@ -154,38 +152,6 @@ def test_a_gap_cools_and_a_jump_of_dt_does_not_adapt():
     k = 1000
     jump = np.diff(slow.temperature_estimate, axis=0)[k - 1, 0]
     assert jump < 0.05 < 0.1 * 1.0  # the 100 ms step carries heat, no correction (which would run at 1 K/s)
-
-
-def test_temperatures_survive_a_restart_and_cool_in_between(tmp_path):
-    file, now = tmp_path / "state" / "ur5e.json", [1000.0]
-    clock = lambda: now[0]  # noqa: E731
-    first = stage(clock, state_file=str(file))
-    first.run(log(400, 0.1))
-    warm = np.array(first.core.temperature)
-    first.save()
-    assert [p.name for p in file.parent.iterdir()] == ["ur5e.json"]
-    now[0] += 250.0
-    second = stage(clock, state_file=str(file))
-    np.testing.assert_allclose(second.core.temperature, AIR + (warm - AIR) * np.exp(-250 * K / C), rtol=1e-9)
-
-
-def saved(**changes):
-    state = {"robot": "ur5e", "wall_time": 0.0, "lubricant": [50.0] * 6, "housing": [20.0] * 6, "variance": [1.0] * 6}
-    return json.dumps(state | changes)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        *("", "{", "[]", saved(wall_time="now"), saved(wall_time=1e12), saved(robot="ur10e")),
-        *(saved(lubricant=["x"] * 6), saved(lubricant=[1e9] * 6), saved(lubricant=[50.0] * 5)),
-    ],
-)
-def test_a_useless_state_file_is_ignored(tmp_path, content):
-    file = tmp_path / "state.json"
-    file.write_text(content)
-    s = stage(state_file=str(file))
-    np.testing.assert_array_equal(s.core.temperature, AIR)
 
 
 def test_without_a_thermal_model_the_measured_temperature_is_passed_on():

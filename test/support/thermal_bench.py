@@ -21,8 +21,8 @@ def robot(n=6, thermal=True, **parameters):
     return load_robot("ur5e").with_updates(blocks, {"estimate_test": "numbers of this test"})
 
 
-def stage(*args, thermal=True, heat=None, **parameters):
-    s = TemperatureStage(*args)
+def stage(thermal=True, heat=None, **parameters):
+    s = TemperatureStage()
     s.configure(robot(thermal=thermal, **(heat or {})), {"ambient": AIR} | parameters)
     return s
 

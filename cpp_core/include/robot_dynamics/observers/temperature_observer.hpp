@@ -60,31 +60,12 @@ class TemperatureObserver {
     initial_var_[i] = variance;
     start(i);
   }
-  bool set_ambient(double ambient) noexcept {
-    if (!(o_.low <= ambient && ambient <= o_.high)) return false;
-    o_.ambient = ambient;
-    return true;
-  }
-  double temperature(int i) const noexcept { return joint_[i].T; }
   double housing(int i) const noexcept { return joint_[i].Th; }
-  double variance(int i) const noexcept { return joint_[i].P[0]; }
   bool armed(int i) const noexcept { return joint_[i].armed > 0; }
 
   void reset() noexcept {
     clock_.reset();
     for (int i = 0; i < joints(); ++i) start(i);
-  }
-
-  // Silence or standstill of `seconds` without friction power: the state cools through the ODE.
-  void cool_down(double seconds) noexcept {
-    if (!(seconds > 0)) return;
-    for (int i = 0; i < joints(); ++i) {
-      // steps of a tenth of the fastest time constant keep the trapezoidal rule free of ringing
-      const double tau = heat_[i].two_nodes() ? 0.1 * heat_[i].capacity / (heat_[i].transfer + 1e-12) : seconds;
-      const int steps = static_cast<int>(std::min(1000.0, std::ceil(seconds / tau)));
-      for (int s = 0; s < steps; ++s) predict(i, 0.0, seconds / steps);
-      joint_[i].forget_window();
-    }
   }
 
   // v [rad/s]; load [Nm], measured friction [Nm], measured housing temperature [deg C], contact (n + 1) may be null
@@ -141,6 +122,17 @@ class TemperatureObserver {
       count = count < window ? count + 1 : window;
     }
   };
+
+  // Silence or standstill of `seconds` without friction power: the state cools through the ODE.
+  void cool_down(double seconds) noexcept {
+    for (int i = 0; i < joints(); ++i) {
+      // steps of a tenth of the fastest time constant keep the trapezoidal rule free of ringing
+      const double tau = heat_[i].two_nodes() ? 0.1 * heat_[i].capacity / (heat_[i].transfer + 1e-12) : seconds;
+      const int steps = static_cast<int>(std::min(1000.0, std::ceil(seconds / tau)));
+      for (int s = 0; s < steps; ++s) predict(i, 0.0, seconds / steps);
+      joint_[i].forget_window();
+    }
+  }
 
   void start(int i) noexcept {
     joint_[i] = Joint{};

@@ -7,11 +7,12 @@ sensor, as on the source's robot. Identification: velocity steps of the rested r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import signal
 
 from bench.papers.labs import lab
 from bench.papers.labs.thermal import KEEP, identified, rested, subject
@@ -19,6 +20,7 @@ from bench.papers.table import Row, at_most, beside
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.metrics import rms
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import FAST
@@ -39,6 +41,7 @@ AVERAGED = "over a circle of seconds that filter averages friction away, with an
 NO_PRIOR = {"expected_force": 1e4, "expected_moment": 1e4}
 LIVE = "with the prior on moments, which takes up most of what temperature changes"
 AGAIN = "the observer corrects for two minutes of free motion every half hour, as the source suggests against drifts"
+FILTER, EXTRA, WRENCH = 150.0, 1.0, 15.0  # rad/s, cut-offs of its Table II
 SETTLE = 5.0  # s after the contact begins and before it ends that are not judged
 
 
@@ -96,7 +99,7 @@ def run(quick: bool = False, robot_name: str = "ur5e") -> list[Row]:
     live = [sensed(r, phases)[4] for r in (robot, cold)]
     figure = f"the same as the live stages estimate it ({live[0]:.2f} and {live[1]:.2f} N), cycle 5"
     rows.append(beside(SOURCE, figure, None, live[0] / live[1], "", LIVE))
-    slow = [sensed(r, phases[:2], method="simoni", force=NO_PRIOR)[0] for r in (robot, cold)]
+    slow = [sensed(r, phases[:2], filtered, force=NO_PRIOR)[0] for r in (robot, cold)]
     figure = "the same with the source's filters (extra torque: 1 rad/s), cycle 1"
     rows.append(beside(SOURCE, figure, None, slow[0] / slow[1], "", AVERAGED))
     return rows
@@ -139,20 +142,16 @@ def observer(robot: RobotFile) -> dict[str, float]:
 def sensed(
     robot: RobotFile,
     phases: list[Phase],
-    method: str = "momentum",
+    estimate: Callable[[RobotFile, Log], np.ndarray] = lambda _, log: log.external_wrench[:, 2],
     again: bool = False,
     force: Mapping[str, Any] | None = None,
 ) -> list[float]:
-    """RMS force error [N] of each contact, by the live stages.
+    """RMS force error [N] of each contact, by the live stages; estimate: the force along z of a log with their signals.
 
     The observer corrects in the first two minutes only, as in the source; after that the heat balance runs alone.
     again: every half hour it corrects for two minutes of free motion, as the source suggests and the live stage does.
     """
-    parameters: dict[str, dict[str, Any]] = {
-        "force": {"method": method, **(force or {})},
-        "temperature": observer(robot),
-    }
-    pipeline = Pipeline(robot, parameters)
+    pipeline = Pipeline(robot, {"force": force or {}, "temperature": observer(robot)})
     found: list[float] = []
     for phase in phases:
         log = Log(phase.log.joint_names, phase.log.stamp_ns, phase.log.signals)
@@ -163,8 +162,24 @@ def sensed(
             stage.run(log)
         if phase.contact:
             judged = (log.time > SETTLE) & (log.time < log.time[-1] - SETTLE)
-            found.append(rms((log.external_wrench[:, 2] - phase.force)[judged]))
+            found.append(rms((estimate(robot, log) - phase.force)[judged]))
     return found
+
+
+def filtered(robot: RobotFile, log: Log) -> np.ndarray:
+    """The source's force along z (N,) [N] of the environment on the robot: drive torque - model torque - friction
+    behind FILTER, their difference behind EXTRA, F = J^-T dtau behind WRENCH [Simoni2017 16-20, Table II].
+    """
+
+    def low_passed(x: np.ndarray, cutoff: float) -> np.ndarray:
+        weight = -np.expm1(-cutoff * np.diff(log.time).mean())
+        return signal.lfilter([weight], [1.0, weight - 1.0], x, axis=0, zi=(1.0 - weight) * x[:1])[0]
+
+    tau, model, friction = (low_passed(x, FILTER) for x in (log.drive_torque, log.model_torque, log.friction_torque))
+    delta = np.vstack([np.zeros((1, robot.n_joints)), tau - model - friction])  # it rises from zero
+    J = RobotModel(robot.chain()).jacobian(log.q)
+    wrench = np.linalg.solve(J.transpose(0, 2, 1), low_passed(delta, EXTRA)[1:, :, None])[..., 0]
+    return -low_passed(wrench, WRENCH)[:, 2]
 
 
 def convergence(robot: RobotFile, phase: Phase) -> list[Row]:

@@ -167,7 +167,6 @@ void refusals_name_the_parameter() {
       {"force.torque_std", "force.torque_std 1 1 1 -1 1 1", "torque_std[3] = -1 is outside 1e-06..1e+06"},
       {"force.frame", "force.frame 1.5", "force.frame = 1.5"},
       {"force.frame", "force.frame 7", "frame = 7 is outside -1..6"},
-      {"force.method", "force.method magic", "method = 'magic' is none of momentum, simoni"},
       {"alignment.effort_delay", "alignment.effort_delay 0.2", "effort_delay = 0.2 is outside -0.05..0.05"},
       {"alignment.velocity_gain", "alignment.velocity_gain 1 1 0 1 1 1", "velocity_gain[2] = 0 is outside 0.1..10"},
       {"motion.acceleration_cutoff", "motion.acceleration_cutoff fast",

@@ -12,9 +12,8 @@ using namespace robot_dynamics;
 
 namespace {
 
-ExternalForceParameters parameters(ForceMethod method) {
+ExternalForceParameters parameters() {
   ExternalForceParameters p;
-  p.method = method;
   p.gain.fill(25.0);
   p.rotor_inertia.fill(1.0);
   p.torque_std.fill(1.0);
@@ -26,13 +25,13 @@ ExternalForceParameters parameters(ForceMethod method) {
 
 using Row = std::array<double, max_joints>;
 
-void whole_chain(int n, ForceMethod method) {
+void whole_chain(int n) {
   const Chain chain = arm(n);
   MotionParameters motion_parameters;
   motion_parameters.effort_gain.fill(1.0);
   motion_parameters.effort_lacks_gravity = n % 2 == 0;
   MotionState motion(chain, motion_parameters);
-  ExternalForce force(chain, parameters(method));
+  ExternalForce force(chain, parameters());
   Row qd{}, qdd{}, model{}, drive{}, friction{}, torque{}, std{}, load{};
   std::array<double, 6> wrench{}, wrench_std{}, framed{}, framed_std{};
   std::array<double, max_joints + 1> contact{};
@@ -68,9 +67,6 @@ void whole_chain(int n, ForceMethod method) {
 }  // namespace
 
 int main() {
-  for (int n = 1; n <= max_joints; ++n) {
-    whole_chain(n, ForceMethod::momentum);
-    whole_chain(n, ForceMethod::simoni);
-  }
+  for (int n = 1; n <= max_joints; ++n) whole_chain(n);
   return failures ? 1 : 0;
 }

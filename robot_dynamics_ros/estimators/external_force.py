@@ -1,4 +1,4 @@
-"""Force stage: external joint torque, wrench at the TCP and contact, from the momentum observer or [Simoni2017]."""
+"""Force stage: external joint torque, wrench at the TCP and contact, from the momentum observer."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ class ForceStage(Stage):
     )
     arguments = attrgetter(*reads, *optional, *writes)
     parameters = (
-        Parameter("bandwidth", 25.0, "momentum: of small changes of the external torque", "rad/s", 0.1, 1000.0),
+        Parameter("bandwidth", 25.0, "of small changes of the external torque", "rad/s", 0.1, 1000.0),
         Parameter(
             "onset_bandwidth",
             0.0,
-            "momentum: of changes beyond a standard deviation; 0: residuals.onset of the robot file, else that of all; "
+            "of changes beyond a standard deviation; 0: residuals.onset of the robot file, else that of all; "
             "up to bandwidth: that of all",
             "rad/s",
             0.0,
             1000.0,
         ),
-        Parameter("wrench_cutoff", 0.0, "low-pass of the momentum observer's wrench, 0: none", "rad/s", 0.0, 1e4),
+        Parameter("wrench_cutoff", 0.0, "low-pass of the wrench, 0: none", "rad/s", 0.0, 1e4),
         Parameter(
             "torque_std",
             0.0,

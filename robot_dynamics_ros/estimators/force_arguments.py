@@ -28,10 +28,6 @@ NOISE = 0.01  # of the torque, as share of its limit, where nothing is known abo
 # Numbers of the force stage that users leave alone, and why they are what they are. Nodes do not declare them; the
 # laboratory and tests may give others to ForceStage.configure.
 CONSTANTS = (
-    # the estimator of a paper, with cut-offs of its Table II [Simoni2017]
-    Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
-    Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
-    Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
     # how large a contact is, and its moment, is unknown (bench/results/force.md)
     Parameter("expected_force", 80.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
     Parameter("small_contact", 0.25, "share of both expected values of a small contact; 1: none", "", 0.001, 1.0),
@@ -118,20 +114,18 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     noise = p["torque_std"] * scale if p["torque_std"] > 0 else _noise(robot) if known else NOISE * scale
     share = p["torque_std"] or NOISE  # the least contact is in proportion to the noise
     contact_torque = p["contact_torque"] or (0.0 if known else 2.0 * share)
-    cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
-    rest = _rest(robot, p["rest_bias"] if p["method"] == "momentum" else 0.0)
     usual = 3.5 if robot.residuals is None else max(CONTACT, robot.residuals.significance or 0.0)
-    same = "method extra_torque_cutoff expected_force small_contact contact_on_time contact_off_time payload_pieces"
+    same = "expected_force small_contact contact_on_time contact_off_time payload_pieces"
     return (
         {name: p[name] for name in same.split()}
-        | rest
+        | _rest(robot, p["rest_bias"])
         | {
             "expected_moment": expected_moment(robot, p["expected_moment"]),
             "rotor_inertia": effort_inertia(robot),
             "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
             "gain": np.full(n, p["bandwidth"]),
             "onset_gain": p["onset_bandwidth"] or onset,
-            "force_cutoff": cutoff,
+            "wrench_cutoff": p["wrench_cutoff"] or np.inf,
             "torque_std": noise,
             "model_error": p["model_error"] or (0.0 if known else 0.03),
             "friction_std": p["unknown_friction"] * scale,
@@ -141,9 +135,9 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,
             "tare_payload": _largest_payload(robot),
-            "friction_drift": p["friction_drift"] if known and side == "motor" and p["method"] == "momentum" else 0.0,
+            "friction_drift": p["friction_drift"] if known and side == "motor" else 0.0,
             "drift_std": drift_deviation(robot),
-            "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
+            "recent_error": p["recent_error"] if known else 0.0,
             "friction_level": friction_level(robot) if known and side == "motor" else np.zeros(n),
             "effort_error": effort_error(robot),
             "dry": dry_joints(robot) * float(side == "motor"),

@@ -73,9 +73,8 @@ ROBOTS = {
         SOURCES,
     ),
 }
-SIMONI = {"frame_id": "base", "method": "simoni", "extra_torque_cutoff": 30.0}
 SETTINGS = {
-    "shipped": {"friction": {"model": "hysteresis"}, "force": SIMONI},
+    "shipped": {"friction": {"model": "hysteresis"}, "force": {"frame_id": "base", "wrench_cutoff": 15.0}},
     "loaded": {"force": {"bandwidth": 40.0, "frame_id": "wrist_2_link"}},
 }
 BESIDE = ("friction_torque", "friction_std", "qd", "qdd", "model_torque", "drive_torque")

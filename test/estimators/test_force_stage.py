@@ -13,10 +13,9 @@ WRENCH = np.array([12.0, -25.0, -60.0, 1.0, 2.0, -0.5])  # environment on robot
 WIDE = {"expected_force": 1e6, "expected_moment": 1e6}  # nothing is expected: no shrinkage
 
 
-@pytest.mark.parametrize("method", ["momentum", "simoni"])
-def test_constant_wrench_at_standstill_is_recovered_with_its_sign(method):
+def test_constant_wrench_at_standstill_is_recovered_with_its_sign():
     log = measured(still(seconds=12), WRENCH)
-    estimated(log, method=method, **WIDE)
+    estimated(log, **WIDE)
     np.testing.assert_allclose(log.external_wrench[-1], WRENCH, atol=1e-3)
     np.testing.assert_allclose(log.external_joint_torque[-1], model().jacobian(POSE).T @ WRENCH, atol=1e-3)
 

@@ -97,15 +97,6 @@ def test_rotor_inertia_matters_for_motor_side_torque_and_not_for_link_side(pushe
     np.testing.assert_array_equal(external(pushed, link_side)[:900], wrong)
 
 
-def test_simoni_reaches_the_same_torque_through_its_one_second_filter(pushed):
-    # [Simoni2017 16-20]
-    log = external(pushed, method="simoni", extra_torque_cutoff=5.0)
-    t = pushed.time
-    expected = STEP * np.where(t >= START, 1 - np.exp(-5.0 * (t - START)), 0.0)[:, None]
-    assert (np.abs(log - expected) / np.abs(STEP)).max() < 0.1
-    assert np.abs(external(pushed, method="simoni")[-1] / STEP - (1 - np.exp(-1.0))).max() < 0.05  # Table II: 1 rad/s
-
-
 def test_stable_for_any_sample_time():
     log = simulate(rate=1000, seconds=0.5)[::12]
     assert np.abs(external(log, bandwidth=1000.0)).max() < 3.0

@@ -146,7 +146,7 @@ def test_a_payload_that_came_and_went_is_told_of(tmp_path):
 
 def test_settings_and_payload_reach_the_stages(tmp_path):
     path = bag(tmp_path)
-    slow = replay([path], UR5E, parameters=parse_settings(("force.bandwidth=2", "force.method=momentum")))
+    slow = replay([path], UR5E, parameters=parse_settings(("force.bandwidth=2", "force.frame_id=base")))
     assert np.abs(slow.log.external_wrench[600, 2]) < 40
     arm = carrying(UR5E, "5,0,0,0.1")
     log = replay([path], arm, parameters={"force": {"payload_pieces": 8}}).log  # or it is recognised and taken off

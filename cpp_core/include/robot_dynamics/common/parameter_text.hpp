@@ -56,7 +56,6 @@ class ParameterReader {
     return static_cast<int>(value);
   }
 
-  void take(const std::string& name, std::string& value) { value = word(name); }
   void take(const std::string& name, double& value) { value = numbers(name, 1)[0]; }
   void take(const std::string& name, int& value) { value = whole(name, std::numeric_limits<int>::min(), 2147483647); }
   void take(const std::string& name, bool& value) { value = whole(name, 0, 1) == 1; }

@@ -37,7 +37,7 @@ class ExternalForce {
         rest_(chain.n, p.rest),
         drift_(chain.n, p.drift),
         scale_(p.recent_error, p.wrench.expected_moment > 0.0),
-        smooth_(6, p.force_cutoff) {
+        smooth_(6, p.wrench_cutoff) {
     require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
     require_range("tare_payload", p.tare_payload, 0.0, std::numeric_limits<double>::infinity());
     require_range("onset_gain", p.onset_gain, 0.0, 1e5);

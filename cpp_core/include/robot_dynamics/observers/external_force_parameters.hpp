@@ -16,18 +16,14 @@
 
 namespace robot_dynamics {
 
-enum class ForceMethod : int { momentum = 0, simoni = 1 };
-
 struct ExternalForceParameters {
-  ForceMethod method = ForceMethod::momentum;
   std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; 0 with link-side torque
   std::array<double, max_joints> gain{};           // K, bandwidth of small changes, rad/s
-  double onset_gain = 0.0;                        // of the momentum observer, rad/s; at most gain: gain for all changes
-  double extra_torque_cutoff = 1.0;               // rad/s, of the Simoni method [Simoni2017 Table II]
-  double force_cutoff = 15.0;                     // rad/s, on the wrench [Simoni2017 Table II]; infinity: none
-  std::array<double, max_joints> torque_std{};    // Nm, sensor
-  std::array<double, max_joints> friction_std{};  // Nm, used when the friction stage gives none
-  double model_error = 0.03;                      // relative error of the model torque
+  double onset_gain = 0.0;  // of the momentum observer, rad/s; at most gain: gain for all changes
+  double wrench_cutoff = std::numeric_limits<double>::infinity();  // rad/s, on the wrench; infinity: none
+  std::array<double, max_joints> torque_std{};                     // Nm, sensor
+  std::array<double, max_joints> friction_std{};                   // Nm, used when the friction stage gives none
+  double model_error = 0.03;                                       // relative error of the model torque
   std::array<double, max_joints> friction_level{};  // Nm, at breakaway; 0: none of its error is added in contact
   std::array<double, max_joints> effort_error{};    // deviation of the torque per unit of effort, as share of it
   std::array<double, max_joints> dry{};             // 1: friction of a joint that stands is whatever balances

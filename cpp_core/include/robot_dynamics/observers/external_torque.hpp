@@ -9,7 +9,6 @@
 #include "robot_dynamics/observers/external_force_parameters.hpp"
 #include "robot_dynamics/observers/momentum_observer.hpp"
 #include "robot_dynamics/observers/torque_health.hpp"
-#include "robot_dynamics/observers/virtual_force.hpp"
 
 namespace robot_dynamics {
 
@@ -29,7 +28,6 @@ class ExternalTorque {
         momentum_(chain, p.rotor_inertia.data(), fastest_.data()),
         dry_(chain.n, p.dry.data(), p.friction_level.data()),
         change_(chain.n, rest_of_lag(p).data(), following(p).data()),
-        simoni_(chain.n, p.extra_torque_cutoff),
         health_(chain.n, p.torque_bound.data(), friction_at_rest(p).data()) {
     require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
     require_range("model_error", p.model_error, 0.0, 1.0);
@@ -47,7 +45,7 @@ class ExternalTorque {
       double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] + drifted[i] +
                    dry_.variance(i) + model * model;
       if (health_.isolated(i)) now = isolated_std * isolated_std;
-      const double k = dry_.slides(i) ? fastest_[i] : bandwidth(i);
+      const double k = dry_.slides(i) ? fastest_[i] : p_.gain[i];
       const double falling = variance_[i] + lowpass_weight(k, dt) * (now - variance_[i]);
       variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);
     }
@@ -72,7 +70,6 @@ class ExternalTorque {
   // The same after samples that are missing.
   void resume() noexcept {
     pause();
-    simoni_.start(r_.data());
     variance_.fill(0.0);
     lag_.fill(0.0);
   }
@@ -92,9 +89,7 @@ class ExternalTorque {
   bool slides(int i) const noexcept { return dry_.slides(i); }  // a joint of dry friction began to
   const TorqueHealth& health() const noexcept { return health_; }
   double slowest() const noexcept {  // rad/s
-    double k = bandwidth(0);
-    for (int i = 1; i < n_; ++i) k = std::min(k, bandwidth(i));
-    return k;
+    return *std::min_element(p_.gain.begin(), p_.gain.begin() + n_);
   }
 
  private:
@@ -111,9 +106,7 @@ class ExternalTorque {
       tau[i] = unknown || dry_.stuck(i) ? in.model_torque[i] + friction[i] + r : in.drive_torque[i];
       clean[i] = tau[i] - friction[i];
     }
-    if (p_.method == ForceMethod::simoni)
-      simoni_.step(dt, tau.data(), in.model_torque, friction);
-    else if (fresh_)
+    if (fresh_)
       momentum_.start(in.q, in.qd, clean.data(), r_.data());
     else
       momentum_.step(dt, in.q, in.qd, clean.data());
@@ -121,19 +114,14 @@ class ExternalTorque {
 
   // The filter of changes behind the observer.
   void follow(double dt) noexcept {
-    const bool follows = p_.method == ForceMethod::momentum && !fresh_;
-    if (follows) change_.step(dt, momentum_.r(), variance_.data());
-    const double* y = p_.method == ForceMethod::simoni ? simoni_.r() : change_.y();
+    if (!fresh_) change_.step(dt, momentum_.r(), variance_.data());
+    const double* y = change_.y();
     for (int i = 0; i < n_; ++i) {
-      const double lag = follows ? momentum_.r()[i] - y[i] + (y[i] - r_[i]) / (dt * fastest_[i]) : 0.0;
+      const double lag = fresh_ ? 0.0 : momentum_.r()[i] - y[i] + (y[i] - r_[i]) / (dt * fastest_[i]);
       lag_[i] += lowpass_weight(fastest_[i], dt) * (lag - lag_[i]);
       r_[i] = y[i];
     }
     fresh_ = false;
-  }
-
-  double bandwidth(int i) const noexcept {
-    return p_.method == ForceMethod::simoni ? p_.extra_torque_cutoff : p_.gain[i];
   }
 
   int n_;
@@ -142,7 +130,6 @@ class ExternalTorque {
   MomentumObserver momentum_;
   DryJoints dry_;
   ChangeFilter change_;
-  VirtualForce simoni_;
   TorqueHealth health_;
   Joints variance_{}, r_{}, lag_{};
   bool fresh_ = true;

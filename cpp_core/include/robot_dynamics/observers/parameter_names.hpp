@@ -59,22 +59,12 @@ void for_each_parameter(WrenchParameters& p, Each&& each) {
   each("small_contact", p.small_contact);
 }
 
-inline ForceMethod force_method(const std::string& name) {
-  if (name != "momentum" && name != "simoni")
-    throw std::invalid_argument("method = '" + name + "' is none of momentum, simoni");
-  return name == "simoni" ? ForceMethod::simoni : ForceMethod::momentum;
-}
-
 template <class Each>
 void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
-  std::string method = p.method == ForceMethod::simoni ? "simoni" : "momentum";
-  each("method", method);
-  p.method = force_method(method);
   each("rotor_inertia", p.rotor_inertia, n);
   each("gain", p.gain, n);
   each("onset_gain", p.onset_gain);
-  each("extra_torque_cutoff", p.extra_torque_cutoff);
-  each("force_cutoff", p.force_cutoff);
+  each("wrench_cutoff", p.wrench_cutoff);
   each("torque_std", p.torque_std, n);
   each("friction_std", p.friction_std, n);
   each("model_error", p.model_error);

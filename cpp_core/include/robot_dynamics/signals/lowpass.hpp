@@ -1,6 +1,5 @@
 // First-order low-pass y' = wc (x - y), exact for an input held over dt: y += (1 - exp(-wc dt)) (x - y).
-// wc [rad/s]; infinity passes the input through. It starts at the first input, so no step
-// from zero, unless start() says so.
+// wc [rad/s]; infinity passes the input through. It starts at the first input, so no step from zero.
 #pragma once
 
 #include <array>
@@ -34,11 +33,6 @@ class LowPass {
     primed_ = false;
     state_.fill(0.0);
   }
-  void start(const double* y) noexcept {  // rise from y (n) instead
-    primed_ = true;
-    for (int i = 0; i < n_; ++i) state_[i] = y[i];
-  }
-  const double* state() const noexcept { return state_.data(); }
 
  private:
   int n_;

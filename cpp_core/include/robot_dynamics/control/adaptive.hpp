@@ -11,6 +11,7 @@
 
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/control/snapshots.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace robot_dynamics {
@@ -21,7 +22,6 @@ class AdaptiveFriction {
   static constexpr double omega_min = speeds::moving;  // rad/s [ch6 28]
   static constexpr double omega_time = 0.05;           // s [ch6 28]
   static constexpr double max_dt = 0.05;               // s: a longer step is a gap, not an integration
-  static constexpr double snapshot_period = 0.25;      // s between snapshots kept for restore()
   static constexpr double least = 1e-3;                // Nm: a law without friction teaches nothing
 
   // time: s in which the scales settle in motion
@@ -32,11 +32,10 @@ class AdaptiveFriction {
   }
 
   void reset() noexcept {
-    a1_.fill(1.0);
-    a2_.fill(1.0);
+    now_.a1.fill(1.0);
+    now_.a2.fill(1.0);
     still_.fill(1e9);
-    snapshots_.fill({a1_, a2_});
-    since_snapshot_ = 0;
+    snapshots_.fill(now_);
   }
 
   // Y1 = F(tau_J) H, Y2 = F_v, level F (Nm), omega (rad/s), f_meas (Nm), all of the same instant. `frozen`: contact,
@@ -52,37 +51,32 @@ class AdaptiveFriction {
       still_[i] = std::fabs(omega[i]) >= omega_min ? 0.0 : still_[i] + dt;
       if (still_[i] <= omega_time) bounded |= update(i, dt, Y1[i], Y2[i], level[i], f_meas[i]);  // [ch6 28]
     }
-    keep_snapshot(dt);
+    snapshots_.keep(dt, now_);
     return bounded ? Status::saturated : Status::ok;
   }
 
   // f^ = Y'a [ch6 29]
   void friction(const double* Y1, const double* Y2, double* f) const noexcept {
-    for (int i = 0; i < n_; ++i) f[i] = a1_[i] * Y1[i] + a2_[i] * Y2[i];
+    for (int i = 0; i < n_; ++i) f[i] = now_.a1[i] * Y1[i] + now_.a2[i] * Y2[i];
   }
 
-  // Back to the values of at least one snapshot period ago: contact may have changed them before it was detected.
-  void restore() noexcept {
-    a1_ = snapshots_[1].a1;
-    a2_ = snapshots_[1].a2;
-    snapshots_.fill(snapshots_[1]);
-    since_snapshot_ = 0;
-  }
+  // Back to the values of at least one snapshot period ago.
+  void restore() noexcept { snapshots_.fill(now_ = snapshots_.oldest()); }
 
   // Persisted values; outside the bounds they are projected, not finite they are refused.
   bool set(const double* a1, const double* a2) noexcept {
     for (int i = 0; i < n_; ++i)
       if (!(std::isfinite(a1[i]) && std::isfinite(a2[i]))) return false;
     for (int i = 0; i < n_; ++i) {
-      a1_[i] = std::clamp(a1[i], lower, upper);
-      a2_[i] = std::clamp(a2[i], lower, upper);
+      now_.a1[i] = std::clamp(a1[i], lower, upper);
+      now_.a2[i] = std::clamp(a2[i], lower, upper);
     }
-    snapshots_.fill({a1_, a2_});
+    snapshots_.fill(now_);
     return true;
   }
 
-  const double* coulomb() const noexcept { return a1_.data(); }
-  const double* viscous() const noexcept { return a2_.data(); }
+  const double* coulomb() const noexcept { return now_.a1.data(); }
+  const double* viscous() const noexcept { return now_.a2.data(); }
   int n() const noexcept { return n_; }
 
  private:
@@ -91,28 +85,20 @@ class AdaptiveFriction {
   };
 
   bool update(int i, double dt, double y1, double y2, double level, double f) noexcept {
-    const double e = f - (y1 * a1_[i] + y2 * a2_[i]);                        // [ch6 25]
+    const double e = f - (y1 * now_.a1[i] + y2 * now_.a2[i]);                // [ch6 25]
     const double size = level * level + y2 * y2 + least * least;             // Nm2
     const double gain = dt * e / (time_ * size + dt * (y1 * y1 + y2 * y2));  // [ch6 26], implicit
-    const double a1 = a1_[i] + y1 * gain, a2 = a2_[i] + y2 * gain;
-    a1_[i] = std::clamp(a1, lower, upper);  // [ch6 27]
-    a2_[i] = std::clamp(a2, lower, upper);
-    return a1_[i] != a1 || a2_[i] != a2;
-  }
-
-  void keep_snapshot(double dt) noexcept {
-    since_snapshot_ += dt;
-    if (since_snapshot_ < snapshot_period) return;
-    since_snapshot_ = 0;
-    snapshots_[1] = snapshots_[0];
-    snapshots_[0] = {a1_, a2_};
+    const double a1 = now_.a1[i] + y1 * gain, a2 = now_.a2[i] + y2 * gain;
+    now_.a1[i] = std::clamp(a1, lower, upper);  // [ch6 27]
+    now_.a2[i] = std::clamp(a2, lower, upper);
+    return now_.a1[i] != a1 || now_.a2[i] != a2;
   }
 
   int n_;
   double time_;
-  std::array<double, max_joints> a1_{}, a2_{}, still_{};
-  std::array<Values, 2> snapshots_{};
-  double since_snapshot_ = 0;
+  Values now_{};
+  std::array<double, max_joints> still_{};
+  Snapshots<Values> snapshots_;
 };
 
 }  // namespace robot_dynamics

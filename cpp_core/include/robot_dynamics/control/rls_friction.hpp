@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/control/snapshots.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace robot_dynamics {
@@ -29,15 +30,10 @@ class RlsFriction {
   void reset() noexcept {
     for (Joint& joint : joints_) joint = {0, 0, P0_, 0, P0_};
     snapshots_.fill(joints_);
-    since_snapshot_ = 0;
   }
 
-  // Back to the values of at least one snapshot period ago: contact may have changed them before it was detected.
-  void restore() noexcept {
-    joints_ = snapshots_[1];
-    snapshots_.fill(joints_);
-    since_snapshot_ = 0;
-  }
+  // Back to the values of at least one snapshot period ago.
+  void restore() noexcept { snapshots_.fill(joints_ = snapshots_.oldest()); }
 
   // Values kept from an earlier run, with a deviation of about 1 Nm; refused when not finite.
   bool set(const double* coulomb, const double* viscous) noexcept {
@@ -57,7 +53,7 @@ class RlsFriction {
     const double lambda = std::exp(-dt / time_constant_);
     for (int i = 0; i < n_; ++i)
       if (std::fabs(omega[i]) >= omega_min_) update(joints_[i], lambda, omega[i], f_meas[i]);
-    keep_snapshot(dt);
+    snapshots_.keep(dt, joints_);
     return Status::ok;
   }
 
@@ -100,22 +96,11 @@ class RlsFriction {
     }
   }
 
-  void keep_snapshot(double dt) noexcept {
-    since_snapshot_ += dt;
-    if (since_snapshot_ < snapshot_period) return;
-    since_snapshot_ = 0;
-    snapshots_[1] = snapshots_[0];
-    snapshots_[0] = joints_;
-  }
-
-  static constexpr double snapshot_period = 0.25;  // s
-
   int n_;
   double time_constant_, omega_min_, P0_;
   using Joints = std::array<Joint, max_joints>;
   Joints joints_{};
-  std::array<Joints, 2> snapshots_{};
-  double since_snapshot_ = 0;
+  Snapshots<Joints> snapshots_;
 };
 
 }  // namespace robot_dynamics

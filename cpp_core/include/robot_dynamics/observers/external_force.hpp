@@ -38,11 +38,7 @@ class ExternalForce {
         drift_(chain.n, p.drift),
         scale_(p.recent_error, p.wrench.expected_moment > 0.0),
         smooth_(6, p.wrench_cutoff) {
-    require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
-    require_range("tare_payload", p.tare_payload, 0.0, std::numeric_limits<double>::infinity());
-    require_range("onset_gain", p.onset_gain, 0.0, 1e5);
-    require_each("friction_level", p.friction_level.data(), chain.n, 0.0, 1e6);
-    require_each("effort_error", p.effort_error.data(), chain.n, 0.0, 10.0);
+    validate(p, chain.n);
     restart();
   }
 
@@ -53,7 +49,7 @@ class ExternalForce {
     const bool finite =
         all_finite(in.q, n) && all_finite(in.qd, n) && all_finite(in.model_torque, n) && all_finite(in.drive_torque, n);
     double law[max_joints], friction[max_joints], friction_std[max_joints], drifted[max_joints];
-    const bool friction_known = read_friction(in, law, friction_std);
+    const bool friction_known = read_friction(p_, in, n, law, friction_std);
     for (int i = 0; i < n; ++i) {
       friction[i] = law[i] + drift_.torque(i, in.qd[i], law[i], in.drive_torque[i]);
       drifted[i] = drift_.variance(i, in.qd[i], law[i]);
@@ -161,17 +157,6 @@ class ExternalForce {
     scale_.reset();
   }
 
-  // Link-side torque does not contain friction; without a friction stage none is subtracted and the std grows.
-  bool read_friction(const ForceInput& in, double* friction, double* std) const noexcept {
-    const int n = chain_.n;
-    const bool known = !absent(in.friction, n), std_known = !absent(in.friction_std, n);
-    for (int i = 0; i < n; ++i) {
-      friction[i] = p_.ignore_friction || !known ? 0.0 : in.friction[i];
-      std[i] = p_.ignore_friction ? 0.0 : std_known ? in.friction_std[i] : p_.friction_std[i];
-    }
-    return known || p_.ignore_friction;
-  }
-
   // Outputs; false when something became non-finite.
   bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* friction_std,
                const ForceOutput& out) noexcept {
@@ -181,7 +166,7 @@ class ExternalForce {
     for (int i = 0; i < n; ++i) {
       raw[i] = environment_on_robot(torque_.r(i));
       torque[i] = raw[i] - tare_.bias()[i];
-      error[i] = relative_error(i, friction_std[i]);
+      error[i] = relative_error(p_, i, friction_std[i]);
       variance[i] = torque_.variance(i) + error[i] * variance[i] * error[i] * variance[i];
       if (!contact_.any()) continue;
       behind[i] = torque_.lag(i);
@@ -242,12 +227,6 @@ class ExternalForce {
                 free);
   }
 
-  // Deviation that a load adds, as share of it: the relative errors of friction and of the torque constant.
-  double relative_error(int i, double friction_std) const noexcept {
-    const double friction = p_.friction_level[i] > 0.0 ? friction_std / p_.friction_level[i] : 0.0;
-    return std::hypot(friction, p_.effort_error[i]);
-  }
-
   void hold_push(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
     double load[max_joints];
     const double* bound = p_.torque_bound.data();
@@ -283,17 +262,7 @@ class ExternalForce {
   }
 
   Status fault(const ForceOutput& out) noexcept {
-    const int n = chain_.n;
-    std::fill_n(out.torque, n, 0.0);
-    std::fill_n(out.torque_std, n, ExternalTorque::isolated_std);
-    std::fill_n(out.wrench, 6, 0.0);
-    std::fill_n(out.wrench_std, 6, ExternalTorque::isolated_std);
-    std::fill_n(out.framed_wrench, 6, 0.0);
-    std::fill_n(out.framed_wrench_std, 6, ExternalTorque::isolated_std);
-    std::fill_n(out.contact, n + 1, 0.0);
-    *out.singular_value = 0.0;
-    *out.payload_or_bias = 0.0;
-    std::fill_n(out.contact_load, n, 0.0);
+    out.clear(chain_.n, ExternalTorque::isolated_std);
     reset();
     return Status::fault;
   }

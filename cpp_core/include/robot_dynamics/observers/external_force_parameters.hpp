@@ -58,6 +58,14 @@ inline std::array<double, max_joints> following(const ExternalForceParameters& p
   return gain;
 }
 
+inline void validate(const ExternalForceParameters& p, int n) {
+  require_each("friction_std", p.friction_std.data(), n, 0.0, 1e6);
+  require_range("tare_payload", p.tare_payload, 0.0, std::numeric_limits<double>::infinity());
+  require_range("onset_gain", p.onset_gain, 0.0, 1e5);
+  require_each("friction_level", p.friction_level.data(), n, 0.0, 1e6);
+  require_each("effort_error", p.effort_error.data(), n, 0.0, 10.0);
+}
+
 // What friction holds at most, Nm: its level at breakaway, or its deviation where that is unknown.
 inline std::array<double, max_joints> friction_at_rest(const ExternalForceParameters& p) noexcept {
   auto level = p.friction_level;
@@ -65,16 +73,44 @@ inline std::array<double, max_joints> friction_at_rest(const ExternalForceParame
   return level;
 }
 
+// Deviation that a load adds, as share of it: the relative errors of friction and of the torque constant.
+inline double relative_error(const ExternalForceParameters& p, int i, double friction_std) noexcept {
+  const double friction = p.friction_level[i] > 0.0 ? friction_std / p.friction_level[i] : 0.0;
+  return std::hypot(friction, p.effort_error[i]);
+}
+
 struct ForceInput {  // (n); acceleration, friction and its std may be null or NaN = absent
   const double *q, *qd, *model_torque, *drive_torque, *qdd, *friction, *friction_std;
   const double* payload = nullptr;  // (4), see CarryingChain
 };
+
+// Link-side torque does not contain friction; without a friction stage none is subtracted and the std grows.
+inline bool read_friction(const ExternalForceParameters& p, const ForceInput& in, int n, double* friction,
+                          double* std) noexcept {
+  const bool known = !absent(in.friction, n), std_known = !absent(in.friction_std, n);
+  for (int i = 0; i < n; ++i) {
+    friction[i] = p.ignore_friction || !known ? 0.0 : in.friction[i];
+    std[i] = p.ignore_friction ? 0.0 : std_known ? in.friction_std[i] : p.friction_std[i];
+  }
+  return known || p.ignore_friction;
+}
+
 struct ForceOutput {
   double *torque, *torque_std;                   // (n)
   double *wrench, *wrench_std, *singular_value;  // (6), (6), (1)
   double *contact, *payload_or_bias;             // (n + 1), (1)
   double* contact_load;                          // (n)
   double *framed_wrench, *framed_wrench_std;     // (6), (6), in the named frame
+
+  // Nothing is known: zeros, with deviations `std`.
+  void clear(int n, double std) const noexcept {
+    for (double* joints : {torque, contact_load}) std::fill_n(joints, n, 0.0);
+    for (double* axes : {wrench, framed_wrench}) std::fill_n(axes, 6, 0.0);
+    for (double* axes : {wrench_std, framed_wrench_std}) std::fill_n(axes, 6, std);
+    std::fill_n(torque_std, n, std);
+    std::fill_n(contact, n + 1, 0.0);
+    *singular_value = *payload_or_bias = 0.0;
+  }
 };
 
 }  // namespace robot_dynamics

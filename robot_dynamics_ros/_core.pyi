@@ -1037,7 +1037,7 @@ class SampleFlag(enum.IntFlag):
 class StreamMonitor:
     """The rules that judge a state stream, with the clock as argument."""
     def __init__(self, **kwargs) -> None:
-        """Options by name: rate [Hz], degraded_gap, safe_gap [s], frozen_repeats, bad_samples."""
+        """Options by name: rate [Hz], degraded_gap, safe_gap [s], frozen_repeats."""
     def accept(self, values: Reals, now_ns: Integer) -> Any:
         """(flags, missed) of an RTDE sample (width,) received at now_ns, None: drop it."""
     def condition(self, now_ns: Integer) -> StreamState:

@@ -116,7 +116,6 @@ void bind_hand_guiding(py::module_& m) {
              keys.need("position_lower", p.position_lower, chain.n);
              keys.need("position_upper", p.position_upper, chain.n);
              keys.need("wall_stiffness", p.wall_stiffness, chain.n);
-             keys.take("wall_margin", p.wall_margin);
              keys.take("friction_share", p.friction_share);
              keys.take("includes_gravity", p.includes_gravity);
              keys.finish();

@@ -23,9 +23,6 @@ GuardLimits make_limits(const py::kwargs& given) {
   keys.take("safe_gap", limits.safe_gap);
   keys.take("ramp", limits.ramp);
   keys.take("enable_timeout", limits.enable_timeout);
-  keys.take("hold_cycles", limits.hold_cycles);
-  keys.take("frozen_cycles", limits.frozen_cycles);
-  keys.take("sustained_cycles", limits.sustained_cycles);
   keys.finish();
   validate(limits);
   return limits;

@@ -13,7 +13,6 @@ void take_limits(Keywords& keys, rd::MonitorLimits& limits) {
   keys.take("degraded_gap", limits.degraded_gap);
   keys.take("safe_gap", limits.safe_gap);
   keys.take("frozen_repeats", limits.frozen_repeats);
-  keys.take("bad_samples", limits.bad_samples);
 }
 
 std::unique_ptr<rd::Reader> make_reader(const py::kwargs& given) {
@@ -149,7 +148,7 @@ void bind_monitor(py::module_& m) {
              keys.finish();
              return std::make_unique<rd::StreamMonitor>(limits);
            }),
-           "Options by name: rate [Hz], degraded_gap, safe_gap [s], frozen_repeats, bad_samples.")
+           "Options by name: rate [Hz], degraded_gap, safe_gap [s], frozen_repeats.")
       .def(
           "accept",
           [](rd::StreamMonitor& monitor, const Array& values, std::int64_t now_ns) -> py::object {

@@ -22,7 +22,6 @@ StiffnessEstimator make_estimator(const Array& joints, const Array& error, const
   keys.take("torque_gate", o.torque_gate);
   keys.take("motor_std", o.motor_std);
   keys.take("link_std", o.link_std);
-  keys.take("sensor_std", o.sensor_std);
   keys.take("publish_ratio", o.publish_ratio);
   keys.take("explained", o.explained);
   keys.take("learn_time", o.learn_time);

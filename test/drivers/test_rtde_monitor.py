@@ -45,7 +45,7 @@ def test_monitor_any_safety_stop_is_safe(mode):
 
 
 def test_monitor_persistent_nan_is_safe():
-    m = _core.StreamMonitor(bad_samples=3)
+    m = _core.StreamMonitor()
     m.accept(rtde_values(0.0), 0)
     for k in range(3):
         assert m.accept(rtde_values(0.002 * k, q=np.nan), 1) is None

@@ -14,13 +14,13 @@
 namespace robot_dynamics {
 
 struct HandGuidingParameters {
+  static constexpr double wall_margin = 0.1;        // rad before the limit
   std::array<double, max_joints> damping{};         // Nm s/rad
   std::array<double, max_joints> speed_limit{};     // rad/s
   std::array<double, max_joints> torque_limit{};    // Nm
   std::array<double, max_joints> position_lower{};  // rad
   std::array<double, max_joints> position_upper{};  // rad
   std::array<double, max_joints> wall_stiffness{};  // Nm/rad
-  double wall_margin = 0.1;                         // rad before the limit
   double friction_share = 0.8;                      // s, in [0, 0.95]
   bool includes_gravity = false;                    // false: the robot adds g(q) itself
 };
@@ -34,7 +34,6 @@ inline void validate(const HandGuidingParameters& p, int n) {
     require(p.position_upper[i] - p.position_lower[i] > 2 * p.wall_margin, element("position_upper", i),
             p.position_upper[i], "more than two wall margins above position_lower");
   }
-  require(p.wall_margin > 0, "wall_margin", p.wall_margin, "> 0");
   require(0 <= p.friction_share && p.friction_share <= 0.95, "friction_share", p.friction_share, "in [0, 0.95]");
 }
 

@@ -22,11 +22,11 @@ enum class StreamState : int {
 };
 
 struct MonitorLimits {
-  double rate = 500.0;          // nominal samples per second
-  double degraded_gap = 0.020;  // silence until degraded [s]
-  double safe_gap = 0.040;      // silence until safe [s]
-  int frozen_repeats = 10;      // exact repeats of q, qd and current, while motion is commanded, until safe
-  int bad_samples = 3;          // non-finite samples in a row until safe
+  static constexpr int bad_samples = 3;  // non-finite samples in a row until safe
+  double rate = 500.0;                   // nominal samples per second
+  double degraded_gap = 0.020;           // silence until degraded [s]
+  double safe_gap = 0.040;               // silence until safe [s]
+  int frozen_repeats = 10;               // exact repeats of q, qd and current, while motion is commanded, until safe
 };
 
 inline void validate(const MonitorLimits& m) {
@@ -34,7 +34,7 @@ inline void validate(const MonitorLimits& m) {
   if (!(0.0 < m.degraded_gap && m.degraded_gap <= m.safe_gap && m.safe_gap <= 10.0)) {
     throw std::invalid_argument("gaps must satisfy 0 < degraded_gap <= safe_gap <= 10 s");
   }
-  if (m.frozen_repeats < 1 || m.bad_samples < 1) throw std::invalid_argument("repeat counts must be at least 1");
+  if (m.frozen_repeats < 1) throw std::invalid_argument("repeat counts must be at least 1");
 }
 
 // s, largest magnitude of a controller's clock: in ns, its difference from any other clock fits 64 bits.

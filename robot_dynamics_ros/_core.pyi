@@ -512,6 +512,8 @@ class TemperatureObserver:
 class MeasuredTemperature:
     """Measured temperature as that of the lubricant, without a thermal model."""
     def __init__(self, joints: Integer) -> None: ...
+    def reset(self) -> None:
+        """Nothing: it has no state."""
     def rows(self, N: Integer, *args) -> RowStep:
         """RowStep over N records: arrays as of step(), (N, ...) each."""
     def step(self, stamp_ns: Integer, *args) -> Status:

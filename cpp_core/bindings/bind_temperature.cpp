@@ -77,7 +77,7 @@ void bind(py::module_& m) {
   using M = MeasuredTemperature;
   py::class_<M> measured(m, "MeasuredTemperature",
                          "Measured temperature as that of the lubricant, without a thermal model.");
-  measured.def(py::init<int>(), py::arg("joints"));
+  measured.def(py::init<int>(), py::arg("joints")).def("reset", [](M&) {}, "Nothing: it has no state.");
   def_stage(measured, columns,
             "One sample as of TemperatureObserver, of which only the housing counts; Status degraded, or unavailable "
             "where it is outside -20..120 deg C.",

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.estimators.stage import Columns, Stage
+from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals import Log, Sample
 
 
 def heat_parameters(robot: RobotFile) -> np.ndarray:
@@ -51,11 +49,10 @@ class TemperatureStage(Stage):
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build the observer; raises ConfigError."""
         values = resolve(self.parameters, parameters, self.name)
-        core = self._build(robot, values) if robot.thermal is not None else None
-        self.core = core
-        self.optional = type(self).optional if core is not None else ("temperature",)  # no feedback without a model
-        self._source = core or _core.MeasuredTemperature(robot.n_joints)
-        self._motor_side = core is not None and robot.drives.torque_side == "motor"
+        model = robot.thermal is not None
+        self.core = self._build(robot, values) if model else _core.MeasuredTemperature(robot.n_joints)
+        self.optional = type(self).optional if model else ("temperature",)  # no feedback without a model
+        self._motor_side = model and robot.drives.torque_side == "motor"
 
     def _build(self, robot: RobotFile, values: Mapping[str, Any]) -> _core.TemperatureObserver:
         given = robot.thermal.parameters if robot.thermal is not None else {}
@@ -66,14 +63,6 @@ class TemperatureStage(Stage):
             return _core.TemperatureObserver(law, heat_parameters(robot), gain, housing_sensor=sensor, **values)
         except ValueError as error:
             raise ConfigError(robot.file, "thermal.parameters", str(error)) from None
-
-    def step(self, sample: Sample) -> Status:
-        """Advance by one sample."""
-        return self._source.step(sample.stamp_ns, *self.arguments(sample))
-
-    def rows(self, log: Log) -> _core.RowStep:
-        """The same over the records of a log."""
-        return self._source.rows(len(log), *self.arguments(Columns(log, self.writes)))
 
     def arguments(self, s: Any) -> tuple[Any, ...]:
         """See Stage; friction where the motor measures it."""

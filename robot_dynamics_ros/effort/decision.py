@@ -122,18 +122,15 @@ class Decision:
 
 def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None) -> Decision:
     """Meaning of an effort from the evidence of a robot's joints; `meaning` sets unit and gravity instead."""
-    constants = robot.array("drives.torque_constant") if robot.has("drives.torque_constant") else None
-    deviation = robot.array_or("drives.torque_constant_std", 0.0)
     votes = _votes(evidence)
     error = _unit_error(evidence, votes, robot)
     if meaning is None and votes.any() and not error:
-        meaning = _likeliest(evidence, votes, constants)
-        if meaning is not None and not _beyond_load(evidence, votes, meaning, constants, robot):
+        meaning = _likeliest(evidence, votes, robot)
+        if meaning is not None and not _beyond_load(evidence, votes, meaning, robot):
             meaning = None
     side = robot.drives.torque_side
     found = None if meaning is None else replace(meaning, side=side)
-    limit = robot.array_or("limits.torque", 1.0)
-    gain, std = _gains(evidence, found, constants, deviation, limit)
+    gain, std = _gains(evidence, found, robot)
     gravity, inertia, friction = _indicators(evidence, robot, found or declared(robot), gain)
     first = np.where((gravity == 0) & (side == "motor"), inertia, gravity)  # elsewhere inertia is the second indicator
     signs = _signs(first, friction, int(robot.drives.effort.sign))
@@ -173,11 +170,11 @@ def _unit_error(e: Evidence, votes: np.ndarray, robot: RobotFile) -> str:
 
 
 # -- unit and gravity -------------------------------------------------------------------------------------------------
-def _likeliest(e: Evidence, votes: np.ndarray, constants: np.ndarray | None) -> Meaning | None:
+def _likeliest(e: Evidence, votes: np.ndarray, robot: RobotFile) -> Meaning | None:
     """The meaning that fits and is ahead of every other one; None where there is none."""
-    score = {m: _log_likelihood(e, votes, m, constants) for m in (TORQUE, CURRENT, GRAVITY_FREE, CURRENT_GRAVITY_FREE)}
+    score = {m: _log_likelihood(e, votes, m, robot) for m in (TORQUE, CURRENT, GRAVITY_FREE, CURRENT_GRAVITY_FREE)}
     best, *others = sorted(score, key=score.__getitem__, reverse=True)
-    if not _fits(e, votes, best, constants):
+    if not _fits(e, votes, best, robot):
         return None
     seen = bool(_inertial_votes(e, votes).any())  # the unit of an effort without gravity is only known in motion
     rivals = [m for m in others if seen or best.includes_gravity or m.includes_gravity]
@@ -186,9 +183,7 @@ def _likeliest(e: Evidence, votes: np.ndarray, constants: np.ndarray | None) -> 
     return best if score[best] - max(score[m] for m in rivals) >= CLEAR or not rivals else None
 
 
-def _beyond_load(
-    e: Evidence, votes: np.ndarray, meaning: Meaning, constants: np.ndarray | None, robot: RobotFile
-) -> bool:
+def _beyond_load(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
     """Whether a meaning is that of the robot file, or ahead of it although the arm may carry what the file does not
     have. Joints that carry little are loaded several times as much then, so that a current looks like a torque.
     """
@@ -197,21 +192,21 @@ def _beyond_load(
     links = float(robot.link_parameters[:, 9].sum())
     limit = robot.limits.payload or LOAD_OF_LINKS * links
     load = LOAD * limit * float(np.linalg.norm(robot.gravity)) * LEVER / np.maximum(e.torque, 1e-9)
-    new, old = (_log_likelihood(e, votes, m, constants, load) for m in (meaning, declared(robot)))
+    new, old = (_log_likelihood(e, votes, m, robot, load) for m in (meaning, declared(robot)))
     return new - old >= CLEAR
 
 
 def _log_likelihood(
-    e: Evidence, votes: np.ndarray, meaning: Meaning, constants: np.ndarray | None, load: np.ndarray | float = 0.0
+    e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile, load: np.ndarray | float = 0.0
 ) -> float:
     """Log density of the slopes (Student t, 5 degrees of freedom), an unknown 1 / K_tau integrated over RANGE. load
     (n,): standard deviation of what the arm carries beyond the robot file, as a share of a joint's torque.
     """
-    if meaning.unit == "A" and constants is None:
+    if not meaning.has_gain(robot):
         grid = np.geomspace(*RANGE, 40)
         each = np.array([_densities(e, votes, meaning, np.full(len(votes), u), load) for u in grid])
         return float((np.logaddexp.reduce(each, axis=0) - np.log(len(grid))).sum())
-    unit = np.broadcast_to(meaning.gain(constants), votes.shape)
+    unit = np.broadcast_to(meaning.gain(robot), votes.shape)
     return float(_densities(e, votes, meaning, unit, load).sum())
 
 
@@ -234,27 +229,26 @@ def _log_density(x: np.ndarray, spread: np.ndarray) -> np.ndarray:
         return -np.log(spread) - 3.0 * np.log1p((x / spread) ** 2 / 5.0)
 
 
-def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, constants: np.ndarray | None) -> bool:
+def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
     """Whether the median slope is what the meaning predicts, within FACTOR, or NO_GRAVITY where there is none."""
     k = np.abs(e.gravity[votes])
-    if meaning.unit == "A" and constants is None:
+    if not meaning.has_gain(robot):
         return bool(RANGE[0] <= np.median(k) <= RANGE[1]) or not meaning.includes_gravity
-    ratio = k / np.broadcast_to(meaning.gain(constants), votes.shape)[votes]
+    ratio = k / np.broadcast_to(meaning.gain(robot), votes.shape)[votes]
     if meaning.includes_gravity:
         return bool(1 / FACTOR <= np.median(ratio) <= FACTOR)
     return bool(np.median(ratio) < NO_GRAVITY + np.median(e.stuck[votes]))
 
 
-def _gains(
-    e: Evidence, meaning: Meaning | None, constants: np.ndarray | None, deviation: np.ndarray, limit: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _gains(e: Evidence, meaning: Meaning | None, robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
     """Effort per Nm (n,) and its deviation: 1, 1 / K_tau of the robot file, or of gravity (NaN without)."""
     n = len(e.gravity)
     if meaning is None or meaning.unit == "Nm":
         return np.ones(n), np.zeros(n)
-    if constants is not None:
-        return 1.0 / constants, deviation / constants**2
-    return pooled_gains(e, limit, meaning.includes_gravity)
+    if not meaning.has_gain(robot):
+        return pooled_gains(e, robot.array_or("limits.torque", 1.0), meaning.includes_gravity)
+    constants = robot.array("drives.torque_constant")
+    return 1.0 / constants, robot.array_or("drives.torque_constant_std", 0.0) / constants**2
 
 
 # -- signs ------------------------------------------------------------------------------------------------------------

@@ -172,9 +172,9 @@ def _effort(robot: RobotFile, q: np.ndarray, effort: np.ndarray) -> dict[str, st
         return {"effort": f"the effort never changes: {off}{advice}"}
     if still := [names[j] for j in np.flatnonzero(constant & moves)]:
         return {"effort": f"the effort of {', '.join(still)} never changes while the joint moves: {advice}"}
-    if unit.unit == "A" and not robot.has("drives.torque_constant"):
+    if not unit.has_gain(robot):
         return {"effort": ""}
-    gain = unit.gain(robot.array("drives.torque_constant") if unit.unit == "A" else None)
+    gain = unit.gain(robot)
     limit, size = robot.array_or("limits.torque", np.inf) * gain, np.median(np.abs(effort), axis=0)
     if not (size > LOAD * limit).any():
         return {"effort": ""}
@@ -227,7 +227,7 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
     """
     meaning = declared(robot)
     try:
-        constant = robot.array("drives.torque_constant") if meaning.unit == "A" else None
+        gain = meaning.gain(robot)
         model = RobotModel(robot.chain(), robot.joint_names)
     except CapabilityError:
         return ""
@@ -239,7 +239,7 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
     some = np.arange(1, len(q) - 1, -(-len(q) // SAMPLES))
     a = (speed[some + 1] - speed[some - 1]) / (time[some + 1] - time[some - 1])[:, None]
     q, v = q[some], speed[some]
-    torque, n = meaning.sign * effort[some] / meaning.gain(constant), robot.n_joints
+    torque, n = meaning.sign * effort[some] / gain, robot.n_joints
     spans = [np.linalg.qr(np.c_[np.ones(len(q)), np.tanh(v[:, j] / V0), v[:, j], a[:, j]])[0] for j in range(n)]
 
     def free(rest: np.ndarray) -> np.ndarray:

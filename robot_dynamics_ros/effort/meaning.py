@@ -29,16 +29,13 @@ class Meaning:
     def __str__(self) -> str:
         return f"{self.unit}, gravity {'included' if self.includes_gravity else 'already removed'}"
 
-    def gain(self, torque_constant: np.ndarray | None) -> np.ndarray | float:
-        """Effort per Nm of drive torque: 1, or 1 / K_tau (n,) of a current.
+    def has_gain(self, robot: RobotFile) -> bool:
+        """False for a current of a robot without torque constants."""
+        return self.unit == "Nm" or robot.has("drives.torque_constant")
 
-        Raises ValueError for a current without torque constants (n,) [Nm/A].
-        """
-        if self.unit == "Nm":
-            return 1.0
-        if torque_constant is None:
-            raise ValueError("a current needs torque constants")
-        return 1.0 / torque_constant
+    def gain(self, robot: RobotFile) -> np.ndarray | float:
+        """Effort per Nm of drive torque: 1, or 1 / K_tau (n,) of a current. Raises CapabilityError without has_gain."""
+        return 1.0 if self.unit == "Nm" else 1.0 / robot.array("drives.torque_constant")
 
     def same_as(self, other: Meaning) -> bool:
         """Whether unit and gravity are the same; signs are decided per joint."""

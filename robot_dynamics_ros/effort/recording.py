@@ -82,7 +82,7 @@ def adopted(decision: Decision, robot: RobotFile) -> tuple[RobotFile, np.ndarray
         raise DataError(decision.refused)
     meaning = decision.meaning or declared(robot)
     updates, sources = {**meaning.updates, "drives.effort.sign": decision.sign}, {}
-    if meaning.unit == "A" and not robot.has("drives.torque_constant"):
+    if not meaning.has_gain(robot):
         if not np.isfinite(decision.gain).all():
             return robot, np.ones(robot.n_joints)
         found = {"torque_constant": 1 / decision.gain, "torque_constant_std": decision.gain_std / decision.gain**2}

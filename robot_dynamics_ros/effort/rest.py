@@ -78,8 +78,7 @@ def contradiction_at_rest(robot: RobotFile, effort: np.ndarray, gravity: np.ndar
     evidence = EffortEvidence(friction + GUARD_NOISE)
     evidence.add_rest(np.zeros(robot.n_joints), gravity, effort)
     meaning, decision = declared(robot), decide(evidence.evidence(), robot)
-    gain = meaning.gain(robot.array("drives.torque_constant") if meaning.unit == "A" else None)
-    torque = meaning.sign * effort / gain
+    torque = meaning.sign * effort / meaning.gain(robot)
     allowed = friction + GUARD_SHARE * np.abs(gravity) + GUARD_NOISE
     for i, name in enumerate(robot.joint_names):
         expected = gravity[i] if meaning.includes_gravity else 0.0

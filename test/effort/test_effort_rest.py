@@ -7,6 +7,7 @@ from presliding_joint import elements
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES as SAMPLES
 from robot_dynamics_ros.effort.meaning import WORDS, declared
 from robot_dynamics_ros.effort.rest import EffortRecognition, stuck_friction
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -58,10 +59,12 @@ def test_no_power_is_no_evidence():
 
 
 def test_gain_of_a_meaning_is_effort_per_torque():
-    assert WORDS["torque"].gain(None) == 1.0
-    np.testing.assert_array_equal(WORDS["current"].gain(np.array([5.0, 2.0])), [0.2, 0.5])
-    with pytest.raises(ValueError, match="torque constants"):
-        WORDS["current"].gain(None)
+    bare = ROBOT.with_updates({"drives.torque_constant": None})
+    assert WORDS["torque"].gain(bare) == 1.0 and WORDS["torque"].has_gain(bare)
+    np.testing.assert_array_equal(WORDS["current"].gain(ROBOT), 1 / ROBOT.array("drives.torque_constant"))
+    assert not WORDS["current"].has_gain(bare)
+    with pytest.raises(CapabilityError, match="torque_constant"):
+        WORDS["current"].gain(bare)
 
 
 @pytest.mark.parametrize("word", WORDS)

@@ -138,7 +138,7 @@ def _semantics(
     """Scales from the decision's gains and signs, or with the sign of the robot file."""
     e, sign = decision.evidence, float(robot.drives.effort.sign)
     gain, std = _known_gains(decision, meaning, robot)
-    if meaning.unit == "A" and not robot.has("drives.torque_constant"):
+    if not meaning.has_gain(robot):
         warnings = (*warnings, _of_masses(decision))
     signs = decision.signs if signed else np.full(robot.n_joints, sign)
     if signed:

@@ -59,9 +59,9 @@ def untouched(state: Identification) -> list[Recording]:
     the meaning of the effort is judged on them. As they are without a wrench, or where it does not fit that effort.
     """
     robot, given = state.robot, declared(state.robot)
-    if state.options.wrench is None or (given.unit == "A" and not robot.has("drives.torque_constant")):
+    if state.options.wrench is None or not given.has_gain(robot):
         return state.training
-    gain = given.sign * given.gain(robot.array("drives.torque_constant") if given.unit == "A" else None)
+    gain = given.sign * given.gain(robot)
     rigid = RigidModel(robot, None if given.includes_gravity else np.zeros(3))
     model = RobotModel(robot.kinematic_chain(), robot.joint_names)
     torques = [rec.with_effort(lambda e: e / gain) for rec in state.training]

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.papers.labs import lab
+from bench.papers.labs.thermal import friction_block
 from bench.papers.table import Row, at_least
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.identification.dataset.segments import reversals
-from robot_dynamics_ros.identification.joint.friction import fit_friction, friction_updates
+from robot_dynamics_ros.identification.joint.friction import fit_friction
 from robot_dynamics_ros.identification.joint.hysteresis import at_angle, kinematic_error_and_backlash
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.identification.joint.stiffness import StiffnessFit, fit_stiffness
@@ -78,8 +79,7 @@ def prepare(cycles: int) -> Bench:
     error = kinematic_error_and_backlash(theta, theta - record.q, settle=4e-3)[0]
     tables = np.zeros((robot.n_joints, len(error)))
     tables[0] = error
-    updates = friction_updates([law] * robot.n_joints) | {
-        "friction.source": "reproduction",
+    updates = friction_block([law] * robot.n_joints) | {
         "hysteresis.parameters.kinematic_error": tables,
         "sensing.rotor_encoder": True,
         "limits.acceleration": ACCELERATION,

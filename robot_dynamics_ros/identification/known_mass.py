@@ -25,6 +25,7 @@ from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.metrics import column_sizes
 from robot_dynamics_ros.identification.payload import body_columns, loaded_motion
 from robot_dynamics_ros.robot_file import RobotFile
 
@@ -133,8 +134,7 @@ class _Problem:
     def _deviations(self, x: np.ndarray) -> np.ndarray:
         """Standard deviation of h (n,) by the jackknife over regions of the state."""
         J, _ = self._linear(x)
-        norm = np.linalg.norm(J, axis=0)
-        norm[norm == 0] = 1.0
+        norm = column_sizes(J)
         rows = [(own / norm, rest) for own, rest in (self._rows(region, x) for region in self.regions)]
         moved = jackknife(np.asarray(np.linalg.qr(J / norm, mode="r")), [(A.T @ A, A.T @ rest) for A, rest in rows])
         return np.sqrt(np.diag(moved)[: self.n]) / norm[: self.n]

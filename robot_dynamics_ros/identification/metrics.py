@@ -29,10 +29,15 @@ def per_independent(r: np.ndarray) -> float:
     return (1 + rho) / (1 - rho)
 
 
+def column_sizes(A: np.ndarray) -> np.ndarray:
+    """Norms (k,) of the columns of A (N, k) that make them comparable; 1 of a column of zeros."""
+    size = np.linalg.norm(A, axis=0)
+    return np.where(size == 0, 1.0, size)
+
+
 def covariance(J: np.ndarray) -> np.ndarray:
     """Covariance (k, k) of least squares with Jacobian J (N, k) and rows of unit variance; 0 where J shows nothing."""
-    size = np.linalg.norm(J, axis=0)
-    size[size == 0] = 1.0
+    size = column_sizes(J)
     return np.linalg.pinv((J / size).T @ (J / size), hermitian=True) / np.outer(size, size)
 
 

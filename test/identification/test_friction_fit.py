@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.joint.friction import (
-    FrictionData,
-    dissipative_fit,
-    fit_friction,
-    friction_updates,
-)
+from robot_dynamics_ros.identification.joint.friction import FrictionData, dissipative_fit, fit_friction
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import LAWS, FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
@@ -155,13 +150,11 @@ def test_columns_of_different_length_are_refused():
 
 def test_fits_of_all_joints_go_into_the_robot_file():
     fits = [fit_friction("simoni", data("simoni", seed=i, N=800), reference_temperature=T0) for i in range(2)]
-    robot = load_robot("ur5e").with_updates(
-        {"friction.source": "estimate_test"} | friction_updates([fits[i % 2] for i in range(6)]),
-        {"estimate_test": "numbers of this test"},
-    )
+    parts = [fits[i % 2].written() for i in range(6)]
+    law = {"model": "simoni", "reference_temperature": T0, "source": "estimate_test"}
+    block = law | {"parameters": {k: [part[k] for part in parts] for k in parts[0]}}
+    robot = load_robot("ur5e").with_updates({"friction": block}, {"estimate_test": "numbers of this test"})
     model = FrictionModel.from_robot(robot)
     v = np.array([0.3, -0.3, 1.0, 0.02, 0.0, 2.0])
     one = fits[1].torque(FrictionData(v[1:2], np.zeros(1), temperature=np.array([40.0])))
     assert model.torque(v, None, np.full(6, 40.0))[1] == pytest.approx(one[0])
-    with pytest.raises(DataError, match="same friction law"):
-        friction_updates([fits[0], fit_friction("luo", data("luo", N=800))])

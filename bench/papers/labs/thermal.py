@@ -11,7 +11,7 @@ import numpy as np
 from bench.papers.labs import lab
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, joint_records
-from robot_dynamics_ros.identification.joint.friction import FrictionData, FrictionFit, fit_friction, friction_updates
+from robot_dynamics_ros.identification.joint.friction import FrictionData, FrictionFit, fit_friction
 from robot_dynamics_ros.identification.joint.sliding import Sliding, measured_sliding
 from robot_dynamics_ros.identification.joint.thermal import ThermalFit, ThermalRun, fit_thermal
 from robot_dynamics_ros.models.robot_model import RobotModel
@@ -162,8 +162,11 @@ def together(parts: Sequence[FrictionData]) -> FrictionData:
 
 def friction_block(fits: Sequence[FrictionFit]) -> dict[str, Any]:
     """The friction block of a robot file from one fit per joint."""
-    block = {k.split(".", 1)[1]: v for k, v in friction_updates(fits).items()}
-    return {"friction": {"source": "reproduction", **block}}
+    parts = [fit.written() for fit in fits]
+    parameters = {k: [part[k] for part in parts] for k in parts[0]}
+    reference = float(np.mean([fit.reference_temperature for fit in fits]))
+    law = {"model": fits[0].law, "parameters": parameters, "reference_temperature": reference}
+    return {"friction": {"source": "reproduction", **law}}
 
 
 @cache

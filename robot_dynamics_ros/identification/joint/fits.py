@@ -13,13 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, duty_runs, reversals
-from robot_dynamics_ros.identification.joint.friction import (
-    LAW,
-    SPAN_LOAD,
-    dissipative_fit,
-    friction_updates,
-    load_span,
-)
+from robot_dynamics_ros.identification.joint.friction import LAW, SPAN_LOAD, dissipative_fit, load_span
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     at_angle,
@@ -75,7 +69,6 @@ def friction_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     sliding = measured_sliding(record)
     data = sliding.data
     fit = dissipative_fit(LAW, data, float(robot.array_or("limits.velocity", 1.0)[joint]))
-    parameters = {k: v[0] for k, v in friction_updates([fit])["friction.parameters"].items()}  # type: ignore[attr-defined]
     numbers = {
         "nrmse": fit.nrmse,
         "rmse": fit.rmse_moving,
@@ -90,7 +83,7 @@ def friction_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     if span < SPAN_LOAD:
         notes.append(f"load spans {span:.1f} Nm: friction over load, which needs {SPAN_LOAD:g} Nm, is left at 0")
     return JointFit(
-        fit.joint, "friction", fit.law, parameters, numbers, curve, fit.reference_temperature, tuple(notes), fit.std
+        fit.joint, "friction", fit.law, fit.written(), numbers, curve, fit.reference_temperature, tuple(notes), fit.std
     )
 
 

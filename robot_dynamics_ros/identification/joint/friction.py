@@ -75,6 +75,12 @@ class FrictionFit:
         limits = dict(zip(("t_min", "t_max"), self.temperature_range or (), strict=False))
         return FrictionModel(self.law, self.parameters | limits, 1, self.reference_temperature)
 
+    def written(self) -> dict[str, float]:
+        """Parameters of the robot file; without a range of temperatures the factors of its thermal block count."""
+        if self.temperature_range is None:
+            return {k: v for k, v in self.parameters.items() if k not in FACTORS}
+        return self.parameters | dict(zip(("t_min", "t_max"), self.temperature_range, strict=True))
+
     def torque(self, data: FrictionData) -> np.ndarray:
         """Friction (N,) [Nm] of the fitted law on other data."""
         return _torque(self.model(), data)
@@ -157,23 +163,6 @@ def dissipative_fit(law: str, data: FrictionData, speed: float) -> FrictionFit:
         why = f"{', '.join(held)} left at 0: otherwise friction would create energy at {at:.3g} rad/s"
         fit = replace(fit, notes=(*fit.notes, f"{why}, beyond the recorded speeds"))
     return fit
-
-
-def friction_updates(fits: Sequence[FrictionFit]) -> dict[str, object]:
-    """Fields of the robot file for the fits of all joints in order; raises DataError when laws differ."""
-    if len({f.law for f in fits}) != 1:
-        raise DataError("the joints of one robot need the same friction law")
-    warm = any(f.temperature_range is not None for f in fits)
-    names = [k for k in fits[0].parameters if warm or k not in FACTORS]  # then those of the thermal block count
-    parameters: dict[str, object] = {k: [f.parameters[k] for f in fits] for k in names}
-    if warm:
-        ranges = [f.temperature_range or (-60.0, 200.0) for f in fits]
-        parameters |= {"t_min": [r[0] for r in ranges], "t_max": [r[1] for r in ranges]}
-    return {
-        "friction.model": fits[0].law,
-        "friction.parameters": parameters,
-        "friction.reference_temperature": float(np.mean([f.reference_temperature for f in fits])),
-    }
 
 
 def least_samples(law: FrictionLaw) -> int:

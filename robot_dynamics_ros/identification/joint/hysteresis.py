@@ -15,7 +15,7 @@ from scipy.stats import binned_statistic
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.metrics import nrmse
+from robot_dynamics_ros.identification.metrics import column_sizes, nrmse
 from robot_dynamics_ros.models.hysteresis import DEFAULT_R_D, DEFAULT_R_K, spacing
 from robot_dynamics_ros.signals.runs import pieces_of
 
@@ -189,8 +189,7 @@ def linear(theta: np.ndarray, y: np.ndarray, d: np.ndarray, backlash: np.ndarray
     """k (M,) >= 0 and the error norm for given spans d (M,): theta (N,) [rad], y (N,) [Nm], backlash (1, K) [rad]."""
     start = ready(theta, backlash, d[-1])
     A = _deflections(theta, d, backlash)[start:]
-    scale = np.linalg.norm(A, axis=0)
-    scale[scale == 0] = 1.0
+    scale = column_sizes(A)
     k, error = nnls(A / scale, y[start:])
     return k / scale, float(error)
 

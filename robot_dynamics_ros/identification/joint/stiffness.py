@@ -9,7 +9,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS
-from robot_dynamics_ros.identification.metrics import covariance, nrmse
+from robot_dynamics_ros.identification.metrics import column_sizes, covariance, nrmse
 from robot_dynamics_ros.signals.interpolation import interpolated
 
 
@@ -39,9 +39,7 @@ def estimate_skew(
         lag = _core.presliding_elements(np.ascontiguousarray(theta), np.array(SPANS), np.arange(len(t)) == 0)
         columns += [torque, np.gradient(v, t), q - np.mean(q), *lag.T]
     A = np.column_stack(columns)
-    size = np.linalg.norm(A, axis=0)
-    size[size == 0] = 1.0
-    d = theta - q
+    size, d = column_sizes(A), theta - q
     x = np.linalg.lstsq(A / size, d, rcond=1e-10)[0] / size
     left = d - A @ x
     std = np.sqrt(covariance(A)[0, 0] * np.mean(left**2))

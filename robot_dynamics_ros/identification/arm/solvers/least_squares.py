@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.optimize import nnls
 
-from robot_dynamics_ros.identification.metrics import NORMAL, per_independent
+from robot_dynamics_ros.identification.metrics import NORMAL, column_sizes, per_independent
 
 BLOCK = 8192  # rows folded into a triangle at once
 HUBER = 2.5  # residuals beyond this many robust deviations lose weight; 98.8 % of a normal distribution keeps all
@@ -223,8 +223,7 @@ def combined(
         rows.append(np.zeros((1, size + 1)))
         rows[-1][0, [k, -1]] = KNOWN, KNOWN * value
     data = np.vstack(rows)
-    scale = np.linalg.norm(data[:, :-1], axis=0)
-    scale[scale == 0] = 1.0
+    scale = column_sizes(data[:, :-1])
     _, values, Vt = np.linalg.svd(np.linalg.qr((data[:, :-1] / scale)[:, ~limited], mode="r"))
     rank = int((values > DEPENDENT * values[0]).sum())
     condition = float(values[0] / values[rank - 1]) if rank else np.inf

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +17,11 @@ import numpy as np
 from robot_dynamics_ros.errors import ConfigError, DataError
 
 BAG_MARK = "robot_dynamics"  # key of the custom data in the metadata of every bag this package writes
+
+
+def command_line() -> str:
+    """The command line of this process, by which what it writes names its origin."""
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 @contextmanager

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.outputs import write_atomically, writing
+from robot_dynamics_ros.outputs import command_line, write_atomically, writing
 from robot_dynamics_ros.verdict import change
 
 TEMPLATES = Path(__file__).resolve().parent / "data"
@@ -29,7 +27,7 @@ def write_html(template: str, path: Path, **values: Any) -> Path:
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     environment.globals |= {
         "version": __version__,
-        "command": command(),
+        "command": command_line(),
         "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M}",
     }
     environment.filters |= {"n": number, "change": change}
@@ -37,11 +35,6 @@ def write_html(template: str, path: Path, **values: Any) -> Path:
     with writing(path):
         write_atomically(path, text)
     return path
-
-
-def command() -> str:
-    """The command line of this process, as a page names its origin."""
-    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 def number(x: Any, digits: int = 4) -> str:

@@ -31,6 +31,11 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
 
 
+def ending(code: int) -> str:
+    """Text for an exit status: `signal 9` or `exit status 1`."""
+    return f"signal {-code}" if code < 0 else f"exit status {code}"
+
+
 def _pass_on(lines: IO[bytes], say: Callable[[str], None]) -> None:
     for line in lines:
         say(line.decode(errors="replace").rstrip())
@@ -71,8 +76,7 @@ class Supervisor:
                 if code in (0, 1):
                     return code
                 if code is not None:
-                    how = f"signal {-code}" if code < 0 else f"exit status {code}"
-                    raise RobotDynamicsError(f"{name} ended ({how}); everything else is stopped")
+                    raise RobotDynamicsError(f"{name} ended ({ending(code)}); everything else is stopped")
             time.sleep(period)
         return 0
 

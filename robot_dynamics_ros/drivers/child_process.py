@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import ConnectionFailed
-from robot_dynamics_ros.supervisor import child_environment
+from robot_dynamics_ros.supervisor import child_environment, ending
 
 
 def spawn(
@@ -66,11 +66,6 @@ def end(process: subprocess.Popen[Any], timeout: float = 5.0) -> int:
     except subprocess.TimeoutExpired:
         process.kill()
         return process.wait()
-
-
-def ending(code: int) -> str:
-    """Text for an exit status: `signal 9` or `exit status 1`."""
-    return f"signal {-code}" if code < 0 else f"exit status {code}"
 
 
 def encoded(message: dict[str, Any], array: np.ndarray | None = None) -> list[bytes]:

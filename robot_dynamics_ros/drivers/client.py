@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.drivers.child_process import Outbox, end, ending, hang_up, receive
+from robot_dynamics_ros.drivers.child_process import Outbox, end, hang_up, receive
 from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.supervisor import ending
 
 STOP_TIMEOUT = 2.5  # s from a request to stop until the process must have answered; from 3 rad/s it takes 1.5
 ANSWER_TIMEOUT = 20.0  # s until the process, which may have to start first, must have answered a setting

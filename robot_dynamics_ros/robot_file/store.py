@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-import shlex
 import site
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from typing import Any
 import yaml
 
 from robot_dynamics_ros.errors import ConfigError, printable
-from robot_dynamics_ros.outputs import write_atomically
+from robot_dynamics_ros.outputs import command_line, write_atomically
 from robot_dynamics_ros.robot_file.blocks import InputFile, ProvenanceEntry
 from robot_dynamics_ros.robot_file.problems import examine, validated
 from robot_dynamics_ros.robot_file.schema import RobotFile
@@ -108,12 +107,11 @@ def save_robot(
     nothing could be written; the old file is then untouched.
     """
     path = Path(path)
-    argv = [Path(sys.argv[0]).name, *sys.argv[1:]]
     try:
         files = tuple(InputFile(name=printable(Path(p).name), sha256=file_sha256(Path(p))) for p in inputs)
         entry = ProvenanceEntry(
             date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            command=printable(command if command is not None else shlex.join(argv)),
+            command=printable(command if command is not None else command_line()),
             inputs=files,
             changed=tuple(changed),
             verdict=verdict,

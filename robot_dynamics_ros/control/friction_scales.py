@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.models.sliding_friction import SlidingFriction, sliding_friction
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models.sliding_friction import sliding_friction
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 
 SHARE = 0.8  # of the lowest identified friction that is compensated; the rest keeps the arm from moving by itself
@@ -47,18 +47,11 @@ def friction_scales(robot: RobotFile) -> FrictionScales:
     """
     if robot.manufacturer != "Universal Robots":
         raise ConfigError(robot.file, "manufacturer", f"{robot.manufacturer!r}: only UR has friction scales")
-    ours, theirs = _law(robot), _law(load_robot(robot.name))
+    ours, theirs = (sliding_friction(file, loaded=False) for file in (robot, load_robot(robot.name)))
     coulomb, viscous = theirs.coulomb_viscous().T
     slope = ours.coulomb_viscous()[:, 1]
     level = (ours.torque - slope * ours.velocity).min(axis=0)
     return FrictionScales(_ratio(SHARE * slope, viscous), _ratio(SHARE * level, coulomb))
-
-
-def _law(robot: RobotFile) -> SlidingFriction:
-    law = sliding_friction(robot, loaded=False)
-    if law is None:
-        raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
-    return law
 
 
 def _ratio(wanted: np.ndarray, model: np.ndarray) -> np.ndarray:

@@ -85,8 +85,6 @@ def friction_core(robot: RobotFile) -> _core.FrictionStage:
 def _friction(robot: RobotFile) -> FrictionModel:
     if robot.friction is None and robot.drives.torque_command.friction_compensated:
         return FrictionModel("viscous_coulomb", {"fc": NO_FRICTION, "fv": 0.0}, robot.n_joints)
-    if robot.friction is None:
-        raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
     return FrictionModel.from_robot(robot)
 
 

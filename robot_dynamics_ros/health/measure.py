@@ -9,7 +9,7 @@ import numpy as np
 from scipy.integrate import cumulative_trapezoid
 
 from robot_dynamics_ros.bags.rows import dated
-from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.metrics import per_independent
 from robot_dynamics_ros.models.sliding_friction import sliding_friction
@@ -56,8 +56,6 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
     Raises DataError when no joint moves freely for long enough, CapabilityError for a motor side without friction.
     """
     law = sliding_friction(robot) if robot.drives.torque_side == "motor" else None
-    if law is None and robot.drives.torque_side == "motor":
-        raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
     run = replay([bag], robot, topic=topic)
     log = run.log
     n = robot.n_joints

@@ -38,7 +38,7 @@ def mjcf_text(robot: RobotFile, friction: str = "piecewise") -> str:
     SubElement(root, "compiler", angle="radian", autolimits="true")
     SubElement(root, "option", timestep="0.001", integrator="implicitfast", gravity=numbers_text(robot.gravity))
     parent, actuator = SubElement(root, "worldbody"), Element("actuator")
-    law = sliding_friction(robot) if friction != "none" else None
+    law = sliding_friction(robot) if friction != "none" and robot.friction is not None else None
     pieces = _pieces(law, friction) if law is not None else []
     for i, ten in enumerate(robot.link_parameters):
         parent = _body(parent, robot, i, ten)

@@ -81,15 +81,13 @@ def typical_load(robot: RobotFile) -> np.ndarray:
     return np.abs(body.rnea(q, np.zeros_like(q), np.zeros_like(q))).mean(axis=0)
 
 
-def sliding_friction(robot: RobotFile, loaded: bool = True) -> SlidingFriction | None:
-    """The law of a robot file while sliding, at its reference temperature; None without friction.
+def sliding_friction(robot: RobotFile, loaded: bool = True) -> SlidingFriction:
+    """The law of a robot file while sliding, at its reference temperature.
 
     loaded: under typical_load, else without load.
 
-    Raises CapabilityError for unknown links, ConfigError for values out of range.
+    Raises CapabilityError without friction and for unknown links, ConfigError for values out of range.
     """
-    if robot.friction is None:
-        return None
     friction, n = FrictionModel.from_robot(robot), robot.n_joints
     fastest = np.maximum(robot.array_or("limits.velocity", FASTEST), 40 * SLOWEST)
     v = np.geomspace(_slowest(robot), fastest, POINTS)

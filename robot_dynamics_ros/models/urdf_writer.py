@@ -114,10 +114,10 @@ def _limits(robot: RobotFile, i: int) -> dict[str, str]:
 
 def _friction(robot: RobotFile) -> list[dict[str, str]]:
     """The Coulomb and viscous friction closest to the law of each joint."""
-    law = None if robot.links is None else sliding_friction(robot)
-    if law is None:
+    if robot.links is None or robot.friction is None:
         return [{}] * robot.n_joints
-    return [{"damping": numbers_text(d), "friction": numbers_text(c)} for c, d in law.coulomb_viscous()]
+    lines = sliding_friction(robot).coulomb_viscous()
+    return [{"damping": numbers_text(d), "friction": numbers_text(c)} for c, d in lines]
 
 
 def _link(root: ElementTree.Element, name: str, ten: np.ndarray | None) -> None:

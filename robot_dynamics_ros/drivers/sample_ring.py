@@ -13,16 +13,13 @@ import numpy as np
 
 TIMES = 3  # int64 per sample: controller time, host time, steady time [ns]
 _HEADER = 64  # bytes: samples read, dropped, written; steady time of the newest
-_MAX_SIZE = 1 << 26  # bytes
 
 
 class SampleRing:
-    """`slots` rows of TIMES integers and `width` doubles. Raises ValueError for sizes out of bounds."""
+    """`slots` rows of TIMES integers and `width` doubles."""
 
     def __init__(self, width: int, slots: int, memory: int | None = None, event: int | None = None) -> None:
         size = _HEADER + slots * 8 * (TIMES + width)
-        if not (width >= 1 and slots >= 2 and size <= _MAX_SIZE):
-            raise ValueError(f"a ring of {slots} rows of {width} is outside 1..{_MAX_SIZE} bytes")
         self.width, self.slots = width, slots
         if memory is None:
             memory = os.memfd_create("samples")

@@ -275,27 +275,3 @@ class ProvenanceEntry(Block):
     inputs: tuple[InputFile, ...] = Field(default=(), description="input files with their hashes")
     changed: tuple[Text, ...] = Field(default=(), description="fields that this run wrote")
     verdict: str = Field(default="", description="good, fair or not usable, where the run judged the file")
-
-
-class RobotFields(Block):
-    """Fields of a robot file, without the checks between them."""
-
-    schema_version: Literal[1] = Field(alias="schema", description="version of this format")
-    name: Name = Field(description="short name, as in `--robot NAME`")
-    manufacturer: Text = Field(description="who builds it")
-    model: Text = Field(description="type, series, controller generation")
-    sources: dict[str, Text] = Field(description="key -> citation; keys starting with `estimate` mark estimates")
-    kinematics: Kinematics
-    links: Links | None
-    drives: Drives
-    limits: Limits
-    friction: ModelBlock | None = None
-    hysteresis: Hysteresis | None = None
-    thermal: ModelBlock | None = None
-    stiffness: ModelBlock | None = None
-    residuals: Residuals | None = None
-    sensing: Sensing
-    payload: Payload = Payload()
-    provenance: tuple[ProvenanceEntry, ...] = Field(
-        default=(), description="appended by every command that writes the file"
-    )

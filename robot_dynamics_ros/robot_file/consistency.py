@@ -1,11 +1,13 @@
-"""Consistency between fields: lengths with the number of joints, sources with fields, limits with each other."""
+"""Fields of a robot file and their consistency: lengths with joints, sources with fields, limits with each other."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from robot_dynamics_ros.errors import nearest
 from robot_dynamics_ros.robot_file import blocks as b
@@ -19,20 +21,44 @@ _LARGEST = sys.float_info.max
 _NO_NUMBERS = {"source", "model", "convention", "base_frame", "tip_frame"}
 
 
-def inconsistencies(robot: b.RobotFields) -> list[Problem]:
+class RobotFields(b.Block):
+    """Fields of a robot file, without the checks between them."""
+
+    schema_version: Literal[1] = Field(alias="schema", description="version of this format")
+    name: b.Name = Field(description="short name, as in `--robot NAME`")
+    manufacturer: b.Text = Field(description="who builds it")
+    model: b.Text = Field(description="type, series, controller generation")
+    sources: dict[str, b.Text] = Field(description="key -> citation; keys starting with `estimate` mark estimates")
+    kinematics: b.Kinematics
+    links: b.Links | None
+    drives: b.Drives
+    limits: b.Limits
+    friction: b.ModelBlock | None = None
+    hysteresis: b.Hysteresis | None = None
+    thermal: b.ModelBlock | None = None
+    stiffness: b.ModelBlock | None = None
+    residuals: b.Residuals | None = None
+    sensing: b.Sensing
+    payload: b.Payload = b.Payload()
+    provenance: tuple[b.ProvenanceEntry, ...] = Field(
+        default=(), description="appended by every command that writes the file"
+    )
+
+
+def inconsistencies(robot: RobotFields) -> list[Problem]:
     """Every (location, text) that is wrong between fields of a robot file."""
     rules = (_lengths, _joints, _frames, _placed, _links, _limits, _coupling, _sources, _models, _payload)
     return [problem for rule in rules for problem in rule(robot)]
 
 
-def _blocks(robot: b.RobotFields) -> Iterator[tuple[str, b.SourcedBlock]]:
+def _blocks(robot: RobotFields) -> Iterator[tuple[str, b.SourcedBlock]]:
     for name in type(robot).model_fields:
         block = getattr(robot, name)
         if isinstance(block, b.SourcedBlock):
             yield name, block
 
 
-def _lengths(robot: b.RobotFields) -> Iterator[Problem]:
+def _lengths(robot: RobotFields) -> Iterator[Problem]:
     n = len(robot.kinematics.joints)
     inner = [("drives.effort", robot.drives.effort), ("drives.velocity", robot.drives.velocity)]
     for name, block in (*_blocks(robot), *((name, block) for name, block in inner if block is not None)):
@@ -43,7 +69,7 @@ def _lengths(robot: b.RobotFields) -> Iterator[Problem]:
                 yield (*name.split("."), field), f"has {len(value)} entries for {n} joints"
 
 
-def _joints(robot: b.RobotFields) -> Iterator[Problem]:
+def _joints(robot: RobotFields) -> Iterator[Problem]:
     used: dict[str, str] = {}
     for i, joint in enumerate(robot.kinematics.joints):
         for name in (joint.name, *joint.aliases):
@@ -52,7 +78,7 @@ def _joints(robot: b.RobotFields) -> Iterator[Problem]:
             used.setdefault(name, joint.name)
 
 
-def _frames(robot: b.RobotFields) -> Iterator[Problem]:
+def _frames(robot: RobotFields) -> Iterator[Problem]:
     base, tip = robot.kinematics.base_frame, robot.kinematics.tip_frame
     for field, name in (("base_frame", base), ("tip_frame", tip)):
         if not name.strip():
@@ -61,7 +87,7 @@ def _frames(robot: b.RobotFields) -> Iterator[Problem]:
         yield ("kinematics", "tip_frame"), f"'{tip}' is the base_frame too: nobody could tell the axes of a force"
 
 
-def _placed(robot: b.RobotFields) -> Iterator[Problem]:
+def _placed(robot: RobotFields) -> Iterator[Problem]:
     dh, xyz = ("a", "alpha", "d"), ("xyz", "rpy")
     is_dh = robot.kinematics.convention == "modified_dh"
     for i, joint in enumerate(robot.kinematics.joints):
@@ -73,7 +99,7 @@ def _placed(robot: b.RobotFields) -> Iterator[Problem]:
                 yield ("kinematics", "joints", i, field), "is missing; write null where the value is unknown"
 
 
-def _links(robot: b.RobotFields) -> Iterator[Problem]:
+def _links(robot: RobotFields) -> Iterator[Problem]:
     n = len(robot.kinematics.joints)
     if robot.links is None:
         return
@@ -88,7 +114,7 @@ def _links(robot: b.RobotFields) -> Iterator[Problem]:
             yield ("links", "parameters", i), f"has {len(row)} entries, must have 10"
 
 
-def _limits(robot: b.RobotFields) -> Iterator[Problem]:
+def _limits(robot: RobotFields) -> Iterator[Problem]:
     n = len(robot.kinematics.joints)
     given = robot.limits.position_lower or (), robot.limits.position_upper or ()
     lower, upper = (n * ends if len(ends) == 1 else ends for ends in given)
@@ -97,7 +123,7 @@ def _limits(robot: b.RobotFields) -> Iterator[Problem]:
             yield ("limits", "position_lower", i), f"{lo} must be < position_upper {hi}"
 
 
-def _coupling(robot: b.RobotFields) -> Iterator[Problem]:
+def _coupling(robot: RobotFields) -> Iterator[Problem]:
     n, rows = len(robot.kinematics.joints), robot.drives.coupling
     if rows is not None and [len(row) for row in rows] != [n] * n:
         yield ("drives", "coupling"), f"must be {n} x {n}"
@@ -111,12 +137,12 @@ def _coupling(robot: b.RobotFields) -> Iterator[Problem]:
             yield (*where, "turns_with"), "must be another joint"
 
 
-def _payload(robot: b.RobotFields) -> Iterator[Problem]:
+def _payload(robot: RobotFields) -> Iterator[Problem]:
     if robot.payload.mass == 0.0 and any((*robot.payload.com, *robot.payload.inertia)):
         yield ("payload", "mass"), "0.0 must be > 0 when com or inertia is given"
 
 
-def _sources(robot: b.RobotFields) -> Iterator[Problem]:
+def _sources(robot: RobotFields) -> Iterator[Problem]:
     known = list(robot.sources)
     for name, block in _blocks(robot):
         fields = {f for f, i in type(block).model_fields.items() if f not in _NO_NUMBERS and _given(block, f, i)}
@@ -135,7 +161,7 @@ def _given(block: b.SourcedBlock, field: str, info: Any) -> bool:
     return value is not None and (info.is_required() or value != info.default)
 
 
-def _models(robot: b.RobotFields) -> Iterator[Problem]:
+def _models(robot: RobotFields) -> Iterator[Problem]:
     for kind, models in MODELS.items():
         block = getattr(robot, kind)
         if block is None:

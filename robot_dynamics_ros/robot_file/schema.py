@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import blocks as b
-from robot_dynamics_ros.robot_file.consistency import inconsistencies
+from robot_dynamics_ros.robot_file.consistency import RobotFields, inconsistencies
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, joint_placement, placement
 from robot_dynamics_ros.robot_file.problems import validated
 
@@ -26,7 +26,7 @@ _PYDANTIC = {"construct", "copy", "dict", "from_orm", "json", "parse_file", "par
 }
 
 
-class RobotFile(b.RobotFields):
+class RobotFile(RobotFields):
     """All parameters of one robot; unknown numbers are null, and access to them raises CapabilityError."""
 
     _file: str = PrivateAttr("robot file")

@@ -43,6 +43,14 @@ LEARNED, SURE = 0.5, 3.0  # friction counts as known below a share of its first 
 USUAL = 0.15, 0.6, 0.06
 
 
+FRAME_ID = Parameter(
+    "frame_id",
+    "",
+    "frame of external_wrench: its axes, moments about its origin; base, tool (empty: tool) or a link's name",
+    read_only=True,
+)
+
+
 class ForceStage(Stage):
     """Drive torque, model torque, friction -> external torque, wrench, contact, each with its standard deviation."""
 
@@ -134,12 +142,7 @@ class ForceStage(Stage):
         ),
         Parameter("contact_on_time", 0.01, "time above the threshold before contact is declared", "s", 0.0, 10.0),
         Parameter("contact_off_time", 0.05, "time below before it is over", "s", 0.0, 10.0),
-        Parameter(
-            "frame_id",
-            "",
-            "frame of external_wrench: its axes, moments about its origin; base, tool (empty: tool) or a link's name",
-            read_only=True,
-        ),
+        FRAME_ID,
         Parameter(
             "rest_bias",
             1.0,

@@ -7,6 +7,7 @@ from functools import partial
 
 from robot_dynamics_ros.control.torque import CONTROL
 from robot_dynamics_ros.drivers.factory import DRIVERS
+from robot_dynamics_ros.estimators.external_force import FRAME_ID
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.topics import PREFIX
 
@@ -15,11 +16,7 @@ fixed = partial(Parameter, read_only=True)
 COMMON = (
     fixed("robot", "ur5e", "name of a shipped robot, or path of a robot file"),
     fixed("autostart", True, "configure and activate at start; false: wait for a lifecycle manager"),
-    fixed(
-        "frame_id",
-        "",
-        "frame of external_wrench: its axes, moments about its origin; base, tool (empty: tool) or a link's name",
-    ),
+    FRAME_ID,
     fixed("tf_prefix", "", "prefix of frame names"),
 )
 NAMES = (

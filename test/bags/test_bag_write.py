@@ -96,14 +96,8 @@ def test_contact_of_the_whole_robot_is_there_as_live(tmp_path):
 def test_headers_name_the_frame_of_the_numbers(tmp_path):
     path = write_bag(full_log(3), tmp_path / "x", frame_id="root", wrench_frame_id="gripper")
     with AnyReader([path]) as reader:
-        frames = {
-            (
-                c.topic.removeprefix("/robot_dynamics").removeprefix("/"),
-                reader.deserialize(raw, c.msgtype).header.frame_id,
-            )
-            for c, _, raw in reader.messages()
-            if c.msgtype not in (ARRAY, BOOL)
-        }
+        headed = [(c, raw) for c, _, raw in reader.messages() if c.msgtype not in (ARRAY, BOOL)]
+        frames = {(c.topic.rsplit("/", 1)[1], reader.deserialize(raw, c.msgtype).header.frame_id) for c, raw in headed}
     framed = {"external_wrench", "external_wrench_std"}
     assert {name for name, frame in frames if frame == "gripper"} == framed
     assert {name for name, frame in frames if frame == "root"} >= {"external_wrench_base", "joint_states"}

@@ -13,17 +13,11 @@ from robot_dynamics_ros.bags.table_log import TableOptions, table_log
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.robot_file import load_robot
 
+SPREADSHEET = {"Time": "s", "Joint {} Position": "rad", "Joint {} Velocity": "rad/s", "Joint {} Torque": "Nm"}
 NAMINGS = {
     "ur_rtde": ("timestamp", "actual_q_{}", "actual_qd_{}", "actual_current_{}", 0, " "),
     "libfranka": ("time", "q[{}]", "dq[{}]", "tau_J[{}]", 0, ","),
-    "spreadsheet": (
-        "Time [s]",
-        "Joint {} Position [rad]",
-        "Joint {} Velocity [rad/s]",
-        "Joint {} Torque [Nm]",
-        1,
-        "\t",
-    ),
+    "spreadsheet": (*(f"{x} [{unit}]" for x, unit in SPREADSHEET.items()), 1, "\t"),
     "camel": ("t", "actualPosition{}", "actualVelocity{}", "motorTorque{}", 1, ","),
     "kuka": ("time_s", "pos_A{}", "vel_A{}", "trq_A{}", 1, ","),
 }
@@ -53,15 +47,8 @@ def test_desired_external_and_cartesian_columns_are_not_taken_for_the_measured_o
     }  # fmt: skip
     names = ["timestamp", *(name for p in groups for name in each(p, 6))]
     log, _ = load_bag(write_csv(tmp_path / "rtde.csv", names, [t, *groups.values()]))
-    found = {
-        "q": q,
-        "q_d": q + 1,
-        "qd": qd,
-        "effort": tau,
-        "current": 0.1 * tau,
-        "tau_d": tau + 4,
-        "temperature": 30 + q,
-    }
+    found = {"q": q, "q_d": q + 1, "qd": qd, "effort": tau, "current": 0.1 * tau, "tau_d": tau + 4}
+    found["temperature"] = 30 + q
     for signal, expected in found.items():
         np.testing.assert_allclose(getattr(log, signal), expected, atol=1e-9, err_msg=signal)
     current, _ = load_bag(tmp_path / "rtde.csv", table=TableOptions(units=("A",)))
@@ -130,14 +117,8 @@ def test_groups_of_hdf5(tmp_path):
     h5py = pytest.importorskip("h5py")
     t, q, qd, tau = motion(4)
     with h5py.File(tmp_path / "run.h5", "w") as file:
-        for name, values in {
-            "t": t,
-            "robot/q": q,
-            "robot/qd": qd,
-            "robot/torque": tau,
-            "camera": np.zeros((3, 4, 4)),
-        }.items():
-            file[name] = values
+        file["t"], file["robot/q"], file["robot/qd"], file["robot/torque"] = t, q, qd, tau
+        file["camera"] = np.zeros((3, 4, 4))
     log, _ = load_bag(tmp_path / "run.h5")
     np.testing.assert_allclose(log.q, q)
     np.testing.assert_allclose(log.effort, tau)

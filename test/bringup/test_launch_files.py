@@ -154,11 +154,8 @@ def test_a_replay_is_checked_first_and_ends_with_its_player(monkeypatch, tmp_pat
     module.check(running)
     actions = module.generate_launch_description()[len(module.ARGUMENTS) :]
     assert str(actions[1].given[0].given[0]).endswith("robot.launch.py")
-    assert [type(action).__name__ for action in actions] == [
-        "OpaqueFunction",
-        "IncludeLaunchDescription",
-        "ExecuteProcess",
-    ]
+    kinds = [type(action).__name__ for action in actions]
+    assert kinds == ["OpaqueFunction", "IncludeLaunchDescription", "ExecuteProcess"]
     ended = module.generate_launch_description()[-1].named["on_exit"]
     assert [type(a).__name__ for a in ended(SimpleNamespace(returncode=0), running)] == ["Shutdown"]
     with pytest.raises(RuntimeError, match="bag play failed"):

@@ -37,13 +37,8 @@ def made_up(error=0.0, n=5000):
     truth[n // 2 :, 2] = 20.0
     contact = np.zeros((n, 7))
     contact[n // 2 :, -1] = 1.0
-    signals = {
-        "external_wrench": truth + error,
-        "external_wrench_std": np.full((n, 6), 1.0),
-        "contact": contact,
-        "friction_torque": np.zeros((n, 6)),
-        "q": np.zeros((n, 6)),
-    }
+    signals = {"external_wrench": truth + error, "external_wrench_std": np.full((n, 6), 1.0), "contact": contact}
+    signals |= {name: np.zeros((n, 6)) for name in ("friction_torque", "q")}
     stamps = 10**18 + STEP_NS * np.arange(n)
     return Log(NAMES, stamps, signals), truth
 
@@ -98,16 +93,8 @@ def test_a_run_that_ended_before_the_first_contact_is_summarised(capsys):
     log, truth = made_up(error=1.0)
     for part in (slice(0, 2400), slice(2600, None)):  # free, in contact
         found = force_errors(log[part], truth[part])
-        shown = {
-            "as_shipped": found,
-            "identical_share": 1.0,
-            "near_share": 1.0,
-            "pace": {"busy": ""},
-            "stream": {},
-            "bag": "bag",
-            "model": "ur5e",
-        }
-        result = {**found, **shown}
+        result = {**found, "as_shipped": found, "identical_share": 1.0, "near_share": 1.0, "pace": {"busy": ""}}
+        result |= {"stream": {}, "bag": "bag", "model": "ur5e"}
         result |= judged(result)
         _print(result)
         assert result["verdict"][0] in capsys.readouterr().out.replace("\n", " ")

@@ -56,17 +56,8 @@ def test_a_topic_that_is_not_there_is_refused_before_the_work(tmp_path):
 @pytest.mark.parametrize("robot", ["fr3", "ur5e"])
 def test_before_and_after_are_judged_where_nothing_was_identified(tmp_path, robot):
     bag = vendor.record(robot, tmp_path / "bag", minutes=4.0)
-    words = [
-        "identify",
-        bag,
-        "--robot",
-        robot,
-        "--vendor",
-        f"/robot_dynamics/{vendor.TOPIC}",
-        "--out",
-        tmp_path / "out",
-    ]
-    done = robot_dynamics(*words)
+    words = f"--robot {robot} --vendor /robot_dynamics/{vendor.TOPIC} --out"
+    done = robot_dynamics("identify", bag, *words.split(), tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "not identified from" in done.output
     theirs, before, after, unbiased = json.loads((tmp_path / "out" / "report.json").read_text())["vendor"]["rows"]

@@ -71,10 +71,5 @@ def without_viscosity(arm):
 
 def without_level(arm):
     """The same law with elements so long that they never carry friction; its other terms stay."""
-    return arm.with_updates(
-        {
-            "hysteresis.parameters.span": [[1.0, 2.0, 3.0]] * 6,
-            "hysteresis.parameters.level": [[1e-9, 0.0, 0.0]] * 6,
-            "hysteresis.parameters.load": [[0.0, 0.0, 0.0]] * 6,
-        }
-    )
+    none = {"span": [1.0, 2.0, 3.0], "level": [1e-9, 0.0, 0.0], "load": [0.0, 0.0, 0.0]}
+    return arm.with_updates({f"hysteresis.parameters.{name}": [row] * 6 for name, row in none.items()})

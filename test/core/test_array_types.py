@@ -145,14 +145,8 @@ def test_arrays_of_a_stage_are_refused_by_name(kind):
 
 
 def test_every_class_with_array_methods_is_walked():
-    known = set(INSTANCES) | {
-        "Chain",
-        "FusedQR",
-        "ExternalForce",
-        "Plant",
-        "TorqueTrajectory",
-        "RtdeReader",
-    }  # have their own tests
+    of_their_own = "Chain FusedQR ExternalForce Plant TorqueTrajectory RtdeReader".split()  # tests
+    known = {*INSTANCES, *of_their_own}
     for kind, cls in vars(_core).items():
         docs = [getattr(f, "__doc__", None) or "" for name, f in getattr(cls, "__dict__", {}).items() if name[0] != "_"]
         if any("Annotated[" in doc.split(" -> ")[0] for doc in docs):

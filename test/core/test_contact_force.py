@@ -31,17 +31,8 @@ def program():
 HEAT = {"alpha": -0.01, "beta": 1.0, "gamma": -0.01, "delta": 1.0, "heat_capacity": 500.0, "heat_transfer": 1.0}
 THERMAL = {"model": "simoni", "parameters": HEAT, "source": "estimate_t"}
 SPANS = {"span": [[1e-4, 1e-3, 1e-2]] * 6, "level": [[1.0, 2.0, 3.0]] * 6, "load": [[0.02, 0.0, 0.05]] * 6}
-JOINT = {
-    "load_limit": 100.0,
-    "load_power": 1.0,
-    "sliding_ratio": 0.8,
-    "stribeck_velocity": 0.1,
-    "v0": 0.3,
-    "fv0": 1.0,
-    "fv1": 2.0,
-    "fv2": 0.5,
-    "fo": 0.1,
-}
+JOINT = {"load_limit": 100.0, "load_power": 1.0, "sliding_ratio": 0.8, "stribeck_velocity": 0.1, "v0": 0.3}
+JOINT |= {"fv0": 1.0, "fv1": 2.0, "fv2": 0.5, "fo": 0.1}
 PRESLIDING = {"model": "presliding", "source": "found", "parameters": SPANS | {k: [v] * 6 for k, v in JOINT.items()}}
 MOTOR = {"joint": "wrist_2_joint", "turns_with": "wrist_3_joint", "sign": -1}
 MOTOR |= {"parameters": {k: v[0] for k, v in SPANS.items()} | JOINT}
@@ -49,29 +40,18 @@ RESIDUALS = {"moving": [0.3] * 6, "rest": [1.0] * 6, "significance": 4.0}
 SOURCES = {"estimate_t": "numbers of this test", "found": "numbers of this test"}
 LOAD = {"mass": 2.0, "com": [0.0, 0.05, 0.1], "inertia": [0.01, 0.0, 0.0, 0.01, 0.0, 0.01]}
 STAGES = ("motion", "temperature", "friction", "force")
-ROBOTS = {
-    "shipped": UR5E,
-    "warm": UR5E.with_updates({"thermal": THERMAL, "friction.reference_temperature": 25.0}, SOURCES),
-    "presliding": UR5E.with_updates({"hysteresis": PRESLIDING, "friction.source": "found"}, SOURCES),
-    "residuals": UR5E.with_updates(
-        {"hysteresis": PRESLIDING, "friction.source": "found", "residuals": {"source": "found"} | RESIDUALS}, SOURCES
-    ),
-    "coupled wrist": UR5E.with_updates(
-        {"hysteresis": PRESLIDING | {"motors": [MOTOR]}, "friction.source": "found"}, SOURCES
-    ),
-    "no friction": UR5E.with_updates({"friction": None, "hysteresis": None}),
-    "loaded": UR5E.with_updates({"payload": LOAD}),
-    "velocity of the positions": UR5E.with_updates(
-        {"drives.velocity": {"window": 0.007}, "drives.source": "found"}, SOURCES
-    ),
-    "late signals": UR5E.with_updates(
-        {
-            "drives.effort.delay": 0.0031,
-            "drives.velocity": {"delay": -0.004, "gain": 1.05, "bias": [0.01] * 6},
-            "drives.source": "found",
-        },
-        SOURCES,
-    ),
+FOUND = {"hysteresis": PRESLIDING, "friction.source": "found"}
+LATE = {"delay": -0.004, "gain": 1.05, "bias": [0.01] * 6}
+CHANGES = {
+    "shipped": {},
+    "warm": {"thermal": THERMAL, "friction.reference_temperature": 25.0},
+    "presliding": FOUND,
+    "residuals": FOUND | {"residuals": {"source": "found"} | RESIDUALS},
+    "coupled wrist": FOUND | {"hysteresis": PRESLIDING | {"motors": [MOTOR]}},
+    "no friction": {"friction": None, "hysteresis": None},
+    "loaded": {"payload": LOAD},
+    "velocity of the positions": {"drives.velocity": {"window": 0.007}, "drives.source": "found"},
+    "late signals": {"drives.effort.delay": 0.0031, "drives.velocity": LATE, "drives.source": "found"},
 }
 SETTINGS = {
     "shipped": {"friction": {"model": "hysteresis"}, "force": {"frame_id": "base", "wrench_cutoff": 15.0}},

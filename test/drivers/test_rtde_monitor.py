@@ -20,13 +20,8 @@ def test_monitor_states_follow_silence_and_latch_until_rearmed():
     state, ms = _core.StreamState, 1_000_000
     assert m.condition(0) == state.fault
     m.accept(rtde_values(0.0), 0)
-    assert [m.condition(k * ms) for k in (1, 20, 21, 40, 41)] == [
-        state.ok,
-        state.ok,
-        state.degraded,
-        state.degraded,
-        state.safe,
-    ]
+    states = [m.condition(k * ms).name for k in (1, 20, 21, 40, 41)]
+    assert states == ["ok", "ok", "degraded", "degraded", "safe"]
     assert m.latched(41 * ms) == state.safe
     m.accept(rtde_values(0.042, q=1.0), 42 * ms)
     assert m.condition(42 * ms) == state.degraded  # the sample after a gap

@@ -93,11 +93,8 @@ NOISE = np.array([0.05] * 4 + [0.015] * 3)  # Nm, of good torque sensors
 
 def standing(robot, push, noise=0.0, velocity_noise=0.0):
     """What an arm with torque sensors reports that stands at START, at 1 kHz; push (N, 6), environment on robot."""
-    rigid, q, rng = (
-        RobotModel(robot.chain(), robot.joint_names),
-        np.tile(START, (len(push), 1)),
-        np.random.default_rng(7),
-    )
+    rigid, rng = RobotModel(robot.chain(), robot.joint_names), np.random.default_rng(7)
+    q = np.tile(START, (len(push), 1))
     effort = rigid.gravity(q) - push @ rigid.jacobian(START) + noise * rng.normal(size=q.shape)
     signals = {"q": q, "qd": velocity_noise * rng.normal(size=q.shape), "effort": effort}
     return Log(robot.joint_names, np.arange(len(q)) * 1_000_000, signals)

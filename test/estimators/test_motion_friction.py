@@ -156,12 +156,8 @@ def identified():
 
 def test_hysteresis_model_is_chosen_where_it_is_identified_and_can_be_forced():
     stage = FrictionStage()
-    for robot, choice, used in (
-        (UR5E, "auto", False),
-        (UR5E, "hysteresis", True),
-        (identified(), "auto", True),
-        (identified(), "static", False),
-    ):
+    given = (UR5E, "auto", False), (UR5E, "hysteresis", True), (identified(), "auto", True)
+    for robot, choice, used in (*given, (identified(), "static", False)):
         stage.configure(robot, {"model": choice})
         assert (stage.hysteresis is not None) == used
     with pytest.raises(CapabilityError, match="hysteresis"):

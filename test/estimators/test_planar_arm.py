@@ -15,12 +15,9 @@ LINK = """<link name="l{0}"><inertial><mass value="2"/><origin xyz="0.15 0 0"/>
  <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"/></inertial></link>"""
 JOINT = """<joint name="j{1}" type="revolute"><parent link="l{0}"/><child link="l{1}"/><origin xyz="{2} 0 0.1"/>
  <axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="{3}" velocity="3"/></joint>"""
-ARM = (
-    '<robot name="scara"><link name="l0"/>'
-    + "".join(LINK.format(k) for k in range(1, 5))
-    + "".join(JOINT.format(k, k + 1, 0.3 * (k > 0), 100 / (k + 1)) for k in range(4))
-    + "</robot>"
-)
+LINKS = "".join(LINK.format(k) for k in range(1, 5))
+JOINTS = "".join(JOINT.format(k, k + 1, 0.3 * (k > 0), 100 / (k + 1)) for k in range(4))
+ARM = f'<robot name="scara"><link name="l0"/>{LINKS}{JOINTS}</robot>'
 
 
 def test_a_contact_of_a_scara_is_sure_in_the_plane_that_its_joints_show(tmp_path, no_pictures):

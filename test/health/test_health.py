@@ -165,14 +165,7 @@ def months(robot, friction=1.0, stiffness=1.0, resistance=1.0):
             f"m{k}",
             START + k * MONTH,
             5 * coulomb - 0.05 * (heat - 30.0),
-            0.05 * both,
-            0.2 * both,
-            3 * both,
-            2e4 * spring,
-            600 * cooling * noise[3],
-            2 * cooling,
-            heat,
-            load,
+            *(0.05 * both, 0.2 * both, 3 * both, 2e4 * spring, 600 * cooling * noise[3], 2 * cooling, heat, load),
         )
 
 

@@ -118,11 +118,8 @@ def test_a_new_robot_begins_nearer_to_the_truth_with_its_fleet(rng):
     fleet = fleet_prior(prior, rows[:-1])
     scale = np.sqrt(np.diag(prior.covariance))
     few = rows[-1][:2]
-    errors = [
-        np.linalg.norm((p.information.with_rows(r).mean - truths[-1]) / scale)
-        for p in (prior, fleet)
-        for r in (few[:0], few)
-    ]
+    found = [p.information.with_rows(r).mean for p in (prior, fleet) for r in (few[:0], few)]
+    errors = [np.linalg.norm((mean - truths[-1]) / scale) for mean in found]
     assert errors[2] < errors[0] and errors[3] < errors[1]
 
 

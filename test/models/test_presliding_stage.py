@@ -19,11 +19,8 @@ MESHING, KEPT = 1.3, 0.75  # of friction_stage.hpp
 def strokes(N=3000):
     t = np.arange(N) * 2e-3
     q = 0.03 * np.sin(2.2 * t)[:, None] * np.linspace(0.001, 1, 6)
-    log = Log(
-        load_robot("ur5e").joint_names, np.arange(N) * 2 * MS + 10**15, {"q": q, "qd": np.gradient(q, 2e-3, axis=0)}
-    )
-    log.model_torque = 20 * np.cos(q)
-    return log
+    signals = {"q": q, "qd": np.gradient(q, 2e-3, axis=0), "model_torque": 20 * np.cos(q)}
+    return Log(load_robot("ur5e").joint_names, np.arange(N) * 2 * MS + 10**15, signals)
 
 
 def staged(*joints):
@@ -75,9 +72,8 @@ def test_elements_of_unknown_past_widen_the_deviation_until_they_have_slipped():
     assert (std**2 >= unknown[:, None] ** 2 / 3 - 1e-9).all()
     assert (std[unknown > 0] > known[unknown > 0]).all()
     np.testing.assert_array_equal(std[unknown == 0], known[unknown == 0])
-    np.testing.assert_allclose(
-        fresh.friction_torque[unknown == 0], longer.friction_torque[200:][unknown == 0], atol=1e-12
-    )
+    torque, same = (x[unknown == 0] for x in (fresh.friction_torque, longer.friction_torque[200:]))
+    np.testing.assert_allclose(torque, same, atol=1e-12)
 
 
 def test_a_joint_with_a_static_law_beside_one_with_memory_has_its_own_residuals():

@@ -182,15 +182,12 @@ def test_large_results_reuse_freed_memory_without_showing_it():
 
 def calls(model):
     """What gives a row for every sample of (q, qd, qdd)."""
-    return {
-        "rnea": model.rnea,
-        "gravity": lambda q, qd, qdd, **how: model.gravity(q, **how),
-        "coriolis": lambda q, qd, qdd, **how: model.coriolis(q, qd, **how),
-        "mass_matrix": lambda q, qd, qdd, **how: model.mass_matrix(q, **how),
-        "regressor": model.regressor,
-        "fk": lambda q, qd, qdd, **how: model.fk(q, **how),
-        "jacobian": lambda q, qd, qdd, **how: model.jacobian(q, **how),
-    }
+    given = {"rnea": 3, "gravity": 1, "coriolis": 2, "mass_matrix": 1, "regressor": 3, "fk": 1, "jacobian": 1}
+
+    def call(name, count):
+        return lambda *motion, **how: getattr(model, name)(*motion[:count], **how)
+
+    return {name: call(name, count) for name, count in given.items()}
 
 
 @pytest.mark.parametrize("name", calls(random_chain(1, 0).model()))

@@ -16,35 +16,16 @@ from robot_dynamics_ros.models.urdf import MAX_DEPTH, read_urdf
 TRIES = tries(300)
 LINK = '<link name="l{k}"><inertial><origin xyz="0 0 0.1" rpy="0 0 0"/><mass value="2"/>'
 LINK += '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>'
-JOINT = (
-    '<joint name="j{k}" type="revolute"><parent link="l{p}"/><child link="l{k}"/><origin xyz="0 0 1" rpy="0 0.1 0"/>'
-)
-JOINT += '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="10" velocity="1"/></joint>'
-ODD = [
-    "nan",
-    "inf",
-    "-inf",
-    "1e308",
-    "1e-320",
-    "",
-    " ",
-    "0 0 0",
-    "x",
-    "1e9 1e9 1e9",
-    "0",
-    "-1",
-    "1,5",
-    "revolute",
-    "l0",
-    "l1",
-]
+JOINT = '<joint name="j{k}" type="revolute"><parent link="l{p}"/><child link="l{k}"/><axis xyz="0 1 0"/>'
+JOINT += '<origin xyz="0 0 1" rpy="0 0.1 0"/><limit lower="-1" upper="1" effort="10" velocity="1"/></joint>'
+ODD = ["", " ", "0 0 0", "1e9 1e9 1e9"]
+ODD += "nan inf -inf 1e308 1e-320 x 0 -1 1,5 revolute l0 l1".split()
 
 
 def arm(joints=3):
     links = [LINK.format(k=k) for k in range(joints + 1)]
-    return (
-        '<robot name="arm">' + "".join(links + [JOINT.format(k=k, p=k - 1) for k in range(1, joints + 1)]) + "</robot>"
-    )
+    parts = links + [JOINT.format(k=k, p=k - 1) for k in range(1, joints + 1)]
+    return f'<robot name="arm">{"".join(parts)}</robot>'
 
 
 def read(path, text):
@@ -95,11 +76,8 @@ def test_damaged_urdfs_have_finite_dynamics_or_are_refused(tmp_path, tried):
             text = good[:a] + rng.choice(ODD) + good[b:]
         else:
             at = rng.randrange(len(good))
-            text = (
-                good[:at]
-                + rng.choice(["<", ">", '"', "\0", "é", good[at : at + 60], ""])
-                + good[at + rng.randrange(9) :]
-            )
+            text = good[:at] + rng.choice(["<", ">", '"', "\0", "é", good[at : at + 60], ""])
+            text += good[at + rng.randrange(9) :]
         try:
             chain, names = read(tmp_path / "a.urdf", text)
         except ConfigError:

@@ -40,12 +40,8 @@ def test_every_number_that_is_estimated_is_a_gauge_and_an_absent_one_is_none(met
     sample.buffer[:] = random.normal(size=sample.buffer.shape)
     sample.stiffness[1] = np.nan
     sample.payload_or_bias[:] = np.nan
-    expected = {
-        (name, entry): value
-        for name in GAUGES
-        for entry, value in zip(entries(name, JOINTS), getattr(sample, name), strict=True)
-        if not np.isnan(value)
-    }
+    numbers = {name: zip(entries(name, JOINTS), getattr(sample, name), strict=True) for name in GAUGES}
+    expected = {(name, entry): x for name, pairs in numbers.items() for entry, x in pairs if not np.isnan(x)}
     metrics.show(sample, [SimpleNamespace(name="/arm: stream", level=b"\x01")])
     sample.clear()  # the node's own sample goes on
     assert read(metrics.port) == expected | {("diagnostics", "/arm: stream"): 1.0}

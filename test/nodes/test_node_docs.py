@@ -30,11 +30,8 @@ def test_every_declared_parameter_service_and_topic_is_in_the_reference():
 
 
 def test_a_row_names_the_nodes_that_have_the_parameter():
-    rows = {
-        row.split("|")[1].strip(" `"): row.split("|")[5].strip()
-        for row in reference.parameters().splitlines()
-        if row.startswith("| `")
-    }
+    table = [row.split("|") for row in reference.parameters().splitlines() if row.startswith("| `")]
+    rows = {cells[1].strip(" `"): cells[5].strip() for cells in table}
     assert rows["robot"] == "all" and rows["ip"] == "hardware, composed" and rows["web_port"] == "viewer"
 
 

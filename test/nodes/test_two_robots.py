@@ -53,11 +53,8 @@ def test_two_robots_share_a_graph_without_a_name_in_common(observed):
         both.hear(JointState, f"{side}/joint_contact", 100)
         both.hear(Float64MultiArray, f"{side}/electrical_power", 100)
         told(both, f"{side}/joint_states", [f"{side}/{n}" for n in ("contact", "joint_contact", "electrical_power")], 3)
-    names = {
-        name
-        for side in SIDES
-        for name, _ in both.node.get_publisher_names_and_types_by_node(f"{side}_composed_node", "/")
-    }
+    published = [both.node.get_publisher_names_and_types_by_node(f"{side}_composed_node", "/") for side in SIDES]
+    names = {name for topics in published for name, _ in topics}
     assert [node.path for node in both.nodes] == [f"{side}_composed_node" for side in SIDES]
     estimated = {*TOPICS, "contact_markers"} - {*INPUT_TOPICS}
     assert not {name for name in names if name.strip("/").split("/")[0] in estimated}, names

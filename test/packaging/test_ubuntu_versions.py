@@ -9,14 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PINNED = ("numpy==1.26.4", "scipy==1.11.4")
-TESTED = (
-    "models",
-    "bags",
-    "effort",
-    "estimators/test_pipeline.py",
-    "estimators/test_replay.py",
-    "identification/test_identify_synthetic.py",
-)
+TESTED = ("models", "bags", "effort", "estimators/test_pipeline.py", "estimators/test_replay.py")
+TESTED += ("identification/test_identify_synthetic.py",)
 APART = "not parquet and not lerobot"  # the pyarrow of the Python index needs numpy 2
 VERSIONS = "import numpy, scipy; print(numpy.__version__, scipy.__version__)"
 

@@ -77,14 +77,8 @@ def test_e_series_flange_is_that_of_the_printed_standard_table(name):
 @pytest.mark.parametrize("name", UR)
 def test_ur_speaks_the_names_of_its_description_and_of_bags(name):
     robot = load_robot(name)
-    assert robot.joint_names == [
-        "shoulder_pan_joint",
-        "shoulder_lift_joint",
-        "elbow_joint",
-        "wrist_1_joint",
-        "wrist_2_joint",
-        "wrist_3_joint",
-    ]
+    names = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
+    assert robot.joint_names == [f"{name}_joint" for name in names]
     assert robot.joint_aliases["Wrist 1"] == "wrist_1_joint" == robot.joint_aliases["wrist_1_joint"]
 
 

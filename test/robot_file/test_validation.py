@@ -67,12 +67,7 @@ CASES = [
     (("friction", "parameters", "fc"), [1.0, "1"], "friction.parameters.fc[1: two]", "'1' must be a number"),
     (("friction", "parameters", "fc"), [1.0], "friction.parameters.fc", None),
     (("friction", "parameters", "fc"), [1.0] * 3, "friction.parameters.fc", "has 3 entries for 2 joints"),
-    (
-        ("friction", "parameters", "fc"),
-        [[1.0], [2.0]],
-        "friction.parameters.fc[0: one]",
-        "must be one number per joint",
-    ),
+    (("friction", "parameters", "fc"), [[1.0], [2.0]], "friction.parameters.fc[0: one]", "must be one number per"),
     (("friction", "parameters", "fc"), MISSING, "friction.parameters.fc", "is missing"),
     (("friction", "parameters", "fcc"), 1.0, "friction.parameters.fcc", "unknown parameter of viscous_coulomb"),
     (("friction", "reference_temperature"), NAN, "friction.reference_temperature", "nan must be a finite number"),
@@ -110,11 +105,8 @@ def test_all_problems_are_found_at_once(tmp_path):
     raw = changed(("limits", "velocity"), [2.0, NAN])
     raw["drives"]["rotor_inertia"] = [-1.0, -2.0]
     problems, _ = examine_robot(write(tmp_path, raw))
-    assert {p.field for p in problems} == {
-        "limits.velocity[1: two]",
-        "drives.rotor_inertia[0: one]",
-        "drives.rotor_inertia[1: two]",
-    }
+    rotors = {"drives.rotor_inertia[0: one]", "drives.rotor_inertia[1: two]"}
+    assert {p.field for p in problems} == {"limits.velocity[1: two]", *rotors}
     with pytest.raises(ConfigError, match="and 2 more"):
         load_robot(write(tmp_path, raw))
 

@@ -47,13 +47,8 @@ def test_frictional_lag_is_the_exact_exponential():
 def test_backlash_widens_the_presliding_curve_where_it_is_wide():
     slopes = []
     for phase in (0.0, np.pi):  # widest, narrowest at q = 0
-        plant = joint(
-            **{
-                "transmission.backlash": 1e-9,
-                "transmission.backlash_variation": 0.4,
-                "transmission.backlash_phase": phase,
-            }
-        )
+        backlash = {"backlash": 1e-9, "backlash_variation": 0.4, "backlash_phase": phase}
+        plant = joint(**{f"transmission.{name}": value for name, value in backlash.items()})
         friction, theta, *_ = follow(plant, np.linspace(0, 2e-4, 4000))
         slopes.append(friction[3000] / theta[3000])
     assert slopes[0] < 0.85 * slopes[1]
@@ -62,17 +57,9 @@ def test_backlash_widens_the_presliding_curve_where_it_is_wide():
 def test_backlash_and_bearing_friction_make_the_deformation_hysteretic():
     """Slow run to and fro without load: phi+ - phi- follows the local backlash [Madsen2020 ch4 30, 32]."""
     half = 5e-4
-    plant = joint(
-        **{
-            "transmission.stiffness": 2.5e4,
-            "transmission.damping": 10.0,
-            "transmission.backlash": half,
-            "transmission.soft_windup": 0.05,
-            "transmission.bearing_friction": 1.0,
-            "control.stiffness_gain": 8000.0,
-            "control.damping_gain": 250.0,
-        }
-    )
+    gear = {"stiffness": 2.5e4, "damping": 10.0, "backlash": half, "soft_windup": 0.05, "bearing_friction": 1.0}
+    gains = {"control.stiffness_gain": 8000.0, "control.damping_gain": 250.0}
+    plant = joint(**{f"transmission.{name}": value for name, value in gear.items()}, **gains)
     x = 0.02 * np.concatenate([np.linspace(0, 1, 3000), np.linspace(1, 0, 3000)])
     *_, phi = follow(plant, x)
     width = phi[2000] - phi[5000]

@@ -36,10 +36,8 @@ def test_simulated_tool_presses_with_about_the_asked_force_and_only_then():
 
 def test_seven_joints_and_unreachable_paths():
     stand = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
-    assert polishing(load_robot("fr3"), stand, rate=1000.0, duration=6.0, phases=((3.0, 5.0),)).motion[0].shape == (
-        6000,
-        7,
-    )
+    task = polishing(load_robot("fr3"), stand, rate=1000.0, duration=6.0, phases=((3.0, 5.0),))
+    assert task.motion[0].shape == (6000, 7)
     with pytest.raises(ValueError, match="reach"):
         cartesian(load_robot("ur5e"), Q, np.linspace(0, 1, 500)[:, None] * [2.0, 0, 0])
 

@@ -10,16 +10,8 @@ import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 EXECUTABLE = next((path for path in map(shutil.which, NAMES) if path), None)
-OPTIONS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--ignore-gpu-blocklist",
-    "--remote-debugging-pipe",
-    "--window-size=1400,900",
-    "--hide-scrollbars",
-]
+OPTIONS = "--headless=new --no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --hide-scrollbars".split()
+OPTIONS += "--ignore-gpu-blocklist --remote-debugging-pipe --window-size=1400,900".split()
 
 
 class Browser:

@@ -60,12 +60,8 @@ def random_chain(n, seed, right_angles=False):
             P[:3, :3], P[:3, 3] = random_rotation(rng), rng.normal(size=3)
     tool = np.eye(4)
     tool[:3, :3], tool[:3, 3] = random_rotation(rng), rng.normal(size=3)
-    inertias, masses, coms = (
-        [random_inertia(rng) for _ in range(n)],
-        rng.uniform(0.5, 5, n),
-        0.2 * rng.normal(size=(n, 3)),
-    )
-    rows = []
+    inertias, rows = [random_inertia(rng) for _ in range(n)], []
+    masses, coms = rng.uniform(0.5, 5, n), 0.2 * rng.normal(size=(n, 3))
     for m, c, inertia in zip(masses, coms, inertias, strict=True):
         about_origin = inertia - m * skew(c) @ skew(c)  # I - m [c]x^2
         rows.append([*about_origin[np.triu_indices(3)], *(m * c), m])

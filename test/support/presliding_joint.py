@@ -8,27 +8,10 @@ from robot_dynamics_ros.robot_file import load_robot
 
 MS = 1_000_000
 SPANS = [1e-4, 1e-3, 1e-2]
-JOINT = {
-    "span": SPANS,
-    "level": [1.0, 2.0, 3.0],
-    "load": [0.02, 0.0, 0.05],
-    "load_limit": 60.0,
-    "load_power": 1.0,
-    "sliding_ratio": 0.7,
-    "stribeck_velocity": 0.05,
-    "fv1": 4.0,
-    "fv2": 0.5,
-    "fv0": 3.0,
-    "v0": 0.3,
-    "fo": -0.4,
-    "fs": 1.5,
-    "eps": 5e-3,
-    "rotor_time": 0.0,
-    "widening": [0.0, 0.0],
-    "dahl_step": 0.0,
-    "bearing": 0.0,
-    "bearing_span": 2e-4,
-}
+JOINT = {"span": SPANS, "level": [1.0, 2.0, 3.0], "load": [0.02, 0.0, 0.05], "load_limit": 60.0, "load_power": 1.0}
+JOINT |= {"sliding_ratio": 0.7, "stribeck_velocity": 0.05, "fv1": 4.0, "fv2": 0.5, "fv0": 3.0, "v0": 0.3, "fo": -0.4}
+JOINT |= {"fs": 1.5, "eps": 5e-3, "rotor_time": 0.0, "widening": [0.0, 0.0], "dahl_step": 0.0}
+JOINT |= {"bearing": 0.0, "bearing_span": 2e-4}
 NONE = JOINT | {"level": [0.0] * 3, "load": [0.0] * 3, "fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "fo": 0.0, "fs": 0.0}
 PLAIN = {"load": [0.0], "load_limit": 0.0, "load_power": 1.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1}
 PLAIN |= {"fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "v0": 0.3, "fo": 0.0}

@@ -14,12 +14,7 @@ def bang_coast_bang(seconds, dt=1e-3, seed=0):
     rng, t = np.random.default_rng(seed), 0.0
     pieces = []
     while t < seconds:
-        v, a, coast, wait = (
-            rng.uniform(0.3, 1) * 3.1,
-            rng.uniform(0.3, 1) * 10,
-            rng.uniform(0.1, 0.5),
-            rng.uniform(0, 1),
-        )
+        v, a, coast, wait = (rng.uniform(*span) for span in ((0.93, 3.1), (3.0, 10.0), (0.1, 0.5), (0.0, 1.0)))
         sign = rng.choice([-1, 1])
         for length, acceleration in ((v / a, sign * a), (coast, 0.0), (v / a, -sign * a), (wait, 0.0)):
             pieces.append(np.full(max(int(length / dt), 1), acceleration))

@@ -122,27 +122,21 @@ def test_motions_start_and_end_still():
     assert np.abs(qd).max() < 1e-12 and np.abs(qdd).max() < 1e-12 and np.abs(np.diff(q, axis=0)).max() < 1e-9
 
 
-def test_command_writes_what_the_robot_plays(tmp_path):
+@pytest.mark.parametrize(("count", "poor"), [(6, False), (1, True)])
+def test_command_writes_what_the_robot_plays_and_warns_where_it_shows_too_little(tmp_path, count, poor):
     """A small arm: the default clearance of 0.1 m is more than its wrist can keep."""
-    out, robot = tmp_path / "excitation.csv", load_robot("ur3")
-    result = robot_dynamics("excite", "points", "-r", "ur3", "--out", out, "--count", "3")
-    assert result.exit_code == 0, result.output
+    out, robot = tmp_path / "x.csv", load_robot("ur3")
+    result = robot_dynamics("excite", "points", "-r", "ur3", "--out", out, "--count", count)
+    assert result.exit_code == 0 and f"next: robot-dynamics rehearse {out} --robot ur3" in result.output
+    assert ("shows too little of the arm: a larger --count" in result.output) == poor, result.output
     times, q, _ = load_trajectory(out, robot)
     refuse_outside_limits(robot, q, 125.0)
     assert np.all(np.diff(times) > 0) and out.with_suffix(".png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("robot, word", [("ur3", "rehearse"), ("comau_ns16", "play")])
-def test_the_next_command_is_one_that_the_robot_file_is_enough_for(tmp_path, robot, word):
-    out = tmp_path / "x.csv"
-    result = robot_dynamics("excite", "points", "-r", robot, "--out", out, "--count", "3")
-    assert f"next: robot-dynamics {word} {out} --robot {robot}" in result.output
-
-
-@pytest.mark.parametrize("count, poor", [("1", True), ("6", False)])
-def test_a_motion_that_shows_too_little_is_warned_of(tmp_path, count, poor):
-    result = robot_dynamics("excite", "points", "-r", "ur3", "--out", tmp_path / "x.csv", "--count", count)
-    assert ("shows too little of the arm: a larger --count" in result.output) == poor, result.output
+def test_the_next_command_is_one_that_the_robot_file_is_enough_for(tmp_path):
+    result = robot_dynamics("excite", "points", "-r", "comau_ns16", "--out", tmp_path / "x.csv", "--count", "1")
+    assert f"next: robot-dynamics play {tmp_path / 'x.csv'} --robot comau_ns16" in result.output
 
 
 @pytest.mark.parametrize("option", ["--duration", "--seed"])

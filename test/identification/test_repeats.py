@@ -30,20 +30,15 @@ def runs(*motions):
     return recording(log_at(t, {"q": q, "effort": tau}, ROBOT.joint_names), "run")
 
 
-@pytest.mark.parametrize(
-    "motions", [((1, 5.0, 3),), ((1, 15.0, 1.7),), ((1, 5.0, 6), (2, 4.0, 9)), ((1, 3.1234, 5),)], ids=str
-)
-def test_a_last_part_that_repeats_what_is_before_it(motions):
-    """Whole periods, less than two, or the second of two motions."""
-    first, last, _ = set_apart([runs(*motions)], [])
-    assert repeats(first, last) == [True]
+REPEATED = [((1, 5.0, 3),), ((1, 15.0, 1.7),), ((1, 5.0, 6), (2, 4.0, 9)), ((1, 3.1234, 5),)]
+OF_ITS_OWN = [((1, 12.0, 1),), ((1, 5.0, 6), (2, 4.0, 3))]  # one period; a motion that begins where the first ends
 
 
-@pytest.mark.parametrize("motions", [((1, 12.0, 1),), ((1, 5.0, 6), (2, 4.0, 3))], ids=str)
-def test_a_last_part_of_its_own(motions):
-    """One period, or a motion that begins where the first ends."""
+@pytest.mark.parametrize("motions", [*REPEATED, *OF_ITS_OWN], ids=str)
+def test_a_last_part_repeats_what_is_before_it_or_is_of_its_own(motions):
+    """Whole periods, less than two, or the second of two motions repeat."""
     first, last, _ = set_apart([runs(*motions)], [])
-    assert repeats(first, last) == [False]
+    assert repeats(first, last) == [motions in REPEATED]
 
 
 def test_noise_of_positions_hides_no_repeat_and_rest_is_none():

@@ -39,13 +39,20 @@ def test_a_name_is_held_by_one_process_and_free_when_that_is_killed():
     claim(name, "").close()
 
 
-def test_stop_ends_torque_and_says_so(stand):
+@pytest.mark.parametrize(
+    ("service", "ended", "was_off"),
+    [
+        ("stop", "torque ended", "nothing of this node was moving"),
+        ("disable_torque", "torque is off", "torque was off"),
+    ],
+)
+def test_what_ends_torque_says_so(stand, service, ended, was_off):
     node, driver = stand
     assert node.call("enable_guiding") == (True, "torque enabled: guide")
     assert driver.loop.state == GuardState.ok and driver.run
-    assert node.call("stop") == (True, "torque ended")
+    assert node.call(service) == (True, ended)
     assert driver.loop.state == GuardState.idle and not driver.run
-    assert node.call("stop") == (True, "nothing of this node was moving")
+    assert node.call(service) == (True, was_off)
 
 
 def test_stop_ends_a_motion_or_answers_false_with_the_reason(stand, monkeypatch):
@@ -56,13 +63,6 @@ def test_stop_ends_a_motion_or_answers_false_with_the_reason(stand, monkeypatch)
     monkeypatch.setattr("robot_dynamics_ros.nodes.robot.motion_interface.STOP_TIMEOUT", 0.0)
     success, text = node.call("stop")
     assert not success and "goes on" in text
-
-
-def test_disable_answers_when_torque_is_off(stand):
-    node, driver = stand
-    assert node.call("enable_guiding")[0]
-    assert node.call("disable_torque") == (True, "torque is off") and not driver.run
-    assert node.call("disable_torque") == (True, "torque was off")
 
 
 def test_rearm_answers_false_while_the_guard_stays_latched(stand):

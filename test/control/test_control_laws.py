@@ -133,15 +133,9 @@ def test_joint_torque_feedback_brings_the_torque_to_its_target_and_is_bounded():
 
 
 def guide(**changes):
-    base = {
-        "damping": np.full(N, 2.0),
-        "speed_limit": np.full(N, 1.0),
-        "torque_limit": np.full(N, 30.0),
-        "position_lower": np.full(N, -3.0),
-        "position_upper": np.full(N, 3.0),
-        "wall_stiffness": np.full(N, 100.0),
-    }
-    return HandGuiding(CHAIN, **{**base, **changes})
+    base = {"damping": 2.0, "speed_limit": 1.0, "torque_limit": 30.0, "wall_stiffness": 100.0}
+    base |= {"position_lower": -3.0, "position_upper": 3.0}
+    return HandGuiding(CHAIN, **{name: np.full(N, value) for name, value in base.items()} | changes)
 
 
 def guided(law, q, qd, friction=ZERO):

@@ -24,19 +24,16 @@ def machine(temperature=35.0):
     return simulated
 
 
+LEVELS = {"fc": "coulomb", "fs": "stribeck"}
+
+
 @pytest.fixture(scope="module")
 def identified():
     """A robot file with the friction of the simulated machine: a perfect identification."""
     true = machine().machine.true
-    bearing = true["transmission.bearing_friction"]
-    law = {
-        "fc": true["friction.coulomb"] + bearing,
-        "fs": true["friction.stribeck"] + bearing,
-        "vs": true["friction.stribeck_velocity"],
-        "mu": 2.0,
-        "fv1": true["friction.viscous"],
-        **dict.fromkeys(("fv2", "fv3", "fl", "ft2", "ft3"), 0.0),
-    }
+    law = {k: true[f"friction.{name}"] + true["transmission.bearing_friction"] for k, name in LEVELS.items()}
+    law |= {"vs": true["friction.stribeck_velocity"], "fv1": true["friction.viscous"], "mu": 2.0}
+    law |= dict.fromkeys(("fv2", "fv3", "fl", "ft2", "ft3"), 0.0)
     block = {"source": "found", "model": "madsen", "parameters": law, "reference_temperature": 35.0}
     return UR5E.with_updates({"friction": block, "hysteresis": None}, {"found": "the simulated machine"})
 

@@ -67,12 +67,8 @@ def test_refused_wrong_version_and_unknown_host_are_one_line(server):
 
 
 def test_setup_errors_name_the_argument():
-    for kwargs, text in (
-        ({"rate": float("nan")}, "rate"),
-        ({"degraded_gap": 0.1, "safe_gap": 0.05}, "degraded_gap"),
-        ({"ring": 1000}, "capacity"),
-        ({"frozen_repeats": 0}, "repeat"),
-    ):
+    wrong = {"rate": {"rate": float("nan")}, "degraded_gap": {"degraded_gap": 0.1, "safe_gap": 0.05}}
+    for text, kwargs in (wrong | {"capacity": {"ring": 1000}, "repeat": {"frozen_repeats": 0}}).items():
         with pytest.raises(ValueError, match=text):
             _core.RtdeReader(host="127.0.0.1", **kwargs)
 

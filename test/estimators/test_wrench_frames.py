@@ -11,13 +11,8 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_writer import urdf_text
 
-TILTED = UR5E.with_updates(
-    {
-        "kinematics.tool.xyz": [0.05, -0.02, 0.18],
-        "kinematics.tool.rpy": [0.4, -0.7, 1.1],
-        "kinematics.tip_frame": "gripper",
-    }
-)
+TOOL = {"kinematics.tool.xyz": [0.05, -0.02, 0.18], "kinematics.tool.rpy": [0.4, -0.7, 1.1]}
+TILTED = UR5E.with_updates(TOOL | {"kinematics.tip_frame": "gripper"})
 RIGID = RobotModel(TILTED.chain(), TILTED.joint_names)
 FRAMES = {"": 6, "tool": 6, "gripper": 6, "base": None, "elbow_link": 2, "wrist_3_link": 5}
 PUSH = np.array([12.0, -25.0, -60.0, 0.3, -0.4, 0.2])

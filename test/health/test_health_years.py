@@ -25,6 +25,7 @@ POSE = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])
 TWO_ENCODERS = load_robot("ur5e").with_updates({"sensing.rotor_encoder": True})
 TRUE = load_plant(TWO_ENCODERS).true
 LIFT, ELBOW, WRIST = 1, 2, 4
+PARTS = ("housing", "lubricant")
 
 
 def scaled(name, joint, factor):
@@ -40,16 +41,11 @@ def recorded(bag, month, seed, individual=None, friction=1.0, stiffness=1.0, coo
     """
     rng = np.random.default_rng(1000 * seed + month)
     ambient = 22.0 + 5.0 * np.sin(2 * np.pi * month / 12) + rng.normal()
-    overrides = {
-        "outputs.rotor_encoder": True,
-        "thermal.housing_capacity": TRUE["thermal.housing_capacity"] / FASTER,
-        "thermal.lubricant_capacity": TRUE["thermal.lubricant_capacity"] / FASTER,
-        "thermal.outer_conductance": scaled("thermal.outer_conductance", WRIST, cooling),
-        "friction.coulomb": scaled("friction.coulomb", ELBOW, friction),
-        "friction.stribeck": scaled("friction.stribeck", ELBOW, friction),
-        "transmission.stiffness": scaled("transmission.stiffness", LIFT, stiffness),
-        "transmission.hardening": scaled("transmission.hardening", LIFT, stiffness),
-    }
+    overrides = {f"thermal.{part}_capacity": TRUE[f"thermal.{part}_capacity"] / FASTER for part in PARTS}
+    aged = dict.fromkeys(("friction.coulomb", "friction.stribeck"), (ELBOW, friction))
+    aged |= dict.fromkeys(("transmission.stiffness", "transmission.hardening"), (LIFT, stiffness))
+    aged["thermal.outer_conductance"] = (WRIST, cooling)
+    overrides |= {name: scaled(name, *of) for name, of in aged.items()} | {"outputs.rotor_encoder": True}
     if individual is not None:
         overrides = {k: v for k, v in overrides.items() if v.__class__ is bool or "capacity" in k or friction != 1.0}
         overrides["deviation.individual"] = individual
@@ -79,12 +75,8 @@ def judged(robot_file, bags, out, *more):
 
 
 def test_a_robot_that_ages_is_seen_where_it_ages(robot_file, tmp_path):
-    bags = [
-        recorded(
-            tmp_path / f"m{m}", m, 1, friction=1 + 0.09 * m, stiffness=1 - 0.07 * m, cooling=1.0 if m < 6 else 0.55
-        )
-        for m in range(MONTHS)
-    ]
+    cooling = [1.0] * 6 + [0.55] * (MONTHS - 6)
+    bags = [recorded(tmp_path / f"m{m}", m, 1, None, 1 + 0.09 * m, 1 - 0.07 * m, cooling[m]) for m in range(MONTHS)]
     result, output, page = judged(robot_file, bags, tmp_path)
     (robot,) = result["robots"].values()
     rows = robot["quantities"]

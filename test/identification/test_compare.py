@@ -17,16 +17,9 @@ def result(bag, fc, beta=1.0):
     base = {"names": ["ZZ1", "mX2"], "values": [beta, 2.0], "std": [0.01, 0.01]}
     sliding = {"speeds": [0.1, 0.5], "torque": [[fc, fc + 1], [5.0, 6.0]], "std": [[0.1, 0.1], [0.1, 0.1]]}
     part = {"begun": "2026-01-01T00:00:00+00:00", "duration": 10.0, "temperature": None}
-    return {
-        "bag": bag,
-        "joint_names": ["one", "two"],
-        "validation": {"mean_r2": 0.99, "rmse": [0.1, 0.1]},
-        "parameters": {"sliding_friction": sliding, "base": base},
-        "robot": "r",
-        "unit": "Nm",
-        "training": {"bags": [part]},
-        "validation_bags": [part],
-    }
+    of_the_bag = {"bag": bag, "training": {"bags": [part]}, "validation_bags": [part], "joint_names": ["one", "two"]}
+    figures = {"parameters": {"sliding_friction": sliding, "base": base}, "robot": "r", "unit": "Nm"}
+    return of_the_bag | figures | {"validation": {"mean_r2": 0.99, "rmse": [0.1, 0.1]}}
 
 
 def test_what_differs_is_named():

@@ -22,12 +22,7 @@ from robot_dynamics_ros.trajectories import motions
 UR5E = load_robot("ur5e")
 K = np.array([11.2, 10.1, 10.9, 7.2, 7.9, 8.1])
 INERTIA = np.array([1.9, 1.6, 1.7, 0.25, 0.2, 0.22])
-LAW = {
-    "kv": [4.0, 4.0, 4.0, 0.6, 0.6, 0.6],
-    "tc_dir": [8.0] * 3 + [1.6] * 3,
-    "tc_rev": [5.0] * 3 + [1.0] * 3,
-    "eps": 0.02,
-}
+LAW = {"kv": [4.0] * 3 + [0.6] * 3, "tc_dir": [8.0] * 3 + [1.6] * 3, "tc_rev": [5.0] * 3 + [1.0] * 3, "eps": 0.02}
 
 
 def made(seed, seconds=30.0):

@@ -16,24 +16,18 @@ def model():
 
 METHODS = {"rnea": 3, "regressor": 3, "stacked_regressor": 3, "coriolis": 2, "gravity": 1, "mass_matrix": 1}
 METHODS |= {"fk": 1, "jacobian": 1}  # how many of q, qd, qdd they take
+ONE = np.arange(N * 6).reshape(N, 6) == 20
+WRONG = {"length": np.zeros((N, 5)), "rank": np.zeros((1, N, 6)), "none": None, "text": "home"}
+WRONG |= {"nan": np.where(ONE, np.nan, 0.0), "infinite": np.where(ONE, -np.inf, 0.0)}
+WRONG |= {"float32": np.zeros((N, 6), np.float32), "integer": np.zeros((N, 6), int)}
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("wrong", ["length", "rank", "nan", "infinite", "float32", "integer", "none", "text"])
+@pytest.mark.parametrize("wrong", WRONG)
 def test_a_wrong_argument_is_named(model, method, wrong):
     for k, name in enumerate(("q", "qd", "qdd")[: METHODS[method]]):
         arguments = [np.zeros((N, 6)) for _ in range(METHODS[method])]
-        bad = {
-            "length": np.zeros((N, 5)),
-            "rank": np.zeros((1, N, 6)),
-            "nan": np.where(np.arange(N * 6).reshape(N, 6) == 20, np.nan, 0.0),
-            "infinite": np.where(np.arange(N * 6).reshape(N, 6) == 20, -np.inf, 0.0),
-            "float32": np.zeros((N, 6), np.float32),
-            "integer": np.zeros((N, 6), int),
-            "none": None,
-            "text": "home",
-        }[wrong]
-        arguments[k] = bad
+        arguments[k] = WRONG[wrong]
         expected = ValueError if wrong in ("length", "rank", "nan", "infinite") else TypeError
         with pytest.raises(expected, match=rf"^{name}\b"):
             getattr(model, method)(*arguments)

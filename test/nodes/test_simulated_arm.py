@@ -41,12 +41,8 @@ def test_stamps_are_a_period_apart_while_the_machine_is_busy(monkeypatch):
         create_publisher=lambda *_: SimpleNamespace(publish=lambda m: (sent.append(m), clock.publish(m))),
         destroy_node=lambda: None,
     )
-    ros = SimpleNamespace(
-        Context=lambda: SimpleNamespace(ok=lambda: True),
-        init=lambda **_: None,
-        create_node=lambda *_, **__: node,
-        shutdown=lambda **_: None,
-    )
+    ros = SimpleNamespace(Context=lambda: SimpleNamespace(ok=lambda: True), create_node=lambda *_, **__: node)
+    ros.init = ros.shutdown = lambda **_: None
     monkeypatch.setattr(simulated_arm, "rclpy", ros)
     monkeypatch.setattr(simulated_arm, "time", clock)
     arm = SimpleNamespace(robot=SimpleNamespace(joint_names=["a"]), rate=1 / PERIOD, effort_of=lambda _: [0.0])

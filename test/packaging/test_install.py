@@ -162,12 +162,9 @@ def test_colcon_builds_it_as_an_ament_python_package(workspace, colcon, option):
         assert 'failures="0"' in (workspace / "build/robot_dynamics_ros/pytest.xml").read_text()
     say = 'source install/setup.bash && exec "$PWD/install/neighbour/lib/neighbour/say"'
     assert run("bash", "-c", say, cwd=workspace, PYTHONPATH="").strip() == "6"
-    assert "demo" in run(
-        "install/robot_dynamics_ros/lib/robot_dynamics_ros/robot-dynamics",
-        "--help",
-        cwd=workspace,
-        PYTHONPATH=str(next(install.glob("lib/python*/site-packages"))),
-    )
+    packages = str(next(install.glob("lib/python*/site-packages")))
+    command = install / "lib/robot_dynamics_ros/robot-dynamics"
+    assert "demo" in run(command, "--help", cwd=workspace, PYTHONPATH=packages)
 
 
 def test_colcon_finds_the_package_inside_of_this_one_by_a_link(colcon, tmp_path):

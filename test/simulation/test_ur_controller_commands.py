@@ -12,14 +12,8 @@ from robot_dynamics_ros.simulation.ur.process import ControllerProcess
 
 HOME = np.array(START)
 # id -> doubles and integers (from register 1 on) that make sense; everything else runs with zeros
-ARGUMENTS = {
-    1: ([*HOME, 1.0, 4.0], []),
-    11: ([*HOME, 0, 0, 0.002, 0.1, 300], []),
-    16: ([4.0], []),
-    34: ([4.0], []),
-    35: ([2.0], []),
-    65: ([1.0, 0.0, 0.0, 0.05, 0.01, 0.01, 0.01, 0, 0, 0], []),
-}
+DOUBLES = {1: [*HOME, 1.0, 4.0], 11: [*HOME, 0, 0, 0.002, 0.1, 300], 16: [4.0], 34: [4.0], 35: [2.0]}
+DOUBLES[65] = [1.0, 0.0, 0.0, 0.05, 0.01, 0.01, 0.01, 0, 0, 0]
 
 
 @pytest.fixture
@@ -29,8 +23,7 @@ def session():
 
 @pytest.mark.parametrize("identifier", sorted(COMMANDS))
 def test_every_command_runs_and_the_loop_is_ready_again(session, identifier):
-    doubles, integers = ARGUMENTS.get(identifier, ([0.0] * 18, [0] * 7))
-    session.do(identifier, doubles, integers)
+    session.do(identifier, DOUBLES.get(identifier, [0.0] * 18), [] if identifier in DOUBLES else [0] * 7)
     assert not session.controller.messages
     assert session.controller.program is not None
     session.until(lambda: session.out(0) == 1)

@@ -32,13 +32,10 @@ def model(*joints, max_gap=1e9, friction=None):
 def robot(*joints, **changes):
     chosen = [JOINT] * 6 if not joints else [*joints, *[NONE] * (6 - len(joints))]
     block = {name: [joint[name] for joint in chosen] for name in JOINT} | changes
-    return load_robot("ur5e").with_updates(
-        {
-            "friction": {"model": "madsen", "parameters": LAW, "source": "fit_test", "reference_temperature": 25.0},
-            "hysteresis": {"model": "presliding", "parameters": block, "source": "fit_test"},
-        },
-        {"fit_test": "numbers of this test"},
-    )
+    friction = {"model": "madsen", "parameters": LAW, "source": "fit_test", "reference_temperature": 25.0}
+    hysteresis = {"model": "presliding", "parameters": block, "source": "fit_test"}
+    blocks = {"friction": friction, "hysteresis": hysteresis}
+    return load_robot("ur5e").with_updates(blocks, {"fit_test": "numbers of this test"})
 
 
 def elements(span, level, n=6, **more):

@@ -8,13 +8,8 @@ from robot_dynamics_ros.signals import SIGNALS, Log, Sample
 
 PERIOD = 2_000_000  # ns
 
-faults = st.lists(
-    st.tuples(
-        st.integers(2, 295),
-        st.sampled_from(["duplicate", "backwards", "gap", "nan", "inf", "no effort", "late", "huge", "frozen"]),
-    ),
-    max_size=6,
-)
+KINDS = ["duplicate", "backwards", "gap", "nan", "inf", "no effort", "late", "huge", "frozen"]
+faults = st.lists(st.tuples(st.integers(2, 295), st.sampled_from(KINDS)), max_size=6)
 
 
 def spoil(log, what):

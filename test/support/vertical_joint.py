@@ -7,30 +7,18 @@ from robot_dynamics_ros import _core
 SPAN = np.array([0.01, 0.03, 0.08, 0.16, 0.3, 0.45, 0.7, 1.0])
 SHARE = np.array([0.28, 0.2, 0.15, 0.12, 0.09, 0.07, 0.05, 0.04])
 FC, FS, VS, PRESLIDING, C, ETA, SHEAR, RATE, BOUNDARY = 6.0, 8.0, 0.08, 1e-3, 600.0, 8.2, 4.0, 0.03, 0.004
+FRICTION = {"coulomb": FC, "stribeck": FS, "stribeck_velocity": VS, "attraction": C, "presliding": PRESLIDING}
+FRICTION |= {"viscous": ETA, "shear_velocity": SHEAR, "viscosity_rate": RATE, "boundary_rate": BOUNDARY}
+STIFF = {"transmission.stiffness": 1e8, "transmission.damping": 1e3, "drive.rotor_inertia": 1.0}
+STIFF |= {"control.stiffness_gain": 4e5, "control.damping_gain": 3e3, "control.integral_gain": 0.0}
 
 
 def joint(seed=0, inner_rate=8000.0, **overrides):
     """A rigid vertical one-joint machine: no gravity torque, rotor and link move as one."""
     placement = np.eye(4)[None]
     chain = _core.Chain(placement, np.array([[0, 0, 0, 0, 0, 1.0, 0, 0, 0, 1.0]]), np.eye(4), np.array([0, 0, -9.81]))
-    values = {
-        "drive.rotor_inertia": 1.0,
-        "friction.coulomb": FC,
-        "friction.stribeck": FS,
-        "friction.stribeck_velocity": VS,
-        "friction.attraction": C,
-        "friction.presliding": PRESLIDING,
-        "friction.viscous": ETA,
-        "friction.shear_velocity": SHEAR,
-        "friction.viscosity_rate": RATE,
-        "friction.boundary_rate": BOUNDARY,
-        "friction.reference_temperature": 35.0,
-        "transmission.stiffness": 1e8,
-        "transmission.damping": 1e3,
-        "control.stiffness_gain": 4e5,
-        "control.damping_gain": 3e3,
-        "control.integral_gain": 0.0,
-    } | overrides
+    values = STIFF | {f"friction.{k}": v for k, v in FRICTION.items()} | {"friction.reference_temperature": 35.0}
+    values |= overrides
     parameters = {k: np.array([v], dtype=float) for k, v in values.items()}
     parameters["friction.span"], parameters["friction.share"] = SPAN[None], SHARE[None]
     plant = _core.Plant(chain, chain, parameters, inner_rate=inner_rate, seed=seed)

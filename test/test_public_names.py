@@ -16,19 +16,14 @@ STUB = Path(robot_dynamics_ros.__file__).with_suffix(".pyi")
 
 def log():
     names = robot_dynamics_ros.load_robot("ur5e").joint_names
-    signals = {
-        "q": np.arange(24.0).reshape(4, 6),
-        "external_wrench": np.ones((4, 6)),
-        "singular_value": np.ones((4, 1)),
-    }
+    signals = {"q": np.arange(24.0).reshape(4, 6), "external_wrench": np.ones((4, 6))}
+    signals["singular_value"] = np.ones((4, 1))
     return robot_dynamics_ros.Log(names, 1_000_000_000 + np.arange(4) * 8_000_000, signals)
 
 
 def test_importing_the_package_imports_nothing_else():
-    code = (
-        "import sys, robot_dynamics_ros;"
-        "print([m for m in sys.modules if m.startswith(('numpy', 'robot_dynamics_ros.'))])"
-    )
+    code = "import sys, robot_dynamics_ros;"
+    code += "print([m for m in sys.modules if m.startswith(('numpy', 'robot_dynamics_ros.'))])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

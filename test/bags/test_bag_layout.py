@@ -29,10 +29,8 @@ def serialised(ros2, *args):
 def test_decodes_what_was_written(ros2, names, has, count, seed):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(count, 3, len(names)))
-    raws = [
-        serialised(ros2, 5 * 10**9 + k, names, *(v if h else [] for v, h in zip(row, has, strict=True)))
-        for k, row in enumerate(values)
-    ]
+    fields = [[v if h else [] for v, h in zip(row, has, strict=True)] for row in values]
+    raws = [serialised(ros2, 5 * 10**9 + k, names, *row) for k, row in enumerate(fields)]
     (group,), unreadable = decode(raws, JOINT_STATE, ros2)
     assert unreadable == 0 and group.names == tuple(names)
     np.testing.assert_array_equal(group.stamp_ns, 5 * 10**9 + np.arange(count))

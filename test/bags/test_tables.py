@@ -143,9 +143,8 @@ def lerobot(tmp_path):
     parquet.write_table(arrow.table(columns), folder / "episode_000000.parquet")
     names = [f"{j}.pos" for j in load_robot("ur5e").joint_names]
     features = {k: {"names": [*names, "gripper.pos"]} for k in ("observation.state", "action")}
-    features["observation.effort"] = {
-        "names": {"motors": [n.replace(".pos", ".effort") for n in names] + ["gripper.effort"]}
-    }
+    motors = [n.replace(".pos", ".effort") for n in (*names, "gripper.pos")]
+    features["observation.effort"] = {"names": {"motors": motors}}
     (tmp_path / "set" / "meta").mkdir()
     (tmp_path / "set" / "meta" / "info.json").write_text(json.dumps({"features": features}))
     return folder / "episode_000000.parquet", q, tau

@@ -88,9 +88,8 @@ def test_generated_peer_computes_our_torques(tmp_path, monkeypatch):
 
 
 def test_command_writes_what_it_prints(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        bench, "_cases", lambda setup, sections: [Case("s", "empty work", lambda: None, lambda: None, "peer")]
-    )
+    case = Case("s", "empty work", lambda: None, lambda: None, "peer")
+    monkeypatch.setattr(bench, "_cases", lambda setup, sections: [case])
     monkeypatch.setattr(bench.console, "width", WIDE)  # workers of the test runner have COLUMNS=80
     monkeypatch.setattr("bench.page.RESULTS", tmp_path)
     files = ["--json", str(tmp_path / "bench.json"), "--save"]

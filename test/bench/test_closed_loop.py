@@ -24,10 +24,8 @@ def test_without_adaptation_nothing_improves(monkeypatch):
 
 @pytest.mark.long
 def test_without_memory_reversals_are_no_better(monkeypatch):
-    taken = madsen_egms_control._pass
-    monkeypatch.setattr(
-        madsen_egms_control, "_pass", lambda robot, path, p, *rest: taken(robot, path, p | {"memory": False}, *rest)
-    )
+    taken, bare = madsen_egms_control._pass, {"memory": False}
+    monkeypatch.setattr(madsen_egms_control, "_pass", lambda r, path, p, *rest: taken(r, path, p | bare, *rest))
     rows = madsen_egms_control.run(True)
     assert not any(row.met for row in rows[:2])
     assert rows[0].ours == pytest.approx(1.0) and rows[1].ours == pytest.approx(1.0)

@@ -68,11 +68,9 @@ def test_a_case_that_fails_ends_the_command_with_one(monkeypatch, tmp_path):
     def bad(_):
         raise Failed("moved for 3 s")
 
-    for chosen, status in (
-        ([Case(1, "good", "clock", "", lambda _: "fine")], 0),
-        ([Case(2, "bad", "clock", "", bad)], 1),
-    ):
-        monkeypatch.setattr(cli, "_cases", lambda transports, chosen=chosen: chosen)
+    chosen = Case(1, "good", "clock", "", lambda _: "fine"), Case(2, "bad", "clock", "", bad)
+    for status, case in enumerate(chosen):
+        monkeypatch.setattr(cli, "_cases", lambda transports, case=case: [case])
         monkeypatch.setattr("bench.page.RESULTS", tmp_path)
         files = ["--json", str(tmp_path / "rows.json"), "--save"]
         result = CliRunner().invoke(cli.command, files)

@@ -58,25 +58,23 @@ def test_friction_of_a_turning_joint_is_that_of_the_individual_at_its_temperatur
     robot.set_temperatures(true["friction.reference_temperature"] + warmer)
     robot.set_payload(0.5)  # compiles the model again
     truth = turned(robot, speed, 400)
-    coulomb, static, stribeck, viscous = (
-        true[f"friction.{name}"][0] for name in ("coulomb", "stribeck", "stribeck_velocity", "viscous")
-    )
+    names = ("coulomb", "stribeck", "stribeck_velocity", "viscous")
+    coulomb, static, stribeck, viscous = (true[f"friction.{name}"][0] for name in names)
     viscous *= np.exp(-true["friction.viscosity_rate"][0] * warmer)
     expected = coulomb + (static - coulomb) * np.exp(-((speed / stribeck) ** 2)) + viscous * speed
     assert truth["friction_torque"][-100:, 0].mean() == pytest.approx(expected, rel=0.02)
 
 
 def test_a_dry_joint_holds_any_torque_up_to_its_level_without_turning():
-    level = 8.0
-    robot = machine(overrides={"friction.coulomb": level, "friction.presliding": 1e-6, "friction.viscous": 2.0})
+    level, speed = 8.0, 0.5
+    dry = {"friction.coulomb": level, "friction.presliding": 1e-6, "friction.viscous": 2.0}
+    robot = machine(overrides=dry)
     for share, turns in ((0.9, False), (1.5, True)):
         for _ in range(100):
             robot.step_torque(np.array([share * level, 0, 0, 0, 0, 0]))
         assert (np.abs(robot.truth()["q"][0] - Q[0]) > 1e-3) == turns
-    speed = 0.5
-    assert turned(
-        machine(overrides={"friction.coulomb": level, "friction.presliding": 1e-6, "friction.viscous": 2.0}), speed, 200
-    )["friction_torque"][-50:, 0].mean() == pytest.approx(level + 2.0 * speed, rel=0.03)
+    friction = turned(machine(overrides=dry), speed, 200)["friction_torque"][-50:, 0].mean()
+    assert friction == pytest.approx(level + 2.0 * speed, rel=0.03)
 
 
 def test_the_box_pushes_with_stiffness_times_depth_and_drags():
@@ -88,9 +86,8 @@ def test_the_box_pushes_with_stiffness_times_depth_and_drags():
     force, depth = truth["external_wrench"][:, :3], truth["penetration"][:, 0]
     on = depth > 0
     assert not force[~on].any() and on.sum() > 100 and not on[:50].any() and force[on, 2].max() > 10.0
-    assert force[on, 2].mean() == pytest.approx(
-        2e4 * depth[on].mean(), rel=0.1
-    )  # damping is 0 in the mean but for bounces
+    # damping is 0 in the mean but for bounces
+    assert force[on, 2].mean() == pytest.approx(2e4 * depth[on].mean(), rel=0.1)
     drag = np.linalg.norm(force[on, :2], axis=1)
     assert np.all(drag <= 0.2001 * force[on, 2]) and drag.mean() > 0.15 * force[on, 2].mean()
     robot.clear_wall()

@@ -85,15 +85,10 @@ def test_without_flags_the_threshold_is_the_smallest_that_the_rate_allows(tmp_pa
 
 def test_it_needs_numpy_alone_and_names_what_is_missing(tmp_path):
     scored(tmp_path)
-    blocked = "import sys, runpy; sys.modules['robot_dynamics_ros'] = sys.modules['scipy'] = None; "
-    command = [
-        sys.executable,
-        "-c",
-        blocked + f"sys.argv = ['s', *sys.argv[1:]]; runpy.run_path({str(SCRIPT)!r}, run_name='__main__')",
-    ]
-    done = subprocess.run(
-        [*command, "truth", "entry", "--json", "f.json"], cwd=tmp_path, capture_output=True, text=True, timeout=60
-    )
+    code = "import sys, runpy; sys.modules['robot_dynamics_ros'] = sys.modules['scipy'] = None; "
+    code += f"sys.argv = ['s', *sys.argv[1:]]; runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"
+    command = [sys.executable, "-c", code, "truth", "entry", "--json", "f.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "force_moving" in done.stdout, done.stderr
     assert json.loads((tmp_path / "f.json").read_text())["plant_pushes"]["events"] == 2
     (tmp_path / "entry" / "plant_pushes_0.npz").unlink()

@@ -44,9 +44,8 @@ def test_parts_stand_above_one_another_as_the_architecture_page_says():
 
 def test_no_files_import_each_other_in_a_circle():
     """Imports for type checking and imports inside functions count too."""
-    files = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path, _ in modules()
-    }
+    parts = {path: path.relative_to(ROOT).with_suffix("").parts for path, _ in modules()}
+    files = {".".join(name).removesuffix(".__init__"): path for path, name in parts.items()}
     graph = {name: {found for found in imported_modules(path, files) if found != name} for name, path in files.items()}
     order = graphlib.TopologicalSorter(graph)
     order.prepare()  # raises CycleError with the files of a circle

@@ -52,9 +52,8 @@ def test_an_option_that_every_command_may_have_means_the_same_in_each():
             assert parameter.help if isinstance(parameter, click.Option) else True, f"{name} {parameter.opts}: no help"
             for option in parameter.opts:
                 if option in ("--robot", "--topic", "--effort", "--out", "bags"):
-                    kinds.setdefault(option, set()).add(
-                        (type(parameter.type), repr(getattr(parameter.type, "choices", 0)))
-                    )
+                    kind = type(parameter.type), repr(getattr(parameter.type, "choices", 0))
+                    kinds.setdefault(option, set()).add(kind)
                 if option == "--robot":
                     assert "-r" in parameter.opts and parameter._custom_shell_complete, name
     assert all(len(kind) == 1 for kind in kinds.values()), kinds
@@ -67,9 +66,8 @@ def test_every_command_is_in_the_help_with_its_words():
 
 
 def test_help_of_all_commands_imports_none_of_them():
-    code = "import sys; from robot_dynamics_ros.cli.main import cli; cli(['--help'], standalone_mode=False); " + (
-        "sys.exit('numpy' in sys.modules)"
-    )
+    code = "import sys; from robot_dynamics_ros.cli.main import cli; cli(['--help'], standalone_mode=False); "
+    code += "sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 

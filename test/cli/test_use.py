@@ -22,9 +22,8 @@ PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLO
 
 
 def run(*words, cwd, **environment):
-    done = subprocess.run(
-        [*COMMAND, *map(str, words)], cwd=cwd, env=PLAIN | environment, capture_output=True, text=True, timeout=120
-    )
+    command, env = [*COMMAND, *map(str, words)], PLAIN | environment
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 

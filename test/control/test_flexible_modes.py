@@ -106,10 +106,8 @@ def test_moving_the_rotors_ahead_helps_a_soft_robot_on_a_quick_path():
     robot = both_sides(soft, **none, **{"limits.velocity": [6.0] * 6})
     turns = START + np.array([0, 0.5, -0.5, 0.3, -0.2, 0.4, 0])[:, None]
     path = through(turns, velocity=2.5, acceleration=8.0)
-    errors = [
-        tracked({"feedforward": f, "bandwidth": 4.0}, robot, path=path, overrides=soft)[0]
-        for f in ("rigid", "flexible")
-    ]
+    laws = [{"feedforward": f, "bandwidth": 4.0} for f in ("rigid", "flexible")]
+    errors = [tracked(law, robot, path=path, overrides=soft)[0] for law in laws]
     moved = [0, 2, 3]  # joints whose rotor inertia counts against their link's
     assert errors[1][moved].sum() < 0.95 * errors[0][moved].sum()
 

@@ -30,6 +30,7 @@ pytestmark = [
 AXES = [f"{part}.{axis}" for part in ("force", "torque", "force_std", "torque_std") for axis in "xyz"]
 LIBRARY = "libcontact_force_broadcaster.so"
 TARE, ACCEPT, REFUSE, RESET, PICK, PUT = range(1, 7)  # services of main.cpp, and the payload of recording()
+ANSWERS = {ACCEPT: PayloadAnswer.keep, REFUSE: PayloadAnswer.refuse, RESET: PayloadAnswer.judge}
 
 
 # what ament_cmake, generate_parameter_library and pluginlib define, without effect
@@ -107,9 +108,7 @@ def expected(log, calls):
             said.append("yes: done" if done else f"no: {text}")
         elif service not in (None, PICK, PUT):
             try:
-                force.answer_payload(
-                    {ACCEPT: PayloadAnswer.keep, REFUSE: PayloadAnswer.refuse, RESET: PayloadAnswer.judge}[service]
-                )
+                force.answer_payload(ANSWERS[service])
                 said.append("yes: done")
             except CapabilityError as error:
                 said.append(f"no: {error}")

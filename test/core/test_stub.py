@@ -24,9 +24,8 @@ def face(text):
                 found.add(node.name)
                 collect(node.body, f"{node.name}.")
             elif isinstance(node, ast.FunctionDef):
-                found.add(
-                    f"{prefix}{node.name}({ast.unparse(node.args)}) -> {node.returns and ast.unparse(node.returns)}"
-                )
+                returns = node.returns and ast.unparse(node.returns)
+                found.add(f"{prefix}{node.name}({ast.unparse(node.args)}) -> {returns}")
             elif isinstance(node, ast.AnnAssign):
                 found.add(f"{prefix}{ast.unparse(node.target)}: {ast.unparse(node.annotation)}")
 
@@ -38,9 +37,8 @@ def face(text):
 def fresh(tmp_path_factory):
     pytest.importorskip("pybind11_stubgen", reason="pybind11-stubgen is in the dev extra")
     out = tmp_path_factory.mktemp("stub")
-    done = subprocess.run(
-        [sys.executable, WRITER, out], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=120
-    )
+    command, place = [sys.executable, WRITER, out], {"cwd": ROOT, "env": ENVIRONMENT}
+    done = subprocess.run(command, **place, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return (out / "robot_dynamics_ros" / "_core.pyi").read_text(encoding="utf-8")
 

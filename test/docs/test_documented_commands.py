@@ -60,9 +60,8 @@ def command_of(line):
 def options_of(group):
     context = click.Context(group)
     commands = [group.get_command(context, name) for name in group.list_commands(context)]
-    return {
-        option for c in [group, *commands] for p in c.get_params(context) for option in (*p.opts, *p.secondary_opts)
-    }
+    parameters = [p for c in [group, *commands] for p in c.get_params(context)]
+    return {option for p in parameters for option in (*p.opts, *p.secondary_opts)}
 
 
 @pytest.mark.parametrize(("page", "line"), LINES, ids=[f"{page}: {line[:60]}" for page, line in LINES])
@@ -77,9 +76,8 @@ def test_the_command_and_its_options_exist(page, line):
 
 
 def test_every_option_that_a_page_names_exists():
-    known = (
-        options_of(cli) | options_of(laboratory) | {"--ros-args", "--symlink-install", "--break-system-packages"}
-    )  # of ros2 and colcon
+    known = options_of(cli) | options_of(laboratory)
+    known |= {"--ros-args", "--symlink-install", "--break-system-packages"}  # of ros2, colcon and pip
     for page in PAGES:
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         for code in filter(OURS.match, re.findall(r"`([^`]+)`", text)):

@@ -59,9 +59,8 @@ def test_samples_are_stamped_by_controller_time_and_carry_every_signal(fed, sour
     scripted, driver = fed({"effort_source": source, "follow_host_clock": False})
     current = np.arange(6.0)
     before = time.time_ns()
-    scripted.stream(
-        0, SETTLE + 10, actual_current=current, actual_current_as_torque=-current, target_moment=2 * current
-    )
+    efforts = {"actual_current": current, "actual_current_as_torque": -current, "target_moment": 2 * current}
+    scripted.stream(0, SETTLE + 10, **efforts)
     samples = collect(driver, 11)
     assert np.diff([s.stamp_ns for s in samples]).tolist() == [2_000_000] * 10
     assert before <= samples[0].receive_ns <= time.time_ns()

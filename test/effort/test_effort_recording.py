@@ -130,15 +130,13 @@ def test_an_effort_that_fits_no_meaning_is_taken_as_the_columns_say_or_the_robot
     floating = UR5E.with_updates({"drives.torque_constant": None, "kinematics.gravity": [0.0, 0.0, 0.0]})
     values = np.column_stack([log.time, log.q, log.qd, log.effort])
     names = [f"{signal}_{k}" for signal in ("q", "qd", "current") for k in range(1, 7)]
-    table = tmp_path / "t.csv"
-    np.savetxt(table, values, delimiter=",", comments="", header=",".join(["time", *names]))
+    table, form = tmp_path / "t.csv", {"delimiter": ",", "comments": "", "header": ",".join(["time", *names])}
+    np.savetxt(table, values, **form)
     stated = replay([table], UR5E)
     assert stated.robot.drives.effort.unit == "A" and "taken as A, as its columns say" in " ".join(stated.notes)
     with pytest.raises(DataError, match=r"columns say A: fill in drives\.torque_constant"):
         replay([table], floating)
-    np.savetxt(
-        table, values / np.repeat([1, 0.3], [13, 6]), delimiter=",", comments="", header=",".join(["time", *names])
-    )
+    np.savetxt(table, values / np.repeat([1, 0.3], [13, 6]), **form)
     assert "its columns say A, but it is taken as Nm" in replay([table], UR5E).notes  # the data are clear
     found = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E)
     assert "taken as Nm, as the robot file declares" in " ".join(found.notes) and found.doubts

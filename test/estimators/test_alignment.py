@@ -29,9 +29,8 @@ def late(log, velocity=0.0, effort=0.0, gain=1.0, bias=0.0):
 
 def declared(velocity=0.0, effort=0.0, gain=1.0, bias=0.0, window=0.0):
     block = {"delay": velocity, "gain": gain, "bias": [bias] * 6, "window": window}
-    return UR5E.with_updates(
-        {"drives.effort.delay": effort, "drives.velocity": block, "drives.source": "found"}, SOURCE
-    )
+    drives = {"drives.effort.delay": effort, "drives.velocity": block, "drives.source": "found"}
+    return UR5E.with_updates(drives, SOURCE)
 
 
 def residual(robot, log):

@@ -117,9 +117,7 @@ def test_friction_beyond_the_recorded_speeds_is_taken_for_viscosity_by_half():
     motion, known = moving(8.0), 0.1  # rad/s
     log, error = log_of(motion), np.sign(motion[1]) * np.clip(np.abs(motion[1]) / known - 1.0, 0.0, 1.0)  # Nm
     log.effort += error
-    pipeline = Pipeline(
-        ARM.with_updates({f"residuals.{k}": np.full(6, x) for k, x in (("moving", 0.1), ("speed", known))})
-    )
+    pipeline = Pipeline(ARM.with_updates({"residuals.moving": np.full(6, 0.1), "residuals.speed": np.full(6, known)}))
     pipeline.run(log)
     as_viscosity = (motion[1] * error).sum(axis=0) / (motion[1] ** 2).sum(axis=0)
     learned = pipeline.stage("force").core.friction_drift[0][:, 0]

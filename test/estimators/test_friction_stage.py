@@ -18,10 +18,8 @@ SOURCE = {"fit_test": "numbers of this test"}
 def robot(memory="egms", **blocks):
     parameters = {"b": 1e-3, "m": 4, "r_d": 4.0, "r_k": 2.0, "fc0": 6.0, "fc1": 1e-3}
     egms = {"model": "egms", "parameters": parameters, "source": "fit_test"}
-    changes = {
-        "friction": {"model": "madsen", "parameters": STATIC, "source": "fit_test", "reference_temperature": 30.0},
-        "hysteresis": egms if memory == "egms" else None,
-    }
+    law = {"model": "madsen", "parameters": STATIC, "source": "fit_test", "reference_temperature": 30.0}
+    changes = {"friction": law, "hysteresis": egms if memory == "egms" else None}
     return load_robot("ur5e").with_updates(changes | blocks, SOURCE)
 
 
@@ -64,10 +62,7 @@ def test_at_rest_memory_knows_the_friction_and_says_how_well():
 def test_temperature_scales_friction_with_memory():
     hot, cold = log(), log()
     for record, T in ((hot, 60.0), (cold, 30.0)):
-        record.temperature_estimate, record.temperature_variance = (
-            np.full_like(record.q, T),
-            np.full_like(record.q, 1.0),
-        )
+        record.temperature_estimate, record.temperature_variance = T + 0 * record.q, 1.0 + 0 * record.q
         stage().run(record)
     assert (abs(hot.friction_torque[3000:3500]) < abs(cold.friction_torque[3000:3500])).all()
 

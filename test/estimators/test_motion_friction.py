@@ -116,10 +116,9 @@ def test_band_is_uniform_stiction_at_rest_and_relative_when_sliding():
 
 
 def test_fault_17_missing_or_impossible_temperature_widens_the_band():
-    thermal = {"friction.parameters.alpha": np.full(6, -0.01), "friction.reference_temperature": 25.0}
-    robot = UR5E.with_updates(
-        thermal | {"friction.parameters.t_min": np.full(6, 10.0), "friction.parameters.t_max": np.full(6, 60.0)}
-    )
+    numbers = {"alpha": -0.01, "t_min": 10.0, "t_max": 60.0}
+    thermal = {f"friction.parameters.{name}": np.full(6, value) for name, value in numbers.items()}
+    robot = UR5E.with_updates(thermal | {"friction.reference_temperature": 25.0})
     stage = FrictionStage()
     stage.configure(robot)
     bands = {}

@@ -97,10 +97,8 @@ def test_every_stage_runs_as_it_steps(chattering, friction, housing, side):
     changes = {f"sensing.{name}": True for name in ("rotor_encoder", "motor_torque")}
     changes |= {"drives.torque_side": side, "sensing.joint_torque_sensor": side == "link"}
     stiffness = {"model": "odd_polynomial", "parameters": {"a": [[2e4]] * 6}, "source": "estimate_t"}
-    robot, parameters = (
-        warm(housing, stiffness=stiffness, **changes),
-        OPTIONS | {"friction": {"model": friction}, "stiffness": FUSED},
-    )
+    robot = warm(housing, stiffness=stiffness, **changes)
+    parameters = OPTIONS | {"friction": {"model": friction}, "stiffness": FUSED}
     log = with_encoders(chattering[:])
     log.temperature = np.full_like(log.q, 27.0)
     log.temperature[600:700] = np.nan

@@ -56,9 +56,8 @@ def test_energies_are_the_integrals_and_both_ways_of_regeneration_are_reported()
     clamped = np.trapezoid(np.maximum(log.electrical_power, 0), log.time, axis=0)
     np.testing.assert_allclose(log.electrical_energy_clamped[-1], clamped, rtol=1e-9)
     spent = log.electrical_energy[-1] > 0
-    np.testing.assert_allclose(
-        log.efficiency[-1][spent], (log.mechanical_energy[-1] / log.electrical_energy[-1])[spent]
-    )
+    share = log.mechanical_energy[-1] / log.electrical_energy[-1]
+    np.testing.assert_allclose(log.efficiency[-1][spent], share[spent])
     totals = MODEL.energy(log.stamp_ns, log.drive_torque, log.qd)
     np.testing.assert_array_equal(totals["electrical"], log.electrical_energy[-1])
     np.testing.assert_allclose(totals["regenerated"], (clamped - log.electrical_energy[-1]), atol=1e-9)

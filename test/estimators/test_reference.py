@@ -83,11 +83,9 @@ def test_power_of_a_wrench_does_not_depend_on_its_frame():
     rng = np.random.default_rng(1)
     q, qd, w = rng.uniform(-2, 2, (5, 6)), rng.normal(size=(5, 6)), rng.normal(size=(5, 6))
     tcp, flange = RobotModel(robot.chain()), RobotModel(UR5E.chain())
-    twist = {
-        "tool": np.einsum("kij,kj->ki", tcp.jacobian(q), qd),
-        "flange": np.einsum("kij,kj->ki", flange.jacobian(q), qd),
-    }
-    for frame, model in (("tool", tcp), ("flange", flange)):
+    models = {"tool": tcp, "flange": flange}
+    twist = {frame: np.einsum("kij,kj->ki", model.jacobian(q), qd) for frame, model in models.items()}
+    for frame, model in models.items():
         R = model.fk(q)[:, -1, :3, :3]
         local = np.hstack([np.einsum("kji,kj->ki", R, twist[frame][:, p]) for p in (slice(0, 3), slice(3, 6))])
         power = (at_tcp(robot, q, w, frame) * twist["tool"]).sum(axis=1)
@@ -101,9 +99,8 @@ def test_power_of_a_wrench_does_not_depend_on_its_frame():
 @pytest.mark.parametrize("late", [-0.08, 0.0, 0.12])
 def test_delay_is_found(late):
     t = np.arange(0, 20, 0.002)
-    force = np.column_stack(
-        [np.interp(t, np.arange(0, 21), np.random.default_rng(k).normal(size=21)) for k in range(6)]
-    )
+    draws = [np.random.default_rng(k).normal(size=21) for k in range(6)]
+    force = np.column_stack([np.interp(t, np.arange(0, 21), x) for x in draws])
     shifted = np.column_stack([np.interp(t - late, t, 10 * x) for x in force.T])
     none = np.zeros(len(t), bool)
     assert delay_of(Series(t, shifted, force, 10 * force, none, none, none)) == pytest.approx(late, abs=0.005)

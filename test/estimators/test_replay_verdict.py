@@ -160,9 +160,8 @@ def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp
     def said_of(name, change=lambda log: None, robot=STATED, beside=0):
         log = measured(moving(24.0, 1.0), noise=0.1)
         change(log)
-        said = verdict_of(
-            replayed(log, tmp_path / name.split()[0], robot), contacts=2 * [{}], contacts_beside_tcp=beside
-        )
+        result = replayed(log, tmp_path / name.split()[0], robot)
+        said = verdict_of(result, contacts=2 * [{}], contacts_beside_tcp=beside)
         assert said["level"] == "good" or said["next"].startswith(AGAIN)
         return said["level"], " ".join(said["verdict"][1:])
 

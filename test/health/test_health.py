@@ -31,11 +31,8 @@ def recording(day, more_friction, seed, rate=125):
 
 def test_the_command_finds_the_joint_that_wears(tmp_path):
     level = UR5E.array("friction.parameters.fc")[2]
-    extra = [0.0] * 4 + [0.45 * level] * 3
-    bags = [
-        str(write_bag(recording(10 * k, more, k), tmp_path / f"run{k}", topics=["joint_states"]))
-        for k, more in enumerate(extra)
-    ]
+    logs = [recording(10 * k, more, k) for k, more in enumerate([0.0] * 4 + [0.45 * level] * 3)]
+    bags = [str(write_bag(log, tmp_path / f"run{k}", topics=["joint_states"])) for k, log in enumerate(logs)]
     arguments = [*bags[::-1], "--robot", "ur5e", "--out", str(tmp_path / "out")]
     done = robot_dynamics("health", *arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output

@@ -20,9 +20,8 @@ MAPS = [pseudo_map(SCALE[10 * i : 10 * i + 10]) for i in range(LINKS)]
 def feasible(random):
     """A random point (66,) of the constraints: pseudo-inertias of rank one to four, rotor inertias >= 0."""
     roots = [random.normal(size=(4, random.integers(1, 5))) for _ in MAPS]
-    blocks = [
-        np.linalg.solve(L.T @ L, L.T @ (G @ G.T + MARGIN * np.eye(4)).ravel()) for L, G in zip(MAPS, roots, strict=True)
-    ]
+    bodies = [(G @ G.T + MARGIN * np.eye(4)).ravel() for G in roots]
+    blocks = [np.linalg.solve(L.T @ L, L.T @ body) for L, body in zip(MAPS, bodies, strict=True)]
     return np.concatenate([*blocks, random.exponential(size=ROTORS)])
 
 

@@ -189,12 +189,9 @@ def test_a_clearance_that_the_arm_cannot_keep_is_refused(clearance):
 def test_limits_that_contradict_each_other_are_refused_by_name_and_amount():
     robot = load_robot("ur5e")
     low = Limits.of(robot, floor=0.05, clearance=0.1, inside=Box((-2, -2, 0.0), (2, 2, 0.06)))
-    for design in (
-        lambda: design_fourier(robot, low, starts=1, effort=2),
-        lambda: design_points(robot, low, points=3, tries=5),
-    ):
+    for design, brief in ((design_fourier, {"starts": 1, "effort": 2}), (design_points, {"points": 3, "tries": 5})):
         with pytest.raises(DataError, match=r"keeps the limits: .* is exceeded by .* m at .* s; .*try another seed"):
-            design()
+            design(robot, low, **brief)
 
 
 def test_the_command_refuses_in_one_line_and_writes_nothing(tmp_path):

@@ -14,9 +14,8 @@ pytestmark = pytest.mark.usefixtures("calm")
 ROBOT = load_robot("ur5e")
 JOINT = ("position 0", "velocity 3", "acceleration 5")
 OBSTACLES = (Box((0.3, -1.0, 0.0), (0.6, 1.0, 0.4)), Box((-1.0, -1.0, 0.9), (1.0, 1.0, np.inf)))
-LIMITS = Limits.of(
-    ROBOT, floor=0.05, clearance=0.1, inside=Box((-0.7, -0.7, -np.inf), (0.7, 0.7, 0.8)), outside=OBSTACLES
-)
+CELL = Box((-0.7, -0.7, -np.inf), (0.7, 0.7, 0.8))
+LIMITS = Limits.of(ROBOT, floor=0.05, clearance=0.1, inside=CELL, outside=OBSTACLES)
 
 
 def agree(slopes, f, x, tolerance):
@@ -71,9 +70,8 @@ def test_the_lagrangian_agrees_with_its_differences():
     x = free(FourierSearch(criteria, 5, 0.1 * np.pi, 20.0), 4, 2.0)
     state = State(x, {"torque": 0.3, "room": 0.2}, bound=-3.0)
     phase = Phase("condition", 1, True)
-    (a, by_slopes), (b, by_steps) = (
-        kind(criteria, 5, 0.1 * np.pi, 20.0).lagrangian(x, phase, state) for kind in (FourierSearch, ByDifferences)
-    )
+    searches = [kind(criteria, 5, 0.1 * np.pi, 20.0) for kind in (FourierSearch, ByDifferences)]
+    (a, by_slopes), (b, by_steps) = (search.lagrangian(x, phase, state) for search in searches)
     assert a == pytest.approx(b, rel=1e-12) and close(by_slopes, by_steps, 1e-3)
 
 

@@ -66,10 +66,8 @@ def test_a_term_that_would_create_energy_beyond_the_data_is_left_at_zero():
 def test_below_the_slowest_sample_the_fit_does_not_run_away(law):
     """Stribeck terms that the data cannot resolve would reach hundreds of Nm between rest and the slowest sample."""
     d = data("luo", sigma=0.5)
-    slow = np.abs(d.v) < 0.03
-    lagging = FrictionData(
-        d.v, np.where(slow, 0.3, 1.0) * d.torque, d.load, d.temperature
-    )  # friction lags at reversals
+    lag = np.where(np.abs(d.v) < 0.03, 0.3, 1.0)  # friction lags at reversals
+    lagging = FrictionData(d.v, lag * d.torque, d.load, d.temperature)
     fit = fit_friction(law, lagging)
     v = np.geomspace(1e-3, 0.011, 200)
     crawl = FrictionData(np.concatenate([v, -v]), np.zeros(400), np.full(400, 10.0), np.full(400, 35.0))
@@ -92,9 +90,8 @@ def test_outliers_have_little_effect():
 def test_rest_and_motion_are_judged_apart():
     moving = data("luo")
     rng = np.random.default_rng(9)
-    still = FrictionData(
-        np.concatenate([moving.v, rng.normal(0, 1e-4, 500)]), np.concatenate([moving.torque, rng.uniform(-5, 5, 500)])
-    )
+    v, torque = rng.normal(0, 1e-4, 500), rng.uniform(-5, 5, 500)
+    still = FrictionData(np.append(moving.v, v), np.append(moving.torque, torque))
     fit, without = fit_friction("luo", still), fit_friction("luo", moving)
     assert fit.rmse > 1.0 > fit.rmse_moving
     assert fit.parameters["fc"] == pytest.approx(without.parameters["fc"], rel=1e-4)

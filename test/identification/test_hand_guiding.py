@@ -96,10 +96,8 @@ def test_what_one_noisy_recording_does_not_show_of_a_hand_several_do():
     for seed, *logs in zip(seeds, hand, driven, strict=True):
         for log in logs:
             log.effort += 2.0 * np.random.default_rng(seed).normal(size=log.effort.shape)
-    states = [
-        Identification(UR5E, Options(), [recording(x, f"run {k}") for k, x in enumerate(logs)], [], "")
-        for logs in (hand, driven)
-    ]
+    recordings = [[recording(x, f"run {k}") for k, x in enumerate(logs)] for logs in (hand, driven)]
+    states = [Identification(UR5E, Options(), several, [], "") for several in recordings]
     assert all(guided_joints(UR5E, slow_motion([rec])) == [] for rec in states[0].training)
     with pytest.raises(DataError, match="run 0, .*guided by hand"):
         recognise_effort(states[0])

@@ -140,9 +140,8 @@ def test_thermal_model_of_a_joint_that_warms():
     plan = duty_cycles(UR5E, 0, START, duties=(1.0, 0.3), minutes=5.0, amplitude=1.4, period=2.5)
     small = {"thermal.lubricant_capacity": 15.0, "thermal.housing_capacity": 150.0, "thermal.idle_power": 0.0}
     log = simulated(plan, small, keep=10, temperature=22.0)
-    known = identify_joints(
-        simulated(velocity_steps(UR5E, 0, START, count=10), temperature=22.0), UR5E, "friction", [0]
-    )
+    cold = simulated(velocity_steps(UR5E, 0, START, count=10), temperature=22.0)
+    known = identify_joints(cold, UR5E, "friction", [0])
     found = identify_joints(log, known.robot, "thermal", [0])
     fit = found.fits[PAN]
     assert fit.parameters["alpha"] < 0 and fit.numbers["nrmse"] > fit.numbers["nrmse_without"]
@@ -179,10 +178,8 @@ def test_the_command_writes_robot_file_and_report(bag, tmp_path):
 )
 def test_the_grade_is_that_of_most_joints_and_others_are_excepted(fits, misfit, level):
     numbers = {"misfit": 3.0, "misfit_share": float(misfit), "rmse": 0.1}
-    found = {
-        name: JointFit(name, "hysteresis", "egms", {"fc0": 1.0}, {"nrmse": float(fit), **numbers}, None)
-        for name, fit in zip((PAN, LIFT), fits, strict=True)
-    }
+    figures = {name: {"nrmse": float(fit), **numbers} for name, fit in zip((PAN, LIFT), fits, strict=True)}
+    found = {name: JointFit(name, "hysteresis", "egms", {"fc0": 1.0}, of, None) for name, of in figures.items()}
     said = judged(JointsFound("hysteresis", found, {}, UR5E), "x.yaml", "mine.yaml")
     assert said["level"] == level and any("3 Nm" in text for text in said["verdict"])
     assert (LIFT in said["verdict"][0]) == (fits == (98, 30))
@@ -240,8 +237,7 @@ def test_a_law_with_fixed_parameters_goes_into_a_file_that_has_none_of_them(step
 def test_a_law_that_creates_energy_beyond_the_recorded_speeds_is_refused():
     parameters = {"fc": [5.0] * 6, "fv1": [8.0] * 6, "fv2": [0.0] * 6, "fv3": [-30.0, *[0.0] * 5], "fb": [0.0] * 6}
     fitted = UR5E.with_updates({"friction": {"source": "t", "model": "luo", "parameters": parameters}}, {"t": "test"})
-    with pytest.raises(
-        DataError, match=f"{PAN}: identified friction creates energy.*nothing is written: record speeds"
-    ):
+    text = f"{PAN}: identified friction creates energy.*nothing is written: record speeds"
+    with pytest.raises(DataError, match=text):
         _refuse_created_energy(fitted, {PAN})
     _refuse_created_energy(fitted, {UR5E.joint_names[1]})

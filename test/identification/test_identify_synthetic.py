@@ -112,10 +112,8 @@ def test_rotors_that_the_initial_model_does_not_know_keep_their_size(heavier):
 
 def test_a_poor_recording_beside_a_good_one_does_no_harm():
     """Errors on a third one: of the good one alone, and of both."""
-    good, poor = run(1, noise=0.1), run(3, amplitude=0.2, noise=0.1)
-    alone, both = (
-        1 - r2(steps(training, [run(2, noise=0.0)], until="fit_together")) for training in ([good], [good, poor])
-    )
+    good, poor, judge = run(1, noise=0.1), run(3, amplitude=0.2, noise=0.1), run(2, noise=0.0)
+    alone, both = (1 - r2(steps(runs, [judge], until="fit_together")) for runs in ([good], [good, poor]))
     assert both.mean() < 1.05 * alone.mean()
 
 

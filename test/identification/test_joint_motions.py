@@ -24,12 +24,8 @@ from robot_dynamics_ros.trajectories.limits import joint_limits
 
 UR5E = load_robot("ur5e")
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
-SHORT = {
-    "velocity-steps": {"count": 4},
-    "reversals": {"count": 6, "turn": 0.5},
-    "duty-cycles": {"minutes": 0.5},
-    "stiffness": {"duration": 5.0},
-}
+SHORT = {"velocity-steps": {"count": 4}, "reversals": {"count": 6, "turn": 0.5}}
+SHORT |= {"duty-cycles": {"minutes": 0.5}, "stiffness": {"duration": 5.0}}
 
 
 @pytest.mark.parametrize("name", JOINT_MOTIONS)

@@ -117,9 +117,8 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     found, std = robot.array("drives.torque_constant"), robot.array("drives.torque_constant_std")
     nominal = np.abs(NOMINAL / constants - 1)[1:4]
     assert np.all(np.abs(found - constants) < 2.5 * std) and np.all(std[1:] < 0.12 * found[1:])
-    assert np.all(
-        np.abs(found / constants - 1)[1:4] < np.minimum(0.06, 0.5 * nominal)
-    )  # the joints that carry the mass
+    carry = slice(1, 4)  # the joints that carry the mass
+    assert np.all(np.abs(found / constants - 1)[carry] < np.minimum(0.06, 0.5 * nominal))
     payload = json.loads((tmp_path / "out" / "report.json").read_text())["payload"]
     assert abs(payload["mass"] / masses[0] - 1) < 0.02 and payload["mass_std"] > 0
 

@@ -118,9 +118,8 @@ def test_a_share_of_the_load_is_taken_over_where_new_samples_hardly_show_a_load(
     data = samples()
     shape = replace(fit_presliding(PreslidingProblem(data)).shape, share=0.02)
     again = fit_presliding(PreslidingProblem(replace(data, load=0.01 * data.load)), shape)
-    assert again.shape.share == 0.02 and again.parameters["load"] == pytest.approx(
-        [0.02 * level for level in again.parameters["level"]]
-    )
+    shares = [0.02 * level for level in again.parameters["level"]]
+    assert again.shape.share == 0.02 and again.parameters["load"] == pytest.approx(shares)
 
 
 def test_damping_of_the_bristles_in_fast_reversals_is_no_slip():

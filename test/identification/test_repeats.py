@@ -17,9 +17,7 @@ RATE = 125.0
 
 def runs(*motions):
     """A recording of periodic motions (seed, period [s], count) one after another, a smooth passage of 2 s between."""
-    parts = [
-        excitation(6, count * period, RATE, seed, amplitude=0.6, period=period)[1] for seed, period, count in motions
-    ]
+    parts = [excitation(6, count * T, RATE, seed, amplitude=0.6, period=T)[1] for seed, T, count in motions]
     t = np.cumsum([0, *(250 + len(p) for p in parts)]) / RATE
     times = np.concatenate([a + np.arange(len(p)) / RATE for a, p in zip(t, parts, strict=False)])
     curve = CubicSpline(times, np.vstack(parts))

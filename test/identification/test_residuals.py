@@ -29,10 +29,8 @@ from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
 ONE = np.ones(6)
-REMEMBERING, DRY = (
-    UR5E.with_updates({"hysteresis": elements(span, level, fv1=1.0)}, {"test": "made up"})
-    for span, level in (([0.002, 0.02, 0.2], [1.0, 1.0, 0.0]), ([DRY_SPAN], [1.0]))
-)
+MEMORIES = elements([0.002, 0.02, 0.2], [1.0, 1.0, 0.0], fv1=1.0), elements([DRY_SPAN], [1.0], fv1=1.0)
+REMEMBERING, DRY = (UR5E.with_updates({"hysteresis": block}, {"test": "made up"}) for block in MEMORIES)
 
 
 @pytest.fixture
@@ -52,9 +50,8 @@ def residuals_at(speed, *efforts):
 
 
 def test_few_recordings_widen_the_residual(log):
-    one, two, three = (
-        residuals(UR5E, [recording(log, f"bag {k}") for k in range(count)])["moving"] for count in (1, 2, 3)
-    )
+    bags = [recording(log, f"bag {k}") for k in range(3)]
+    one, two, three = (residuals(UR5E, bags[:count])["moving"] for count in (1, 2, 3))
     np.testing.assert_allclose(one / two, 1.3 / 1.0, rtol=0.01)
     np.testing.assert_allclose(two / three, 1.0 / 0.9, rtol=0.01)
     parts = residuals(UR5E, [recording(log, "bag"), recording(log, "bag")])  # pieces of one recording

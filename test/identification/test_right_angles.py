@@ -54,10 +54,8 @@ def test_urdfs_are_snapped_and_say_so(tmp_path):
         return 'rpy="' + " ".join(f"{float(word):.4f}" for word in found.group(1).split()) + '"'
 
     (tmp_path / "rounded.urdf").write_text(re.sub(r'rpy="([^"]*)"', four, text))
-    exact, other = (any_robot(str(tmp_path / f"{k}.urdf")) for k in ("exact", "rounded"))
-    np.testing.assert_allclose(
-        exact.kinematic_chain().placements, other.kinematic_chain().placements, rtol=0, atol=1e-12
-    )
+    chains = [any_robot(str(tmp_path / f"{k}.urdf")).kinematic_chain() for k in ("exact", "rounded")]
+    np.testing.assert_allclose(*(chain.placements for chain in chains), rtol=0, atol=1e-12)
     assert rounded_angles(str(tmp_path / "exact.urdf")) == ""
     assert robot.joint_names[1] in rounded_angles(str(tmp_path / "rounded.urdf"))
 

@@ -49,9 +49,8 @@ class Worker:
     def learned(self, log: Log, day: int, alone: bool = False) -> tuple[Triangle, Recording]:
         """Its triangle, by what is known from the first recordings."""
         state = Running.of(self.prior, self.triangles).state if self.triangles and not alone else None
-        return learn_recording(
-            self.prior, recording(log, f"day{day}"), TORQUE, sha256(str(day).encode()).hexdigest(), state
-        )
+        digest = sha256(str(day).encode()).hexdigest()
+        return learn_recording(self.prior, recording(log, f"day{day}"), TORQUE, digest, state)
 
 
 @pytest.fixture(scope="session")

@@ -269,9 +269,8 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch):
 def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker, tmp_path, rows, says):
     log = worker.logs[0]
     log = Log(log.joint_names, log.stamp_ns[:rows], {name: x[:rows] for name, x in log.signals.items()})
-    done = run(
-        "ur5e", write_bag(log, tmp_path / "day0", topics=["joint_states"]), "--state", tmp_path / "state", *TORQUE
-    )
+    bag = write_bag(log, tmp_path / "day0", topics=["joint_states"])
+    done = run("ur5e", bag, "--state", tmp_path / "state", *TORQUE)
     report = json.loads((tmp_path / "state" / "learn.json").read_text())
     assert done.exit_code == 0 and says in " ".join(report["verdict"]), done.output
     assert report["level"] == ("fair" if report["proposed"] else "good") and len(report["lines"]) == 1

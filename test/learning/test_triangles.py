@@ -123,6 +123,4 @@ def test_only_the_last_versions_are_kept(worker, tmp_path, monkeypatch):
     for _ in range(4):
         store.apply(worker.robot)
     assert [path.name for path in store.versions()] == ["0003.yaml", "0004.yaml"]
-    assert store.present() is not None and store.present().inertial_parameters == pytest.approx(
-        worker.robot.inertial_parameters
-    )
+    assert store.present().inertial_parameters == pytest.approx(worker.robot.inertial_parameters)

@@ -18,10 +18,8 @@ AXES = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 def position():
-    return {f"{j}.pos": float(np.rad2deg(x)) for j, x in zip(ROBOT.joint_names, POSE, strict=True)} | {
-        "gripper.pos": 50.0,
-        "front": np.zeros((2, 2, 3)),
-    }
+    joints = {f"{j}.pos": float(np.rad2deg(x)) for j, x in zip(ROBOT.joint_names, POSE, strict=True)}
+    return joints | {"gripper.pos": 50.0, "front": np.zeros((2, 2, 3))}
 
 
 def bus():
@@ -95,9 +93,8 @@ def test_in_lerobots_pipeline_with_its_robot_values_and_features_agree(tmp_path)
 
     arm = Follower(SO101FollowerConfig(port="none", calibration_dir=tmp_path))
     arm.bus = bus()
-    pipeline = processor.RobotProcessorPipeline(
-        steps=[ExternalWrenchStep("ur5e")], to_transition=observation_to_transition, to_output=transition_to_observation
-    )
+    ways = {"to_transition": observation_to_transition, "to_output": transition_to_observation}
+    pipeline = processor.RobotProcessorPipeline(steps=[ExternalWrenchStep("ur5e")], **ways)
     wanted = datasets.create_initial_features(observation=arm.observation_features)
     features = datasets.aggregate_pipeline_dataset_features(pipeline=pipeline, initial_features=wanted)
     seen = pipeline(arm.get_observation())

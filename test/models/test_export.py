@@ -61,10 +61,8 @@ def states(n):
 
 def expected_torque(robot, q, qd, qdd):
     """Inverse dynamics with rotors, without friction, by our own recursion."""
-    return (
-        RobotModel(robot.chain_with_links(robot.link_parameters)).rnea(q, qd, qdd)
-        + robot.array("drives.rotor_inertia") * qdd
-    )
+    bodies = RobotModel(robot.chain_with_links(robot.link_parameters))
+    return bodies.rnea(q, qd, qdd) + robot.array("drives.rotor_inertia") * qdd
 
 
 def mujoco_torque(text, q, qd, qdd):

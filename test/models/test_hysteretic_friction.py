@@ -52,10 +52,8 @@ def test_a_joint_without_memory_follows_the_law_and_never_claims_to_know_its_pas
 
 def with_hysteresis(**parameters):
     static = {"fc": [6.0, 6.0, 6.0, 1.3, 1.3, 1.3], "fv": [8.0, 8.0, 8.0, 1.0, 1.0, 1.0], "eps": 0.02}
-    blocks = {
-        "friction": {"source": "estimate_test", "model": "viscous_coulomb", "parameters": static},
-        "hysteresis": {"source": "estimate_test", "model": "egms", "parameters": parameters},
-    }
+    blocks = {"friction": {"source": "estimate_test", "model": "viscous_coulomb", "parameters": static}}
+    blocks["hysteresis"] = {"source": "estimate_test", "model": "egms", "parameters": parameters}
     return load_robot("ur5e").with_updates(blocks, {"estimate_test": "numbers of this test"})
 
 

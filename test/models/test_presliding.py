@@ -95,9 +95,8 @@ def test_does_not_depend_on_rate_or_on_sub_steps(path, scale, step):
 @given(path=paths, scale=scales, tau=st.floats(-100, 100), step=steps)
 def test_closed_cycles_dissipate(path, scale, tau, step):
     """Any closed path, gone through until it is periodic: the work of friction over a cycle is not negative."""
-    cycle = (
-        np.interp(np.linspace(0, len(path), 200, endpoint=False), np.arange(len(path) + 1), [*path, path[0]]) * scale
-    )
+    at = np.linspace(0, len(path), 200, endpoint=False)
+    cycle = np.interp(at, np.arange(len(path) + 1), [*path, path[0]]) * scale
     theta = np.concatenate([np.tile(cycle, 3), cycle[:1]])
     f = run(model(JOINT | {"fo": 0.0, "dahl_step": step}), theta, 0.0, tau)
     last = slice(400, 601)
@@ -113,11 +112,9 @@ def test_sliding_friction_dissipates_at_every_speed_and_load(v, tau):
 
 def test_a_velocity_of_the_rotor_moves_the_elements_and_a_deflection_does_not():
     """A push turns the link by 1 mrad while the rotor stands; a creeping rotor moves before its link shows it."""
-    joint = JOINT | {"fo": 0.0, "rotor_time": 600.0}
-    pushed = run(model(joint), np.linspace(0.0, 1e-3, 501))
-    assert np.abs(pushed).max() < 1e-2 * np.abs(
-        run(model(joint | {"rotor_time": 0.0}), np.linspace(0.0, 1e-3, 501))[-1]
-    )
+    joint, theta = JOINT | {"fo": 0.0, "rotor_time": 600.0}, np.linspace(0.0, 1e-3, 501)
+    pushed, of_link = run(model(joint), theta), run(model(joint | {"rotor_time": 0.0}), theta)
+    assert np.abs(pushed).max() < 1e-2 * np.abs(of_link[-1])
     v = np.full((501, 1), 2e-3)
     crept = run(model(joint | {"fs": 0.0}), np.zeros(501), v)  # 1 mrad within 0.5 s
     shown = run(model(joint | {"fs": 0.0, "rotor_time": 0.0}), np.arange(501) * 2e-6, v)
@@ -167,9 +164,8 @@ def test_noise_does_not_wear_down_what_gives_way_gradually():
 def test_a_file_without_the_later_parameters_is_what_it_was():
     theta, v = np.linspace(0, 0.01, 100), np.full((100, 1), 0.3)
     old = {name: [JOINT[name]] for name in JOINT if name not in ("fs", "eps", "rotor_time")}
-    np.testing.assert_array_equal(
-        run(presliding_core(old, law(), 1e9), theta, v), run(model(JOINT | {"fs": 0.0}), theta, v)
-    )
+    before, after = presliding_core(old, law(), 1e9), model(JOINT | {"fs": 0.0})
+    np.testing.assert_array_equal(run(before, theta, v), run(after, theta, v))
 
 
 def test_load_counts_up_to_its_limit_and_an_absent_one_is_none():

@@ -174,9 +174,8 @@ def test_large_results_reuse_freed_memory_without_showing_it():
     del again
     narrow = model.stacked_regressor(q[:18000], qd[:18000], qdd[:18000])
     assert narrow.__array_interface__["data"][0] == place
-    assert np.array_equal(
-        narrow, model.stacked_regressor(q[:18000], qd[:18000], qdd[:18000], out=np.zeros_like(narrow))
-    )
+    part = [x[:18000] for x in (q, qd, qdd)]
+    assert np.array_equal(narrow, model.stacked_regressor(*part, out=np.zeros_like(narrow)))
     assert np.array_equal(held, expected)
 
 

@@ -27,9 +27,8 @@ def robot(*motors, **changes):
     block = {"model": "presliding", "source": "test", "parameters": OWN}
     law = {"model": "viscous_coulomb", "parameters": {"fc": 3.0, "fv": 1.0}, "source": "test"}
     motor = [place | {"parameters": LAW} | changes for place in places]
-    return load_robot("ur5e").with_updates(
-        {"friction": law, "hysteresis": block | {"motors": motor}}, {"test": "numbers of this test"}
-    )
+    blocks = {"friction": law, "hysteresis": block | {"motors": motor}}
+    return load_robot("ur5e").with_updates(blocks, {"test": "numbers of this test"})
 
 
 def motion():

@@ -69,9 +69,8 @@ def test_roll_pitch_yaw_of_a_rotation(pitch):
 def test_drawn_links_reach_from_joint_to_joint_under_prefixed_names(name):
     root = ElementTree.fromstring(urdf_text(load_robot(name), "left_", drawn=True))
     assert all(link.get("name").startswith("left_") for link in root.iterfind("link"))
-    assert root.find("link/inertial") is None and {
-        j.get("name") for j in root.iterfind("joint[@type='revolute']")
-    } <= set(load_robot(name).joint_names)
+    revolute = {joint.get("name") for joint in root.iterfind("joint[@type='revolute']")}
+    assert root.find("link/inertial") is None and revolute <= set(load_robot(name).joint_names)
     links, drawn = {link.get("name"): link for link in root.iterfind("link")}, 0
     for joint in root.iterfind("joint"):
         end = np.array(joint.find("origin").get("xyz").split(), dtype=float)

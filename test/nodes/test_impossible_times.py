@@ -90,9 +90,8 @@ def test_a_message_behind_a_newer_one_is_left_out_and_a_clock_that_was_set_is_fo
 
 def trajectory(velocity, name="shoulder_pan_joint"):
     names = [name, *ROBOT.joint_names[1:]]
-    points = [
-        JointTrajectoryPoint(positions=[q + 0.1 * k for q in START[6]], velocities=[velocity] * 6) for k in range(3)
-    ]
+    way = [[q + 0.1 * k for q in START[6]] for k in range(3)]
+    points = [JointTrajectoryPoint(positions=q, velocities=[velocity] * 6) for q in way]
     for k, point in enumerate(points):
         point.time_from_start = Duration(sec=k)
     return JointTrajectory(joint_names=names, points=points)

@@ -137,8 +137,6 @@ def test_diagnostics_say_losses_latency_modes_and_what_the_robot_lacks(rig):
     text, values = rig.diagnosed("stream")
     assert {"missed", "duplicates", "samples received [Hz]", "version", "receive to published p99 [us]"} <= set(values)
     assert (text, values["safety mode"], values["condition"]) == ("stream ok", "normal", "ok")
-    _, notes = rig.diagnosed("estimates")
-    assert {"ur5e": "no motor encoder", "fr3": "torque is measured", "comau_ns16": "no estimates"}[
-        rig.driver.robot.name
-    ] in " ".join(notes.values())
+    lacks = {"ur5e": "no motor encoder", "fr3": "torque is measured", "comau_ns16": "no estimates"}
+    assert lacks[rig.driver.robot.name] in " ".join(rig.diagnosed("estimates")[1].values())
     assert "rmw" in rig.diagnosed("middleware")[1]

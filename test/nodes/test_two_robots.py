@@ -38,9 +38,8 @@ def told(observed, topic, answers, count):
     """States on a topic until each of the topics `answers` has been heard `count` times."""
     publisher = observed.node.create_publisher(JointState, topic, 10)
     heard = [observed.heard[name] for name in answers]
-    observed.spin(
-        lambda: all(observed.node.count_publishers(n) and observed.node.count_subscribers(n) for n in answers)
-    )
+    node = observed.node
+    observed.spin(lambda: all(node.count_publishers(n) and node.count_subscribers(n) for n in answers))
     while min(map(len, heard)) < count:
         observed.tell(publisher, ROBOT.joint_names, REST, GRAVITY)
     return publisher

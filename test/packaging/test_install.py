@@ -21,9 +21,8 @@ print(core.__file__, load_robot('ur5e').n_joints)
 
 
 def run(*command, cwd, **env):
-    done = subprocess.run(
-        [str(c) for c in command], cwd=cwd, env={**os.environ, **env}, text=True, capture_output=True, timeout=1200
-    )
+    place = {"cwd": cwd, "env": os.environ | env}
+    done = subprocess.run(list(map(str, command)), **place, text=True, capture_output=True, timeout=1200)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return done.stdout
 

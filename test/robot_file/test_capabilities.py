@@ -67,9 +67,7 @@ def test_gaps_and_estimates_are_listed(tmp_path):
     raw["sources"]["estimate_fc"] = "a guess for tests, of no value"
     raw["friction"]["source"] = "estimate_fc"
     robot = load_robot(write(tmp_path, raw))
-    unknown = unknown_numbers(robot)
-    assert {"kinematics.joints d [two]", "drives.torque_constant [two]", "limits.acceleration", "thermal"} <= set(
-        unknown
-    )
+    unknown = set(unknown_numbers(robot))
+    assert {"kinematics.joints d [two]", "drives.torque_constant [two]", "limits.acceleration", "thermal"} <= unknown
     assert "drives.coupling" not in unknown and "links.parameters" not in unknown
     assert estimates(robot) == ["friction"]

@@ -62,9 +62,8 @@ def test_wrong_updates_are_refused(updates, field):
 def test_identified_links_replace_masses_and_bring_their_source(tmp_path):
     robot = load_robot("ur5e")
     ten = robot.link_parameters * 1.1
-    better = robot.with_updates(
-        {"links": {"source": "run", "values": None, "parameters": ten}}, sources={"run": "a run of this test"}
-    )
+    links = {"source": "run", "values": None, "parameters": ten}
+    better = robot.with_updates({"links": links}, sources={"run": "a run of this test"})
     save_robot(better, tmp_path / "better.yaml", changed=["links"])
     loaded = load_robot(tmp_path / "better.yaml")
     assert np.array_equal(loaded.link_parameters, ten)  # bit for bit

@@ -53,10 +53,8 @@ def test_placeholder_limits_do_not_make_giant_drives(robot):
 
 
 def test_it_follows_a_motion_and_feels_a_push(robot, motion):
-    free, pushed = (
-        rehearse(SimulatedRobot(robot), motion, push)
-        for push in (None, Push((20.0, 0.0, 0.0), start=1.0, duration=1.0))
-    )
+    pushes = None, Push((20.0, 0.0, 0.0), start=1.0, duration=1.0)
+    free, pushed = (rehearse(SimulatedRobot(robot), motion, push) for push in pushes)
     assert np.abs(free.q - motion[0]).max() < 0.03
     assert np.abs(free.q[-1] - motion[0][-1]).max() < 0.01
     change = np.abs(pushed.effort - free.effort).max(axis=1)

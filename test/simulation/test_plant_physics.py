@@ -77,11 +77,9 @@ def test_perturbed_links_stay_physically_consistent():
     for individual in range(20):
         links = load_plant("ur5e", {"deviation.individual": individual, "deviation.mass": 0.1}).link_parameters
         for X in links:
-            c = X[6:9] / X[9]
-            inertia = np.array([[X[0], X[1], X[2]], [X[1], X[3], X[4]], [X[2], X[4], X[5]]]) + X[9] * pin.skew(
-                c
-            ) @ pin.skew(c)
-            a, b, d = np.linalg.eigvalsh(inertia)
+            arm = pin.skew(X[6:9] / X[9])
+            about_origin = np.array([[X[0], X[1], X[2]], [X[1], X[3], X[4]], [X[2], X[4], X[5]]])
+            a, b, d = np.linalg.eigvalsh(about_origin + X[9] * arm @ arm)
             assert X[9] > 0 and a > 0 and a + b >= d - 1e-12
 
 

@@ -132,10 +132,8 @@ def test_zero_torque_stays_and_torque_beyond_friction_moves_that_joint():
 
 
 def test_friction_scales_make_direct_torque_lighter():
-    travel = [
-        under_torque(SimulatedRobot("ur5e", q=Q), [15.0, 0, 0, 0, 0, 0], viscous, coulomb)[0]
-        for viscous, coulomb in ((0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.5, 0.5))
-    ]
+    scales, torque = ((0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.5, 0.5)), [15.0, 0, 0, 0, 0, 0]  # viscous, Coulomb
+    travel = [under_torque(SimulatedRobot("ur5e", q=Q), torque, *scale)[0] for scale in scales]
     assert travel[0] < travel[1] < travel[3] and travel[0] < travel[2] < travel[3]
 
 
@@ -171,10 +169,8 @@ def test_payload_known_to_the_controller_costs_no_tracking_and_an_unknown_one_do
 @pytest.mark.parametrize("name", shipped_robots())
 def test_every_shipped_robot_can_be_simulated(name):
     robot = SimulatedRobot(name)
-    lower, upper = (
-        np.clip([bound if v is None else v for v in limits], -3.0, 3.0)
-        for limits, bound in ((robot.robot.limits.position_lower, -3.0), (robot.robot.limits.position_upper, 3.0))
-    )
+    lower = np.clip([-3.0 if v is None else v for v in robot.robot.limits.position_lower], -3.0, 3.0)
+    upper = np.clip([3.0 if v is None else v for v in robot.robot.limits.position_upper], -3.0, 3.0)
     centre = np.clip([0.0, -1.2, 1.5, -1.9, -1.57, 0.4, 0.3][: robot.n_joints], lower + 0.4, upper - 0.4)
     motion = motions.fourier(centre, duration=2.0, rate=robot.rate, base=np.pi, amplitude=0.3, velocity=0.8)
     robot.reset(motion[0][0])

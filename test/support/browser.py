@@ -59,9 +59,8 @@ class Browser:
     def ask(self, method: str, session: str = "", **parameters: object) -> dict:
         """Send a command and wait for its answer."""
         self._count += 1
-        message = {"id": self._count, "method": method, "params": parameters} | (
-            {"sessionId": session} if session else {}
-        )
+        message = {"id": self._count, "method": method, "params": parameters}
+        message |= {"sessionId": session} if session else {}
         os.write(self._out, json.dumps(message).encode() + b"\0")
         while True:
             while b"\0" not in self._rest:

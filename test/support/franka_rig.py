@@ -91,9 +91,8 @@ class Rig:
         self.server = ArmServer(Settings(robot="fr3"), Arm(ROBOT, START, rate=RATE))
         seconds = lambda: self.server.time  # noqa: E731
         nanoseconds = lambda: round(1e9 * seconds())  # noqa: E731
-        clock = SimpleNamespace(
-            monotonic=seconds, monotonic_ns=nanoseconds, time_ns=nanoseconds, process_time=seconds, sleep=None
-        )
+        clock = SimpleNamespace(monotonic=seconds, process_time=seconds, sleep=None)
+        clock.monotonic_ns = clock.time_ns = nanoseconds
         for module in (child, client, driver, process, stream):
             monkeypatch.setattr(module, "time", clock)
         self.physics = PlantPhysics(self.server)

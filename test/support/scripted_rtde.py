@@ -67,9 +67,8 @@ class ScriptedRtde:
         self.names = payload[8:].decode().split(",")
         self.requests.append(self.names)
         layout = _core.RTDE_LAYOUT
-        self.reply = [
-            "NOT_FOUND" if n in self.missing else self.types.get(n, DEFAULT_TYPES[layout[n][1]]) for n in self.names
-        ]
+        known = {n: self.types.get(n, DEFAULT_TYPES[layout[n][1]]) for n in self.names if n not in self.missing}
+        self.reply = [known.get(n, "NOT_FOUND") for n in self.names]
         self._write(peer, b"O", b"\x01" + ",".join(self.reply).encode())
 
     @staticmethod

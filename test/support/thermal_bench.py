@@ -46,9 +46,8 @@ def log(seconds, dt=0.01, v=1.0, **signals):
 def hot(seconds, T, dt=0.01, **signals):
     """A log whose measured friction is that of lubricant at temperature T (N,) or scalar."""
     record = log(seconds, dt, **signals)
-    record.drive_torque = record.model_torque + friction(
-        record.qd, np.broadcast_to(np.reshape(T, (-1, 1)), record.qd.shape)
-    )
+    temperature = np.broadcast_to(np.reshape(T, (-1, 1)), record.qd.shape)
+    record.drive_torque = record.model_torque + friction(record.qd, temperature)
     return record
 
 

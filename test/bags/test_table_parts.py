@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from table_files import RATE, N, each, motion, write_csv
+from table_files import RATE, N, motion, write_csv
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bags.wrench import load_wrench
@@ -14,11 +14,11 @@ from robot_dynamics_ros.errors import DataError
 def test_tables_that_are_parts_of_a_recording_follow_each_other(tmp_path, again, pause):
     """By their clocks, in any order; where a clock starts again, a second later. A bag of them has every row."""
     t, q, qd, tau = motion(3)
-    names = ["t", *each("q{}", 3), *each("qd{}", 3), *each("tau{}", 3), *each("F{}", 6)]
-    half, force, parts = N // 2, np.ones((N, 6)), []
+    half, parts = N // 2, []
     for k, rows in enumerate((slice(0, half), slice(half, N))):
         clock = t[rows] - (t[rows][0] if again else 0.0)
-        parts.append(write_csv(tmp_path / f"{k}.csv", names, [clock, q[rows], qd[rows], tau[rows], k * force[rows]]))
+        columns = {"t": clock, "q{}": q[rows], "qd{}": qd[rows], "tau{}": tau[rows], "F{}": np.full((half, 6), k)}
+        parts.append(write_csv(tmp_path / f"{k}.csv", columns))
     log, report = load_bag(parts if again else parts[::-1])
     np.testing.assert_allclose(log.q, q, atol=1e-9)
     assert (np.diff(log.stamp_ns) > 0).all() and np.diff(log.time)[half - 1] == pytest.approx(pause)
@@ -36,9 +36,10 @@ def test_parts_stay_in_the_order_in_which_they_are_given_and_may_share_a_row(tmp
     first.
     """
     t, q, qd, tau = motion(3)
-    names, parts = ["t", *each("q{}", 3), *each("qd{}", 3), *each("tau{}", 3)], []
+    parts = []
     for k, begin in enumerate((0.01, 0.0) if again else (0.0, t[-1])):
-        parts.append(write_csv(tmp_path / f"{k}.csv", names, [begin + t, q + k * (q[-1] - q[0]), qd, tau]))
+        columns = {"t": begin + t, "q{}": q + k * (q[-1] - q[0]), "qd{}": qd, "tau{}": tau}
+        parts.append(write_csv(tmp_path / f"{k}.csv", columns))
     log, report = load_bag(parts)
     assert len(log) == 2 * N - (not again) and (np.diff(log.stamp_ns) > 0).all()
     np.testing.assert_allclose(log.q[:N], q, atol=1e-9)
@@ -49,12 +50,12 @@ def test_a_part_with_other_joints_is_named(tmp_path):
     paths = []
     for n in (3, 2):
         t, q, *_ = motion(n)
-        paths.append(write_csv(tmp_path / f"{n}.csv", ["t", *each("q{}", n)], [t, q]))
+        paths.append(write_csv(tmp_path / f"{n}.csv", {"t": t, "q{}": q}))
     result = robot_dynamics("import", *paths, "--out", tmp_path / "bag")
     assert isinstance(result.exception, DataError) and str(result.exception).startswith(f"{paths[1]}: joint 'joint3'")
     assert str(paths[0]) in str(result.exception)
     t, q, *_ = motion(2)
-    first = write_csv(tmp_path / "first.csv", ["t", *each("q{}", 2)], [t - 100.0, q])
+    first = write_csv(tmp_path / "first.csv", {"t": t - 100.0, "q{}": q})
     log, report = load_bag([first, paths[0]], require=())
     assert log.joint_names == ("joint1", "joint2") and len(log.stamp_ns) == 2 * N
     assert f"{paths[0]}: joint3 not read, because {first} has no such joint" in report.notes

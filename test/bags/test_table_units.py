@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from table_files import N, each, motion, write_csv
+from table_files import N, motion, write_csv
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.errors import DataError
@@ -16,9 +16,8 @@ from robot_dynamics_ros.robot_file import load_robot
 def test_units_that_no_name_states_come_from_the_numbers(tmp_path, scale, unit, velocity):
     t, q, qd, tau = motion(2)
     k = 180 / np.pi
-    names = ["time", *each("q{}", 2), *each("qd{}", 2), *each("tau{}", 2)]
-    columns = [scale * t, k * q, k * qd if velocity == "deg" else qd, tau]
-    log, report = load_bag(write_csv(tmp_path / "deg.csv", names, columns))
+    columns = {"time": scale * t, "q{}": k * q, "qd{}": k * qd if velocity == "deg" else qd, "tau{}": tau}
+    log, report = load_bag(write_csv(tmp_path / "deg.csv", columns))
     np.testing.assert_allclose(log.q, q, atol=1e-9)
     np.testing.assert_allclose(log.qd, qd, atol=1e-9)
     np.testing.assert_allclose(log.time, t, atol=1e-6)
@@ -29,8 +28,7 @@ def test_units_that_no_name_states_come_from_the_numbers(tmp_path, scale, unit, 
 def test_a_bad_row_does_not_decide_the_unit(tmp_path, rows):
     t, q, qd, tau = (x[:rows].copy() for x in motion(2))
     q[rows // 2, 1] = 50.0
-    names = ["time", *each("q{}", 2), *each("qd{}", 2), *each("tau{}", 2)]
-    log, report = load_bag(write_csv(tmp_path / "bad.csv", names, [t, q, qd, tau]))
+    log, report = load_bag(write_csv(tmp_path / "bad.csv", {"time": t, "q{}": q, "qd{}": qd, "tau{}": tau}))
     np.testing.assert_allclose(log.q, q, atol=1e-9)
     np.testing.assert_allclose(log.qd, qd, atol=1e-9)
 
@@ -48,17 +46,16 @@ FAULTS = {
 @pytest.mark.parametrize("unit, k", [("rad", 1.0), ("deg", np.pi / 180)])
 def test_a_fault_does_not_change_the_unit_of_the_velocity(tmp_path, fault, unit, k):
     t, q, qd, tau = motion(2)
-    names = ["time", *each("q{}[rad]", 2), *each("qd{}", 2), *each("tau{}", 2)]
     t, qd = FAULTS[fault](t, qd / k)
-    _, report = load_bag(write_csv(tmp_path / "run.csv", names, [t, q, qd, tau]))
+    _, report = load_bag(write_csv(tmp_path / "run.csv", {"time": t, "q{}[rad]": q, "qd{}": qd, "tau{}": tau}))
     assert f"qd: 2 columns qd0, qd1 [{unit}/s]" in report.notes
 
 
 def test_a_refusal_names_the_unit_that_was_taken(tmp_path):
     t, q, qd, tau = motion(6)
-    names = ["time", *each("q{}", 6), *each("qd{} [deg/s]", 6), *each("tau{}", 6)]
+    path = write_csv(tmp_path / "run.csv", {"time": t, "q{}": q, "qd{} [deg/s]": qd, "tau{}": tau})
     with pytest.raises(DataError, match=r"columns q \[rad\], qd \[deg/s\], effort \[Nm\]: .* times the travel"):
-        replay([write_csv(tmp_path / "run.csv", names, [t, q, qd, tau])], load_robot("ur5e"))
+        replay([path], load_robot("ur5e"))
 
 
 @pytest.mark.parametrize(
@@ -67,31 +64,30 @@ def test_a_refusal_names_the_unit_that_was_taken(tmp_path):
 )
 def test_a_mere_effort_is_not_shown_as_a_torque_and_a_named_unit_of_time_not_twice(tmp_path, named, shown):
     t, q, qd, tau = motion(2)
-    names = ["time [s]", *each("q{}", 2), *each("qd{}", 2), *each(named, 2)]
-    _, report = load_bag(write_csv(tmp_path / "run.csv", names, [t, q, qd, tau]))
+    _, report = load_bag(write_csv(tmp_path / "run.csv", {"time [s]": t, "q{}": q, "qd{}": qd, named: tau}))
     assert report.topic.endswith(f"effort [{shown}]") and "time: time [s]" in report.notes
 
 
 def test_a_clock_that_runs_backwards_is_named(tmp_path):
     t, q, _, tau = motion(2)
-    path = write_csv(tmp_path / "run.csv", ["time", "q1", "q2", "tau1", "tau2"], [t[::-1], q, tau])
+    path = write_csv(tmp_path / "run.csv", {"time": t[::-1], "q{}": q, "tau{}": tau})
     with pytest.raises(DataError, match="'time' is no clock, it never rises"):
         load_bag(path)
 
 
 def test_a_clock_that_no_robot_has_is_refused_with_its_rate(tmp_path):
     t, q, _, tau = motion(2)
-    names = ["Time [sec]", "q1", "q2", "tau1", "tau2"]
-    path = write_csv(tmp_path / "ms.csv", names, [1e3 * t, q, tau])
+    columns = {"Time [sec]": 1e3 * t, "q{}": q, "tau{}": tau}
+    path = write_csv(tmp_path / "ms.csv", columns)
     with pytest.raises(DataError, match=r"column 'Time \[sec\]' \[s\] gives 0.1 Hz, .* \(wrong unit\?\): .*--time HZ"):
         load_bag(path)
-    beside = write_csv(tmp_path / "beside.csv", [*names, "time_ms"], [1e3 * t, q, tau, 1e3 * t])
+    beside = write_csv(tmp_path / "beside.csv", columns | {"time_ms": 1e3 * t})
     np.testing.assert_allclose(load_bag(beside)[0].time, t, atol=1e-6)
 
 
 def test_a_number_is_a_rate_and_a_column_by_its_number_is_a_range(tmp_path):
     t, q, _, tau = motion(2)
-    path = write_csv(tmp_path / "plain.csv", [], [t, q, tau], header=False)
+    path = write_csv(tmp_path / "plain.csv", {"t": t, "q": q, "tau": tau}, header=False)
     words = ["import", str(path), "--map", "q=2-3,effort=4-5", "--out", str(tmp_path / "bag"), "--time"]
     refused = robot_dynamics(*words, "1")
     assert isinstance(refused.exception, DataError)

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from table_files import RATE, N, each, motion, write_csv
+from table_files import RATE, N, motion, write_csv
 
 from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.bags.table_log import TableOptions, table_log
@@ -27,15 +27,14 @@ NAMINGS = {
 def test_columns_are_found_by_name(tmp_path, naming):
     time, *patterns, first, delimiter = NAMINGS[naming]
     t, *values = motion(6)
-    names = [time, *(name for p in patterns for name in each(p, 6, first))]
-    if delimiter == " ":
-        names = [name.replace(" ", "") for name in names]
-    log, report = load_bag(write_csv(tmp_path / "run.csv", names, [t, *values], delimiter))
+    columns = dict(zip((time, *patterns), (t, *values), strict=True))
+    log, report = load_bag(write_csv(tmp_path / "run.csv", columns, delimiter, first))
     for signal, expected in zip(("q", "qd", "effort"), values, strict=True):
         np.testing.assert_allclose(getattr(log, signal), expected, atol=1e-9)
     np.testing.assert_allclose(log.time, t, atol=1e-9)
     unit = "A" if naming == "ur_rtde" else "Nm"
-    assert any(f"effort: 6 columns {names[13]} .. {names[18]} [{unit}]" in note for note in report.notes)
+    ends = " .. ".join(patterns[2].format(k) for k in (first, first + 5))
+    assert any(f"effort: 6 columns {ends} [{unit}]" in note for note in report.notes)
 
 
 def test_desired_external_and_cartesian_columns_are_not_taken_for_the_measured_ones(tmp_path):
@@ -45,8 +44,7 @@ def test_desired_external_and_cartesian_columns_are_not_taken_for_the_measured_o
         "target_moment_{}": tau + 4, "actual_qd_{}": qd, "actual_current_{}": 0.1 * tau,
         "tau_ext_hat_filtered_{}": tau + 5, "actual_current_as_torque_{}": tau, "joint_temperatures_{}": 30 + q,
     }  # fmt: skip
-    names = ["timestamp", *(name for p in groups for name in each(p, 6))]
-    log, _ = load_bag(write_csv(tmp_path / "rtde.csv", names, [t, *groups.values()]))
+    log, _ = load_bag(write_csv(tmp_path / "rtde.csv", {"timestamp": t} | groups))
     found = {"q": q, "q_d": q + 1, "qd": qd, "effort": tau, "current": 0.1 * tau, "tau_d": tau + 4}
     found["temperature"] = 30 + q
     for signal, expected in found.items():
@@ -58,11 +56,10 @@ def test_desired_external_and_cartesian_columns_are_not_taken_for_the_measured_o
 def test_named_joints_in_another_order_are_matched_by_name(tmp_path):
     robot = load_robot("ur5e")
     t, q, qd, tau = motion(6)
-    order = [3, 0, 5, 1, 4, 2]
-    joints = [robot.joint_names[k] for k in order]
-    names = ["__time", *(f"/joint_states/{j}/{what}" for what in ("position", "velocity", "effort") for j in joints)]
-    columns = [1.7e9 + t, q[:, order], qd[:, order], tau[:, order]]
-    log, _ = load_bag(write_csv(tmp_path / "plotjuggler.csv", names, columns), robot)
+    columns = {"__time": 1.7e9 + t}
+    for what, x in (("position", q), ("velocity", qd), ("effort", tau)):
+        columns |= {f"/joint_states/{robot.joint_names[k]}/{what}": x[:, k] for k in (3, 0, 5, 1, 4, 2)}
+    log, _ = load_bag(write_csv(tmp_path / "plotjuggler.csv", columns), robot)
     assert log.joint_names == tuple(robot.joint_names)
     np.testing.assert_allclose(log.q, q, atol=1e-9)
     np.testing.assert_allclose(log.effort, tau, atol=1e-9)
@@ -72,8 +69,10 @@ def test_named_joints_in_another_order_are_matched_by_name(tmp_path):
 def test_columns_that_name_the_joints_in_full_are_theirs(tmp_path, names):
     """Numbers in names are no order where the robot has another one, and no other names than the robot's."""
     t, q, qd, tau = motion(3)
-    columns = [f"{what}_{name}" for what in ("position", "velocity", "effort") for name in sorted(names)]
-    path = write_csv(tmp_path / "run.csv", ["time", *columns], [t, q, qd, tau])
+    columns = {"time": t}
+    for what, x in (("position", q), ("velocity", qd), ("effort", tau)):
+        columns |= {f"{what}_{name}": x[:, k] for k, name in enumerate(sorted(names))}
+    path = write_csv(tmp_path / "run.csv", columns)
     report = BagReport([str(path)])
     log = table_log(path, report, joint_names=names)
     order = [sorted(names).index(name) for name in names]
@@ -84,7 +83,7 @@ def test_columns_that_name_the_joints_in_full_are_theirs(tmp_path, names):
 
 def test_a_file_without_names_is_mapped_by_numbers_and_a_rate(tmp_path):
     _, q, qd, tau = motion(3)
-    path = write_csv(tmp_path / "plain.txt", [], [q, qd, 1e3 * tau], delimiter=" ", header=False)
+    path = write_csv(tmp_path / "plain.txt", {"q": q, "qd": qd, "tau": 1e3 * tau}, " ", header=False)
     options = TableOptions({"q": "1-3", "qd": "4-6", "effort": "7-9"}, rate=RATE, units=("mA",))
     log, _ = load_bag(path, table=options)
     np.testing.assert_allclose(log.effort, tau, atol=1e-9)
@@ -93,7 +92,7 @@ def test_a_file_without_names_is_mapped_by_numbers_and_a_rate(tmp_path):
 
 def test_empty_cells_and_words_are_dropped_and_counted(tmp_path):
     t, q, qd, tau = motion(2)
-    path = write_csv(tmp_path / "holes.csv", ["t", "q1", "q2", "tau1", "tau2", "mode"], [t, q, tau, t], delimiter=";")
+    path = write_csv(tmp_path / "holes.csv", {"t": t, "q{}": q, "tau{}": tau, "mode": t}, ";")
     lines = path.read_text().replace(".", ",").splitlines()
     lines = [lines[0], *(line.rsplit(";", 1)[0] + ";auto" for line in lines[1:])]
     lines[7] = ";".join(["0,06", "", *lines[7].split(";")[2:]])
@@ -171,8 +170,8 @@ def test_a_damaged_description_of_a_lerobot_data_set_is_named(lerobot, text):
 
 def test_import_writes_a_bag_with_the_same_numbers_and_keeps_what_is_there(tmp_path):
     t, q, qd, tau = motion(6)
-    names = ["timestamp", *each("actual_q_{}", 6), *each("actual_qd_{}", 6), *each("actual_current_{}", 6)]
-    path = write_csv(tmp_path / "record.csv", names, [t, q, qd, tau])
+    columns = {"timestamp": t, "actual_q_{}": q, "actual_qd_{}": qd, "actual_current_{}": tau}
+    path = write_csv(tmp_path / "record.csv", columns)
     words = ["import", str(path), "--robot", "ur5e", "--out", str(tmp_path / "bag")]
     result = robot_dynamics(*words)
     assert result.exit_code == 0 and "actual_current_0 .. actual_current_5 [A]" in result.output
@@ -187,9 +186,9 @@ def test_import_writes_a_bag_with_the_same_numbers_and_keeps_what_is_there(tmp_p
 
 def test_a_clock_that_is_coarser_than_the_samples_is_named(tmp_path):
     t, q, qd, tau = motion(6)
-    names = ["t", *each("q_{}", 6), *each("qd_{}", 6), *each("tau_{}", 6)]
     for step, said in ((0.01 / RATE, False), (2 / RATE, True)):
-        path = write_csv(tmp_path / f"{step}.csv", names, [step * np.floor(t / step), q, qd, tau])
+        columns = {"t": step * np.floor(t / step), "q_{}": q, "qd_{}": qd, "tau_{}": tau}
+        path = write_csv(tmp_path / f"{step}.csv", columns)
         result = robot_dynamics("import", path, "--robot", "ur5e", "--out", tmp_path / str(step))
         assert result.exit_code == 0 and ("the clock is too coarse" in result.output) == said
 
@@ -197,17 +196,17 @@ def test_a_clock_that_is_coarser_than_the_samples_is_named(tmp_path):
 @pytest.mark.parametrize(
     "names, options, text",
     [
-        (["t", "q1", "q2", "tau1", "tau2"], {"columns": {"q": "angle*"}}, "no column 'angle*'; columns: t, q1"),
-        (["t", "q1", "q2", "tau1", "tau2"], {"columns": {"position": "q1..q2"}}, "is none of q, qd, effort"),
-        (["t", "q1", "q2", "tau1", "tau2"], {"columns": {"effort": "tau1"}}, "effort has 1 columns"),
-        (["a", "q1", "q2", "tau1", "tau2"], {}, "no column of time found"),
-        (["t", "x1", "x2", "tau1", "tau2"], {}, "no columns of joint positions"),
-        (["t", "q1", "q2", "y1", "y2"], {}, "has no effort: name its columns with robot-dynamics import --map effort"),
+        (("t", "q{}", "tau{}"), {"columns": {"q": "angle*"}}, "no column 'angle*'; columns: t, q1"),
+        (("t", "q{}", "tau{}"), {"columns": {"position": "q1..q2"}}, "is none of q, qd, effort"),
+        (("t", "q{}", "tau{}"), {"columns": {"effort": "tau1"}}, "effort has 1 columns"),
+        (("a", "q{}", "tau{}"), {}, "no column of time found"),
+        (("t", "x{}", "tau{}"), {}, "no columns of joint positions"),
+        (("t", "q{}", "y{}"), {}, "has no effort: name its columns with robot-dynamics import --map effort"),
     ],
 )
 def test_what_is_missing_is_named_in_one_line(tmp_path, names, options, text):
     t, q, _, tau = motion(2)
-    path = write_csv(tmp_path / "run.csv", names, [t, q, tau])
+    path = write_csv(tmp_path / "run.csv", dict(zip(names, (t, q, tau), strict=True)), first=1)
     with pytest.raises(DataError) as error:
         load_bag(path, table=TableOptions(**options))
     assert text in str(error.value) and str(path) in str(error.value) + str(path) and "\n" not in str(error.value)
@@ -215,7 +214,7 @@ def test_what_is_missing_is_named_in_one_line(tmp_path, names, options, text):
 
 def test_another_number_of_joints_than_the_robot_is_refused(tmp_path):
     t, q, _, tau = motion(7)
-    path = write_csv(tmp_path / "run.csv", ["t", *each("q{}", 7), *each("tau{}", 7)], [t, q, tau])
+    path = write_csv(tmp_path / "run.csv", {"t": t, "q{}": q, "tau{}": tau})
     with pytest.raises(DataError, match="columns of 7 joints, the robot has 6"):
         load_bag(path, load_robot("ur5e"))
 
@@ -244,10 +243,9 @@ def test_a_missing_library_is_named_with_how_to_install_it(tmp_path, monkeypatch
 @pytest.mark.parametrize("word", ["Cmptd", "Commanded", "Computed"])
 def test_positions_that_the_controller_computed_are_not_the_measured_ones(tmp_path, word):
     t, q, qd, tau = motion(6)
-    both = {f"jointPosition{word}{{}}": q + 1, "jointPosition{}": q, "jointVelocity{}": qd, "jointTorque{}": tau}
-    names = ["time", *(name for p in both for name in each(p, 6))]
-    log, _ = load_bag(write_csv(tmp_path / "both.csv", names, [t, *both.values()]))
+    computed, rest = f"jointPosition{word}{{}}", {"jointVelocity{}": qd, "jointTorque{}": tau}
+    both = {"time": t, computed: q + 1, "jointPosition{}": q} | rest
+    log, _ = load_bag(write_csv(tmp_path / "both.csv", both))
     np.testing.assert_allclose(log.q, q, atol=1e-9)
-    alone = [names[0], *names[1:7], *names[13:]]
     with pytest.raises(DataError, match="--map q="):
-        load_bag(write_csv(tmp_path / "alone.csv", alone, [t, q + 1, qd, tau]))
+        load_bag(write_csv(tmp_path / "alone.csv", {"time": t, computed: q + 1} | rest))

@@ -13,12 +13,11 @@ def motion(n):
     return t, np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), 10.0 * np.cos(np.outer(t, w)) + np.arange(n)
 
 
-def write_csv(path, names, columns, delimiter=",", header=True):
+def write_csv(path, columns, delimiter=",", first=0, header=True):
+    """A file of columns (N,) by name, and of several (N, n) by a pattern of their names, numbered from `first`."""
+    blocks = {name: np.reshape(x, (len(x), -1)) for name, x in columns.items()}
+    names = [name.format(k + first) for name, x in blocks.items() for k in range(x.shape[1])]
     rows = [delimiter.join(names)] if header else []
-    rows += [delimiter.join(f"{x:.12g}" for x in row) for row in np.column_stack(columns)]
+    rows += [delimiter.join(f"{x:.12g}" for x in row) for row in np.hstack(list(blocks.values()))]
     path.write_text("\n".join(rows) + "\n")
     return path
-
-
-def each(pattern, n, first=0):
-    return [pattern.format(k + first) for k in range(n)]

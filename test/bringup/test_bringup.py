@@ -69,15 +69,11 @@ def test_every_node_of_the_tables_is_an_executable():
     assert set(EXECUTABLES) == set(NODES)
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "text"),
-    [
-        ({"robot": "ur55"}, "ur55"),
-        ({"robot": "ur5e", "driver": "x"}, "none of"),
-        ({"robot": "ur5e", "joint_states": ""}, "joint_states: '' is no ROS name"),
-        ({"robot": "ur5e", "joint_states": "arm/"}, "joint_states: 'arm/' is no ROS name"),
-    ],
-)
+WRONG = {"ur55": {"robot": "ur55"}, "none of": {"robot": "ur5e", "driver": "x"}}
+WRONG |= {f"joint_states: '{x}' is no ROS name": {"robot": "ur5e", "joint_states": x} for x in ("", "arm/")}
+
+
+@pytest.mark.parametrize(("text", "kwargs"), WRONG.items())
 def test_wrong_robot_and_driver_are_named(kwargs, text):
     with pytest.raises(ConfigError, match=text):
         describe(**kwargs)
@@ -232,11 +228,6 @@ def test_a_supervisor_passes_on_what_its_children_print():
     supervisor = Supervisor(lines.put)
     supervisor.start("one", [sys.executable, "-c", "import sys; print('ready', file=sys.stderr)"], {})
     assert lines.get(timeout=60.0) == "ready" and supervisor.wait() == 0
-
-
-def test_importing_the_description_does_not_need_ros():
-    code = "import sys; import robot_dynamics_ros.bringup; sys.exit('rclpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 0
 
 
 def test_a_ctrl_c_while_the_modules_of_a_node_load_is_no_traceback(monkeypatch):

@@ -94,7 +94,7 @@ def test_a_fleet_shows_who_deviates(robot_file, tmp_path):
     for k, name in enumerate(("north", "south", "east", "west", "hall")):
         worn = {"friction": 1.9} if name == "east" else {}
         warm = 6 if name == "hall" else k  # another season, another temperature
-        bags += [recorded(tmp_path / name / f"m{m}", m + warm, 10 + k, individual=k + 1, **worn) for m in range(4)]
+        bags += [recorded(tmp_path / name / f"m{m}", m + warm, 10 + k, individual=k + 1, **worn) for m in range(2)]
     result, output, page = judged(robot_file, bags, tmp_path, "--fleet")
     rows = [r for r in result["fleet"] if r["quantity"] == "coulomb"]  # stiffness differs from arm to arm
     off = {(r["robot"], r["joint"]) for r in rows if r["level"] in ("warn", "error")}

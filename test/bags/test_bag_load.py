@@ -86,14 +86,11 @@ def test_messages_of_a_gripper_alone_are_ignored_and_counted(tmp_path):
     assert report.dropped == {"message of other joints": 50}
 
 
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [
-        (("shoulder", "elbow", "other"), "'wrist' is missing.* aliases$"),
-        (("wrist", "elbow", "wrist"), "shoulder"),
-        ((*JOINTS, "Wrist 1"), "'wrist' is present 2 times"),
-    ],
-)
+WRONG = {("shoulder", "elbow", "other"): "'wrist' is missing.* aliases$", ("wrist", "elbow", "wrist"): "shoulder"}
+WRONG |= {(*JOINTS, "Wrist 1"): "'wrist' is present 2 times"}
+
+
+@pytest.mark.parametrize(("names", "text"), WRONG.items())
 def test_missing_or_duplicate_joint_is_named(tmp_path, names, text):
     path, _ = simple(tmp_path / "x", names=names, joints=len(names))
     with pytest.raises(DataError, match=text):

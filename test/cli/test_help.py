@@ -71,23 +71,16 @@ def test_help_of_all_commands_imports_none_of_them():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("repl", {"replay"}),
-        ("identify --wh", {"--what"}),
-        ("replay --robot ur5", {"ur5", "ur5e"}),
-        ("check fr", {"fr3"}),
-        ("simulate pan", {"panda"}),
-        ("identify run --robot ur16", {"ur16e"}),
-        ("demo --robot com", {"comau_ns16"}),
-        ("up --driver fra", {"franka"}),
-    ],
-)
+COMPLETED = {"repl": "replay", "identify --wh": "--what", "replay --robot ur5": "ur5 ur5e", "check fr": "fr3"}
+COMPLETED |= {"simulate pan": "panda", "identify run --robot ur16": "ur16e", "demo --robot com": "comau_ns16"}
+COMPLETED |= {"up --driver fra": "franka"}
+
+
+@pytest.mark.parametrize(("words", "expected"), COMPLETED.items())
 def test_tab_completes(words, expected):
     *before, incomplete = words.split()
     found = ShellComplete(cli, {}, "robot-dynamics", "").get_completions(before, incomplete)
-    assert {item.value for item in found} == expected
+    assert {item.value for item in found} == set(expected.split())
 
 
 def test_a_command_that_is_nearly_right_is_named():

@@ -30,15 +30,11 @@ def test_citations_are_read_with_their_chapters_and_ranges(index):
     assert index.equations("[Madsen2020 ch6 24-26]") == {f"Madsen2020 ch6 {k}" for k in (24, 25, 26)}
 
 
-@pytest.mark.parametrize(
-    ("words", "file"),
-    [
-        ("19-22 | Least squares", "solvers/least_squares.py"),  # the weights of Liu
-        ("GMS friction", "gms.hpp"),
-        ("Hand guiding", "hand_guiding.hpp"),
-        ("directional forgetting", "rls_df.hpp"),
-        ("Adaptive friction feedforward", "adaptive.hpp"),
-    ],
-)
+METHODS = {"19-22 | Least squares": "solvers/least_squares.py", "GMS friction": "gms.hpp"}  # the weights of Liu
+METHODS |= {"Hand guiding": "hand_guiding.hpp", "directional forgetting": "rls_df.hpp"}
+METHODS |= {"Adaptive friction feedforward": "adaptive.hpp"}
+
+
+@pytest.mark.parametrize(("words", "file"), METHODS.items())
 def test_a_method_is_found_by_its_name(index, words, file):
     assert any(words in line and file in line for line in index.page().splitlines())

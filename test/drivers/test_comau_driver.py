@@ -71,15 +71,11 @@ def test_a_stream_and_a_stop(driver):
     assert settled(driver) == "stopped" and np.abs(collect(driver, 100)[-1].qd).max() < 0.01
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"modality": wire.LISTEN}, "modality is listen"),
-        ({"modality": wire.POS_ADDITIVE}, "modality is additive"),
-        ({"status": 1}, "drives are off"),
-        ({"powerlink": False}, "POWERLINK"),
-    ],
-)
+GATES = {"modality is listen": {"modality": wire.LISTEN}, "modality is additive": {"modality": wire.POS_ADDITIVE}}
+GATES |= {"drives are off": {"status": 1}, "POWERLINK": {"powerlink": False}}
+
+
+@pytest.mark.parametrize(("text", "change"), GATES.items())
 def test_commands_are_gated_by_modality_drives_and_powerlink(rig, driver, change, text):
     here = collect(driver, 50)[-1].q_d.copy()
     rig.command("lpc", **change)

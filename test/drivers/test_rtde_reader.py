@@ -40,15 +40,12 @@ def test_cb3_is_asked_for_125_hz(server, reader):
     assert s.rate == 125.0 and r.rate == 125.0
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "text"),
-    [
-        ({"accept": False}, "protocol version 2"),
-        ({"missing": ["actual_q"]}, "no RTDE output actual_q"),
-        ({"silent": True}, "does not answer RTDE"),
-        ({"types": {"actual_q": "DOUBLE"}}, "actual_q has unexpected type DOUBLE"),
-    ],
-)
+UNABLE = {"protocol version 2": {"accept": False}, "no RTDE output actual_q": {"missing": ["actual_q"]}}
+UNABLE |= {"does not answer RTDE": {"silent": True}}
+UNABLE |= {"actual_q has unexpected type DOUBLE": {"types": {"actual_q": "DOUBLE"}}}
+
+
+@pytest.mark.parametrize(("text", "kwargs"), UNABLE.items())
 def test_a_controller_that_cannot_serve_is_one_line(server, kwargs, text):
     s = server(**kwargs)
     with pytest.raises(_core.RtdeConnectionError, match=text) as error:

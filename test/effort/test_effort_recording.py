@@ -39,16 +39,12 @@ def test_declared_meaning_is_confirmed(motion):
     assert contradictions(found, UR5E) == [] and str(found.meaning) == "Nm, gravity included" and found.sign == 1
 
 
+CONTRADICTIONS = {"ampere": "looks like A", "negative ampere": "looks like A", "negative": "sign -1"}
+CONTRADICTIONS |= {"flipped": "elbow_joint: effort has the opposite sign"}
+
+
 @pytest.mark.parametrize("motion", MOTIONS)
-@pytest.mark.parametrize(
-    ("how", "text"),
-    [
-        ("ampere", "looks like A"),
-        ("negative", "sign -1"),
-        ("flipped", "elbow_joint: effort has the opposite sign"),
-        ("negative ampere", "looks like A"),
-    ],
-)
+@pytest.mark.parametrize(("how", "text"), CONTRADICTIONS.items())
 def test_contradictions_are_named(motion, how, text):
     found = effort_decision(altered(MOTIONS[motion], how), UR5E)
     if motion == "still":  # no dissipation: nothing is flipped, the doubt is named

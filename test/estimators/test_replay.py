@@ -153,16 +153,10 @@ def test_settings_and_payload_reach_the_stages(tmp_path):
     assert np.median(log.external_wrench[600:, 2]) == pytest.approx(-70 + 5 * 9.81, abs=4)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--set", "force"),
-        ("--set", "force.bandwith=1"),
-        ("--set", "froce.froce=1"),
-        ("--payload", "a"),
-        ("--payload", "1,2"),
-    ],
-)
+BAD = [("--set", x) for x in ("force", "force.bandwith=1", "froce.froce=1")] + [("--payload", x) for x in ("a", "1,2")]
+
+
+@pytest.mark.parametrize("arguments", BAD)
 def test_bad_settings_name_what_is_wrong(tmp_path, arguments):
     path = bag(tmp_path, measured(still(seconds=0.1)))
     with pytest.raises(ConfigError, match=arguments[1].split(".")[-1].split("=")[0]):

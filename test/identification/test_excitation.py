@@ -29,16 +29,10 @@ def designed():
     return design_fourier(ROBOT, LIMITS, starts=1, effort=30, seed=1)
 
 
-@pytest.mark.parametrize(
-    ("name", "seed"),
-    [
-        ("panda", 0),
-        *(
-            pytest.param(name, seed, marks=pytest.mark.long)
-            for name, seed in [("panda", 1), *itertools.product(["ur5e", "ur10e", "comau_ns16"], [0, 1])]
-        ),
-    ],
-)
+OTHERS = [("panda", 1), *itertools.product(["ur5e", "ur10e", "comau_ns16"], [0, 1])]
+
+
+@pytest.mark.parametrize(("name", "seed"), [("panda", 0), *(pytest.param(*x, marks=pytest.mark.long) for x in OTHERS)])
 def test_condition_below_100_on_every_arm_and_start(name, seed):
     robot = load_robot(name)
     limits = Limits.of(robot, floor=0.05, clearance=0.1)

@@ -89,14 +89,11 @@ def test_load_shows_on_the_shoulder_only(found):
     assert pan.parameters["fl"] == 0 and any("load spans" in note for note in pan.notes)
 
 
-@pytest.mark.parametrize(
-    "what,words",
-    [
-        ("thermal", "temperature spans|no run"),
-        ("kinematic-error", "no rotor angle .* either side"),
-        ("stiffness", "no rotor angle .* force-gauge"),
-    ],
-)
+MISSING = {"thermal": "temperature spans|no run", "kinematic-error": "no rotor angle .* either side"}
+MISSING |= {"stiffness": "no rotor angle .* force-gauge"}
+
+
+@pytest.mark.parametrize(("what", "words"), MISSING.items())
 def test_data_that_cannot_show_it_is_refused_with_what_to_record(steps, what, words):
     with pytest.raises(DataError, match=words):
         identify_joints(steps, UR5E, what, [0])

@@ -64,19 +64,13 @@ def to(turn, velocity, acceleration):
     return motions.trapezoid(START, START + [turn, 0, 0, 0, 0, 0], 500.0, velocity, acceleration)
 
 
-@pytest.mark.parametrize(
-    ("motion", "text"),
-    [
-        (to(7.0, 1.0, 1.0), "position 7.000 rad of shoulder_pan_joint is outside"),
-        (to(3.0, 4.0, 5.9), "velocity"),
-        (to(1.0, 1.0, 9.0), "acceleration"),
-        (
-            [np.vstack([x, x + 0.5 * (k == 0)]) for k, x in enumerate(motions.hold(START, 0.1))],
-            "velocity 250.000 rad/s",
-        ),
-        ([np.full((10, 6), np.nan)] * 3, "not finite"),
-    ],
-)
+JUMP = [np.vstack([x, x + 0.5 * (k == 0)]) for k, x in enumerate(motions.hold(START, 0.1))]
+BEYOND = {"position 7.000 rad of shoulder_pan_joint is outside": to(7.0, 1.0, 1.0), "velocity": to(3.0, 4.0, 5.9)}
+BEYOND |= {"acceleration": to(1.0, 1.0, 9.0), "velocity 250.000 rad/s": JUMP}
+BEYOND |= {"not finite": np.full((3, 10, 6), np.nan)}
+
+
+@pytest.mark.parametrize(("text", "motion"), BEYOND.items(), ids=list(BEYOND))
 def test_each_limit_is_named_when_left(motion, text):
     with pytest.raises(CapabilityError, match=text):
         checked(UR5E, "x", [0], tuple(motion), 500.0)

@@ -120,18 +120,11 @@ def test_joints_are_independent(law, samples):
 
 
 @pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"fc": np.nan}, "fc"),
-        ({"fc": -1.0}, "fc"),
-        ({"fx": 1.0}, "fx"),
-        ({"fc": [1.0, 2.0]}, "fc"),
-        ({"vs": 0.0}, "vs"),
-    ],
+    ("name", "value"), [("fc", np.nan), ("fc", -1.0), ("fc", [1.0, 2.0]), ("fx", 1.0), ("vs", 0.0)]
 )
-def test_bad_parameters_are_named(change, field):
-    with pytest.raises(ConfigError, match=field):
-        model("madsen", **change)
+def test_bad_parameters_are_named(name, value):
+    with pytest.raises(ConfigError, match=name):
+        model("madsen", **{name: value})
 
 
 def test_unknown_law_and_wrong_arrays_are_named():

@@ -39,24 +39,14 @@ def test_the_written_file_reads_back_as_the_same_model(tmp_path):
     np.testing.assert_array_equal(codes, same)
 
 
-@pytest.mark.parametrize(
-    ("changes", "named"),
-    [
-        ({"span": [[1e-3, 1e-4, 1e-2]] * 6}, "span"),
-        ({"level": [[-1.0, 0, 0]] * 6}, "level"),
-        ({"load": [[0.0, -0.1, 0]] * 6}, "load"),
-        ({"load_power": 1.5}, "load_power"),
-        ({"sliding_ratio": 1.2}, "sliding_ratio"),
-        ({"stribeck_velocity": 0.0}, "stribeck_velocity"),
-        ({"fv1": -1.0}, "fv1|viscous"),
-        ({"fs": -1.0}, "fs"),
-        ({"eps": 0.0}, "eps"),
-        ({"rotor_time": -1.0}, "rotor_time"),
-    ],
-)
-def test_values_outside_their_bounds_are_refused_by_name(changes, named):
-    with pytest.raises(ConfigError, match=named):
-        hysteresis_from_robot(robot(**changes))
+WRONG = {"span": [[1e-3, 1e-4, 1e-2]] * 6, "level": [[-1.0, 0, 0]] * 6, "load": [[0.0, -0.1, 0]] * 6}
+WRONG |= {"load_power": 1.5, "sliding_ratio": 1.2, "stribeck_velocity": 0.0, "fs": -1.0, "eps": 0.0, "rotor_time": -1.0}
+
+
+@pytest.mark.parametrize(("name", "value"), [*WRONG.items(), ("fv1", -1.0)])
+def test_values_outside_their_bounds_are_refused_by_name(name, value):
+    with pytest.raises(ConfigError, match=name):
+        hysteresis_from_robot(robot(**{name: value}))
 
 
 def test_elements_of_unknown_past_widen_the_deviation_until_they_have_slipped():

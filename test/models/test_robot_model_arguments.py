@@ -110,17 +110,11 @@ def test_wrong_gravity_is_named(model, gravity):
         model.gravity(np.zeros(6), gravity=gravity)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("mass", (-1.0,)),
-        ("mass", (np.nan,)),
-        ("com", (1.0, [0, 0])),
-        ("com", (1.0, [0, 0, np.inf])),
-        ("inertia", (1.0, [0, 0, 0], [1, 2, 3])),
-        ("inertia", (1.0, [0, 0, 0], "round")),
-    ],
-)
+WRONG_PAYLOADS = [("mass", (-1.0,)), ("mass", (np.nan,)), ("com", (1.0, [0, 0])), ("com", (1.0, [0, 0, np.inf]))]
+WRONG_PAYLOADS += [("inertia", (1.0, [0, 0, 0], [1, 2, 3])), ("inertia", (1.0, [0, 0, 0], "round"))]
+
+
+@pytest.mark.parametrize(("name", "arguments"), WRONG_PAYLOADS)
 def test_wrong_payload_is_named(model, name, arguments):
     with pytest.raises(ValueError, match=f"^{name}"):
         model.with_payload(*arguments)

@@ -39,15 +39,13 @@ def test_a_name_is_held_by_one_process_and_free_when_that_is_killed():
     claim(name, "").close()
 
 
-@pytest.mark.parametrize(
-    ("service", "ended", "was_off"),
-    [
-        ("stop", "torque ended", "nothing of this node was moving"),
-        ("disable_torque", "torque is off", "torque was off"),
-    ],
-)
-def test_what_ends_torque_says_so(stand, service, ended, was_off):
-    node, driver = stand
+ENDS = {"stop": ("torque ended", "nothing of this node was moving")}  # with torque, and without
+ENDS |= {"disable_torque": ("torque is off", "torque was off")}
+
+
+@pytest.mark.parametrize("service", ENDS)
+def test_what_ends_torque_says_so(stand, service):
+    (node, driver), (ended, was_off) = stand, ENDS[service]
     assert node.call("enable_guiding") == (True, "torque enabled: guide")
     assert driver.loop.state == GuardState.ok and driver.run
     assert node.call(service) == (True, ended)

@@ -173,12 +173,11 @@ def test_colcon_finds_the_package_inside_of_this_one_by_a_link(colcon, tmp_path)
     assert "ros.ament_python" in listed and "contact_force_broadcaster\t" in listed and "ros.ament_cmake" in listed
 
 
+OLD = "version_info = (2, 11, 1)\n__version__ = '2.11.1'"
+
+
 @pytest.mark.parametrize(
-    "text, words",
-    [
-        ("version_info = (2, 11, 1)\n__version__ = '2.11.1'", "pybind11 2.11.1 is too old"),
-        ("raise ImportError", "pybind11 is not installed"),
-    ],
+    "text, words", [(OLD, "pybind11 2.11.1 is too old"), ("raise ImportError", "pybind11 is not installed")]
 )
 def test_an_old_pybind11_is_named_when_the_core_is_built_and_only_then(tmp_path, text, words):
     (tmp_path / "pybind11").mkdir()

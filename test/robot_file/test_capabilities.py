@@ -38,16 +38,13 @@ def test_what_each_family_can_do(robot, can, cannot):
             require_capability(robot, name)
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "capability"),
-    [
-        (("sensing", "rotor_encoder"), True, "stiffness"),
-        (("sensing", "temperature"), True, "temperature"),
-        (("drives", "torque_command"), {"available": True}, "torque mode"),
-        (("sensing", "motor_torque"), True, "torque sensing"),
-    ],
-)
-def test_a_field_switches_its_capability(path, value, capability, tmp_path):
+SWITCHES = {"stiffness": ("sensing", "rotor_encoder"), "temperature": ("sensing", "temperature")}
+SWITCHES |= {"torque sensing": ("sensing", "motor_torque"), "torque mode": ("drives", "torque_command")}
+
+
+@pytest.mark.parametrize(("capability", "path"), SWITCHES.items())
+def test_a_field_switches_its_capability(path, capability, tmp_path):
+    value = {"available": True} if capability == "torque mode" else True
     assert not capabilities(load_robot(write(tmp_path, changed(("name",), "two"))))[capability].ok
     assert capabilities(load_robot(write(tmp_path, changed(path, value))))[capability].ok
 

@@ -25,17 +25,12 @@ def test_whatever_grows_or_does_not_latch_is_reported():
     good = Look(1, True, 0.01, CALM, CALM, 0, 0, [1.0] * 6)
     last = replace(good, piece=30)
     assert faults_of([good, last]) == []
-    wrong = {
-        "did not latch": replace(last, latched=False),
-        "memory, ours": replace(last, ours=replace(CALM, memory=110.0)),
-        "memory, controller": replace(last, controller=replace(CALM, memory=float("nan"))),
-        "threads, ours": replace(last, ours=replace(CALM, threads=6)),
-        "files, controller": replace(last, controller=replace(CALM, files=21)),
-        "records": replace(last, records_lost=1),
-        "samples lost": replace(last, samples_lost=1),
-    }
-    for text, row in wrong.items():
-        (line,) = faults_of([good, row])
+    wrong = {"did not latch": {"latched": False}, "records": {"records_lost": 1}, "samples lost": {"samples_lost": 1}}
+    held = {"memory, ours": {"memory": 110.0}, "memory, controller": {"memory": float("nan")}}
+    held |= {"threads, ours": {"threads": 6}, "files, controller": {"files": 21}}
+    wrong |= {text: {text.split(", ")[1]: replace(CALM, **change)} for text, change in held.items()}
+    for text, change in wrong.items():
+        (line,) = faults_of([good, replace(last, **change)])
         assert text in line
 
 

@@ -56,14 +56,9 @@ class Launched:
     def __init__(self, prefix, file, *given):
         paths = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH", "")) if p)
         environment = os.environ | {"PYTHONPATH": paths, "AMENT_PREFIX_PATH": str(prefix), "ROS_LOG_DIR": str(prefix)}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", LAUNCH, str(ROOT / "launch" / file), *given],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        command = [sys.executable, "-c", LAUNCH, str(ROOT / "launch" / file), *given]
+        printed = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        self.process = subprocess.Popen(command, env=environment, start_new_session=True, **printed)
 
     def end(self, timeout=90.0):
         """Ctrl-C as a terminal sends it, to the whole group; launch passes it on, so that nodes get it twice."""

@@ -33,10 +33,8 @@ class PackageNotFoundError(KeyError):
     pass
 
 
-ACTIONS = (
-    *("DeclareLaunchArgument", "ExecuteProcess", "IncludeLaunchDescription", "LogInfo", "Node"),
-    *("OpaqueFunction", "SetEnvironmentVariable", "Shutdown"),
-)
+ACTIONS = "DeclareLaunchArgument ExecuteProcess IncludeLaunchDescription LogInfo Node OpaqueFunction".split()
+ACTIONS += ["SetEnvironmentVariable", "Shutdown"]
 
 
 def load(monkeypatch, file, installed=(), python=sys.executable):
@@ -50,20 +48,12 @@ def load(monkeypatch, file, installed=(), python=sys.executable):
             raise PackageNotFoundError(package)
 
     kinds = {name: type(name, (Action,), {}) for name in ACTIONS}
-    modules = {
-        "launch": {"LaunchDescription": list},
-        "launch.actions": kinds,
-        "launch.launch_description_sources": {"PythonLaunchDescriptionSource": Action},
-        "launch.substitutions": {"LaunchConfiguration": LaunchConfiguration},
-        "launch_ros": {},
-        "launch_ros.actions": kinds,
-        "ament_index_python": {},
-        "ament_index_python.packages": {
-            "PackageNotFoundError": PackageNotFoundError,
-            "get_package_prefix": lambda package: "/prefix",
-            "get_package_share_directory": share,
-        },
-    }
+    packages = {"get_package_prefix": lambda package: "/prefix", "get_package_share_directory": share}
+    modules = {"launch": {"LaunchDescription": list}, "launch_ros": {}, "ament_index_python": {}}
+    modules |= {"launch.actions": kinds, "launch_ros.actions": kinds}
+    modules["launch.launch_description_sources"] = {"PythonLaunchDescriptionSource": Action}
+    modules["launch.substitutions"] = {"LaunchConfiguration": LaunchConfiguration}
+    modules["ament_index_python.packages"] = {"PackageNotFoundError": PackageNotFoundError} | packages
     for name, content in modules.items():
         module = ModuleType(name)
         vars(module).update(content)

@@ -158,12 +158,9 @@ def months(robot, friction=1.0, stiffness=1.0, resistance=1.0):
         change = [[1, 1 + grown * (friction - 1)], [1, 1 + grown * (stiffness - 1)], [1, 1 + late * (resistance - 1)]]
         coulomb, spring, cooling = (np.array(c) * n for c, n in zip(change, noise, strict=False))
         heat, load = 30.0 + 6 * np.sin(2 * np.pi * k / 12) * both, 20.0 * both
-        yield Measurement(
-            f"m{k}",
-            START + k * MONTH,
-            5 * coulomb - 0.05 * (heat - 30.0),
-            *(0.05 * both, 0.2 * both, 3 * both, 2e4 * spring, 600 * cooling * noise[3], 2 * cooling, heat, load),
-        )
+        levels = 5 * coulomb - 0.05 * (heat - 30.0), 0.05 * both, 0.2 * both, 3 * both, 2e4 * spring
+        warming_up = 600 * cooling * noise[3], 2 * cooling
+        yield Measurement(f"m{k}", START + k * MONTH, *levels, *warming_up, heat, load)
 
 
 def alarms(measured):

@@ -34,15 +34,10 @@ def triangle(columns, seed=0, **changes):
     return Triangle(joints, **values, about=about)
 
 
-WRONG = [
-    *({"count": x} for x in (1e300, np.nan, 0.0, -1.0)),
-    *({"correlation": x} for x in (0.0, np.inf, -2.0)),
-    *({"reference": x} for x in (np.nan, -1.0)),
-    *({"time": x} for x in (np.nan, np.inf, -1.0, "today", None, True)),
-    *({"seconds": x} for x in (np.nan, [], -5.0)),
-    *({"sha256": x} for x in ("../../../etc", 7, "")),
-    {"recording": ["a"]},
-]
+WRONG = {"count": (1e300, np.nan, 0.0, -1.0), "correlation": (0.0, np.inf, -2.0), "reference": (np.nan, -1.0)}
+WRONG |= {"time": (np.nan, np.inf, -1.0, "today", None, True), "seconds": (np.nan, [], -5.0)}
+WRONG |= {"sha256": ("../../../etc", 7, ""), "recording": (["a"],)}
+WRONG = [{name: x} for name, values in WRONG.items() for x in values]
 
 
 def replaced(path: Path, good: bytes, **arrays):

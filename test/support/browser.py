@@ -30,13 +30,9 @@ class Browser:
             os.dup2(a, 3)
             os.dup2(b, 4)
 
-        self._process = subprocess.Popen(
-            [EXECUTABLE, *OPTIONS, f"--user-data-dir={self._home.name}"],
-            preexec_fn=wire,
-            close_fds=False,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        command = [EXECUTABLE, *OPTIONS, f"--user-data-dir={self._home.name}"]
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen(command, preexec_fn=wire, close_fds=False, **silent)
         os.close(to_browser)
         os.close(from_browser)
         self._reader = os.fdopen(self._in, "rb", buffering=0)

@@ -54,16 +54,11 @@ def generate(folder: Path) -> Path:
 
     def arguments(generator: str, out: Path) -> str:
         out.mkdir(parents=True, exist_ok=True)
-        given = {
-            "package_name": PACKAGE,
-            "output_dir": str(out),
-            "template_dir": str(share / generator / "resource"),
-            "idl_tuples": [f"{folder / 'idl'}:{stem}.idl" for stem in stems],
-            "ros_interface_dependencies": [f"{d}:{f}" for d in NEEDED for f in sorted((share / d).rglob("*.idl"))],
-            "include_paths": [f"{d}:{share / d}" for d in NEEDED],
-            "type_description_tuples": hashes,
-            "target_dependencies": [],
-        }
+        given = {"package_name": PACKAGE, "output_dir": str(out), "template_dir": str(share / generator / "resource")}
+        given |= {"idl_tuples": [f"{folder / 'idl'}:{stem}.idl" for stem in stems], "target_dependencies": []}
+        needed = [f"{d}:{file}" for d in NEEDED for file in sorted((share / d).rglob("*.idl"))]
+        given |= {"ros_interface_dependencies": needed, "include_paths": [f"{d}:{share / d}" for d in NEEDED]}
+        given["type_description_tuples"] = hashes
         file = folder / f"{generator}.json"
         file.write_text(json.dumps(given))
         return str(file)

@@ -20,13 +20,9 @@ class Process:
 
     def __init__(self, *arguments: str) -> None:
         paths = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH", "")) if p)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", *arguments],
-            env=os.environ | {"PYTHONPATH": paths},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        command, env = [sys.executable, "-m", *arguments], os.environ | {"PYTHONPATH": paths}
+        printed = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        self.process = subprocess.Popen(command, env=env, **printed)
 
     def end(self, number: int = 2, timeout: float = HUNG) -> tuple[int, str]:
         """Send the signal, wait, and return (exit status, output)."""

@@ -59,14 +59,10 @@ def test_a_ratio_that_is_no_percentage_is_said_in_times(ratio, words):
     assert times(ratio) == words
 
 
-@pytest.mark.parametrize(
-    ("paths", "names"),
-    [
-        (["/logs/a/run", "/logs/b/slow"], ["run", "slow"]),
-        (["/logs/monday/run", "/logs/tuesday/run", "x"], ["monday/run", "tuesday/run", "x"]),
-        (["run", "run"], ["run", "run"]),
-        ([], []),
-    ],
-)
+APART = [(["/logs/a/run", "/logs/b/slow"], ["run", "slow"]), (["run", "run"], ["run", "run"]), ([], [])]
+APART += [(["/logs/monday/run", "/logs/tuesday/run", "x"], ["monday/run", "tuesday/run", "x"])]
+
+
+@pytest.mark.parametrize(("paths", "names"), APART)
 def test_recordings_of_one_name_are_told_apart(paths, names):
     assert short_names(paths) == names

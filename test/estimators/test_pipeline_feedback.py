@@ -83,15 +83,11 @@ def test_blocks_of_any_length_give_the_same(chattering, monkeypatch):
         assert_run_is_step(warm(), chattering[:1000], OPTIONS)
 
 
-@pytest.mark.parametrize(
-    ("friction", "housing", "side"),
-    [
-        ("static", ONE_NODE, "motor"),
-        ("hysteresis", TWO_NODES, "motor"),
-        ("observer", TWO_NODES, "motor"),
-        ("observer", ONE_NODE, "link"),
-    ],
-)
+CHAINS = [("static", ONE_NODE, "motor"), ("hysteresis", TWO_NODES, "motor")]
+CHAINS += [("observer", TWO_NODES, "motor"), ("observer", ONE_NODE, "link")]
+
+
+@pytest.mark.parametrize(("friction", "housing", "side"), CHAINS)
 def test_every_stage_runs_as_it_steps(chattering, friction, housing, side):
     """Friction that the observer over both encoders finds is beside the feedback, that of a law is part of it."""
     changes = {f"sensing.{name}": True for name in ("rotor_encoder", "motor_torque")}

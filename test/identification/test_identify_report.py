@@ -67,9 +67,7 @@ def test_rejected_rows_are_counted_and_a_useless_model_is_exit_status_three(plai
     assert result["validation_bags"][0]["dropped"] == {}
 
 
-def test_the_page_is_one_file_with_the_verdict_pictures_every_term_code_in_its_legend_and_units(
-    found, result, tmp_path
-):
+def test_the_page_is_one_file_with_verdict_pictures_units_and_a_legend_of_every_code(found, result, tmp_path):
     html = write_report(found, result, tmp_path / "report.html").read_text()
     assert "<svg" in html and not re.findall(r'(?:src|href)="(?!data:|#)', html)
     assert all(text in html.replace("&#39;", "'") for text in result["verdict"])

@@ -58,9 +58,7 @@ def test_the_verdict_says_that_a_repeat_judges_nothing(given_structure):
     assert summarise(other, "ur5e")["grade"] == "good"
 
 
-def test_of_several_recordings_those_that_repeat_nothing_are_validated_on_and_all_give_residuals(
-    given_structure, monkeypatch
-):
+def test_recordings_that_repeat_nothing_are_judged_on_and_all_give_residuals(given_structure, monkeypatch):
     seen, real = [], identify.residuals
     monkeypatch.setattr(identify, "residuals", lambda robot, recs, *rest: seen.extend(recs) or real(robot, recs, *rest))
     recorded = [runs((1, 5.0, 3)), runs((3, 12.0, 1))]

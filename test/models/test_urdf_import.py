@@ -126,15 +126,12 @@ def test_inertias_of_no_body_become_those_of_the_nearest(tmp_path):
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f'<robot {XACRO} name="a"><xacro:macro name="m"/></robot>',
-        '<robot name="a"><xacro:include filename="b.xacro"/></robot>',
-        '<robot name="a"><link name="${prefix}base"/></robot>',
-    ],
-    ids=["macro", "namespace-missing", "expression"],
-)
+XACROS = {"macro": f'<robot {XACRO} name="a"><xacro:macro name="m"/></robot>'}
+XACROS["namespace-missing"] = '<robot name="a"><xacro:include filename="b.xacro"/></robot>'
+XACROS["expression"] = '<robot name="a"><link name="${prefix}base"/></robot>'
+
+
+@pytest.mark.parametrize("text", XACROS.values(), ids=list(XACROS))
 def test_a_xacro_is_recognised(tmp_path, text):
     (tmp_path / "arm.urdf.xacro").write_text(text)
     with pytest.raises(ConfigError, match=r"is a xacro file.*xacro FILE > arm\.urdf"):

@@ -116,17 +116,15 @@ def test_the_robot_follows_and_stops(rig, publish):
     assert rig.settled() == "stopped" and 0.01 < np.abs(rig.driver.state.q - goal).max() < 0.2
 
 
-@pytest.mark.parametrize(
-    ("points", "names", "text"),
-    [
-        ([(1.0, HERE[:2])], NAMES[:2], "refused: trajectory: 2 of 6 joints"),
-        ([(0.1, HERE + 0.5)], NAMES, "refused: trajectory: velocity"),
-    ],
-)
-def test_what_cannot_be_followed_is_refused_on_the_topic_of_the_motion(rig, publish, points, names, text):
+REFUSED = [([(1.0, HERE[:2])], NAMES[:2], "2 of 6 joints"), ([(0.1, HERE + 0.5)], NAMES, "velocity")]
+
+
+@pytest.mark.parametrize(("points", "names", "why"), REFUSED)
+def test_what_cannot_be_followed_is_refused_on_the_topic_of_the_motion(rig, publish, points, names, why):
     rig.heard["composed_node/motion"].clear()
     publish(message(points, names))
-    rig.spin(lambda: any(m.data.startswith(text) for m in rig.heard["composed_node/motion"]))
+    said = rig.heard["composed_node/motion"]
+    rig.spin(lambda: any(m.data.startswith(f"refused: trajectory: {why}") for m in said))
     assert not rig.driver.motion.active
 
 

@@ -41,19 +41,15 @@ def test_the_promised_robots_ship():
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_every_block_names_declared_sources_and_no_source_is_idle(name):
+def test_a_file_has_the_name_of_its_robot_every_block_a_declared_source_and_no_source_is_idle(name):
     robot = load_robot(name)
+    assert robot.name == name
     found = (getattr(robot, field) for field in type(robot).model_fields)
     used = {key for block in found if isinstance(block, blocks.SourcedBlock) for key in block.source.values()}
     cited = {key for key in robot.sources if any(key in text for text in robot.sources.values())}
     assert used <= set(robot.sources)
     assert set(robot.sources) <= used | cited
     assert all(len(text) > 20 for text in robot.sources.values())
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-def test_file_is_named_after_the_robot(name):
-    assert load_robot(name).name == name
 
 
 @pytest.mark.parametrize("name", [n for n in ROBOTS if n != "comau_ns16"])

@@ -73,22 +73,11 @@ def coupled(log: Log, first: int = 4, share: float = 1.0) -> Log:
     return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + extra}, log.receive_ns)
 
 
-def synthetic_log(
-    robot: RobotFile,
-    truth: Truth,
-    seed: int = 1,
-    duration: float = 30.0,
-    rate: float = 125.0,
-    noise: float = 0.02,
-    amplitude: float = 1.0,
-    gravity=None,
-    payload=None,
-    names=None,
-) -> Log:
-    """A log of an excitation run; effort noise is `noise` of each joint's effort range."""
+def synthetic_log(robot, truth, seed=1, duration=30.0, rate=125.0, noise=0.02, amplitude=1.0, names=None, **load):
+    """A log of an excitation run; noise: of each joint's effort range; load: gravity, payload of `torque`."""
     rng = np.random.default_rng(seed + 100)
     t, q, qd, qdd = excitation(robot.n_joints, duration, rate, seed, amplitude)
-    tau = torque(robot, truth, q, qd, qdd, gravity, payload)
+    tau = torque(robot, truth, q, qd, qdd, **load)
     tau = tau + noise * tau.std(0) * rng.standard_normal(tau.shape)
     q = q + 2e-5 * rng.standard_normal(q.shape)
     qd = qd + 1e-3 * rng.standard_normal(q.shape)

@@ -24,11 +24,7 @@ def test_given_velocities_are_met():
     assert np.allclose((samples[1] - samples[0]) * 500, 1.0, atol=0.01)
 
 
-@pytest.mark.parametrize(
-    "times",
-    [[0.0, 0.0], [1.0, 0.0], [0.0, np.nan], [0.0, np.inf], [0.0, 1e9]],
-    ids=["same", "back", "nan", "inf", "long"],
-)
+@pytest.mark.parametrize("times", [[0.0, 0.0], [1.0, 0.0], [0.0, np.nan], [0.0, np.inf], [0.0, 1e9]], ids=str)
 def test_bad_times_are_refused(times):
     with pytest.raises(DataError, match="trajectory"):
         resample(times, np.zeros((2, 6)))

@@ -97,13 +97,11 @@ def test_arguments_are_named():
 # ---- friction band
 
 
-def friction_of(qd, **extra):
+def friction_of(qd, parameters=None):
     stage = FrictionStage()
-    stage.configure(UR5E, extra.pop("parameters", None))
+    stage.configure(UR5E, parameters)
     log = measured(still(seconds=len(qd) / 500))
     log.qd, log.effort = qd, None
-    for name, values in extra.items():
-        setattr(log, name, values)
     return stage, stage.run(log), log
 
 

@@ -113,12 +113,6 @@ class Client:
     def stopJ(self, deceleration):
         return self.send(34, [deceleration], [0])
 
-    def initPeriod(self):
-        return self.controller.tick
-
-    def waitPeriod(self, begin):
-        self.session.step(max(0, begin + 1 - self.controller.tick))
-
     def setTargetPayload(self, *load):
         self.calls.append(load)
         return self.isProgramRunning()

@@ -53,6 +53,7 @@ CHANGES = {
     "velocity of the positions": {"drives.velocity": {"window": 0.007}, "drives.source": "found"},
     "late signals": {"drives.effort.delay": 0.0031, "drives.velocity": LATE, "drives.source": "found"},
 }
+ROBOTS = {name: UR5E.with_updates(changes, SOURCES) for name, changes in CHANGES.items()}
 SETTINGS = {
     "shipped": {"friction": {"model": "hysteresis"}, "force": {"frame_id": "base", "wrench_cutoff": 15.0}},
     "loaded": {"force": {"bandwidth": 40.0, "frame_id": "wrist_2_link"}},

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from force_bench import POSE, RATE, UR5E, measured, moving, still, through, with_residuals
+from force_bench import POSE, RATE, UR5E, measured, model, moving, push, still, through, with_residuals
 from test_contact_load import recorded
 from test_contact_load import robot as presliding
 
@@ -110,6 +110,56 @@ def test_a_push_is_not_learned_when_its_flag_falls_because_the_deviation_grows_w
     flag = log.contact[pushed, -1]
     assert np.diff(flag).tolist().count(-1.0) == 1 and not log.contact[pushed.stop + RATE // 5 :].any()
     assert np.abs(pipeline.stage("force").core.friction_drift[0][:, 0]).max() < 0.5  # Nm s/rad
+
+
+@pytest.mark.parametrize("share", [0.5, -0.5])
+def test_friction_of_all_joints_that_is_shown_as_contact_from_the_start_is_learned(share):
+    """As in the cold. Without motion that is free of contact, viscosity and shares of single joints are not."""
+    motion = moving(40.0, 0.8)
+    wrench, pushed = np.zeros((len(motion[0]), 6)), [slice(k * RATE, (k + 2) * RATE) for k in range(15, 38, 5)]
+    for rows in pushed:
+        wrench[rows] = [10.0, -15.0, 20.0, 0.0, 0.0, 0.0]
+    log, pipeline = log_of(motion, share=share), Pipeline(ARM)
+    push(log, wrench)
+    pipeline.run(log)
+    k = pipeline.stage("force").core.friction_drift[0][:, 1]
+    assert (np.abs(k - share) < 0.1).all()
+    late = np.arange(len(wrench)) > 15 * RATE
+    free = late & ~np.convolve(wrench[:, 2] != 0, np.ones(RATE // 2))[: len(wrench)].astype(bool)
+    assert log.contact[: 4 * RATE, -1].mean() > 0.5 and not log.contact[free, -1].any()
+    assert all(log.contact[rows, -1].mean() > 0.9 for rows in pushed)
+
+
+@pytest.mark.parametrize("kind", ["gap", "stand"])
+@pytest.mark.parametrize(("seconds", "learned"), [(5.0, False), (700.0, True)])
+def test_friction_that_motion_has_shown_to_be_usual_is_another_only_after_ten_minutes(seconds, learned, kind):
+    before, log = log_of(moving(10.0, 0.8)), log_of(moving(20.0, 0.8), share=0.5)
+    log.stamp_ns = log.stamp_ns + int(1e9 * (10.0 + seconds))
+    pipeline = Pipeline(ARM)
+    pipeline.run(before)
+    if kind == "stand":  # at 20 Hz, which is no gap
+        standing = measured(still(seconds=seconds, rate=20), friction=False, rate=20)
+        standing.stamp_ns = standing.stamp_ns + 10 * 10**9
+        pipeline.run(standing)
+    pipeline.run(log)
+    k = pipeline.stage("force").core.friction_drift[0][:, 1]
+    assert (np.abs(k - 0.5) < 0.1).all() == learned and (np.abs(k) < 0.3).all() != learned
+
+
+@pytest.mark.parametrize("force", [[20.0, 7.0], [0.0, 12.0], [0.0, 40.0], [30.0, 0.0]], ids=str)
+def test_a_contact_since_the_start_is_not_taken_for_friction(force):
+    """A force of constant direction, and one against the motion of the TCP: polishing, dragging, pushing."""
+    motion = moving(60.0, 0.8)
+    velocity = np.einsum("kij,kj->ki", model().jacobian(motion[0])[:, :3], motion[1])
+    speed = np.linalg.norm(velocity, axis=1, keepdims=True)
+    wrench = np.zeros((len(motion[0]), 6))
+    wrench[RATE:, :3] = (force[0] * np.array([0.6, 0.0, 0.8]) - force[1] * velocity / np.maximum(speed, 0.01))[RATE:]
+    log, pipeline = log_of(motion), Pipeline(ARM)
+    push(log, wrench)
+    pipeline.run(log)
+    assert np.abs(pipeline.stage("force").core.friction_drift[0][:, 1]).max() < 0.05
+    error = (log.external_wrench - wrench)[10 * RATE :, :3]
+    assert np.sqrt(np.mean(error**2)) < 3.0
 
 
 def test_friction_beyond_the_recorded_speeds_is_taken_for_viscosity_by_half():

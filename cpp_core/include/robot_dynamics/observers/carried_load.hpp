@@ -13,13 +13,14 @@ class CarriedLoad {
 
   CarriedLoad(const Chain& chain, int pieces) : n_(chain.n), check_(chain, pieces) {}
 
-  // torque, std (n): external torque and its deviation; error (n): deviation that a load adds, as share of it.
+  // torque, std (n): external torque and its deviation; error (n): deviation that a load adds, as share of it; f (n):
+  // friction of the law.
   // collect: the torque is settled. What was seen before a contact that lasts says nothing of what is carried then.
   void step(double dt, const double* q, const double* qd, const double* qdd, const double* torque, const double* std,
-            const double* error, bool collect, bool contact) noexcept {
+            const double* error, const double* f, bool collect, bool contact) noexcept {
     contact_time_ = std::max(contact_time_ + (contact ? dt : -forgets * dt), 0.0);
     if (contact_time_ >= delay) check_.reset(), contact_time_ = 0.0;
-    if (collect) check_.step(dt, q, qd, qdd, torque, std, contact);
+    if (collect) check_.step(dt, q, qd, qdd, torque, std, f, contact);
     explained_.fill(0.0), torque_.fill(0.0), variance_.fill(0.0);
     if (check_.held())
       check_.taken_off(q, qd, qdd, torque_.data(), variance_.data());

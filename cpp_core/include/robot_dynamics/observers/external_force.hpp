@@ -64,6 +64,7 @@ class ExternalForce {
     else if (dt == 0.0)
       restart();
     if (tick == Tick::backwards) load_.check().reset();
+    if (tick == Tick::gap && timing_.silence() > PayloadCheck::cools) load_.check().cool();
     if (tick == Tick::late) torque_.pause();  // a clamped step would leave out part of what changed the momentum
     if (torque_.carry(in.payload)) take_payload();
     const bool healthy = torque_.step(dt, in, friction, friction_std, drifted);
@@ -82,6 +83,7 @@ class ExternalForce {
   void reset() noexcept {
     timing_.reset();
     load_.check().reset();
+    load_.check().cool();
     drift_.reset();
     restart();
   }
@@ -242,8 +244,15 @@ class ExternalForce {
                       const double* error) noexcept {
     const double zero[max_joints] = {};
     const double* qdd = absent(in.qdd, chain_.n) || !all_finite(in.qdd, chain_.n) ? zero : in.qdd;
-    load_.step(dt, in.q, in.qd, qdd, torque, std, error, settled(), contact_.any());
+    double friction[max_joints];
+    for (int i = 0; i < chain_.n; ++i) friction[i] = -drift_.friction(i);  // as the environment's torque
+    load_.step(dt, in.q, in.qd, qdd, torque, std, error, friction, settled(), contact_.any());
     if (load_.changed()) forget_decisions();
+    if (const double share = load_.check().other_friction(); share != 0.0) {
+      drift_.shift(share);
+      load_.check().reset();
+      forget_decisions();
+    }
   }
 
   void decide(double dt, const double* J, const double* torque, const double* whole_std, const double* free_std,

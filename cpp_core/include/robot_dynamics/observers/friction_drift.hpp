@@ -49,6 +49,7 @@ class FrictionDrift {
 
   void reset() noexcept {
     joint_.fill({{}, p_.time > 0.0 ? identity : Square{}});
+    base_ = 0.0;
     pause();
   }
 
@@ -86,9 +87,16 @@ class FrictionDrift {
     }
   }
 
+  // Friction of all joints differs by another share of the law's, about which k is learned from now on.
+  void shift(double share) noexcept {
+    base_ += share;
+    pause();
+  }
+  double friction(int i) const noexcept { return shape_[i][1] / scale_std; }  // of the law, as late as `left`
+
   double torque(int i, double v, double f, double tau) const noexcept {
     const Vector row = shape(i, v, f, tau);
-    double sum = 0.0;
+    double sum = base_ * f;
     for (int k = 0; k < taken; ++k) sum += row[k] * joint_[i].x[k];
     return sum;
   }
@@ -102,7 +110,7 @@ class FrictionDrift {
   void state(int i, double* value, double* covariance) const noexcept {
     const double unit[taken] = {p_.std[i], scale_std, gain_std};
     for (int k = 0; k < taken; ++k) {
-      value[k] = unit[k] * joint_[i].x[k];
+      value[k] = unit[k] * joint_[i].x[k] + (k == 1 ? base_ : 0.0);
       for (int l = 0; l < taken; ++l) covariance[taken * k + l] = unit[k] * unit[l] * joint_[i].P[size * k + l];
     }
   }
@@ -167,6 +175,7 @@ class FrictionDrift {
   int n_;
   FrictionDriftParameters p_;
   std::array<Joint, max_joints> joint_{};
+  double base_ = 0.0;                       // share of friction about which k is learned
   std::array<Vector, max_joints> shape_{};  // as late as tau
   std::array<Sums, max_joints> filling_{}, waiting_{};
   std::int64_t slot_ = 0;  // stamp over slot_length

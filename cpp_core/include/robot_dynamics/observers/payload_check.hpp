@@ -28,6 +28,16 @@ class PayloadCheck {
   static constexpr double piece_time = 0.6;  // s for which errors of friction last, as for that drift
   static constexpr double payload_explained = 0.7;  // share of the squared torque that a payload must explain
   static constexpr double bias_explained = 0.9;     // and a bias: a push that keeps its direction comes close
+  struct Alternative {                              // to a payload
+    double explained;                               // share of the pieces that show a torque that it explains, at least
+    double left;                                    // it leaves of what a payload leaves, at most
+    double rest;  // share of a piece's squared torque that may be left where it explains it, beside noise
+  };
+  static constexpr Alternative other_bias{0.6, 0.5, 0.0};  // in similar poses a payload explains it, too
+  // Of pushes, drags, and a tool that polishes, at most 0.1 are explained, and 0.34 to 1 are left (source: own).
+  static constexpr Alternative more_friction{0.3, 0.4, 0.1};
+  static constexpr double learned = 0.15;  // share of friction up to which free motion shows it (friction_drift.hpp)
+  static constexpr double cools = 600.0;   // s without motion after which gears may be cold
   // root sum square over the joints of torque / std above which a payload or bias is fitted
   static constexpr double significance = 3.0;
 
@@ -37,15 +47,16 @@ class PayloadCheck {
   }
 
   // tau: torque of the environment on the robot, std: its standard deviation (n). Takes a sample when one is due.
-  // touched: a contact is flagged.
+  // f: friction of the law. touched: a contact is flagged.
   void step(double dt, const double* q, const double* qd, const double* qdd, const double* tau, const double* std,
-            bool touched) noexcept {
+            const double* f, bool touched) noexcept {
     double fastest = 0.0;
     for (int i = 0; i < model_.joints(); ++i) fastest = std::max(fastest, std::abs(qd[i]));
+    if (fastest > standing && stood_ > cools) cool();
     stood_ = fastest > standing ? 0.0 : stood_ + dt;
     waited_ += dt;
     if (!(fastest <= speed && waited_ >= interval)) return;
-    const PayloadEvidence s = model_.seen(q, qd, qdd, tau, std);
+    const PayloadEvidence s = model_.seen(q, qd, qdd, tau, std, f);
     const bool fresh = stood_ <= piece_time && !(touched && decided());
     doubt(s, touched);
     if (fresh) store(s);
@@ -75,6 +86,9 @@ class PayloadCheck {
     return true;
   }
 
+  // Share of the friction that the torques of all joints show beside it; 0 without any.
+  double other_friction() const noexcept { return friction_; }
+
   // What the verdict explains of the external torque in this motion (n); zeros without a verdict.
   void explained(const double* q, const double* qd, const double* qdd, double* tau) noexcept {
     if (verdict_ == Verdict::payload) return model_.torque(q, qd, qdd, fit_.theta.data(), tau);
@@ -90,7 +104,7 @@ class PayloadCheck {
     const double rest[max_joints] = {};
     PayloadLoad load;
     Cholesky<4> factored;
-    model_.seen(q, rest, rest, tau, std).solve(factored, load.theta);
+    model_.seen(q, rest, rest, tau, std, rest).solve(factored, load.theta);
     const double share = std::min({1.0, most / std::abs(load.theta[0]), most * longest_lever / load.first_moment()});
     for (double& value : load.theta) value = share > 0.0 ? share * value : 0.0;
     model_.torque(q, rest, rest, load.theta.data(), left);
@@ -113,8 +127,14 @@ class PayloadCheck {
     filled_ = waited_ = 0.0;
     unloaded_ = false;
     verdict_ = Verdict::none;
+    friction_ = 0.0;
     fit_ = {};
     bias_.fill(0.0);
+  }
+  // Friction may have changed.
+  void cool() noexcept {
+    usual_ = false;
+    forget();
   }
   // Also of a held payload, unless the user keeps it.
   void reset() noexcept {
@@ -194,6 +214,7 @@ class PayloadCheck {
     verdict_ = Verdict::none;
     const bool significant = shows(sum) || (!enough() && shows(piece_[now_]));  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
+    usual_ = usual_ || unloaded_ || (held_ && ample());
     if (significant) decide(piece_.data(), count_, sum);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();
@@ -212,40 +233,51 @@ class PayloadCheck {
 
   // A payload takes off no more than the last body has: a force that lifts the arm is a push.
   void decide(const PayloadEvidence* piece, int count, const PayloadEvidence& sum) noexcept {
+    const int n = model_.joints();
     PayloadLoad fit = load();
     Joints bias{};
-    const double payload = fit_payload(piece, count, model_.joints(), fit);
+    const double payload = fit_payload(piece, count, n, fit);
     if (count > 1 && enough() && biased(piece, count, sum, fit, 1.0 - payload, bias)) {
       verdict_ = Verdict::bias;
       bias_ = bias;
+    } else if (const double k = fit_friction(piece, count, n);
+               !usual_ && std::abs(k) > learned && better(piece, count, fit, k, more_friction)) {
+      friction_ = k;
     } else if (payload > payload_explained && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
       verdict_ = Verdict::payload;
       fit_ = fit;
     }
   }
 
-  // A bias has to leave less than half of what a payload leaves: in similar poses both explain a torque. It explains
-  // all pieces together; or, of the pieces that show a torque, twice as many as hold a payload, three in five show
-  // nothing beside it: the torques of a push change with the pose.
+  // A bias explains all pieces together, or is better().
   bool biased(const PayloadEvidence* piece, int count, const PayloadEvidence& sum, const PayloadLoad& fit, double left,
               Joints& bias) const noexcept {
     const int n = model_.joints();
     for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
     const double rest = sum.beside(bias) / sum.energy;
     if (rest < 1.0 - bias_explained && rest < 0.5 * left) return true;
-    if (count < 2 * pieces_ || !fit_bias<capacity>(piece, count, n, bias)) return false;
-    double beside_payload = 0.0, beside_bias = 0.0;
-    int shown = 0, alike = 0;
+    if (!fit_bias<capacity>(piece, count, n, bias)) return false;
+    return better(piece, count, fit, bias, other_bias);
+  }
+
+  // Whether a torque x is the better alternative, by twice as many pieces that show a torque as hold a payload: the
+  // torques of a push change with the pose.
+  template <class Torque>
+  bool better(const PayloadEvidence* piece, int count, const PayloadLoad& fit, const Torque& x,
+              const Alternative& to) const noexcept {
+    double beside_payload = 0.0, beside = 0.0;
+    int shown = 0, explained = 0;
     for (int k = 0; k < count; ++k) {
-      const double payloads = piece[k].unexplained(fit.theta), own = piece[k].beside(bias);
-      const double root = root_of_weight(std::min(payloads, own), n);
+      const double payloads = piece[k].unexplained(fit.theta), own = piece[k].beside(x);
+      const double root = root_of_weight(std::min(payloads, own), model_.joints());
       beside_payload += root * root * payloads;
-      beside_bias += root * root * own;
+      beside += root * root * own;
       if (!shows(piece[k])) continue;
       ++shown;
-      alike += own <= significance * significance * piece[k].amount;
+      const double noise = significance * significance * piece[k].amount;
+      explained += own <= std::max(noise, to.rest * piece[k].energy);
     }
-    return shown >= 2 * pieces_ && 5 * alike >= 3 * shown && beside_bias < 0.5 * beside_payload;
+    return shown >= 2 * pieces_ && explained >= to.explained * shown && beside < to.left * beside_payload;
   }
 
   // Pieces without a significant torque in which this payload would have shown: it is a push that began later, unless
@@ -281,6 +313,8 @@ class PayloadCheck {
   bool held_ = false, may_return_ = false;  // the latter: a sure one was put down
   PayloadLoad fit_, load_;                  // of the pieces, held
   Joints bias_{};
+  double friction_ = 0.0;  // share of the law's that is beside it
+  bool usual_ = false;     // motion has shown that friction is that of the law
 };
 
 }  // namespace robot_dynamics

@@ -6,7 +6,8 @@
 //   k = max(1, sum w e' W e / (n sum w - 4))    w = 1 / (1 + e' W e / (4 n))^2: a piece with a push hardly
 //                                               counts; they minimise sum e' W e / (1 + e' W e / (4 n)) (source: own)
 //
-// A constant torque b of every joint has the same weights, from the median of the pieces on.
+// A constant torque b of every joint has the same weights, from the median of the pieces on; and a share k of the
+// friction f of all joints, from equal ones on.
 #pragma once
 
 #include <algorithm>
@@ -32,10 +33,13 @@ struct PayloadEvidence {                                // sums over samples
   std::array<double, 16> H{};                           // Y' W Y
   std::array<double, 4> b{};                            // Y' W tau
   std::array<double, max_joints> weight{}, weighted{};  // diag W, W tau
+  double friction = 0.0, rubbed = 0.0;                  // f' W f, f' W tau
 
   void add(double share, const PayloadEvidence& s) noexcept {
     amount += share * s.amount;
     energy += share * s.energy;
+    friction += share * s.friction;
+    rubbed += share * s.rubbed;
     for (int k = 0; k < 16; ++k) H[k] += share * s.H[k];
     for (int k = 0; k < 4; ++k) b[k] += share * s.b[k];
     for (int i = 0; i < max_joints; ++i) weight[i] += share * s.weight[i], weighted[i] += share * s.weighted[i];
@@ -60,6 +64,9 @@ struct PayloadEvidence {                                // sums over samples
     for (int i = 0; i < max_joints; ++i) left -= bias[i] * (2.0 * weighted[i] - bias[i] * weight[i]);
     return std::max(left, 0.0);
   }
+
+  // What a share of the friction leaves of it.
+  double beside(double k) const noexcept { return std::max(energy - k * (2.0 * rubbed - k * friction), 0.0); }
 
   // theta = H^-1 b; false where H is not finite.
   bool solve(Cholesky<4>& factored, std::array<double, 4>& theta) const noexcept {
@@ -101,9 +108,9 @@ class PayloadModel {
     }
   }
 
-  // What one sample says.
-  PayloadEvidence seen(const double* q, const double* qd, const double* qdd, const double* tau,
-                       const double* std) noexcept {
+  // What one sample says. f (n): friction.
+  PayloadEvidence seen(const double* q, const double* qd, const double* qdd, const double* tau, const double* std,
+                       const double* f) noexcept {
     PayloadEvidence s;
     s.amount = 1.0;
     double Y[4][max_joints];
@@ -113,6 +120,8 @@ class PayloadModel {
       s.weight[i] = w;
       s.weighted[i] = w * tau[i];
       s.energy += w * tau[i] * tau[i];
+      s.friction += w * f[i] * f[i];
+      s.rubbed += w * f[i] * tau[i];
       for (int r = 0; r < 4; ++r) {
         s.b[r] += Y[r][i] * w * tau[i];
         for (int c = 0; c < 4; ++c) s.H[4 * r + c] += Y[r][i] * w * Y[c][i];
@@ -205,6 +214,22 @@ bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double,
     for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
   }
   return true;
+}
+
+// A share of the friction of all joints from `count` pieces of n joints; 0 without friction.
+inline double fit_friction(const PayloadEvidence* piece, int count, int n) noexcept {
+  constexpr int rounds = 5;
+  double k = 0.0;
+  for (int round = 0; round < rounds; ++round) {
+    double friction = 0.0, rubbed = 0.0;
+    for (int p = 0; p < count; ++p) {
+      const double root = round ? root_of_weight(piece[p].beside(k), n) : 1.0;
+      friction += root * root * piece[p].friction;
+      rubbed += root * root * piece[p].rubbed;
+    }
+    k = friction > 0.0 ? rubbed / friction : 0.0;
+  }
+  return k;
 }
 
 }  // namespace robot_dynamics

@@ -106,6 +106,33 @@ def test_a_payload_that_is_named_all_the_time_is_refused_but_where_it_is_to_be_f
     assert read(UR5E, bag, Options(), carrying=True).samples == len(log)
 
 
+@pytest.mark.parametrize(
+    ("named", "stay"),
+    [
+        ([(2, 1.0), (14, 0.0)], (2, 14)),  # picked up and put down
+        ([(14, 0.0)], (0, 14)),  # put down: it was picked up before the recording
+        ([(0, 0.0), (6, 1.0)], (6, 20)),
+    ],
+)
+def test_a_payload_is_found_from_the_rows_in_which_it_was_carried(tmp_path, named, stay):
+    log = synthetic_log(UR5E, TRUTH, 1, 20.0)
+    for at, mass in named:
+        log.allocate("payload")[log.time >= at] = mass, 0.0, 0.0, 0.1
+    bag = write_bag(log, tmp_path / "bag", topics=["joint_states", "payload"])
+    rows = (stay[0] <= log.time) & (log.time < stay[1])
+    np.testing.assert_allclose(read(UR5E, bag, Options(), carrying=True).stacked("q"), log.q[rows], atol=1e-9)
+
+
+@pytest.mark.parametrize(("masses", "why"), [((1.0, 2.0), "names 1, 2 kg"), ((0.0, 0.0), "without a payload")])
+def test_a_bag_of_two_payloads_or_of_none_is_no_loaded_run(tmp_path, masses, why):
+    log = synthetic_log(UR5E, TRUTH, 1, 20.0)
+    log.allocate("payload")[:] = 0.0
+    log.payload[:, 0] = np.where(log.time < 10, *masses)
+    bag = write_bag(log, tmp_path / "bag", topics=["joint_states", "payload"])
+    with pytest.raises(DataError, match=why):
+        read(UR5E, bag, Options(), carrying=True)
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.05])
 def test_rows_behind_closed_brakes_are_left_out(noise):
     log = synthetic_log(UR5E, TRUTH, 1, 20.0)

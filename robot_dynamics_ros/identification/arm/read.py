@@ -43,13 +43,13 @@ def read(
     carrying: bool = False,
 ) -> Recording:
     """One bag as a recording with its joints in the robot file's order; exclude: (begin, end) [s] left out; carrying:
-    a payload is to be found, rows with one that was named stay.
+    a payload is to be found, rows with it stay.
 
     Raises DataError where nothing is left, or where it was recorded in freedrive.
     """
     log, report, names = _loaded(robot, bag, options)
     if carrying:
-        log.payload = None
+        log = _with_payload(log, bag)
     if options.wrench is not None:
         report.notes += add_force_sensor(log, robot, [bag], options.wrench, report.stamps)
         known = np.isfinite(log.measured_wrench).all(axis=1)
@@ -58,7 +58,7 @@ def read(
     if exclude:
         log = log[~np.any([(log.time >= a) & (log.time <= b) for a, b in exclude], axis=0)]
     if len(log) < 2:
-        raise DataError(f"{bag}: nothing is left beside what is excluded")
+        raise DataError(f"{bag}: nothing is left beside what is excluded{', or without a payload' * carrying}")
     if options.contact == "auto":
         guided = report.guided(log)
         if guided.sum() > len(log) // 2:
@@ -73,6 +73,21 @@ def read(
     rec.counts = {**report.dropped, **rec.counts}
     rec.notes = [*report.notes, *rec.notes]
     return rec
+
+
+def _with_payload(log: Log, bag: str | Path) -> Log:
+    """The rows with the payload that is to be found, where its topic tells them; without that topic's numbers.
+
+    Raises DataError where it names several masses.
+    """
+    mass = log.payload[:, 0]
+    named = np.unique(mass[np.nan_to_num(mass) != 0.0])
+    if len(named) > 1:
+        masses = ", ".join(f"{kg:g}" for kg in named)
+        raise DataError(f"{bag}: the topic payload names {masses} kg: record a bag with one of them")
+    log = log[mass == named[0] if len(named) else mass != 0.0]
+    log.payload = None
+    return log
 
 
 def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, BagReport, tuple[str, ...]]:

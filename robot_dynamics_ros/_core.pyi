@@ -703,6 +703,8 @@ class ExternalForce:
         """
         step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std, payload, torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load, framed_wrench, framed_wrench_std). One sample: seven inputs (n,) and payload (4,) or None, ten outputs written in place. Returns a Status.
         """
+    def take_over(self, other: ExternalForce) -> None:
+        """Start with what another one of the same robot has learned: tare, payload, changes of friction."""
     def tare(self) -> TareResult:
         """Take the present external torque as bias; says why it was refused."""
     @property

@@ -101,6 +101,8 @@ void bind(py::module_& m) {
                               "External joint torque, wrench at the TCP and contact (see docs/force.md).");
   c.def(py::init(&make), py::arg("chain"))
       .def("reset", &ExternalForce::reset, "Start again at the next sample; the bias stays.")
+      .def("take_over", &ExternalForce::take_over, py::arg("other"),
+           "Start with what another one of the same robot has learned: tare, payload, changes of friction.")
       .def("tare", &ExternalForce::tare, "Take the present external torque as bias; says why it was refused.")
       .def_property(
           "bias", [](const ExternalForce& s) { return Array(s.joints(), s.bias()); },

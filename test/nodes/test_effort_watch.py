@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from force_bench import measured, with_residuals
+from force_bench import moving as in_motion
 from geometry_msgs.msg import InertiaStamped
 from presliding_joint import robot
 from stepped import NodeDouble
@@ -134,6 +136,20 @@ def test_a_payload_counts_from_its_message_on_and_one_that_is_no_number_does_not
     estimates.add_to(sample)
     assert sample.payload.tolist() == [1.5, 0.0, 0.0, 0.06] and estimates.diagnose()[2]["payload"] == "1.5 kg"
     assert "must be finite" in node.log[0][0]
+
+
+def test_what_the_force_has_learned_outlasts_a_change_of_its_parameters():
+    robot = with_residuals(np.full(6, 0.3), np.full(6, 0.3))
+    estimates = Estimates(NodeDouble(), robot, select("force"), SimpleNamespace(effort_varies=False))
+    log, stage = measured(in_motion(12.0), noise=0.02), estimates.pipeline.stage("force")
+    log.effort *= 1.05
+    stage.core.bias = np.arange(6.0)
+    estimates.pipeline.run(log)
+    (shares, _), before = stage.core.friction_drift, stage.core
+    estimates.apply({"force.contact_on_ratio": 5.5})
+    assert stage.core is not before and abs(shares).max() > 0.01
+    np.testing.assert_array_equal(stage.core.bias, np.arange(6.0))
+    np.testing.assert_array_equal(stage.core.friction_drift[0], shares)
 
 
 def test_the_diagnostics_say_what_friction_became(monkeypatch):

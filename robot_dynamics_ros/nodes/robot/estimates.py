@@ -155,10 +155,14 @@ class Estimates(NodePart):
             Pipeline(self._robot, {stage: self._values(stage) | new}, [stage])
 
     def apply(self, changed: dict[str, Any]) -> None:
-        """Configure the touched stages with all their values."""
-        for stage in self._touched(changed):
+        """Configure the touched stages with all their values; the force stage keeps what it has learned."""
+        for name in self._touched(changed):
+            stage = self.pipeline.stage(name)
+            before = stage.core
             try:
-                configure(self.pipeline.stage(stage), self._robot, self._values(stage))
+                configure(stage, self._robot, self._values(name))
+                if name == "force":
+                    stage.core.take_over(before)
             except RobotDynamicsError as error:
                 self._node.get_logger().error(str(error))
 

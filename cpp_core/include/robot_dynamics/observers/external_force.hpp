@@ -105,6 +105,13 @@ class ExternalForce {
     forget_decisions();
     return true;
   }
+  // Start with what `other`, of the same robot, has learned: tare, payload, changes of friction.
+  void take_over(const ExternalForce& other) noexcept {
+    tare_ = other.tare_;
+    load_ = other.load_;
+    drift_ = other.drift_;
+    restart();
+  }
   const double* bias() const noexcept { return tare_.bias(); }
   const PayloadCheck& payload() const noexcept { return load_.check(); }
   const FrictionDrift& drift() const noexcept { return drift_; }

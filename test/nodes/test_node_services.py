@@ -23,6 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.drivers.interface import Driver
+from robot_dynamics_ros.drivers.stream import Statistics
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
 from robot_dynamics_ros.nodes.claims import claim
@@ -187,6 +188,21 @@ def test_a_lost_robot_and_its_return_are_on_the_console_once(rig, monkeypatch, c
         rig.robot_node.diagnose()
     log = capfd.readouterr().err
     assert log.count("connection reset") == 1 and log.count("as it should be again") == 1
+
+
+@pytest.mark.parametrize(
+    ("counted", "cause"),
+    [
+        ({"non_finite": 9}, "numbers that are not finite, restart it"),
+        ({"frozen": 9, "samples": 9}, "repeats its measurements while it moves"),
+        ({"samples": 9}, "late, or none: check cable"),
+    ],
+)
+def test_a_stream_that_fails_says_why(rig, monkeypatch, counted, cause):
+    monkeypatch.setattr(rig.driver, "condition", StreamState.safe)
+    monkeypatch.setattr(rig.driver, "statistics", lambda: Statistics(**counted))
+    rig.robot_node._driver_interface._looked = Statistics()
+    assert cause in trigger(rig, "rearm")[1] and cause in rig.diagnosed("stream")[0]
 
 
 # -- lifecycle ------------------------------------------------------------------------------------------------------

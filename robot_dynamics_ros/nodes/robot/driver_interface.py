@@ -12,7 +12,7 @@ import numpy as np
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import DRIVERS, make_driver
 from robot_dynamics_ros.drivers.interface import Driver, MotionDriver, TorqueDriver
-from robot_dynamics_ros.drivers.stream import Clock, Rate
+from robot_dynamics_ros.drivers.stream import Clock, Rate, Statistics
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
@@ -134,6 +134,7 @@ class DriverInterface(NodePart):
             self._motion = MotionInterface(node, driver, self._stops, end_torque)
         self.settings, self.lateness = RobotSettings(node, driver), Lateness(driver.clock)
         self._cpu, self._fails = Rate(time.process_time()), False  # as last logged
+        self._looked = Statistics()  # as last reported
         self.trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
             self.trigger("~/recover", driver.recover)
@@ -198,14 +199,27 @@ class DriverInterface(NodePart):
     def _faults(self) -> list[tuple[bytes, str]]:
         """Level and text of the stream, and of a safety mode that is not normal."""
         driver, robot = self._driver, self._driver.status
-        found = [(LEVELS[driver.condition], driver.last_error or f"stream {driver.condition.name}")]
+        level, text = LEVELS[driver.condition], driver.last_error or f"stream {driver.condition.name}"
+        if level != OK and robot.safety_normal and not driver.last_error:
+            text += f": {self._cause()}"
+        found = [(level, text)]
         return found if robot.safety_normal else [*found, (ERROR, f"safety mode {robot.safety_text}")]
+
+    def _cause(self) -> str:
+        """Why the stream is not ok, from what was counted since the last look, and what to do."""
+        counts, before = self._driver.statistics(), self._looked
+        if counts.non_finite > before.non_finite:
+            return "the controller sends numbers that are not finite, restart it"
+        if counts.frozen > before.frozen:
+            return "the controller repeats its measurements while it moves, restart it"
+        return "samples come late, or none: check cable, network and the load of this machine"
 
     def diagnose(self) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values of the stream and the robot behind it."""
         driver = self._driver
         counts, robot, condition = driver.statistics(), driver.status, driver.condition
         found = self._faults()
+        self._looked = counts
         if counts.overruns:
             found.append((ERROR, f"{counts.overruns} samples lost: this machine is too slow"))
         if unpublished := self.lateness.unpublished:

@@ -67,7 +67,7 @@ def compared(results: Sequence[dict[str, Any]], robot: str) -> dict[str, Any]:
     """
     good = [r for r in results if "error" not in r]
     if len(good) < 2:
-        reasons = "; ".join(f"{r['bag']}: {r['error']}" for r in results if "error" in r)
+        reasons = "; ".join(f"{r['bag']}: {r['error'].removeprefix(r['bag'] + ': ')}" for r in results if "error" in r)
         raise DataError(f"a comparison needs two identified bags, there are {len(good)}; {reasons}".rstrip("; "))
     joints = good[0]["joint_names"]
     if any(r["joint_names"] != joints for r in good):

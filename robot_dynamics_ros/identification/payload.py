@@ -90,7 +90,7 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
     mass, std = float(pi[9]), float(np.sqrt(covariance[9, 9]))
     if not mass > LIGHT * std:
         lighter = mass < -LIGHT * std
-        what = "the loaded run is lighter: are the runs exchanged?" if lighter else "there is no payload to see"
+        what = "the loaded run is lighter: runs exchanged, or signs?" if lighter else "there is no payload to see"
         raise DataError(f"payload mass is {mass:.3g} kg with standard deviation {std:.2g} kg: {what}")
     body = about_com(pi)
     jacobian = np.linalg.inv(body_slopes(body))[1:]

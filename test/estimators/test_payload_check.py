@@ -177,6 +177,7 @@ def test_the_answer_to_a_payload_lasts_until_it_is_reset():
     force.answer_payload(PayloadAnswer.refuse)
     pipeline.run(log)
     assert force_size(log) > 0.8 * 3.0 * 9.81 and "looks like" in force.payload_message()
+    assert log.contact[log.time > log.time[-1] - 1.0, -1].all()
     force.answer_payload(PayloadAnswer.judge)
     pipeline.run(again := later(carrying(3.0), log))
     assert force_size(again) < 3.0

@@ -89,9 +89,11 @@ class PayloadCheck {
   // Share of the friction that the torques of all joints show beside it; 0 without any.
   double other_friction() const noexcept { return friction_; }
 
-  // What the verdict explains of the external torque in this motion (n); zeros without a verdict.
+  // What the verdict explains of the external torque in this motion (n); zeros without a verdict, and for a payload
+  // that the user refused: it is a push.
   void explained(const double* q, const double* qd, const double* qdd, double* tau) noexcept {
-    if (verdict_ == Verdict::payload) return model_.torque(q, qd, qdd, fit_.theta.data(), tau);
+    if (verdict_ == Verdict::payload && answer_ != Answer::refuse)
+      return model_.torque(q, qd, qdd, fit_.theta.data(), tau);
     for (int i = 0; i < model_.joints(); ++i) tau[i] = verdict_ == Verdict::bias ? bias_[i] : 0.0;
   }
   // Torque of the held payload and its variance (n).

@@ -56,6 +56,15 @@ def test_errors_of_the_last_moments_scale_the_covariance(size, stands, rest_bias
     assert scale[late].min() < 0.5 and (scale.max() > 1.5) == (size > 1.0)
 
 
+def test_a_deviation_is_not_scaled_down_after_a_start_or_a_gap_before_errors_are_seen():
+    log = wrong(0.5)
+    log = log[(log.time < 2.0) | (log.time > 2.6)]
+    scaled, plain = run(log), run(log, recent_error=0.0)
+    for begin in (0.0, 2.6):
+        rows = (log.time > begin) & (log.time < begin + 0.1)
+        assert (scaled.external_wrench_std[rows] >= plain.external_wrench_std[rows]).all()
+
+
 def test_contact_is_decided_without_and_keeps_its_deviation():
     wrench = np.zeros((2500, 6))
     wrench[1500:2000, 2] = -60.0

@@ -2,7 +2,8 @@
 // not fill and a free robot never: where it contains one, 0.8 of it counts. Errors last for tenths of a second: while
 // no contact is flagged, this is multiplied by the recent mean of (torque / deviation)^2 over all joints, and by 0.65
 // at rest, where errors are absorbed (source: own). The scale lies within 0.1..9, and is 1 at least while a dry joint
-// is stuck, whose torque says nothing. The contact decision does not use it.
+// is stuck, whose torque says nothing, and after a start or a gap until errors have been seen. The contact decision
+// does not use it.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,10 @@ class CovarianceScale {
   // time [s] of the mean, 0: off; moment: the covariance contains one. Throws std::invalid_argument.
   CovarianceScale(double time, bool moment) : recent_(time, 0.5), share_(moment ? room : 1.0) {}
 
-  void reset() noexcept { recent_.reset(); }
+  void reset() noexcept {
+    recent_.reset();
+    fresh_ = true;
+  }
 
   // torque, std (n); settled: they are; contact: something touches the robot; rest: errors are absorbed; stuck: a dry
   // joint is.
@@ -30,12 +34,14 @@ class CovarianceScale {
     for (int i = 0; i < n; ++i) sum += torque[i] / std[i] * (torque[i] / std[i]);
     const double mean = recent_.step(stamp_ns, sum / n, settled && !contact);
     const double scale = contact ? share_ : share_ * (rest ? absorbed : 1.0) * mean;
-    return std::clamp(scale, stuck ? 1.0 : least, most);
+    fresh_ = fresh_ && !recent_.known();
+    return std::clamp(scale, stuck || fresh_ ? 1.0 : least, most);
   }
 
  private:
   RecentMean recent_;
   double share_;
+  bool fresh_ = true;  // nothing was seen since the start
 };
 
 }  // namespace robot_dynamics

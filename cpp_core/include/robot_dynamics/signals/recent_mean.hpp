@@ -28,11 +28,13 @@ class RecentMean {
   }
 
   bool used() const noexcept { return slots_ > 0; }
+  bool known() const noexcept { return known_; }  // the mean is of values
   void reset() noexcept {
     slot_ = none;
     count_.fill(0);
     sum_.fill(0.0);
     mean_ = expected_;
+    known_ = false;
   }
 
   // The mean before this value; one that does not count moves the clock only.
@@ -58,11 +60,13 @@ class RecentMean {
       const std::size_t at = place(slot - k);
       if (count_[at] > 0) sum += sum_[at] / count_[at], seen += 1.0;
     }
+    known_ = seen > 0.0;
     mean_ = (sum + weight * expected_ * slots_) / (seen + weight * slots_);
   }
 
   int slots_ = 0;
   double expected_, mean_ = 0.0;
+  bool known_ = false;
   std::int64_t slot_ = none;
   std::array<int, ring> count_{};
   std::array<double, ring> sum_{};

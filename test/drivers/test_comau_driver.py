@@ -1,6 +1,7 @@
 """The Comau driver over UDP against the simulated LPC: states, motions, streams, gates, damaged packets."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -122,6 +123,18 @@ def test_damaged_packets_are_dropped_and_counted(rig, driver, fault, counted):
     until(driver, lambda: counted(driver), 10.0)
     assert np.allclose([s.q for s in samples], before, atol=0.01)
     assert (np.diff([s.stamp_ns for s in samples]) > 0).all()
+
+
+def test_a_lost_lpc_is_named_until_its_states_arrive_again(rig, driver):
+    def refuse(_):
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    socket, driver._link._socket = driver._link._socket, SimpleNamespace(send=refuse)
+    driver._link.hello()
+    assert "connection refused (does the program on the LPC run?)" in driver.last_error
+    driver._link._socket = socket
+    collect(driver, 3)
+    assert driver.last_error == ""
 
 
 def test_the_lpc_rejects_steps_and_holds_without_commands(rig, driver):

@@ -27,6 +27,7 @@ from robot_dynamics_ros.drivers.stream import Statistics
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
 from robot_dynamics_ros.nodes.claims import claim
+from robot_dynamics_ros.nodes.diagnostics import WARN
 from robot_dynamics_ros.nodes.robot.driver_interface import LOAD_INERTIA
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
@@ -203,6 +204,15 @@ def test_a_stream_that_fails_says_why(rig, monkeypatch, counted, cause):
     monkeypatch.setattr(rig.driver, "statistics", lambda: Statistics(**counted))
     rig.robot_node._driver_interface._looked = Statistics()
     assert cause in trigger(rig, "rearm")[1] and cause in rig.diagnosed("stream")[0]
+
+
+def test_an_error_of_the_past_is_no_state_of_the_stream_and_the_first_sample_is_waited_for(rig, monkeypatch):
+    monkeypatch.setattr(rig.driver, "last_error", "connection refused")
+    assert rig.diagnosed("stream")[0] == "stream ok"
+    monkeypatch.setattr(rig.driver, "last_error", "")
+    monkeypatch.setattr(rig.driver, "condition", StreamState.fault)
+    (entry,) = (s for s in rig.robot_node.diagnose() if s.name.endswith("stream"))
+    assert (entry.level, entry.message) == (WARN, "no sample has arrived yet")
 
 
 # -- lifecycle ------------------------------------------------------------------------------------------------------

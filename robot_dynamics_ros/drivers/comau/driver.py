@@ -131,8 +131,8 @@ class ComauDriver(MotionDriver):
 
     @property
     def last_error(self) -> str:
-        """Last error of the link, empty where there was none."""
-        return self._link.last_error
+        """Why no state arrives, else the last error of the link; empty where there was none."""
+        return self._link.lost or self._link.last_error
 
     def statistics(self) -> Statistics:
         """Counts since connecting; malformed holds damaged, late and implausible packets."""

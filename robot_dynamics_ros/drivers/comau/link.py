@@ -71,6 +71,7 @@ class UdpLink:
     def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
         self._address, self._n_axes, self._arm = (host, port), n_axes, arm
         self.queue, self.malformed, self.last_error = Queue(), 0, ""
+        self.lost = ""  # why no state can arrive, empty while they do
         self.received_ns = 0  # steady time of the newest state
         self.on_state: Callable[[wire.State], None] | None = None
         self._sequence, self._session = 0, secrets.randbits(32)
@@ -85,8 +86,10 @@ class UdpLink:
         self._thread.start()
         if not wait_until(lambda: self.queue.pending, CONNECT_TIMEOUT):
             self.stop()
-            reason = f"{self.last_error or 'no state within 5 s'} (does the program on the LPC run?)"
-            raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {reason}")
+            raise ConnectionFailed(self.lost or self._no_state(self.last_error or "no state within 5 s"))
+
+    def _no_state(self, why: str) -> str:
+        return f"{self._address[0]}:{self._address[1]}: {why} (does the program on the LPC run?)"
 
     def open(self) -> None:
         """The socket alone; receive() then takes what came. Raises ConnectionFailed."""
@@ -117,7 +120,7 @@ class UdpLink:
         try:
             self._socket.send(wire.pack_command(command, self._n_axes))
         except OSError as error:
-            self.last_error = _why(error)
+            self.lost = self._no_state(_why(error))
 
     def _run(self) -> None:
         poll = select.poll()
@@ -139,7 +142,7 @@ class UdpLink:
             except BlockingIOError:
                 break
             except OSError as error:  # no receiver there: the next hello tries again
-                self.last_error = _why(error)
+                self.lost = self._no_state(_why(error))
                 time.sleep(0.02)
                 break
             try:
@@ -152,6 +155,7 @@ class UdpLink:
             elif state.arm == self._arm:
                 batch.append(Received(state, time.time_ns(), time.monotonic_ns()))
         if batch:
+            self.lost = ""
             self.received_ns = batch[-1].steady_ns
             if self.on_state is not None:
                 self.on_state(batch[-1].state)  # one answer, to the newest: late states must not become a leap

@@ -199,8 +199,12 @@ class DriverInterface(NodePart):
     def _faults(self) -> list[tuple[bytes, str]]:
         """Level and text of the stream, and of a safety mode that is not normal."""
         driver, robot = self._driver, self._driver.status
-        level, text = LEVELS[driver.condition], driver.last_error or f"stream {driver.condition.name}"
-        if level != OK and robot.safety_normal and not driver.last_error:
+        level, text, error = LEVELS[driver.condition], f"stream {driver.condition.name}", driver.last_error
+        if level != OK and error:
+            text = error
+        elif driver.condition == StreamState.fault:
+            level, text = WARN, "no sample has arrived yet"
+        elif level != OK and robot.safety_normal:
             text += f": {self._cause()}"
         found = [(level, text)]
         return found if robot.safety_normal else [*found, (ERROR, f"safety mode {robot.safety_text}")]

@@ -138,7 +138,7 @@ def replay(
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began
     result = Replay(robot, log, status, report, pipeline, seconds, [*notes, *pipeline.notes], doubts)
-    result.notes += _braked(result.braked, report.duration)
+    result.notes += _braked(result.braked, report.duration) + _named(log)
     result.recognised = _recognised(log, pipeline.stage("force").payload_message())
     late = log.time >= (SETTLED if report.duration > 2 * SETTLED else 0.0)
     result.recorded = {name: _difference(values[late], getattr(log, name)[late]) for name, values in recorded.items()}
@@ -151,6 +151,15 @@ def _braked(rows: np.ndarray, duration: float) -> list[str]:
         return []
     seconds = float(rows.mean()) * duration
     return [f"for {seconds:.3g} s no drive carried the arm (closed brakes, or no power): there is no force then"]
+
+
+def _named(log: Log) -> list[str]:
+    """A note of what the topic payload names."""
+    mass = np.nan_to_num(log.payload[:, 0])
+    if not mass.any():
+        return []
+    masses, share = ", ".join(f"{kg:g}" for kg in np.unique(mass[mass != 0.0])), np.count_nonzero(mass) / len(log)
+    return [f"the topic payload names {masses} kg, for {100 * share:.3g} % of the time: it is part of the model then"]
 
 
 def _recognised(log: Log, now: str) -> str:

@@ -144,6 +144,13 @@ def test_a_payload_that_came_and_went_is_told_of(tmp_path):
     assert "was recognised for 1" in result.recognised and "taken off" in result.recognised
 
 
+def test_a_payload_that_its_topic_names_is_told_of(tmp_path):
+    log = measured(moving(), payload=(1.5, (0.0, 0.0, 0.05), (0.0,) * 6))
+    log.allocate("payload")[1000:] = 1.5, 0.0, 0.0, 0.05
+    notes = replay([write_bag(log, tmp_path / "carried", topics=["joint_states", "payload"])], UR5E).notes
+    assert any("payload names 1.5 kg, for 50 % of the time" in note for note in notes)
+
+
 def test_settings_and_payload_reach_the_stages(tmp_path):
     path = bag(tmp_path)
     slow = replay([path], UR5E, parameters=parse_settings(("force.bandwidth=2", "force.frame_id=base")))

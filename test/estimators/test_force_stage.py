@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, during, estimated, measured, model, moving, still
+from force_bench import POSE, RATE, UR5E, during, estimated, measured, model, moving, still, with_residuals
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
@@ -139,6 +139,16 @@ def test_tare_is_refused_when_it_would_hide_something(log, why):
     done, text = pipeline.stage("force").tare()
     assert not done and why in text
     assert not pipeline.stage("force").core.bias.any()
+
+
+def test_a_push_that_begins_right_after_a_tare_is_not_tared():
+    log = measured(still(seconds=6), during(3.1, 9.0, 6.0, [0.0, 0.0, 25.0, 0, 0, 0]), friction=False, noise=0.02)
+    pipeline = Pipeline(with_residuals(np.full(6, 0.4), np.full(6, 0.8)))
+    pipeline.run(log[: 3 * RATE])
+    assert pipeline.stage("force").tare()[0]
+    pipeline.run(log[3 * RATE :])
+    done, text = pipeline.stage("force").tare()
+    assert not done and "is now in contact" in text
 
 
 # ---- fault 16: torque signal stuck, garbage

@@ -38,6 +38,9 @@ class ContactDecision {
   bool may_last() const noexcept { return pushed_ > 0.0; }  // a push whose end was not seen
   bool was_free() const noexcept { return free_time_ >= min_free_time; }
 
+  // The user says so, by a tare.
+  void declare_free() noexcept { free_time_ = min_free_time; }
+
   void reset() noexcept {
     pushed_ = free_time_ = 0.0;
     contact_.reset();

@@ -92,7 +92,7 @@ class ExternalForce {
     Joints left{};
     load_.check().beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare_payload, left.data());
     const TareResult result = tare_.take(contact_.any() && contact_.was_free(), left.data());
-    if (result == TareResult::accepted) load_.check().forget(), forget_decisions();
+    if (result == TareResult::accepted) load_.check().forget(), forget_decisions(), contact_.declare_free();
     return result;
   }
   void set_bias(const double* bias) noexcept {

@@ -96,6 +96,7 @@ class StiffnessStage(Stage):
         self.core, self.side = core, side
         self._motor_side = robot.drives.torque_side == "motor"
         self._rotor = effort_inertia(robot)
+        self._names = robot.joint_names
 
     def _set_baseline(self, robot: RobotFile, core: Any, p: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
         if "a" not in given:
@@ -144,11 +145,14 @@ class StiffnessStage(Stage):
         phi = np.asarray(phi, dtype=float)
         return np.power.outer(phi, odd) @ a.T, np.power.outer(phi, odd - 1) @ (odd * a).T
 
-    def health(self) -> list[dict[str, Any]]:
-        """Per joint: wear level, relative drop against the baseline, confidence 0..1, coefficients."""
-        a = self.core.coefficients
-        rows = zip(self.core.wear, self.core.wear_drop, self.core.confidence, a.tolist(), strict=True)
-        return [{"wear": w.name, "drop": d, "confidence": c, "coefficients": x} for w, d, c, x in rows]
+    def wear_health(self) -> dict[str, tuple[_core.Wear, str]]:
+        """Joint -> wear status, and stiffness against the baseline in words; only joints of which it is known."""
+        rows = zip(self._names, self.core.wear, self.core.wear_drop, self.core.confidence, strict=True)
+        return {
+            name: (wear, f"stiffness {-100 * drop:+.0f} % against the robot file's (confidence {sure:.2f})")
+            for name, wear, drop, sure in rows
+            if wear != _core.Wear.unknown
+        }
 
 
 def _side(robot: RobotFile, wanted: str) -> str:

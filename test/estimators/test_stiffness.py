@@ -1,5 +1,7 @@
 """The stiffness stage on joints whose spring is known: sides, skew, contact, bad samples, wear."""
 
+import re
+
 import numpy as np
 import pytest
 from spring_bench import A, bang_coast_bang, deflection, spring
@@ -167,9 +169,10 @@ def test_wear_compares_with_the_baseline(share, level):
     s, record = stage(robot(baseline=A), wear_hold=0.5), log(a=share * A, noise=0.5)
     record.temperature_estimate = np.full((len(record), 6), 33.0)
     s.run(record)
-    assert [h["wear"] for h in s.health()] == [level] * 6
-    assert s.health()[0]["drop"] == pytest.approx(1 - share, abs=0.07)
-    assert 0 < s.health()[0]["confidence"] <= 1
+    found, change = s.wear_health(), 100 * (share - 1)
+    assert list(found) == list(record.joint_names) and {wear.name for wear, _ in found.values()} == {level}
+    said = [re.match(r"stiffness (.*) % against the robot file's \(confidence (.*)\)", t) for _, t in found.values()]
+    assert all(abs(float(m[1]) - change) < 7 and 0 < float(m[2]) <= 1 for m in said)
 
 
 def test_wear_waits_for_equal_temperature_and_holds():
@@ -177,7 +180,7 @@ def test_wear_waits_for_equal_temperature_and_holds():
         s, record = stage(robot(baseline=A), wear_hold=hold), log(a=0.5 * A)
         record.temperature_estimate = np.full((len(record), 6), temperature)
         s.run(record)
-        assert {h["wear"] for h in s.health()} == {"unknown"}
+        assert s.wear_health() == {}
     assert "no baseline" in stage().notes[0]
 
 

@@ -13,12 +13,14 @@ from geometry_msgs.msg import InertiaStamped
 from presliding_joint import robot
 from stepped import NodeDouble
 
+from robot_dynamics_ros._core import Status, Wear
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.drivers.ur.status import status_of
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.estimators.external_force import ForceStage
+from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.nodes.diagnostics import STALE, WARN
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN
 from robot_dynamics_ros.nodes.robot.effort_watch import EffortWatch
 from robot_dynamics_ros.nodes.robot.estimates import Estimates
 from robot_dynamics_ros.nodes.robot.stages import select
@@ -159,6 +161,18 @@ def test_the_diagnostics_say_what_friction_became(monkeypatch):
     estimates.add_to(resting(GRAVITY, 0))
     level, text, values = estimates.diagnose()
     assert level == WARN and text.endswith(f"elbow_joint: {more}") and values["friction_health elbow_joint"] == more
+
+
+@pytest.mark.parametrize(("wear", "level"), [(Wear.ok, OK), (Wear.warn, WARN), (Wear.error, ERROR)])
+def test_the_diagnostics_say_which_transmission_wears(monkeypatch, wear, level):
+    two_sides = ROBOT.with_updates({"sensing.rotor_encoder": True})
+    text = "stiffness -20 % against the robot file's (confidence 0.90)"
+    monkeypatch.setattr(StiffnessStage, "wear_health", lambda self: {"elbow_joint": (wear, text)})
+    estimates = Estimates(NodeDouble(), two_sides, select("stiffness"), SimpleNamespace(effort_varies=False))
+    estimates._statuses[Status.ok] = 1
+    found, said, values = estimates.diagnose()
+    assert values["wear_health elbow_joint"] == text
+    assert found == level and (f"elbow_joint: {text}" in said) == (level != OK)
 
 
 def test_the_diagnostics_say_that_no_drive_carries_the_arm():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import InertiaStamped
 
-from robot_dynamics_ros._core import PayloadAnswer, Status
+from robot_dynamics_ros._core import PayloadAnswer, Status, Wear
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.effort.joint_state import LiveGate
@@ -32,6 +32,7 @@ UNJUDGED = (
     f"nothing is published until effort is judged: by a rest of {REST_SAMPLES} samples, or by a motion in which it "
     "agrees with the robot file"
 )
+WORN = {Wear.warn: WARN, Wear.error: ERROR}
 BRAKED = "no drive carries the arm: brakes are closed, or power is off; no force is published until it is carried again"
 
 
@@ -197,6 +198,7 @@ class Estimates(NodePart):
         if self._tared:
             values["tare"] = self._tared
         values |= {f"friction_health {joint}": text for joint, (_, text) in self._friction_health().items()}
+        values |= {f"wear_health {joint}": text for joint, (_, text) in self._wear_health().items()}
         values |= {f"note {i + 1}": note for i, note in enumerate(self.pipeline.notes)}
         missing = self._missing()
         if missing is not None:
@@ -213,6 +215,9 @@ class Estimates(NodePart):
 
     def _friction_health(self) -> dict[str, tuple[bool, str]]:
         return self.pipeline.stage("force").friction_health() if "force" in self.running else {}
+
+    def _wear_health(self) -> dict[str, tuple[Wear, str]]:
+        return self.pipeline.stage("stiffness").wear_health() if "stiffness" in self.running else {}
 
     def _judge(self, counts: Counter[Status], missing: int) -> tuple[bytes, str]:
         if why := self._withheld():
@@ -247,6 +252,8 @@ class Estimates(NodePart):
             found.append((WARN, text))
             self._log_payload(text)
         found += [(WARN, f"{joint}: {text}") for joint, (off, text) in self._friction_health().items() if off]
+        worn = self._wear_health().items()
+        found += [(WORN[wear], f"{joint}: {text}") for joint, (wear, text) in worn if wear in WORN]
         return worst(*found)
 
     def _gaps(self, missing: int, gaps: int) -> str:

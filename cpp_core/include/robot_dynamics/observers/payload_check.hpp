@@ -26,20 +26,9 @@ class PayloadCheck {
   static constexpr double standing = 0.05;   // rad/s below which the arm stands, as for the drift of viscous friction
   static constexpr double interval = 0.05;   // s between samples taken
   static constexpr double piece_time = 0.6;  // s for which errors of friction last, as for that drift
-  static constexpr double payload_explained = 0.7;  // share of the squared torque that a payload must explain
-  static constexpr double bias_explained = 0.9;     // and a bias: a push that keeps its direction comes close
-  struct Alternative {                              // to a payload
-    double explained;                               // share of the pieces that show a torque that it explains, at least
-    double left;                                    // it leaves of what a payload leaves, at most
-    double rest;  // share of a piece's squared torque that may be left where it explains it, beside noise
-  };
-  static constexpr Alternative other_bias{0.6, 0.5, 0.0};  // in similar poses a payload explains it, too
-  // Of pushes, drags, and a tool that polishes, at most 0.1 are explained, and 0.34 to 1 are left (source: own).
-  static constexpr Alternative more_friction{0.3, 0.4, 0.1};
+  static constexpr double bias_explained = 0.9;  // and a bias: a push that keeps its direction comes close
   static constexpr double learned = 0.15;  // share of friction up to which free motion shows it (friction_drift.hpp)
   static constexpr double cools = 600.0;   // s without motion after which gears may be cold
-  // root sum square over the joints of torque / std above which a payload or bias is fitted
-  static constexpr double significance = 3.0;
 
   // pieces: before a payload is held (1 suffices to explain a torque that nothing contradicts).
   PayloadCheck(const Chain& chain, int pieces) : model_(chain), pieces_(pieces) {
@@ -175,11 +164,11 @@ class PayloadCheck {
     recent_time_ += waited_;
     touched_ = touched_ || touched;
     const bool whole = recent_time_ >= piece_time;
-    const int free = shows(recent_) ? 0 : free_ + 1;
+    const int free = recent_.shows() ? 0 : free_ + 1;
     const bool seen = touched_ ? free >= (complete() ? pieces_ : 1) : whole || free > 0;
-    if (seen && held_ && answer_ == Answer::judge && contradicts(recent_, load_)) put_down();
+    if (seen && held_ && answer_ == Answer::judge && recent_.contradicts(load_)) put_down();
     if (!whole) return;
-    if (may_return_ && !held_ && shows(recent_) && explains(recent_, load_)) take_up();
+    if (may_return_ && !held_ && recent_.shows() && recent_.shows(load_)) take_up();
     free_ = free;
     recent_ = {};
     recent_time_ = 0.0;
@@ -197,30 +186,17 @@ class PayloadCheck {
     held_ = true;
   }
 
-  bool explains(const PayloadEvidence& piece, const PayloadLoad& load) const noexcept {
-    return piece.explained(load.theta) > payload_explained * piece.energy;
-  }
-
-  // Nothing explains this piece clearly better than the payload does.
-  bool contradicts(const PayloadEvidence& piece, const PayloadLoad& load) const noexcept {
-    return piece.explained(load.theta) < -significance * significance;
-  }
-
-  bool shows(const PayloadEvidence& piece) const noexcept {
-    return piece.energy > significance * significance * piece.amount;
-  }
-
   void judge() noexcept {
     PayloadEvidence sum;
     for (int k = 0; k < count_; ++k) sum.add(1.0, piece_[k]);
     verdict_ = Verdict::none;
-    const bool significant = shows(sum) || (!enough() && shows(piece_[now_]));  // a stand hides what a motion shows
+    const bool significant = sum.shows() || (!enough() && piece_[now_].shows());  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
     usual_ = usual_ || unloaded_ || (held_ && ample());
     if (significant) decide(piece_.data(), count_, sum);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();
-    if (after && shows(piece_[since_]) && !(verdict_ == Verdict::payload && explains(piece_[since_], fit_)))
+    if (after && piece_[since_].shows() && !(verdict_ == Verdict::payload && piece_[since_].shows(fit_)))
       decide(&piece_[since_], 1, piece_[since_]);
   }
 
@@ -243,9 +219,9 @@ class PayloadCheck {
       verdict_ = Verdict::bias;
       bias_ = bias;
     } else if (const double k = fit_friction(piece, count, n);
-               !usual_ && std::abs(k) > learned && better(piece, count, fit, k, more_friction)) {
+               !usual_ && std::abs(k) > learned && better(piece, count, n, 2 * pieces_, fit, k, more_friction)) {
       friction_ = k;
-    } else if (payload > payload_explained && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
+    } else if (payload > PayloadEvidence::explained_share && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
       verdict_ = Verdict::payload;
       fit_ = fit;
     }
@@ -259,27 +235,7 @@ class PayloadCheck {
     const double rest = sum.beside(bias) / sum.energy;
     if (rest < 1.0 - bias_explained && rest < 0.5 * left) return true;
     if (!fit_bias<capacity>(piece, count, n, bias)) return false;
-    return better(piece, count, fit, bias, other_bias);
-  }
-
-  // Whether a torque x is the better alternative, by twice as many pieces that show a torque as hold a payload: the
-  // torques of a push change with the pose.
-  template <class Torque>
-  bool better(const PayloadEvidence* piece, int count, const PayloadLoad& fit, const Torque& x,
-              const Alternative& to) const noexcept {
-    double beside_payload = 0.0, beside = 0.0;
-    int shown = 0, explained = 0;
-    for (int k = 0; k < count; ++k) {
-      const double payloads = piece[k].unexplained(fit.theta), own = piece[k].beside(x);
-      const double root = root_of_weight(std::min(payloads, own), model_.joints());
-      beside_payload += root * root * payloads;
-      beside += root * root * own;
-      if (!shows(piece[k])) continue;
-      ++shown;
-      const double noise = significance * significance * piece[k].amount;
-      explained += own <= std::max(noise, to.rest * piece[k].energy);
-    }
-    return shown >= 2 * pieces_ && explained >= to.explained * shown && beside < to.left * beside_payload;
+    return better(piece, count, n, 2 * pieces_, fit, bias, other_bias);
   }
 
   // Pieces without a significant torque in which this payload would have shown: it is a push that began later, unless
@@ -287,10 +243,10 @@ class PayloadCheck {
   bool was_free(const PayloadLoad& load) const noexcept {
     int free = 0, carried = 0;
     for (int k = 0; k < count_; ++k)
-      if (shows(piece_[k]))
-        carried += explains(piece_[k], load);
+      if (piece_[k].shows())
+        carried += piece_[k].shows(load);
       else
-        free += contradicts(piece_[k], load);
+        free += piece_[k].contradicts(load);
     return 2 * pieces_ * free > carried;
   }
 

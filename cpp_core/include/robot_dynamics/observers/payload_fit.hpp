@@ -27,7 +27,10 @@ struct PayloadLoad {  // m [kg], mX, mY, mZ [kg m]: excess over the model, with 
   }
 };
 
-struct PayloadEvidence {                                // sums over samples
+struct PayloadEvidence {  // sums over samples
+  // root mean square over the samples, of the root sum square over the joints of torque / std, above which it shows
+  static constexpr double significance = 3.0;
+  static constexpr double explained_share = 0.7;        // of the squared torque that a payload must explain
   double amount = 0.0;                                  // sum of the shares
   double energy = 0.0;                                  // tau' W tau
   std::array<double, 16> H{};                           // Y' W Y
@@ -53,6 +56,13 @@ struct PayloadEvidence {                                // sums over samples
       for (int c = 0; c < 4; ++c) sum -= theta[r] * H[4 * r + c] * theta[c];
     }
     return sum;
+  }
+  double noise() const noexcept { return significance * significance * amount; }
+  bool shows() const noexcept { return energy > noise(); }
+  bool shows(const PayloadLoad& load) const noexcept { return explained(load.theta) > explained_share * energy; }
+  // Nothing explains it clearly better than the payload does.
+  bool contradicts(const PayloadLoad& load) const noexcept {
+    return explained(load.theta) < -significance * significance;
   }
   double unexplained(const std::array<double, 4>& theta) const noexcept {
     return std::max(energy - explained(theta), 0.0);
@@ -230,6 +240,34 @@ inline double fit_friction(const PayloadEvidence* piece, int count, int n) noexc
     k = friction > 0.0 ? rubbed / friction : 0.0;
   }
   return k;
+}
+
+struct Alternative {  // to a payload
+  double explained;   // share of the pieces that show a torque that it explains, at least
+  double left;        // it leaves of what a payload leaves, at most
+  double rest;        // share of a piece's squared torque that may be left where it explains it, beside noise
+};
+constexpr Alternative other_bias{0.6, 0.5, 0.0};  // in similar poses a payload explains it, too
+// Of pushes, drags, and a tool that polishes, at most 0.1 are explained, and 0.34 to 1 are left (source: own).
+constexpr Alternative more_friction{0.3, 0.4, 0.1};
+
+// Whether a torque x is the better alternative to a payload, by at least `least` pieces that show a torque: those of a
+// push change with the pose.
+template <class Torque>
+bool better(const PayloadEvidence* piece, int count, int n, int least, const PayloadLoad& fit, const Torque& x,
+            const Alternative& to) noexcept {
+  double beside_payload = 0.0, beside = 0.0;
+  int shown = 0, explained = 0;
+  for (int k = 0; k < count; ++k) {
+    const double payloads = piece[k].unexplained(fit.theta), own = piece[k].beside(x);
+    const double root = root_of_weight(std::min(payloads, own), n);
+    beside_payload += root * root * payloads;
+    beside += root * root * own;
+    if (!piece[k].shows()) continue;
+    ++shown;
+    explained += own <= std::max(piece[k].noise(), to.rest * piece[k].energy);
+  }
+  return shown >= least && explained >= to.explained * shown && beside < to.left * beside_payload;
 }
 
 }  // namespace robot_dynamics

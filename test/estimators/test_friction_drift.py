@@ -146,10 +146,11 @@ def test_friction_that_motion_has_shown_to_be_usual_is_another_only_after_ten_mi
     assert (np.abs(k - 0.5) < 0.1).all() == learned and (np.abs(k) < 0.3).all() != learned
 
 
+@pytest.mark.parametrize("joints", [np.ones(6), [1, 0, 0, 0, 0, 0]], ids=["all joints", "base"])
 @pytest.mark.parametrize("force", [[20.0, 7.0], [0.0, 12.0], [0.0, 40.0], [30.0, 0.0]], ids=str)
-def test_a_contact_since_the_start_is_not_taken_for_friction(force):
+def test_a_contact_since_the_start_is_not_taken_for_friction(force, joints):
     """A force of constant direction, and one against the motion of the TCP: polishing, dragging, pushing."""
-    motion = moving(60.0, 0.8)
+    motion = moving(60.0, 0.8 * np.asarray(joints))
     velocity = np.einsum("kij,kj->ki", model().jacobian(motion[0])[:, :3], motion[1])
     speed = np.linalg.norm(velocity, axis=1, keepdims=True)
     wrench = np.zeros((len(motion[0]), 6))

@@ -218,9 +218,10 @@ class PayloadCheck {
     if (count > 1 && enough() && biased(piece, count, sum, fit, 1.0 - payload, bias)) {
       verdict_ = Verdict::bias;
       bias_ = bias;
-    } else if (const double k = fit_friction(piece, count, n);
-               !usual_ && std::abs(k) > learned && better(piece, count, n, 2 * pieces_, fit, k, more_friction)) {
-      friction_ = k;
+    } else if (const FrictionShare f = fit_friction(piece, count, n);
+               !usual_ && std::abs(f.k) > learned && 3 * f.alike >= 2 * n &&
+               better(piece, count, n, 2 * pieces_, fit, f.k, more_friction)) {
+      friction_ = f.k;
     } else if (payload > PayloadEvidence::explained_share && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
       verdict_ = Verdict::payload;
       fit_ = fit;

@@ -36,16 +36,17 @@ struct PayloadEvidence {  // sums over samples
   std::array<double, 16> H{};                           // Y' W Y
   std::array<double, 4> b{};                            // Y' W tau
   std::array<double, max_joints> weight{}, weighted{};  // diag W, W tau
-  double friction = 0.0, rubbed = 0.0;                  // f' W f, f' W tau
+  std::array<double, max_joints> friction{}, rubbed{};  // of each joint: f W f, f W tau
 
   void add(double share, const PayloadEvidence& s) noexcept {
     amount += share * s.amount;
     energy += share * s.energy;
-    friction += share * s.friction;
-    rubbed += share * s.rubbed;
     for (int k = 0; k < 16; ++k) H[k] += share * s.H[k];
     for (int k = 0; k < 4; ++k) b[k] += share * s.b[k];
-    for (int i = 0; i < max_joints; ++i) weight[i] += share * s.weight[i], weighted[i] += share * s.weighted[i];
+    for (int i = 0; i < max_joints; ++i) {
+      weight[i] += share * s.weight[i], weighted[i] += share * s.weighted[i];
+      friction[i] += share * s.friction[i], rubbed[i] += share * s.rubbed[i];
+    }
   }
 
   // Energy that theta explains: 2 theta' b - theta' H theta.
@@ -76,7 +77,11 @@ struct PayloadEvidence {  // sums over samples
   }
 
   // What a share of the friction leaves of it.
-  double beside(double k) const noexcept { return std::max(energy - k * (2.0 * rubbed - k * friction), 0.0); }
+  double beside(double k) const noexcept {
+    double left = energy;
+    for (int i = 0; i < max_joints; ++i) left -= k * (2.0 * rubbed[i] - k * friction[i]);
+    return std::max(left, 0.0);
+  }
 
   // theta = H^-1 b; false where H is not finite.
   bool solve(Cholesky<4>& factored, std::array<double, 4>& theta) const noexcept {
@@ -130,8 +135,8 @@ class PayloadModel {
       s.weight[i] = w;
       s.weighted[i] = w * tau[i];
       s.energy += w * tau[i] * tau[i];
-      s.friction += w * f[i] * f[i];
-      s.rubbed += w * f[i] * tau[i];
+      s.friction[i] = w * f[i] * f[i];
+      s.rubbed[i] = w * f[i] * tau[i];
       for (int r = 0; r < 4; ++r) {
         s.b[r] += Y[r][i] * w * tau[i];
         for (int c = 0; c < 4; ++c) s.H[4 * r + c] += Y[r][i] * w * Y[c][i];
@@ -226,20 +231,31 @@ bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double,
   return true;
 }
 
-// A share of the friction of all joints from `count` pieces of n joints; 0 without friction.
-inline double fit_friction(const PayloadEvidence* piece, int count, int n) noexcept {
-  constexpr int rounds = 5;
+struct FrictionShare {  // of all joints
   double k = 0.0;
+  int alike = 0;  // joints whose own share is 0.4 to 1.6 of it, where that is more than a deviation
+};
+
+// From `count` pieces of n joints; 0 without friction.
+inline FrictionShare fit_friction(const PayloadEvidence* piece, int count, int n) noexcept {
+  constexpr int rounds = 5;
+  FrictionShare found;
   for (int round = 0; round < rounds; ++round) {
-    double friction = 0.0, rubbed = 0.0;
+    PayloadEvidence sum;
     for (int p = 0; p < count; ++p) {
-      const double root = round ? root_of_weight(piece[p].beside(k), n) : 1.0;
-      friction += root * root * piece[p].friction;
-      rubbed += root * root * piece[p].rubbed;
+      const double root = round ? root_of_weight(piece[p].beside(found.k), n) : 1.0;
+      sum.add(root * root, piece[p]);
     }
-    k = friction > 0.0 ? rubbed / friction : 0.0;
+    double friction = 0.0, rubbed = 0.0;
+    for (int i = 0; i < n; ++i) friction += sum.friction[i], rubbed += sum.rubbed[i];
+    found = {friction > 0.0 ? rubbed / friction : 0.0, 0};
+    const double k = found.k;
+    for (int i = 0; i < n; ++i) {
+      const double own = std::abs(sum.rubbed[i] - k * sum.friction[i]);
+      found.alike += k * k * sum.friction[i] > sum.amount && own < std::abs(0.6 * k) * sum.friction[i];
+    }
   }
-  return k;
+  return found;
 }
 
 struct Alternative {  // to a payload

@@ -89,7 +89,7 @@ class FrictionDrift {
 
   // Friction of all joints differs by another share of the law's, about which k is learned from now on.
   void shift(double share) noexcept {
-    base_ += share;
+    base_ = std::max(base_ + share, -1.0);  // friction takes energy
     pause();
   }
   double friction(int i) const noexcept { return shape_[i][1] / scale_std; }  // of the law, as late as `left`

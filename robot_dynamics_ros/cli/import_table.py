@@ -17,7 +17,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import load_robot
 
-COARSE = 0.05  # share of rows that repeat the stamp of the row before; the user is told of more
+COARSE = 0.05  # share of rows with the stamp of the row before; above it the command prints a warning
 
 
 @click.command("import")

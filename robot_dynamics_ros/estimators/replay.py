@@ -155,7 +155,7 @@ def _braked(rows: np.ndarray, duration: float) -> list[str]:
 
 def _named(log: Log) -> list[str]:
     """A note of what the topic payload names."""
-    mass = np.nan_to_num(log.payload[:, 0])
+    mass = log.named_mass
     if not mass.any():
         return []
     masses, share = ", ".join(f"{kg:g}" for kg in np.unique(mass[mass != 0.0])), np.count_nonzero(mass) / len(log)

@@ -84,7 +84,7 @@ def _late_effort(result: Replay, rows: np.ndarray, named: str) -> str:
     """
     robot = result.robot
     known = np.isfinite(result.log.drive_torque + result.log.friction_torque).all(axis=1)
-    known &= ~(np.abs(result.log.payload[:, 0]) > 0.0)  # a named one is not part of the model below
+    known &= result.log.named_mass == 0.0  # it is not part of the model below
     known = np.flatnonzero(known & np.maximum.accumulate(rows.any(axis=1)))[:LONG]
     if not robot.has("residuals.moving") or not len(known):
         return ""

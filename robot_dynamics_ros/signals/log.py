@@ -93,6 +93,11 @@ class Log:
         )
 
     @property
+    def named_mass(self) -> np.ndarray:
+        """Mass (N,) [kg] that the topic `payload` names, 0 where it names none."""
+        return np.nan_to_num(self.payload[:, 0])
+
+    @property
     def stored(self) -> tuple[str, ...]:
         """Names of the signals that the log stores, in the order of SIGNALS."""
         return tuple(name for name in SIGNALS if name in self.signals)

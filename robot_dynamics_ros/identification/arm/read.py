@@ -80,12 +80,12 @@ def _with_payload(log: Log, bag: str | Path) -> Log:
 
     Raises DataError where it names several masses.
     """
-    mass = log.payload[:, 0]
-    named = np.unique(mass[np.nan_to_num(mass) != 0.0])
+    mass = log.named_mass
+    named = np.unique(mass[mass != 0.0])
     if len(named) > 1:
         masses = ", ".join(f"{kg:g}" for kg in named)
         raise DataError(f"{bag}: the topic payload names {masses} kg: record a bag with one of them")
-    log = log[mass == named[0] if len(named) else mass != 0.0]
+    log = log[mass != 0.0 if len(named) else np.isnan(log.payload[:, 0])]
     log.payload = None
     return log
 

@@ -213,7 +213,7 @@ def _braked(robot: RobotFile | None, log: Log) -> np.ndarray:
 
 def _loaded(log: Log) -> np.ndarray:
     """Rows (N,) with a payload that was named on its topic."""
-    return np.asarray(np.nan_to_num(log.payload[:, 0]) != 0.0)
+    return log.named_mass != 0.0
 
 
 def _spikes(log: Log) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -197,8 +198,7 @@ class Estimates(NodePart):
             values[PAYLOAD] = f"{self._payload[0]:.3g} kg"
         if self._tared:
             values["tare"] = self._tared
-        values |= {f"friction_health {joint}": text for joint, (_, text) in self._friction_health().items()}
-        values |= {f"wear_health {joint}": text for joint, (_, text) in self._wear_health().items()}
+        values |= {f"{kind} {joint}": text for kind, joint, _, text in self._health()}
         values |= {f"note {i + 1}": note for i, note in enumerate(self.pipeline.notes)}
         missing = self._missing()
         if missing is not None:
@@ -213,11 +213,14 @@ class Estimates(NodePart):
         before, self._missed = self._missed, self.pipeline.stage("motion").core.missed
         return max(self._missed - before, 0)
 
-    def _friction_health(self) -> dict[str, tuple[bool, str]]:
-        return self.pipeline.stage("force").friction_health() if "force" in self.running else {}
-
-    def _wear_health(self) -> dict[str, tuple[Wear, str]]:
-        return self.pipeline.stage("stiffness").wear_health() if "stiffness" in self.running else {}
+    def _health(self) -> Iterator[tuple[str, str, bytes, str]]:
+        """What has changed of the robot: kind, joint, level and text."""
+        if "force" in self.running:
+            for joint, (off, text) in self.pipeline.stage("force").friction_health().items():
+                yield "friction_health", joint, WARN if off else OK, text
+        if "stiffness" in self.running:
+            for joint, (wear, text) in self.pipeline.stage("stiffness").wear_health().items():
+                yield "wear_health", joint, WORN.get(wear, OK), text
 
     def _judge(self, counts: Counter[Status], missing: int) -> tuple[bytes, str]:
         if why := self._withheld():
@@ -251,9 +254,7 @@ class Estimates(NodePart):
         if "force" in self.running and (text := self.pipeline.stage("force").payload_message()):
             found.append((WARN, text))
             self._log_payload(text)
-        found += [(WARN, f"{joint}: {text}") for joint, (off, text) in self._friction_health().items() if off]
-        worn = self._wear_health().items()
-        found += [(WORN[wear], f"{joint}: {text}") for joint, (wear, text) in worn if wear in WORN]
+        found += [(level, f"{joint}: {text}") for _, joint, level, text in self._health() if level != OK]
         return worst(*found)
 
     def _gaps(self, missing: int, gaps: int) -> str:

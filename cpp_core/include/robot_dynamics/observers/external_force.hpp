@@ -64,7 +64,6 @@ class ExternalForce {
     else if (dt == 0.0)
       restart();
     if (tick == Tick::backwards) load_.check().reset();
-    if (tick == Tick::gap && timing_.silence() > PayloadCheck::cools) load_.check().cool();
     if (tick == Tick::late) torque_.pause();  // a clamped step would leave out part of what changed the momentum
     if (torque_.carry(in.payload)) take_payload();
     const bool healthy = torque_.step(dt, in, friction, friction_std, drifted);
@@ -137,7 +136,7 @@ class ExternalForce {
     torque_.resume();
     smooth_.reset();
     tare_.reset();
-    load_.check().pause();
+    load_.check().pause(timing_.silence());
     drift_.pause();
   }
 

@@ -1,4 +1,5 @@
-// Is a lasting external torque a contact, or a payload (or sensor bias) that the model does not know?
+// Is a lasting external torque a contact, or a payload (or sensor bias, or other friction) that the model does not
+// know?
 //
 // A payload makes tau = Y(q, qd, qdd) theta, a sensor bias the same torque in every pose. Both are fitted to pieces of
 // evidence (payload_fit.hpp). A piece is `piece_time` seconds of motion, for which errors of friction last; of a stand
@@ -102,7 +103,11 @@ class PayloadCheck {
     for (int i = 0; i < model_.joints(); ++i) left[i] = tau[i] - left[i];
   }
 
-  void pause() noexcept { waited_ = 0.0; }  // samples are missing: the collected evidence stays
+  // Samples are missing for some seconds: the collected evidence stays, but of cold gears.
+  void pause(double seconds) noexcept {
+    if (seconds > cools) cool();
+    waited_ = 0.0;
+  }
   // A push is over: the piece under way begins anew, and so does a stand until enough is known. What is left may be a
   // payload that the pieces of the push hide.
   void push_ended() noexcept {
@@ -168,7 +173,7 @@ class PayloadCheck {
     const bool seen = touched_ ? free >= (complete() ? pieces_ : 1) : whole || free > 0;
     if (seen && held_ && answer_ == Answer::judge && recent_.contradicts(load_)) put_down();
     if (!whole) return;
-    if (may_return_ && !held_ && recent_.shows() && recent_.shows(load_)) take_up();
+    if (may_return_ && !held_ && recent_.shows() && recent_.explained_by(load_)) take_up();
     free_ = free;
     recent_ = {};
     recent_time_ = 0.0;
@@ -196,7 +201,7 @@ class PayloadCheck {
     if (significant) decide(piece_.data(), count_, sum);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();
-    if (after && piece_[since_].shows() && !(verdict_ == Verdict::payload && piece_[since_].shows(fit_)))
+    if (after && piece_[since_].shows() && !(verdict_ == Verdict::payload && piece_[since_].explained_by(fit_)))
       decide(&piece_[since_], 1, piece_[since_]);
   }
 
@@ -218,10 +223,8 @@ class PayloadCheck {
     if (count > 1 && enough() && biased(piece, count, sum, fit, 1.0 - payload, bias)) {
       verdict_ = Verdict::bias;
       bias_ = bias;
-    } else if (const FrictionShare f = fit_friction(piece, count, n);
-               !usual_ && std::abs(f.k) > learned && 3 * f.alike >= 2 * n &&
-               better(piece, count, n, 2 * pieces_, fit, f.k, more_friction)) {
-      friction_ = f.k;
+    } else if (const double k = changed_friction(piece, count, fit); k != 0.0) {
+      friction_ = k;
     } else if (payload > PayloadEvidence::explained_share && fit.theta[0] > -model_.last_mass() && !was_free(fit)) {
       verdict_ = Verdict::payload;
       fit_ = fit;
@@ -235,8 +238,17 @@ class PayloadCheck {
     for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
     const double rest = sum.beside(bias) / sum.energy;
     if (rest < 1.0 - bias_explained && rest < 0.5 * left) return true;
-    if (!fit_bias<capacity>(piece, count, n, bias)) return false;
+    if (count < 2 * pieces_ || !fit_bias<capacity>(piece, count, n, bias)) return false;
     return better(piece, count, n, 2 * pieces_, fit, bias, other_bias);
+  }
+
+  // Share of the friction of all joints that is the better alternative and that most of them show; 0 without.
+  double changed_friction(const PayloadEvidence* piece, int count, const PayloadLoad& fit) const noexcept {
+    if (usual_ || count < 2 * pieces_) return 0.0;
+    const int n = model_.joints();
+    const FrictionShare f = fit_friction(piece, count, n);
+    const bool shown = std::abs(f.k) > learned && 3 * f.alike >= 2 * n;
+    return shown && better(piece, count, n, 2 * pieces_, fit, f.k, more_friction) ? f.k : 0.0;
   }
 
   // Pieces without a significant torque in which this payload would have shown: it is a push that began later, unless
@@ -245,7 +257,7 @@ class PayloadCheck {
     int free = 0, carried = 0;
     for (int k = 0; k < count_; ++k)
       if (piece_[k].shows())
-        carried += piece_[k].shows(load);
+        carried += piece_[k].explained_by(load);
       else
         free += piece_[k].contradicts(load);
     return 2 * pieces_ * free > carried;

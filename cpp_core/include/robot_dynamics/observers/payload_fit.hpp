@@ -60,7 +60,7 @@ struct PayloadEvidence {  // sums over samples
   }
   double noise() const noexcept { return significance * significance * amount; }
   bool shows() const noexcept { return energy > noise(); }
-  bool shows(const PayloadLoad& load) const noexcept { return explained(load.theta) > explained_share * energy; }
+  bool explained_by(const PayloadLoad& load) const noexcept { return explained(load.theta) > explained_share * energy; }
   // Nothing explains it clearly better than the payload does.
   bool contradicts(const PayloadLoad& load) const noexcept {
     return explained(load.theta) < -significance * significance;
@@ -239,21 +239,22 @@ struct FrictionShare {  // of all joints
 // From `count` pieces of n joints; 0 without friction.
 inline FrictionShare fit_friction(const PayloadEvidence* piece, int count, int n) noexcept {
   constexpr int rounds = 5;
-  FrictionShare found;
+  double k = 0.0;
+  PayloadEvidence sum;
   for (int round = 0; round < rounds; ++round) {
-    PayloadEvidence sum;
+    sum = {};
     for (int p = 0; p < count; ++p) {
-      const double root = round ? root_of_weight(piece[p].beside(found.k), n) : 1.0;
+      const double root = round ? root_of_weight(piece[p].beside(k), n) : 1.0;
       sum.add(root * root, piece[p]);
     }
     double friction = 0.0, rubbed = 0.0;
     for (int i = 0; i < n; ++i) friction += sum.friction[i], rubbed += sum.rubbed[i];
-    found = {friction > 0.0 ? rubbed / friction : 0.0, 0};
-    const double k = found.k;
-    for (int i = 0; i < n; ++i) {
-      const double own = std::abs(sum.rubbed[i] - k * sum.friction[i]);
-      found.alike += k * k * sum.friction[i] > sum.amount && own < std::abs(0.6 * k) * sum.friction[i];
-    }
+    k = friction > 0.0 ? rubbed / friction : 0.0;
+  }
+  FrictionShare found{k, 0};
+  for (int i = 0; i < n; ++i) {
+    const double own = std::abs(sum.rubbed[i] - k * sum.friction[i]);
+    found.alike += k * k * sum.friction[i] > sum.amount && own < std::abs(0.6 * k) * sum.friction[i];
   }
   return found;
 }

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from force_bench import POSE, RATE, UR5E, measured, model, moving, push, still, through, with_residuals
+from force_bench import COM, POSE, RATE, UR5E, measured, model, moving, push, still, through, with_residuals
 from test_contact_load import recorded
 from test_contact_load import robot as presliding
 
@@ -18,15 +18,15 @@ ARM = with_residuals(NOISE, NOISE, significance=4.0).with_updates({"hysteresis":
 PUSH = slice(20 * RATE, 24 * RATE)
 
 
-def log_of(motion, change=0.0, push=None, share=0.0):
+def log_of(motion, change=0.0, push=None, share=0.0, payload=0.0):
     """What ARM reports; change: of viscous friction as share of what friction grows by up to 1 rad/s; share: of all
-    friction.
+    friction; payload: kg that no file names.
     """
     q, qd, _ = motion
     wrench = np.zeros((len(q), 6))
     if push is not None:
         wrench[PUSH] = push
-    log = measured(motion, wrench, friction=False, noise=0.02)
+    log = measured(motion, wrench, (payload, COM, (0.0,) * 6), friction=False, noise=0.02)
     law = FrictionModel.from_robot(ARM)
     slow, fast = (law.torque(np.full(6, v)) for v in (0.05, 1.0))
     log.effort += (1.0 + share) * law.torque(qd) + change * (fast - slow) * qd
@@ -112,18 +112,21 @@ def test_a_push_is_not_learned_when_its_flag_falls_because_the_deviation_grows_w
     assert np.abs(pipeline.stage("force").core.friction_drift[0][:, 0]).max() < 0.5  # Nm s/rad
 
 
+@pytest.mark.parametrize("payload", [0.0, 1.5])
 @pytest.mark.parametrize("share", [0.5, -0.5])
-def test_friction_of_all_joints_that_is_shown_as_contact_from_the_start_is_learned(share):
-    """As in the cold. Without motion that is free of contact, viscosity and shares of single joints are not."""
+def test_friction_of_all_joints_that_is_shown_as_contact_from_the_start_is_learned(share, payload):
+    """As in the cold, beside a payload that no file names. Without motion that is free of contact, viscosity and shares
+    of single joints are not.
+    """
     motion = moving(40.0, 0.8)
     wrench, pushed = np.zeros((len(motion[0]), 6)), [slice(k * RATE, (k + 2) * RATE) for k in range(15, 38, 5)]
     for rows in pushed:
         wrench[rows] = [10.0, -15.0, 20.0, 0.0, 0.0, 0.0]
-    log, pipeline = log_of(motion, share=share), Pipeline(ARM)
+    log, pipeline = log_of(motion, share=share, payload=payload), Pipeline(ARM)
     push(log, wrench)
     pipeline.run(log)
     k = pipeline.stage("force").core.friction_drift[0][:, 1]
-    assert (np.abs(k - share) < 0.1).all()
+    assert (np.abs(k - share) < 0.1).all() and pipeline.stage("force").core.payload_held == (payload > 0.0)
     late = np.arange(len(wrench)) > 15 * RATE
     free = late & ~np.convolve(wrench[:, 2] != 0, np.ones(RATE // 2))[: len(wrench)].astype(bool)
     assert log.contact[: 4 * RATE, -1].mean() > 0.5 and not log.contact[free, -1].any()

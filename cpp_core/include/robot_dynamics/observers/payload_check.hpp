@@ -29,6 +29,7 @@ class PayloadCheck {
   static constexpr double piece_time = 0.6;  // s for which errors of friction last, as for that drift
   static constexpr double bias_explained = 0.9;  // and a bias: a push that keeps its direction comes close
   static constexpr double learned = 0.15;  // share of friction up to which free motion shows it (friction_drift.hpp)
+  static constexpr double doubled = 1.0;   // share beyond which friction and a payload are another robot
   static constexpr double cools = 600.0;   // s without motion after which gears may be cold
 
   // pieces: before a payload is held (1 suffices to explain a torque that nothing contradicts).
@@ -76,7 +77,7 @@ class PayloadCheck {
     return true;
   }
 
-  // Share of the friction that the torques of all joints show beside it; 0 without any.
+  // Share of the friction that the torques of all joints show beside it and a payload; 0 without any.
   double other_friction() const noexcept { return friction_; }
 
   // What the verdict explains of the external torque in this motion (n); zeros without a verdict, and for a payload
@@ -197,7 +198,7 @@ class PayloadCheck {
     verdict_ = Verdict::none;
     const bool significant = sum.shows() || (!enough() && piece_[now_].shows());  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
-    usual_ = usual_ || unloaded_ || (held_ && ample());
+    usual_ = usual_ || unloaded_ || (held_ && ample() && quiet(load_) >= pieces_);
     if (significant) decide(piece_.data(), count_, sum);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();
@@ -242,13 +243,20 @@ class PayloadCheck {
     return better(piece, count, n, 2 * pieces_, fit, bias, other_bias);
   }
 
-  // Share of the friction of all joints that is the better alternative and that most of them show; 0 without.
+  // Share of the friction of all joints that is the better alternative, without a payload or with one, and that most of
+  // them show; 0 without.
   double changed_friction(const PayloadEvidence* piece, int count, const PayloadLoad& fit) const noexcept {
-    if (usual_ || count < 2 * pieces_) return 0.0;
+    const double k = changed_friction(piece, count, fit, false, more_friction);
+    return k != 0.0 ? k : changed_friction(piece, count, fit, true, friction_and_payload);
+  }
+  double changed_friction(const PayloadEvidence* piece, int count, const PayloadLoad& fit, bool loaded,
+                          const Alternative& to) const noexcept {
+    if (usual_ || count < (loaded ? 3 : 2) * pieces_) return 0.0;
     const int n = model_.joints();
-    const FrictionShare f = fit_friction(piece, count, n);
-    const bool shown = std::abs(f.k) > learned && 3 * f.alike >= 2 * n;
-    return shown && better(piece, count, n, 2 * pieces_, fit, f.k, more_friction) ? f.k : 0.0;
+    const FrictionShare f = fit_friction(piece, count, n, loaded);
+    const bool size = std::abs(f.k) > learned && !(loaded && std::abs(f.k) > doubled);
+    const bool shown = size && 3 * f.alike >= 2 * n;
+    return shown && better(piece, count, n, 2 * pieces_, fit, f, to) ? f.k : 0.0;
   }
 
   // Pieces without a significant torque in which this payload would have shown: it is a push that began later, unless
@@ -261,6 +269,13 @@ class PayloadCheck {
       else
         free += piece_[k].contradicts(load);
     return 2 * pieces_ * free > carried;
+  }
+
+  // Pieces that show no torque beside a payload.
+  int quiet(const PayloadLoad& load) const noexcept {
+    return static_cast<int>(std::count_if(piece_.begin(), piece_.begin() + count_, [&](const PayloadEvidence& s) {
+      return s.unexplained(load.theta) <= s.noise();
+    }));
   }
 
   // A mass that is sure, and where a gripper can hold it.

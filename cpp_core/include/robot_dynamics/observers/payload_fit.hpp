@@ -6,8 +6,8 @@
 //   k = max(1, sum w e' W e / (n sum w - 4))    w = 1 / (1 + e' W e / (4 n))^2: a piece with a push hardly
 //                                               counts; they minimise sum e' W e / (1 + e' W e / (4 n)) (source: own)
 //
-// A constant torque b of every joint has the same weights, from the median of the pieces on; and a share k of the
-// friction f of all joints, from equal ones on.
+// A constant torque b of every joint has the same weights, from the median of the pieces on; and so has a share k of
+// the friction f of all joints, with a payload or without, from equal ones on: tau = Y theta + k f + e.
 #pragma once
 
 #include <algorithm>
@@ -27,16 +27,24 @@ struct PayloadLoad {  // m [kg], mX, mY, mZ [kg m]: excess over the model, with 
   }
 };
 
+struct FrictionShare {  // k of the friction of all joints, beside a payload
+  double k = 0.0;
+  std::array<double, 4> theta{};
+  int alike = 0;  // joints whose own share is 0.4 to 1.6 of it, where that is more than a deviation
+};
+
 struct PayloadEvidence {  // sums over samples
   // root mean square over the samples, of the root sum square over the joints of torque / std, above which it shows
   static constexpr double significance = 3.0;
-  static constexpr double explained_share = 0.7;        // of the squared torque that a payload must explain
-  double amount = 0.0;                                  // sum of the shares
-  double energy = 0.0;                                  // tau' W tau
-  std::array<double, 16> H{};                           // Y' W Y
-  std::array<double, 4> b{};                            // Y' W tau
-  std::array<double, max_joints> weight{}, weighted{};  // diag W, W tau
-  std::array<double, max_joints> friction{}, rubbed{};  // of each joint: f W f, f W tau
+  static constexpr double explained_share = 0.7;            // of the squared torque that a payload must explain
+  static constexpr double well_posed = 1e-4;                // 1/(100 kg)^2, with one pose
+  double amount = 0.0;                                      // sum of the shares
+  double energy = 0.0;                                      // tau' W tau
+  std::array<double, 16> H{};                               // Y' W Y
+  std::array<double, 4> b{};                                // Y' W tau
+  std::array<double, max_joints> weight{}, weighted{};      // diag W, W tau
+  std::array<double, max_joints> friction{}, rubbed{};      // of each joint: f W f, f W tau
+  std::array<std::array<double, 4>, max_joints> carried{};  // and f W Y
 
   void add(double share, const PayloadEvidence& s) noexcept {
     amount += share * s.amount;
@@ -46,6 +54,7 @@ struct PayloadEvidence {  // sums over samples
     for (int i = 0; i < max_joints; ++i) {
       weight[i] += share * s.weight[i], weighted[i] += share * s.weighted[i];
       friction[i] += share * s.friction[i], rubbed[i] += share * s.rubbed[i];
+      for (int k = 0; k < 4; ++k) carried[i][k] += share * s.carried[i][k];
     }
   }
 
@@ -76,20 +85,44 @@ struct PayloadEvidence {  // sums over samples
     return std::max(left, 0.0);
   }
 
-  // What a share of the friction leaves of it.
-  double beside(double k) const noexcept {
-    double left = energy;
-    for (int i = 0; i < max_joints; ++i) left -= k * (2.0 * rubbed[i] - k * friction[i]);
+  // What a payload leaves of f W tau of joint i.
+  double rubbed_beside(const std::array<double, 4>& theta, int i) const noexcept {
+    double left = rubbed[i];
+    for (int k = 0; k < 4; ++k) left -= carried[i][k] * theta[k];
+    return left;
+  }
+  // What a share of the friction and a payload leave of the energy.
+  double beside(const FrictionShare& x) const noexcept {
+    double left = energy - explained(x.theta);
+    for (int i = 0; i < max_joints; ++i) left -= x.k * (2.0 * rubbed_beside(x.theta, i) - x.k * friction[i]);
     return std::max(left, 0.0);
   }
 
   // theta = H^-1 b; false where H is not finite.
   bool solve(Cholesky<4>& factored, std::array<double, 4>& theta) const noexcept {
     std::array<double, 16> A = H;
-    for (int k = 0; k < 4; ++k) A[5 * k] += 1e-4;  // 1/(100 kg)^2: well-posed with one pose
+    for (int k = 0; k < 4; ++k) A[5 * k] += well_posed;
     if (!factored.factor(A)) return false;
     theta = b;
     factored.solve(theta.data());
+    return true;
+  }
+  // k, and theta where a payload may be carried, else zero; false without friction.
+  bool solve(bool loaded, FrictionShare& x) const noexcept {
+    std::array<double, 25> A{};
+    std::array<double, 5> y{};
+    if (loaded) std::copy(b.begin(), b.end(), y.begin());
+    for (int k = 0; k < 16; ++k) A[k + k / 4] = H[k];
+    for (int k = 0; k < 4; ++k) A[6 * k] += well_posed;
+    for (int i = 0; i < max_joints; ++i) {
+      A[24] += friction[i], y[4] += rubbed[i];
+      for (int k = 0; loaded && k < 4; ++k) A[20 + k] = A[5 * k + 4] += carried[i][k];
+    }
+    Cholesky<5> factored;
+    if (!factored.factor(A)) return false;
+    factored.solve(y.data());
+    x.theta = {y[0], y[1], y[2], y[3]};
+    x.k = y[4];
     return true;
   }
 };
@@ -137,6 +170,7 @@ class PayloadModel {
       s.energy += w * tau[i] * tau[i];
       s.friction[i] = w * f[i] * f[i];
       s.rubbed[i] = w * f[i] * tau[i];
+      for (int k = 0; k < 4; ++k) s.carried[i][k] = w * f[i] * Y[k][i];
       for (int r = 0; r < 4; ++r) {
         s.b[r] += Y[r][i] * w * tau[i];
         for (int c = 0; c < 4; ++c) s.H[4 * r + c] += Y[r][i] * w * Y[c][i];
@@ -231,32 +265,24 @@ bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double,
   return true;
 }
 
-struct FrictionShare {  // of all joints
-  double k = 0.0;
-  int alike = 0;  // joints whose own share is 0.4 to 1.6 of it, where that is more than a deviation
-};
-
 // From `count` pieces of n joints; 0 without friction.
-inline FrictionShare fit_friction(const PayloadEvidence* piece, int count, int n) noexcept {
+inline FrictionShare fit_friction(const PayloadEvidence* piece, int count, int n, bool loaded) noexcept {
   constexpr int rounds = 5;
-  double k = 0.0;
+  FrictionShare x;
   PayloadEvidence sum;
   for (int round = 0; round < rounds; ++round) {
     sum = {};
     for (int p = 0; p < count; ++p) {
-      const double root = round ? root_of_weight(piece[p].beside(k), n) : 1.0;
+      const double root = round ? root_of_weight(piece[p].beside(x), n) : 1.0;
       sum.add(root * root, piece[p]);
     }
-    double friction = 0.0, rubbed = 0.0;
-    for (int i = 0; i < n; ++i) friction += sum.friction[i], rubbed += sum.rubbed[i];
-    k = friction > 0.0 ? rubbed / friction : 0.0;
+    if (!sum.solve(loaded, x)) return {};
   }
-  FrictionShare found{k, 0};
   for (int i = 0; i < n; ++i) {
-    const double own = std::abs(sum.rubbed[i] - k * sum.friction[i]);
-    found.alike += k * k * sum.friction[i] > sum.amount && own < std::abs(0.6 * k) * sum.friction[i];
+    const double own = std::abs(sum.rubbed_beside(x.theta, i) - x.k * sum.friction[i]);
+    x.alike += x.k * x.k * sum.friction[i] > sum.amount && own < std::abs(0.6 * x.k) * sum.friction[i];
   }
-  return found;
+  return x;
 }
 
 struct Alternative {  // to a payload
@@ -265,8 +291,9 @@ struct Alternative {  // to a payload
   double rest;        // share of a piece's squared torque that may be left where it explains it, beside noise
 };
 constexpr Alternative other_bias{0.6, 0.5, 0.0};  // in similar poses a payload explains it, too
-// Of pushes, drags, and a tool that polishes, at most 0.1 are explained, and 0.34 to 1 are left (source: own).
-constexpr Alternative more_friction{0.3, 0.4, 0.1};
+// Pushes, drags, and tools that polish leave 0.34 to 1; with a payload beside it a drag leaves 0.17 of some nine pieces
+// and 0.36 of 36, other friction 0.05 to 0.25 and 0.1 (source: own).
+constexpr Alternative more_friction{0.3, 0.4, 0.1}, friction_and_payload{0.3, 0.15, 0.1};
 
 // Whether a torque x is the better alternative to a payload, by at least `least` pieces that show a torque: those of a
 // push change with the pose.

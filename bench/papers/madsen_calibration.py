@@ -80,7 +80,7 @@ def cad_model(found: Identification) -> IdentifiedModel:
     phi, rigid, structure = np.asarray(initial_parameters(found.robot)), found.consistent.rigid, found.structure
     load = rigid.torque(phi, motion.q, motion.qd, motion.qdd)
     friction = []
-    for j, s in enumerate(signals_of(motion, load, structure.coupled)):
+    for j, s in enumerate(signals_of(motion, load)):
         A, rest = s.matrix(structure.laws[j]), load[:, j]
         chosen = structure.filters[j]
         if chosen is not None:

@@ -138,7 +138,7 @@ class Columns:
 
     def friction(self, motion: Motion, load: np.ndarray, warmer: np.ndarray | None = None) -> list[np.ndarray]:
         """Own columns (N, k_j) of every joint; load (N, n) [Nm], warmer (N, n): T - T0 [K]."""
-        joints = signals_of(motion, load, {})
+        joints = signals_of(motion, load)
         for j, signals in enumerate(joints):
             signals.warmer = 0.0 if warmer is None else warmer[:, j]
         return [signals.matrix(law) for signals, law in zip(joints, self.laws, strict=True)]

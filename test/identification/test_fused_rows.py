@@ -29,7 +29,6 @@ LAWS = (  # no rotor inertia of joints 1 and 2: only its sum with the links' is 
     JointFriction(("fv1", "fo", "ia", "fc", "cv@5", "ca@5", "cc@5+")),
     JointFriction(("fv1", "fo", "ia", "fc")),
 )
-COUPLED = {4: (5,)}
 FILTERS = (None, EffortFilter(9.0, True), EffortFilter(14.0, False), None, None, EffortFilter(5.0, False))
 
 
@@ -62,7 +61,7 @@ def size_of(structure):
 @pytest.fixture(params=[(None,) * 6, FILTERS], ids=["unfiltered", "filtered"])
 def structure(request, monkeypatch):
     monkeypatch.setattr(fused_rows.blocks, "__defaults__", (300,))  # many blocks, and windows longer than a block
-    return Structure(8.0, 0.0, LAWS, request.param, COUPLED)
+    return Structure(8.0, 0.0, LAWS, request.param)
 
 
 def test_triangles_hold_the_same_rows(structure):
@@ -94,7 +93,7 @@ def test_weighted_solution_is_that_of_the_matrices(structure):
 
 def test_memory_beyond_the_data_does_not_grow_with_the_rows():
     """A long motion may cost what is kept per sample (residual, weight, its copy), never columns of W."""
-    structure = Structure(8.0, 0.0, LAWS, FILTERS, COUPLED)
+    structure = Structure(8.0, 0.0, LAWS, FILTERS)
     small, large = motion_of(10_000), motion_of(40_000)
     extra = []
     for motion in (small, large):

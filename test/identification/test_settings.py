@@ -5,7 +5,6 @@ import pytest
 from prepared import moves
 from synthetic import log_at
 
-from robot_dynamics_ros.identification.arm.identify import coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.motion import filtered
@@ -77,7 +76,7 @@ def test_one_gain_of_all_velocities_is_a_clock_and_one_of_each_is_not(speed):
 def test_a_robot_without_coupled_wrist_gets_none(seed):
     """Rate-state friction, all laws on offer."""
     rec = recording(moves(seed, 12, pose=(0.0, -1.2, 1.2, -1.5, -1.2, 0.3)), "moves")
-    structure = Tuner([rec], RigidModel(ROBOT), True, coupled_joints(ROBOT)).run()
+    structure = Tuner([rec], RigidModel(ROBOT)).run()
     assert not [term for law in structure.laws for term in law.terms if term[0] == "c"]
 
 

@@ -33,5 +33,5 @@ def test_late_stamps_do_not_make_the_motion_look_faster() -> None:
 @pytest.mark.long
 def test_late_stamps_do_not_raise_the_cut_off(velocity: bool) -> None:
     """Nor let their noise pass to the acceleration."""
-    structure = Tuner([jittered(velocity)], RigidModel(load_robot("ur5e")), True).run()
+    structure = Tuner([jittered(velocity)], RigidModel(load_robot("ur5e"))).run()
     assert 4 * HIGHEST < structure.cutoff < 26 * HIGHEST

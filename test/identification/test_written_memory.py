@@ -162,7 +162,7 @@ def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
     motion = found.filtered(found.validation[0])
     load, block = found.live.rigid.torque(found.live.phi, motion.q, motion.qd, motion.qdd), found.live.hysteresis
     expected = found.live.friction_torque(motion, load)
-    signals = signals_of(motion, load, {})
+    signals = signals_of(motion, load)
     for j in range(6):
         p = {name: values[j] for name, values in block.items()}
         shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"], p["load_limit"])

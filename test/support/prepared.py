@@ -2,7 +2,6 @@
 test gives.
 """
 
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -44,7 +43,7 @@ def given(chosen):
     """The steps of `identify` with a given structure instead of the choice from the data."""
 
     def choose(state):
-        state.structure = replace(chosen, coupled=procedure.coupled_joints(state.robot))
+        state.structure = chosen
         motions = [motion_of([r], state.structure) for r in state.training]
         state.motion, state.edges = stack(motions), [0, *np.cumsum([len(m) for m in motions]).tolist()]
 

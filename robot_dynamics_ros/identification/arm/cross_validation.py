@@ -13,7 +13,7 @@ import itertools
 import numpy as np
 from scipy.cluster.vq import kmeans2, vq
 
-from robot_dynamics_ros.identification.arm.friction_columns import coupled_terms
+from robot_dynamics_ros.identification.arm.friction_columns import coupled_terms, neighbours
 from robot_dynamics_ros.identification.arm.model import Structure, joint_rows
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, gram_triangle, solve
@@ -70,13 +70,14 @@ class CrossValidation:
 
     def with_motors(self, structure: Structure) -> Structure:
         """The structure with the motors that turn with two joints: those that save enough of a joint's error."""
-        motors = {j: [(k, g) for k in others for g in coupled_terms(k)] for j, others in structure.coupled.items()}
+        n = len(structure.laws)
+        motors = {j: [(k, g) for k in neighbours(j, n) for g in coupled_terms(k)] for j in range(n)}
         every = {j: tuple(dict.fromkeys(itertools.chain(*(g for _, g in groups)))) for j, groups in motors.items()}
-        wide = structure.with_laws([law.with_terms(every.get(j, ())) for j, law in enumerate(structure.laws)])
+        wide = structure.with_laws([law.with_terms(every[j]) for j, law in enumerate(structure.laws)])
         grams = self._grams(wide)
         now = self._part(grams, wide, structure)
         for j, groups in motors.items():
-            for _ in structure.coupled[j]:
+            for _ in neighbours(j, n):
                 trials = [(k, structure.extended(j, g)) for k, g in groups if g[1] not in structure.laws[j].terms]
                 judged = [(trial, self._part(grams, wide, trial), self._gain(j, k)) for k, trial in trials]
                 found = [(trial, errors) for trial, errors, gain in judged if clearly_better(errors[j], now[j], gain)]

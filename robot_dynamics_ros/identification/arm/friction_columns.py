@@ -25,7 +25,6 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.signals.speeds import STEP
 
-Coupled = dict[int, tuple[int, ...]]  # joint -> joints whose motors turn with it
 SPANS = (_core.DRY_SPAN, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # rad, D_k: half decades; more of them gain nothing
 STRIBECK_RISE = 5e-3  # rad/s, e: speed at which half of fs is reached; below it the noise of velocities is seen
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
@@ -126,7 +125,7 @@ class JointFriction:
 class JointSignals:
     """What the friction of one joint is computed from, all (N,): q, v, a and the torque without friction `load`.
 
-    `others` holds the velocity and acceleration of coupled joints by number; `start` marks the first sample of each
+    `others` holds the velocity and acceleration of the `neighbours` by number; `start` marks the first sample of each
     segment. `position`, `rotor`: measured position and the rotor's (None: there is none), which drive the elements;
     `elements` (N, k): H of the law's spans where they are known; `warmer` [K]: than the law's temperature.
     """
@@ -208,6 +207,11 @@ def sliding(law: JointFriction, v: np.ndarray, load: float) -> np.ndarray:
     out = np.zeros((len(v), len(law.terms)))
     out[:, [t[:1] != "c" for t in law.terms]] = signals.matrix(own)
     return out
+
+
+def neighbours(j: int, n: int) -> list[int]:
+    """Joints of n whose motors may turn with joint j, as of a wrist or a parallelogram."""
+    return [k for k in (j - 1, j + 1) if 0 <= k < n]
 
 
 def coupled_terms(k: int) -> list[tuple[str, str, str]]:

@@ -205,8 +205,7 @@ def choose_structure(state: Identification) -> None:
     Raises DataError where no part of the data predicts another.
     """
     motor = state.robot.drives.torque_side == "motor"
-    coupled, delay = coupled_joints(state.robot), state.robot.drives.effort.delay
-    state.structure = Tuner(state.training, state.rigid, motor, coupled, delay).run()
+    state.structure = Tuner(state.training, state.rigid, motor, state.robot.drives.effort.delay).run()
     motions = [motion_of([r], state.structure) for r in state.training]
     state.motion = stack(motions)
     state.edges = [0, *np.cumsum([len(m) for m in motions]).tolist()]
@@ -243,14 +242,6 @@ def slow_motion(recordings: list[Recording]) -> Motion:
     motion = filtered(rec, min(5.0, 0.2 * rec.rate))
     k = min(len(motion) // MAX_SLOW_SAMPLES, int(rec.rate / 25))
     return motion if k < 2 else motion.every(k)
-
-
-def coupled_joints(robot: RobotFile) -> dict[int, tuple[int, ...]]:
-    """Joints whose motors may turn with a neighbour, as of a wrist or a parallelogram."""
-    if robot.drives.torque_side != "motor":
-        return {}
-    joints = range(robot.n_joints)
-    return {j: tuple(k for k in joints if abs(k - j) == 1) for j in joints}
 
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import signal
@@ -12,9 +12,9 @@ from scipy import signal
 from robot_dynamics_ros.identification.arm.friction_columns import (
     LOADED,
     REMEMBERING,
-    Coupled,
     JointFriction,
     JointSignals,
+    neighbours,
 )
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution
@@ -80,7 +80,6 @@ class Structure:
     delay: float
     laws: tuple[JointFriction, ...]
     filters: Filters
-    coupled: Coupled = field(default_factory=dict, hash=False)
 
     def with_laws(self, laws: Sequence[JointFriction]) -> Structure:
         """The same with other friction laws."""
@@ -130,16 +129,14 @@ class Structure:
         return {j: int(index[j][base + law.terms.index(term)]) for j, law in enumerate(self.laws) if term in law.terms}
 
 
-def signals_of(
-    motion: Motion, load: np.ndarray, coupled: Coupled, elements: Sequence[np.ndarray] | None = None
-) -> list[JointSignals]:
+def signals_of(motion: Motion, load: np.ndarray, elements: Sequence[np.ndarray] | None = None) -> list[JointSignals]:
     """Friction inputs of every joint; `load` (N, n) is the torque without friction.
 
     elements: H (N, k) of every joint's law, where they are known.
     """
     found = []
     for j in range(motion.n):
-        others = {k: (motion.qd[:, k], motion.qdd[:, k]) for k in coupled.get(j, ())}
+        others = {k: (motion.qd[:, k], motion.qdd[:, k]) for k in neighbours(j, motion.n)}
         state = (motion.q[:, j], motion.qd[:, j], motion.qdd[:, j], load[:, j], motion.start)
         rotor = None if motion.rotor is None else motion.rotor[:, j]
         H = None if elements is None else elements[j]
@@ -154,7 +151,7 @@ def joint_rows(motion: Motion, W: np.ndarray, load: np.ndarray, structure: Struc
     """
     rows = []
     index = structure.index(W.shape[2])
-    for j, s in enumerate(signals_of(motion, load, structure.coupled)):
+    for j, s in enumerate(signals_of(motion, load)):
         A = passed(structure.filters[j], np.column_stack([W[j], s.matrix(structure.laws[j])]), motion)
         rows.append(JointRows(A, index[j], motion.effort[:, j]))
     return rows
@@ -187,7 +184,7 @@ class IdentifiedModel:
         """
         load = self.load(motion) if load is None else load
         out = np.empty_like(load)
-        for j, s in enumerate(signals_of(motion, load + carried, self.structure.coupled)):
+        for j, s in enumerate(signals_of(motion, load + carried)):
             total = load[:, j] + s.matrix(self.structure.laws[j]) @ self.friction[j]
             out[:, j] = passed(self.structure.filters[j], total, motion)
         return out

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import CrossValidation
-from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, Coupled, JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, JointFriction
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Filters, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency
@@ -30,18 +30,15 @@ MIN_FILTER_GAIN = 0.10  # the same gain for an effort filter: only a log that wa
 
 
 class Tuner:
-    """Finds the Structure for recordings of one robot; delay [s]: of its effort, as its robot file has it."""
+    """Finds the Structure for recordings of one robot; motor: its effort is taken on the motor side; delay [s]: of its
+    effort, as its robot file has it.
+    """
 
     def __init__(
-        self,
-        recordings: Sequence[Recording],
-        rigid: RigidModel,
-        rotor_inertia: bool,
-        coupled: Coupled | None = None,
-        delay: float = 0.0,
+        self, recordings: Sequence[Recording], rigid: RigidModel, motor: bool = True, delay: float = 0.0
     ) -> None:
-        self.recordings, self.rigid, self.coupled, self.delay = list(recordings), rigid, coupled or {}, delay
-        terms = SIMPLE if rotor_inertia else tuple(t for t in SIMPLE if t != "ia")
+        self.recordings, self.rigid, self.motor, self.delay = list(recordings), rigid, motor, delay
+        terms = SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia")
         self.simple = (JointFriction(terms=terms),) * rigid.n
         self.rate = min(r.rate for r in self.recordings)
         self._sampled = sampled(self.recordings, ROWS, CONTEXT)
@@ -50,8 +47,10 @@ class Tuner:
         """The structure with the smallest held-out error: first the cut-off, then effort filters and coupled motors."""
         candidates = self._candidates()
         errors = [self._error(s, candidates[0].cutoff) for s in candidates]
-        best = candidates[int(np.argmin(errors))]
-        return self._completed(best.with_laws(self.simple))
+        best = candidates[int(np.argmin(errors))].with_laws(self.simple)
+        judged = self._judged(best)
+        structure = replace(best, filters=self._filters(best, judged))
+        return judged.with_motors(structure) if self.motor else structure
 
     # -- cut-off ---------------------------------------------------------------------------------------------------
     def _candidates(self) -> list[Structure]:
@@ -63,16 +62,11 @@ class Tuner:
         highest = min(max(fastest, SLOWEST), 0.25 * self.rate)
         cutoffs = np.geomspace(min(SLOWEST, highest), highest, CUTOFFS).tolist()
         none: Filters = (None,) * self.rigid.n
-        found = [Structure(c, self.delay, self.simple, none, self.coupled) for c in cutoffs]
+        found = [Structure(c, self.delay, self.simple, none) for c in cutoffs]
         simple, memory = (self._error(s, cutoffs[0]) for s in (found[0], found[0].remembering()))
         return [s.remembering() for s in found] if memory < (1 - MEMORY_GAIN) * simple else found
 
-    # -- effort filters and coupled motors ------------------------------------------------------------------------
-    def _completed(self, structure: Structure) -> Structure:
-        """The structure with effort filters and coupled motors for its settings."""
-        judged = self._judged(structure)
-        return judged.with_motors(replace(structure, filters=self._filters(structure, judged)))
-
+    # -- effort filters -------------------------------------------------------------------------------------------
     def _filters(self, structure: Structure, judged: CrossValidation) -> Filters:
         """Per joint: the low-pass the recorded effort has seen, if the data show one beyond doubt."""
         n = self.rigid.n

@@ -36,7 +36,7 @@ class FusedRows:
         ends = np.cumsum([0, *self.terms]).tolist()
         self.own = [slice(a, b) for a, b in itertools.pairwise(ends)]  # friction columns of every joint
         self.index = [np.array(self._triangles().parameters_of(j)) for j in range(rigid.n)]
-        signals = signals_of(motion, np.zeros_like(motion.q), structure.coupled)
+        signals = signals_of(motion, np.zeros_like(motion.q))
         self._elements = [s.slipped(law) for s, law in zip(signals, structure.laws, strict=True)]
         self._columns: dict[int, np.ndarray] = {}  # friction columns by the first row of their block
         filters = structure.filters
@@ -112,7 +112,7 @@ class FusedRows:
             return self._columns[first]
         load = np.zeros_like(part.q) if self.phi is None else self.rigid.torque(self.phi, part.q, part.qd, part.qdd)
         elements = [H[first : first + len(part)] for H in self._elements]
-        signals = signals_of(part, load, self.structure.coupled, elements)
+        signals = signals_of(part, load, elements)
         out = np.empty((len(part), sum(self.terms)))
         for s, law, own in zip(signals, self.structure.laws, self.own, strict=True):
             s.matrix(law, out[:, own])

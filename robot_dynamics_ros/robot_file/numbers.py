@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, pi
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 from pydantic_core import PydanticCustomError
@@ -47,7 +47,10 @@ class PerJointMarker:
     """Marks a list with one number (or null: unknown) per joint; a bare number means every joint."""
 
 
-_FROM, _TO, _EACH = BeforeValidator(_as_tuple), PlainSerializer(_as_scalar), PerJointMarker()
+T = TypeVar("T")
+PerJoint = Annotated[
+    tuple[T | None, ...] | None, BeforeValidator(_as_tuple), PlainSerializer(_as_scalar), PerJointMarker()
+]
 
 Angle = Annotated[float, bounded("rad", -4 * pi, 4 * pi)]
 Delay = Annotated[float, bounded("s", -LONGEST_DELAY, LONGEST_DELAY)]
@@ -63,40 +66,28 @@ Rate = Annotated[float, bounded("Hz", 1.0, 8000.0)]  # what drivers, torque loop
 Speed = Annotated[float, bounded("m/s", 0.0, 50.0, above=True)]
 Distance = Annotated[float, bounded("m", 0.0, 20.0, above=True)]
 Celsius = Annotated[float, bounded("deg C", -60.0, 200.0)]
+Moment = Annotated[float, bounded("Nm", 0.0, 1e6)]
 Coupling = Annotated[float, bounded("1", -1e3, 1e3)]
 LinkParameter = Annotated[float, bounded("kg, kg m, kg m2", -1e5, 1e5)]
 
-_Position = Annotated[
-    float, Field(strict=True, allow_inf_nan=True, json_schema_extra={"unit": "rad"}), AfterValidator(_not_nan)
+Positions = PerJoint[
+    Annotated[
+        float, Field(strict=True, allow_inf_nan=True, json_schema_extra={"unit": "rad"}), AfterValidator(_not_nan)
+    ]
 ]
-_Torque = Annotated[float, bounded("Nm", 1e-3, 1e5)]
-Moment = Annotated[float, bounded("Nm", 0.0, 1e6)]
-_TorqueRate = Annotated[float, bounded("Nm/s", 1e-3, 1e7)]
-_Velocity = Annotated[float, bounded("rad/s", 1e-3, 100.0)]
-_Acceleration = Annotated[float, bounded("rad/s2", 1e-3, 1e4)]
-_TorqueConstant = Annotated[float, bounded("Nm/A", 1e-6, 1e4)]
-_GearRatio = Annotated[float, bounded("1", -1000.0, 1000.0), AfterValidator(_not_small)]
-_RotorInertia = Annotated[float, bounded("kg m2", 0.0, 1e4)]
-_MotorConstant = Annotated[float, bounded("Nm/sqrt(W)", 1e-4, 100.0)]
-_VelocityGain = Annotated[float, bounded("1", 0.1, 10.0)]
-_VelocityBias = Annotated[float, bounded("rad/s", -10.0, 10.0)]
-_GainStd = Annotated[float, bounded("1", 0.0, 10.0)]
-_Ratio = Annotated[float, bounded("1", 0.1, 10.0)]
-
-Positions = Annotated[tuple[_Position | None, ...] | None, _FROM, _TO, _EACH]
-SignedInertias = Annotated[tuple[Inertia | None, ...] | None, _FROM, _TO, _EACH]
-Torques = Annotated[tuple[_Torque | None, ...] | None, _FROM, _TO, _EACH]
-TorqueRates = Annotated[tuple[_TorqueRate | None, ...] | None, _FROM, _TO, _EACH]
-Velocities = Annotated[tuple[_Velocity | None, ...] | None, _FROM, _TO, _EACH]
-Accelerations = Annotated[tuple[_Acceleration | None, ...] | None, _FROM, _TO, _EACH]
-TorqueConstants = Annotated[tuple[_TorqueConstant | None, ...] | None, _FROM, _TO, _EACH]
-GearRatios = Annotated[tuple[_GearRatio | None, ...] | None, _FROM, _TO, _EACH]
-RotorInertias = Annotated[tuple[_RotorInertia | None, ...] | None, _FROM, _TO, _EACH]
-MotorConstants = Annotated[tuple[_MotorConstant | None, ...] | None, _FROM, _TO, _EACH]
-VelocityGains = Annotated[tuple[_VelocityGain | None, ...] | None, _FROM, _TO, _EACH]
-VelocityBiases = Annotated[tuple[_VelocityBias | None, ...] | None, _FROM, _TO, _EACH]
-GainStds = Annotated[tuple[_GainStd | None, ...] | None, _FROM, _TO, _EACH]
-Ratios = Annotated[tuple[_Ratio | None, ...] | None, _FROM, _TO, _EACH]
+SignedInertias = PerJoint[Inertia]
+Torques = PerJoint[Annotated[float, bounded("Nm", 1e-3, 1e5)]]
+TorqueRates = PerJoint[Annotated[float, bounded("Nm/s", 1e-3, 1e7)]]
+Velocities = PerJoint[Annotated[float, bounded("rad/s", 1e-3, 100.0)]]
+Accelerations = PerJoint[Annotated[float, bounded("rad/s2", 1e-3, 1e4)]]
+TorqueConstants = PerJoint[Annotated[float, bounded("Nm/A", 1e-6, 1e4)]]
+GearRatios = PerJoint[Annotated[float, bounded("1", -1000.0, 1000.0), AfterValidator(_not_small)]]
+RotorInertias = PerJoint[Annotated[float, bounded("kg m2", 0.0, 1e4)]]
+MotorConstants = PerJoint[Annotated[float, bounded("Nm/sqrt(W)", 1e-4, 100.0)]]
+VelocityGains = PerJoint[Annotated[float, bounded("1", 0.1, 10.0)]]
+VelocityBiases = PerJoint[Annotated[float, bounded("rad/s", -10.0, 10.0)]]
+GainStds = PerJoint[Annotated[float, bounded("1", 0.0, 10.0)]]
+Ratios = PerJoint[Annotated[float, bounded("1", 0.1, 10.0)]]
 
 Vector3 = tuple[Length, Length, Length]
 Rotation3 = tuple[Angle, Angle, Angle]

@@ -11,11 +11,11 @@ import numpy as np
 
 from robot_dynamics_ros.identification.joint.fits import Curve, JointFit
 from robot_dynamics_ros.identification.joint.identify import JointsFound
-from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.outputs import writing
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, figure, some, svg
 from robot_dynamics_ros.robot_file import save_robot
+from robot_dynamics_ros.robot_file.parameters import MODELS
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.verdict import DEVIATION, GRADES, cell, level_of, matrix, verdict, word, worst
 
@@ -44,20 +44,6 @@ EXPERIMENTS = {  # that shows a property again, where it is not velocity-steps
     "kinematic-error": "reversals",
     "thermal": "duty-cycles",
     "stiffness": "stiffness",
-}
-PARAMETER_UNITS = {  # of what is no parameter of a friction law
-    "fc0": "Nm",
-    "fc1": "1/Nm",
-    "b": "rad",
-    "d": "rad",
-    "k": "1/rad",
-    "a": "Nm/rad, Nm/rad³, ...",
-    "alpha": "1/K",
-    "gamma": "1/K",
-    "heat_capacity": "J/K",
-    "heat_transfer": "W/K",
-    "housing_capacity": "J/K",
-    "housing_transfer": "W/K",
 }
 LONGEST = 16  # values of a parameter that are listed: tables over a turn are drawn
 
@@ -118,13 +104,13 @@ def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out:
 
 def parameters(fit: JointFit) -> list[dict[str, Any]]:
     """Rows of the page: name, values, their deviations where they are known, unit."""
-    law = {p.name: p.unit for p in LAWS[fit.model].parameters} if fit.model in LAWS else {}
+    known = MODELS[fit.block][fit.model]
     return [
         {
             "name": name,
             "values": np.ravel(value).tolist(),
             "std": np.ravel(fit.std.get(name, [])).tolist(),
-            "unit": law.get(name, PARAMETER_UNITS.get(name, "")),
+            "unit": known[name].unit,
         }
         for name, value in fit.parameters.items()
         if np.size(value) <= LONGEST

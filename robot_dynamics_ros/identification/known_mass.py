@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from robot_dynamics_ros.effort.evidence import pooled
+from robot_dynamics_ros.effort.meaning import CURRENT
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.model import joint_rows, passed
@@ -52,8 +53,9 @@ def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass
     """
     if not 0.0 < mass < 1e4:
         raise DataError(f"payload mass {mass:g} kg must be above 0 and below 10000 kg")
-    if found.effort.kind != "current":
-        raise DataError(f"a known payload mass finds torque constants; effort is {found.effort.kind}, not a current")
+    if not found.effort.meaning.same_as(CURRENT):
+        what = found.effort.meaning.word
+        raise DataError(f"a known payload mass finds torque constants; effort is {what}, not a current")
     motion = loaded_motion(found, loaded)
     first = _Problem(found, motion, mass)
     h, std = _Problem(found, motion, mass, first.carried(found, motion)).solve()

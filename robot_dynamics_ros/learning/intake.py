@@ -65,8 +65,9 @@ def learn_recording(
         raise DataError(
             f"{rec.name}: gravity has another direction than in the robot file: is the arm mounted otherwise?"
         )
-    if found.effort.includes_gravity != robot.drives.effort.includes_gravity:
-        raise DataError(f"{rec.name}: effort is {found.effort.kind}, which the robot file does not say")
+    meaning = found.effort.meaning
+    if meaning.includes_gravity != robot.drives.effort.includes_gravity:
+        raise DataError(f"{rec.name}: effort is {meaning.word}, which the robot file does not say")
     if gravity_factor(found.effort) < 1 / OTHER_ROBOT:  # a payload raises it
         raise DataError(f"{rec.name}: {other_masses(robot, found.effort)}")
     (free,) = found.training
@@ -77,7 +78,7 @@ def learn_recording(
     if contact.mean() > MAX_CONTACT_SHARE:
         raise DataError(f"{rec.name}: contact for {contact.mean():.0%} of the time: record without contact")
     free = _without(free, motion, contact)
-    return replace(triangle, about=_about(prior, rec, free, found.effort.kind, sha256)), free
+    return replace(triangle, about=_about(prior, rec, free, meaning.word, sha256)), free
 
 
 @dataclass(frozen=True)

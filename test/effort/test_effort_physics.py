@@ -137,7 +137,7 @@ def test_gains_from_gravity_are_within_their_deviation(seed):
     """Current in A, torque constants unknown and up to 40 % from joint to joint."""
     constant = np.array([10.6, 10.6, 10.6, 7.7, 7.7, 7.7]) * np.random.default_rng(seed).uniform(0.6, 1.4, 6)
     found = semantics(LOG.effort / constant, ROBOT.with_updates({"drives.torque_constant": None}))
-    assert found.kind == "current" and np.isfinite(found.scale_std).all()
+    assert found.meaning.word == "current" and np.isfinite(found.scale_std).all()
     assert (np.abs(found.scale - constant) < 3 * found.scale_std).all()
     assert found.scale[1:4] == pytest.approx(constant[1:4], rel=0.1)
     assert found.scale_std[5] > 2 * found.scale_std[3]  # gravity does not show at wrist 3
@@ -201,7 +201,7 @@ def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_o
     rec = read(FLOATING, table, Options())
     found = Identification(FLOATING, Options(), [rec], [], "")
     recognise_effort(found)
-    assert found.effort.unit == "A" and found.effort.scale == pytest.approx(constant)
+    assert found.effort.meaning.unit == "A" and found.effort.scale == pytest.approx(constant)
     assert any("its unit is taken from its columns" in text for text in found.warnings)
     declares = FLOATING.with_updates({"drives.effort.unit": "A"})
     assert recognise(declares, slow_motion([rec])).scale == pytest.approx(constant)

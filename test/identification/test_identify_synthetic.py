@@ -130,7 +130,7 @@ def test_a_poor_recording_beside_a_good_one_does_no_harm():
 )
 def test_meaning_of_the_effort_is_recognised_and_stated(log, scale, kind, word):
     found = steps([recording(changed(log, effort=scale * log.effort), "a")], until="recognise_effort")
-    assert found.effort.kind == kind
+    assert found.effort.meaning.word == kind
     assert any(word in text for text in found.statements)
     np.testing.assert_allclose(found.training[0].stacked("effort"), log.effort, rtol=0.02)
 
@@ -139,14 +139,14 @@ def test_meaning_of_the_effort_is_recognised_and_stated(log, scale, kind, word):
 def test_a_current_is_a_warning_only_where_the_robot_file_does_not_declare_it(log, unit, said):
     robot = ROBOT.with_updates({"drives.effort.unit": unit})
     found = steps([recording(changed(log, effort=log.effort / CONSTANTS), "a")], robot=robot, until="recognise_effort")
-    assert found.effort.kind == "current"
+    assert found.effort.meaning.word == "current"
     assert any(said in text for text in found.statements)
     assert any("current" in text for text in found.warnings) == (unit == "Nm")
 
 
 def test_effort_without_gravity():
     found = steps([run(1, gravity=np.zeros(3))], until="recognise_effort")
-    assert found.effort.kind == "gravity-free" and not found.effort.includes_gravity
+    assert found.effort.meaning.word == "gravity-free" and not found.effort.meaning.includes_gravity
     assert not found.rigid.gravity.any()
 
 

@@ -125,4 +125,4 @@ def test_the_meaning_of_the_effort_is_judged_without_the_torque_of_the_wrench():
     with pytest.raises(DataError, match="create energy"):
         recognise_effort(states[0])
     recognise_effort(states[1])
-    assert states[1].effort.kind == "torque" and (states[1].effort.scale > 0).all()
+    assert states[1].effort.meaning.word == "torque" and (states[1].effort.scale > 0).all()

@@ -88,7 +88,7 @@ def test_gravity_far_from_the_robot_files_is_warned_of(recorded, given, unit):
     truth = replace(TRUTH, phi=load_robot(recorded).inertial_parameters)
     state = steps([run(1, load_robot(recorded), truth)], robot=load_robot(given), until="recognise_effort")
     text = other_masses(state.robot, state.effort)
-    assert state.effort.unit == unit
+    assert state.effort.meaning.unit == unit
     assert 1.5 < float(text.split()[3]) < 2.5 if recorded != given else not text
 
 

@@ -27,30 +27,24 @@ TEXTS = {"torque": "a torque in Nm", "current": "a current in A", "gravity-free"
 
 @dataclass(frozen=True)
 class EffortMeaning:
-    """kind: a word of effort.meaning.WORDS. scale, scale_std (n,): torque per recorded unit, signed, and its standard
-    deviation. slope, slope_std (n,): effort per Nm of gravity torque, NaN where gravity does not show.
+    """meaning: unit, and whether gravity is in it. scale, scale_std (n,): torque per recorded unit, signed, and its
+    standard deviation. slope, slope_std (n,): effort per Nm of gravity torque, NaN where gravity does not show.
     """
 
-    kind: str
+    meaning: Meaning
     scale: np.ndarray
     scale_std: np.ndarray
-    includes_gravity: bool
     slope: np.ndarray
     slope_std: np.ndarray
     statements: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
-    @property
-    def unit(self) -> str:
-        """Unit of the recorded effort."""
-        return WORDS[self.kind].unit
-
     def to_dict(self) -> dict[str, Any]:
         """Values for the report."""
         return {
-            "kind": self.kind,
-            "unit": self.unit,
-            "includes_gravity": self.includes_gravity,
+            "kind": self.meaning.word,
+            "unit": self.meaning.unit,
+            "includes_gravity": self.meaning.includes_gravity,
             "torque_per_unit": self.scale,
             "torque_per_unit_std": self.scale_std,
             "gravity_slope": self.slope,
@@ -145,9 +139,7 @@ def _semantics(
         doubts = tuple(text for text in (_reversed(signs, robot.joint_names), decision.warning) if text)
         statements, warnings = (*statements, *doubts), (*warnings, *doubts)
     slope_std = np.hypot(e.gravity_std, e.stuck * gain)
-    return EffortMeaning(
-        meaning.word, signs / gain, std / gain**2, meaning.includes_gravity, e.gravity, slope_std, statements, warnings
-    )
+    return EffortMeaning(meaning, signs / gain, std / gain**2, e.gravity, slope_std, statements, warnings)
 
 
 def _known_gains(decision: Decision, meaning: Meaning, robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
@@ -193,14 +185,13 @@ def _by_friction(robot: RobotFile, motion: Motion, given: str, stated: str) -> E
     meaning, text, _ = _unseen(robot, stated)
     if given != "auto":
         meaning, text = WORDS[given], f"effort is {TEXTS[given]}, as asked"
-    kind = meaning.word
     scale, std = np.full(n, sign), np.zeros(n)
-    if kind == "current" and robot.has("drives.torque_constant"):
+    if meaning.unit == "A" and robot.has("drives.torque_constant"):
         scale, std = scale * robot.array("drives.torque_constant"), robot.array_or("drives.torque_constant_std", 0.0)
-    elif kind == "current":
+    elif meaning.unit == "A":
         text += "; torque constants are unknown, so all torques of the result are in amperes"
     nothing, inf = np.full(n, np.nan), np.full(n, np.inf)
-    found = EffortMeaning(kind, scale, std, kind != "gravity-free", nothing, inf, (text,))
+    found = EffortMeaning(meaning, scale, std, nothing, inf, (text,))
     if robot.drives.torque_side != "motor":
         return found
     rigid = RigidModel(robot).base_regressor(motion.q, motion.qd, motion.qdd)

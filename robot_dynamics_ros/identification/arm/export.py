@@ -82,8 +82,8 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
     robot, effort = found.robot, found.effort
     fields: dict[str, Any] = {
         "effort": {
-            "unit": effort.unit,
-            "includes_gravity": effort.includes_gravity,
+            "unit": effort.meaning.unit,
+            "includes_gravity": effort.meaning.includes_gravity,
             "includes_rotor_inertia": found.rotor_included,
             "sign": int(np.sign(np.median(np.sign(effort.scale)))),
             "delay": robot.drives.effort.delay,
@@ -102,7 +102,7 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
         fields["rotor_inertia"] = np.maximum(np.nan_to_num(found.rotor), 0.0)
     constants = np.abs(effort.scale)
     given = robot.has("drives.torque_constant") and np.allclose(constants, robot.array("drives.torque_constant"))
-    if effort.kind == "current" and not given:
+    if effort.meaning.unit == "A" and not given:
         fields["torque_constant"] = constants
         known = np.isfinite(effort.scale_std).all() and (effort.scale_std > 0).all()
         fields["torque_constant_std"] = effort.scale_std if known else None

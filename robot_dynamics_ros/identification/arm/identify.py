@@ -147,7 +147,7 @@ def recognise_effort(state: Identification) -> None:
     effort = recognise(state.robot, slow, options.effort, stated)
     state.change(lambda r: r.with_effort(lambda e: e * effort.scale))
     state.effort = effort
-    state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
+    state.rigid = RigidModel(state.robot, None if effort.meaning.includes_gravity else np.zeros(3))
     note(state.statements, *effort.statements, mount, state.split)
     note(state.warnings, *effort.warnings, mount)
 

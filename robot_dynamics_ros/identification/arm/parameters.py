@@ -123,7 +123,7 @@ def other_robot(robot: RobotFile, effort: EffortMeaning, rotor: np.ndarray) -> s
 def gravity_factor(effort: EffortMeaning) -> float:
     """Recorded over the initial model's gravity torque, mean over the joints by precision; 1 where it does not show."""
     known = np.isfinite(effort.slope) & (effort.slope_std > 0) & (np.abs(effort.slope) > CLEAR * effort.slope_std)
-    if not effort.includes_gravity or not known.any():
+    if not effort.meaning.includes_gravity or not known.any():
         return 1.0
     factor, std = np.abs(effort.slope * effort.scale)[known], np.abs(effort.slope_std * effort.scale)[known]
     return float(np.exp(np.average(np.log(factor), weights=std**-2.0)))

@@ -82,7 +82,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
         {
             "robot": found.robot.name,
             "joint_names": list(found.robot.joint_names),
-            "unit": found.effort.unit,
+            "unit": found.effort.meaning.unit,
             "validation": {
                 **written_file,
                 "samples": int(np.isfinite(y).any(axis=1).sum()),
@@ -99,7 +99,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
             "training": {**compare(found, training, known, predict), "bags": [_bag(r) for r in found.training]},
             "validation_bags": [_bag(r) for r in found.validation],
             "conditioning": _conditioning(found),
-            "parameters": _parameters(found, typical_load(written) * found.effort.includes_gravity),
+            "parameters": _parameters(found, typical_load(written) * found.effort.meaning.includes_gravity),
             "structure": _structure(found),
             "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
             "other_robot": found.other_robot,

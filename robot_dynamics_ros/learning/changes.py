@@ -83,9 +83,8 @@ def change_of(state: Information, recording: Triangle, columns: Columns) -> Chan
     for where, (kind, D, words, least) in enumerate(_hypotheses(columns, recording, A, x)):
         D = linalg.solve_triangular(L, D, lower=True)
         theta, *_ = np.linalg.lstsq(D, r, rcond=None)
-        covariance = np.linalg.pinv(D.T @ D)
         gained = float(np.sum((D @ theta) ** 2))
-        size, std = float(theta[0]), np.sqrt(np.diag(covariance))
+        size, std = float(theta[0]), np.sqrt(np.diag(np.linalg.pinv(D.T @ D)))
         text = words(theta, std) if changed(size, std[0], least, 1.0) else ""
         enough = gained > CLEAR**2 + len(theta) and gained > EXPLAINED * max(chi2 - m, 0.0)
         if text and enough and (best is None or gained - len(theta) > best[0]):

@@ -67,34 +67,29 @@ def learn_fleet(
     twice = [str(d) for d, count in Counter(Path(d).resolve() for d in directories).items() if count > 1]
     if twice:
         raise DataError(f"{twice[0]}: is given twice: a robot counts once")
-    model = of = ""
+    first: Store | None = None  # that is usable
     states: list[np.ndarray] = []
     left: list[str] = []
     for directory in directories:
         progress(str(directory))
-        result = _one(str(Path(directory).absolute()))
-        if isinstance(result, str):
-            left.append(result)
-        elif model and result[1] != model:
-            left.append(f"{directory}: is of another robot model ({result[1]}) than {of}")
-        elif not result[0].any():
+        try:
+            store = Store(directory)
+            evidence, model = evidence_of(store.columns, store.triangles()), store.columns.robot_id
+        except (RobotDynamicsError, OSError) as error:
+            left.append(f"{directory}: {error}" if str(directory) not in str(error) else str(error))
+            continue
+        if first is not None and model != first.columns.robot_id:
+            left.append(f"{directory}: is of another robot model ({model}) than {first.directory}")
+        elif not evidence.any():
             left.append(f"{directory}: no recording is learned yet")
         else:
-            model, of = result[1], of or str(directory)
-            states.append(result[0])
-    if len(states) < 2:
+            first = first or store
+            states.append(evidence)
+    if first is None or len(states) < 2:
         raise DataError(
             "; ".join([f"a fleet needs two robots with learned recordings, there are {len(states)}", *left])
         )
-    return fleet_prior(file_prior(Store(of).columns), states), left
-
-
-def _one(directory: str) -> tuple[np.ndarray, str] | str:
-    try:
-        store = Store(directory)
-        return evidence_of(store.columns, store.triangles()), store.columns.robot_id
-    except (RobotDynamicsError, OSError) as error:
-        return f"{directory}: {error}" if directory not in str(error) else str(error)
+    return fleet_prior(file_prior(first.columns), states), left
 
 
 def save_prior(prior: Prior, path: Path, robots: int) -> None:

@@ -165,19 +165,16 @@ class Session:
         return learn_recording(self.prior, rec, self.options, sha256, state)
 
     def _halves(self) -> list[Triangle]:
-        """Two halves of the only recording, which judge each other; none where one of them says nothing usable."""
+        """Two halves of the only recording, which is in Nm and free of contact; they judge each other. None where one
+        of them says nothing usable.
+        """
+        kind = "torque" if self.store.columns.robot.drives.effort.includes_gravity else "gravity-free"
+        options, state = Options(effort=kind, contact="ignore"), self.known().state
         try:
-            return [self._again(part[0]) for part in cut_in_time(self.recordings, 0.5)]
+            parts = cut_in_time(self.recordings, 0.5)
+            return [learn_recording(self.prior, rec, options, "0" * 64, state)[0] for (rec,) in parts]
         except DataError:
             return []
-
-    def _again(self, rec: Recording) -> Triangle:
-        """A part of a recording that is already in Nm and free of contact."""
-        options = Options(effort=self._kind(), contact="ignore")
-        return learn_recording(self.prior, rec, options, "0" * 64, self.known().state)[0]
-
-    def _kind(self) -> str:
-        return "torque" if self.store.columns.robot.drives.effort.includes_gravity else "gravity-free"
 
     def _say(self, what: str, text: str, note: bool = False, **more: Any) -> None:
         self.lines.append(f"{what}: {text}")

@@ -10,8 +10,9 @@ from prepared import laws, r2, steps, structure
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.identification.arm import identify as module
-from robot_dynamics_ros.identification.arm.contact import Stretch, contact_stretches, far_rotors, lost_rotors
+from robot_dynamics_ros.identification.arm.contact import Stretch, contact_stretches
 from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.parameters import far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel

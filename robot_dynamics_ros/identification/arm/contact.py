@@ -25,8 +25,6 @@ WINDOW, MIN_WINDOWS = 2.0, 5  # s over which a force is the same, every half of 
 LEAST, MOST = 0.03, 0.1  # of the arm's weight that a force differs from that of most windows
 SCATTER = 3.0  # times the median difference of all windows, in deviations of their forces
 MAX_CONTACT_SHARE = 2 / 3  # of the data: leaving more out leaves too little
-OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
-ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 SIGNIFICANCE = 3.0  # standard deviations
 NAMED = 4  # stretches, the longest
 OVERRULE = "identify --contact ignore takes it all the same"
@@ -185,33 +183,3 @@ def described(stretches: list[Stretch], recordings: list[Recording]) -> str:
     longest = sorted(stretches, key=lambda s: -s.duration)[:NAMED]
     where = ", ".join(f"{s.name} {s.begin:.1f}:{s.end:.1f}" for s in sorted(longest, key=lambda s: (s.name, s.begin)))
     return f"{total:.1f} s of {whole:.1f} s ({where}{' and others' if len(stretches) > NAMED else ''})"
-
-
-def lost_rotors(robot: RobotFile, rotor: np.ndarray, std: np.ndarray) -> list[str]:
-    """Joints whose identified rotor inertia (n,) is far below the one of the robot file: contact that moved the arm."""
-    if not robot.has("drives.rotor_inertia"):
-        return []
-    initial = robot.array("drives.rotor_inertia")
-    with np.errstate(invalid="ignore"):
-        low = (initial > 0) & (rotor < ROTOR * initial) & (initial - rotor > SIGNIFICANCE * std)
-    return [
-        f"{name} {value:.2g} instead of {was:.2g} kg m2"
-        for name, value, was, below in zip(robot.joint_names, rotor, initial, low, strict=True)
-        if below
-    ]
-
-
-def far_rotors(robot: RobotFile, rotor: np.ndarray) -> str:
-    """A sentence about joints whose identified rotor inertia (n,) is FAR from that of the robot file; else empty."""
-    if not robot.has("drives.rotor_inertia"):
-        return ""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = rotor / robot.array("drives.rotor_inertia")
-        far = np.isfinite(ratio) & ((ratio > OTHER_ROTOR) | (ratio < 1 / OTHER_ROTOR))
-    found = [f"{name} {r:.2g}" for name, r, f in zip(robot.joint_names, ratio, far, strict=True) if f]
-    if not found:
-        return ""
-    return (
-        f"rotor inertia over that of the initial model: {', '.join(found)}; where that model is right, the motion "
-        "does not separate it from the links: add accelerations, or use --known-rotor"
-    )

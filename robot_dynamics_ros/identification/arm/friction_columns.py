@@ -199,6 +199,11 @@ class JointSignals:
         return {"cv": v, "ca": a}[kind]
 
 
+def simple_law(motor: bool) -> JointFriction:
+    """The simple law of friction beside the rotor's inertia, which an effort behind the gear does not hold."""
+    return JointFriction(SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia"))
+
+
 def sliding(law: JointFriction, v: np.ndarray, load: float) -> np.ndarray:
     """Columns (N, k) of a law at steady speeds v (N,) under a load [Nm]: its elements slide, coupled motors stand."""
     own = replace(law, terms=tuple(t for t in law.terms if t[:1] != "c"))

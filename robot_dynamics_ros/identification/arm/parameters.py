@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.contact import OVERRULE, far_rotors, lost_rotors
+from robot_dynamics_ros.identification.arm.contact import OVERRULE, SIGNIFICANCE
 from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel, fit_live
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, coupled_statement
@@ -20,6 +20,8 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.verdict import CLEAR
 
 OTHER_MASSES = 1.4  # factor of gravity torque: masses of an individual differ by 15 %, torque constants by a quarter
+OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
+LOST_ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbouring sizes differ by 1.9 and more
 
 
@@ -105,16 +107,42 @@ def check_rotors(state: Identification) -> None:
             )
 
 
+def rotor_ratios(robot: RobotFile, rotor: np.ndarray) -> np.ndarray:
+    """Identified rotor inertias (n,) over those of the robot file; NaN where either is unknown."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(rotor / robot.array_or("drives.rotor_inertia", np.nan))
+
+
+def lost_rotors(robot: RobotFile, rotor: np.ndarray, std: np.ndarray) -> list[str]:
+    """Joints whose identified rotor inertia (n,) is far below the one of the robot file: contact that moved the arm."""
+    initial = robot.array_or("drives.rotor_inertia", np.nan)
+    low = (initial > 0) & (rotor < LOST_ROTOR * initial) & (initial - rotor > SIGNIFICANCE * std)
+    rows = zip(robot.joint_names, rotor, initial, low, strict=True)
+    return [f"{name} {value:.2g} instead of {was:.2g} kg m2" for name, value, was, below in rows if below]
+
+
+def far_rotors(robot: RobotFile, rotor: np.ndarray) -> str:
+    """A sentence about joints whose identified rotor inertia (n,) is far from that of the robot file; else empty."""
+    ratios = rotor_ratios(robot, rotor)
+    far = np.isfinite(ratios) & ((ratios > OTHER_ROTOR) | (ratios < 1 / OTHER_ROTOR))
+    found = [f"{name} {r:.2g}" for name, r, f in zip(robot.joint_names, ratios, far, strict=True) if f]
+    if not found:
+        return ""
+    return (
+        f"rotor inertia over that of the initial model: {', '.join(found)}; where that model is right, the motion "
+        "does not separate it from the links: add accelerations, or use --known-rotor"
+    )
+
+
 def other_robot(robot: RobotFile, effort: EffortMeaning, rotor: np.ndarray) -> str:
     """Why a recording is of another robot: gravity torque and rotor inertias (n,) are both far smaller, or both far
     larger, than those of the robot file. Empty where they are not: a payload raises the first, an arm that is moved by
     hand lowers the second.
     """
-    if not robot.has("drives.rotor_inertia"):
+    ratios = rotor_ratios(robot, rotor)
+    if np.isnan(ratios).all():
         return ""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = float(np.nanmedian(rotor / robot.array("drives.rotor_inertia")))
-    factor = gravity_factor(effort)
+    share, factor = float(np.nanmedian(ratios)), gravity_factor(effort)
     if not (max(factor, share) < 1 / OTHER_ROBOT or min(factor, share) > OTHER_ROBOT):
         return ""
     return f"gravity torque is {factor:.2g} times, rotor inertia in the median {share:.2g} times that of the robot file"

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import CrossValidation
-from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import simple_law
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Filters, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import low_pass, motion_frequency
@@ -38,8 +38,7 @@ class Tuner:
         self, recordings: Sequence[Recording], rigid: RigidModel, motor: bool = True, delay: float = 0.0
     ) -> None:
         self.recordings, self.rigid, self.motor, self.delay = list(recordings), rigid, motor, delay
-        terms = SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia")
-        self.simple = (JointFriction(terms=terms),) * rigid.n
+        self.simple = (simple_law(motor),) * rigid.n
         self.rate = min(r.rate for r in self.recordings)
         self._sampled = sampled(self.recordings, ROWS, CONTEXT)
 

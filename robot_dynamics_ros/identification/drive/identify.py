@@ -12,7 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.bags.rows import dropped_rows
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.arm.identify import read
+from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, set_apart
 from robot_dynamics_ros.identification.drive.fits import (

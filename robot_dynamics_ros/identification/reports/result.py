@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.bags.rows import FIRST_DATE_NS
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.friction_columns import SIMPLE, JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import simple_law
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, slipped
 from robot_dynamics_ros.identification.arm.rigid import base_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
@@ -33,6 +33,9 @@ from robot_dynamics_ros.signals.runs import pieces_of
 from robot_dynamics_ros.verdict import word
 
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
+UNITS = (("mX", "kg m"), ("mY", "kg m"), ("mZ", "kg m"), ("m", "kg"), ("", "kg m²"))  # by the beginning of a name
+MAX_R2_LOSS = 0.01  # of the validation data, that physical consistency may cost without a warning
+ROWS = 60_000  # at the rate of the solution, that the figures of the training data are of
 
 
 def compare(found: Identification, motions: list[Motion], efforts: list[np.ndarray], predict: Any) -> dict[str, Any]:
@@ -219,11 +222,6 @@ def _structure(found: Identification) -> dict[str, Any]:
     }
 
 
-UNITS = (("mX", "kg m"), ("mY", "kg m"), ("mZ", "kg m"), ("m", "kg"), ("", "kg m²"))  # by the beginning of a name
-MAX_R2_LOSS = 0.01  # of the validation data, that physical consistency may cost without a warning
-ROWS = 60_000  # at the rate of the solution, that the figures of the training data are of
-
-
 def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]]:
     """Predictions by name: "constant_coulomb" always, "initial_model" where the robot file has masses."""
     made = {"constant_coulomb": constant_coulomb(found)}
@@ -234,8 +232,6 @@ def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]
 
 def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     """Rigid body, rotor inertia, viscous and constant Coulomb friction, offset: the usual identification."""
-    motor = found.robot.drives.torque_side == "motor"
-    law = JointFriction(SIMPLE if motor else tuple(t for t in SIMPLE if t != "ia"))
-    n = found.robot.n_joints
+    n, law = found.robot.n_joints, simple_law(found.robot.drives.torque_side == "motor")
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
     return fitted(found.rigid, structure, replace(found.motion, weight=None), rough=True).predict

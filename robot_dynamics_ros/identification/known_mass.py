@@ -4,7 +4,7 @@ Both runs at once, every joint j in the unit of its recorded effort (h_j: record
   unloaded  y_j = h_j W_j beta + F_j phi_j          loaded  y_j = h_j (W_j beta + Y_j pi) + F_j phi'_j
 pi = [I, m c, m] with m known, friction of its own in each run (warmer grease, another load), rotor inertia in common.
 The mass fixes the scale that base parameters leave open; friction is that under the load of arm and payload, so that
-everything is solved twice. Bilinear in h and (beta, pi): nonlinear least squares on triangles.
+everything is solved twice. Bilinear in h and (beta, pi): Gauss-Newton steps on triangles.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from robot_dynamics_ros.effort.evidence import pooled
 from robot_dynamics_ros.effort.meaning import CURRENT
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.model import joint_rows, passed
-from robot_dynamics_ros.identification.arm.solvers.least_squares import triangle
+from robot_dynamics_ros.identification.arm.solvers.least_squares import RANK, triangle
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import REGIONS, jackknife
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.blas import one_thread
@@ -30,7 +29,7 @@ from robot_dynamics_ros.identification.metrics import column_sizes
 from robot_dynamics_ros.identification.payload import body_columns, loaded_motion
 from robot_dynamics_ros.robot_file import RobotFile
 
-ROUNDS = 3  # of the residual deviations of the joints
+STEPS = 8  # Gauss-Newton, each with new residual deviations of the joints: more change no gain by 1e-6
 FREE = 0.5  # deviation of a gain that is assumed before the data: joints that show nothing keep theirs
 SCALES = np.array([0.1] * 6 + [1.0] * 3)  # kg m2, kg m: typical inertia and first moment of a payload
 MODEL_ERROR = 0.005  # relative deviation of a gain for what the model does not know: springs, lag of the motion
@@ -128,8 +127,10 @@ class _Problem:
     def _settled(self) -> np.ndarray:
         x = np.zeros(self.size)
         x[: self.n], x[self.n : self.n + self.b] = 1.0, self.beta0
-        for _ in range(ROUNDS):
-            x = least_squares(lambda x: self._linear(x)[1], x, lambda x: self._linear(x)[0], x_scale="jac").x
+        for _ in range(STEPS):
+            J, rest = self._linear(x)
+            size = column_sizes(J)
+            x = x - np.linalg.lstsq(J / size, rest, rcond=RANK)[0] / size
             self._scale(x)
         return x
 

@@ -25,7 +25,6 @@ WINDOW, MIN_WINDOWS = 2.0, 5  # s over which a force is the same, every half of 
 LEAST, MOST = 0.03, 0.1  # of the arm's weight that a force differs from that of most windows
 SCATTER = 3.0  # times the median difference of all windows, in deviations of their forces
 MAX_CONTACT_SHARE = 2 / 3  # of the data: leaving more out leaves too little
-SIGNIFICANCE = 3.0  # standard deviations
 NAMED = 4  # stretches, the longest
 OVERRULE = "identify --contact ignore takes it all the same"
 

@@ -49,7 +49,6 @@ class EffortMeaning:
             "torque_per_unit_std": self.scale_std,
             "gravity_slope": self.slope,
             "gravity_slope_std": self.slope_std,
-            "statements": self.statements,
         }
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.effort.decision import SIGNIFICANCE
 from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.motion import effort_inertia
-from robot_dynamics_ros.identification.arm.contact import OVERRULE, SIGNIFICANCE
+from robot_dynamics_ros.identification.arm.contact import OVERRULE
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, simple_friction
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel

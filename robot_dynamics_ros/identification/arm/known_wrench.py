@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from robot_dynamics_ros.effort.decision import SIGNIFICANCE
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.contact import SIGNIFICANCE, looked_at
+from robot_dynamics_ros.identification.arm.contact import looked_at
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import Identification, note

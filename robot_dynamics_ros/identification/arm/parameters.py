@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.contact import OVERRULE, SIGNIFICANCE
+from robot_dynamics_ros.effort.decision import SIGNIFICANCE
+from robot_dynamics_ros.identification.arm.contact import OVERRULE
 from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel, fit_live
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, coupled_statement

@@ -75,7 +75,6 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
     others = {
         "consistent": compare(found, motions, efforts, found.consistent.predict),
         "unconstrained": compare(found, motions, efforts, found.fit.predict),
-        "robot_file": written_file,
         **{name: compare(found, motions, efforts, model) for name, model in baselines(found).items()},
     }
     training = [found.filtered(r, JUDGED_PERIODS) for r in sampled(found.training, ROWS, 0.0)]
@@ -165,13 +164,7 @@ def _date(stamp_ns: int) -> str | None:
 
 def _conditioning(found: Identification) -> dict[str, Any]:
     s = found.solution
-    return {
-        "condition": s.condition,
-        "rank": s.rank,
-        "parameters": len(s.x),
-        "base_parameters": found.rigid.base.size,
-        "residual_std": s.sigma,
-    }
+    return {"condition": s.condition, "rank": s.rank, "parameters": len(s.x), "base_parameters": found.rigid.base.size}
 
 
 def _parameters(found: Identification, load: np.ndarray) -> dict[str, Any]:
@@ -204,9 +197,6 @@ def _parameters(found: Identification, load: np.ndarray) -> dict[str, Any]:
         "sliding_friction": {"speeds": SPEEDS, "torque": friction_at[0], "std": friction_at[1], "load": load},
         "rotor_inertia": found.rotor,
         "links": found.consistent.phi.reshape(-1, 10),
-        "live_friction": found.live.friction,
-        "live_hysteresis": found.live.hysteresis,
-        "live_motors": [motor.block(found.robot.joint_names) for motor in found.live.motors],
     }
 
 

@@ -56,22 +56,19 @@ def shortest_motion(prior: Prior, state: Information, limits: Limits | None = No
         motion = design_fourier(
             columns.robot, limits, base=2 * np.pi / duration, duration=duration, starts=1, columns=wanted, slow=False
         )
-        rate = 1 / float(np.median(np.diff(motion.time)))
-        after = expected(prior, state, motion.q, motion.qd, motion.qdd, rate).std
+        after = expected(prior, state, motion).std
         shown = [columns.names[k] for k in places if after[k] < DETERMINED * state.std[k]]
         if len(shown) == len(places):
             break
     return motion, shown
 
 
-def expected(
-    prior: Prior, state: Information, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, rate: float
-) -> Information:
-    """The posterior after a recording of a motion q, qd, qdd (N, n) at `rate` [Hz], before it is made."""
-    columns, step = prior.columns, max(round(rate / RATE), 1)
-    q, qd, qdd = (np.ascontiguousarray(x[::step]) for x in (q, qd, qdd))
-    start, time = np.arange(len(q)) == 0, np.arange(len(q)) * step / rate
-    moved = Motion(time, q, qd, qdd, np.zeros_like(q), start, rate / step)
+def expected(prior: Prior, state: Information, motion: Excitation) -> Information:
+    """The posterior after a recording of a motion, before it is made."""
+    columns, rate = prior.columns, 1 / float(np.median(np.diff(motion.time)))
+    step = max(round(rate / RATE), 1)
+    time, q, qd, qdd = (np.ascontiguousarray(x[::step]) for x in (motion.time, motion.q, motion.qd, motion.qdd))
+    moved = Motion(time, q, qd, qdd, np.zeros_like(q), np.arange(len(q)) == 0, rate / step)
     qr = columns.qr()
     qr.update(q, qd, qdd, np.zeros_like(q), np.column_stack(columns.friction(moved, columns.load(moved))))
     rows = []

@@ -220,8 +220,7 @@ def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker, monkeypat
     assert 0 < sum(k.left > OPEN for k in known) < len(known)
     motion, shown = shortest_motion(worker.prior, state)
     assert shown
-    rate = 1 / float(np.median(np.diff(motion.time)))
-    after = expected(worker.prior, state, motion.q, motion.qd, motion.qdd, rate)
+    after = expected(worker.prior, state, motion)
     names = worker.prior.columns.names
     assert all(after.std[names.index(name)] < 0.5 * state.std[names.index(name)] for name in shown)
 

@@ -10,7 +10,7 @@ everything is solved twice. Bilinear in h and (beta, pi): Gauss-Newton steps on 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -92,24 +92,16 @@ class _Problem:
         self.beta0 = found.rigid.base.from_standard(found.fit.phi)
         self.mass, self.parts = mass, list[_Part]()
         self.regions: list[list[_Part]] = [[] for _ in range(REGIONS)]
-        size = self.n + self.b + 9
-        rotor: dict[int, int] = {}
+        places: dict[tuple[int, str, bool], int] = {}  # by joint, term and run, a rotor's inertia in both
+        first = self.n + self.b + 9
         for motion, extra, load in ((found.motion, False, 0.0), (loaded, True, carried)):
             for j, (triangles, terms) in enumerate(_triangles(found, motion, extra, load)):
-                places = []
-                for term in terms:
-                    if term == "ia" and j in rotor:
-                        places.append(rotor[j])
-                        continue
-                    if term == "ia":
-                        rotor[j] = size
-                    places.append(size)
-                    size += 1
-                own = [_Part(j, R, extra, np.array(places, int)) for R in triangles]
-                self.parts.append(replace(own[0], R=np.asarray(np.linalg.qr(np.vstack(triangles), mode="r"))))
-                for region, part in zip(self.regions, own, strict=True):
-                    region.append(part)
-        self.size = size
+                keys = [(j, term, extra and term != "ia") for term in terms]
+                at = np.array([places.setdefault(key, first + len(places)) for key in keys], int)
+                self.parts.append(_Part(j, np.asarray(np.linalg.qr(np.vstack(triangles), mode="r")), extra, at))
+                for region, R in zip(self.regions, triangles, strict=True):
+                    region.append(_Part(j, R, extra, at))
+        self.size = first + len(places)
         self.sigma = np.ones(self.n)
         self.samples = len(found.motion) + len(loaded)
 

@@ -95,15 +95,12 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
     body = about_com(pi)
     jacobian = np.linalg.inv(body_slopes(body))[1:]
     deviation = np.sqrt(np.maximum(np.diag(jacobian @ covariance @ jacobian.T), 0.0))
-    names = tuple(
-        name
-        for name, ok in (
-            ("mass", std < MAX_RELATIVE_STD * mass),
-            ("com", bool((deviation[:3] < 0.02).all())),
-            ("inertia", bool((deviation[3:] < MAX_RELATIVE_STD * max(np.abs(body.inertia).max(), 1e-6)).all())),
-        )
-        if ok
-    )
+    shown = {
+        "mass": std < MAX_RELATIVE_STD * mass,
+        "com": (deviation[:3] < 0.02).all(),
+        "inertia": (deviation[3:] < MAX_RELATIVE_STD * max(np.abs(body.inertia).max(), 1e-6)).all(),
+    }
+    names = tuple(name for name, ok in shown.items() if ok)
     y = motion.effort
     before_r2, after_r2 = (mean_r2(metrics(y, y - r)["r2"]) for r in (rest, left))
     return IdentifiedPayload(

@@ -84,24 +84,14 @@ def check_fit(model: IdentifiedModel, motion: Motion) -> list[str]:
     ]
 
 
-def unsupported(model: IdentifiedModel) -> list[str]:
-    """Names of base parameters whose standard deviation exceeds a third of what a link of that mass and size
-    could have.
-    """
-    base, s = model.rigid.base, model.solution
-    phi = initial_links(model.rigid.robot)
-    scale = link_scales(phi)[base.independent]
-    names = standard_names(model.rigid.n)
-    return [
-        names[k]
-        for k, std, size, sole in zip(base.independent, s.std, scale, s.separable, strict=False)
-        if sole and std > LOOSE * size
-    ]
-
-
 def of_initial_model(model: IdentifiedModel) -> str:
-    """The base parameters that the motion hardly shows, in a sentence; empty without any."""
-    loose = unsupported(model)
+    """The base parameters that the motion hardly shows, in a sentence, empty without any: their deviation exceeds a
+    third of what a link of that mass and size could have.
+    """
+    own, s, names = model.rigid.base.independent, model.solution, standard_names(model.rigid.n)
+    scale = link_scales(initial_links(model.rigid.robot))[own]
+    rows = zip(own, s.std, scale, s.separable, strict=False)
+    loose = [names[k] for k, std, size, sole in rows if sole and std > LOOSE * size]
     some = ", ".join(loose[:4]) + (" and others" if len(loose) > 4 else "")
     return f"{len(loose)} base parameters ({some}) hardly show and are near those of the initial model" if loose else ""
 

@@ -97,11 +97,10 @@ def _found(robot: RobotFile, decision: Decision) -> EffortMeaning:
     found, meaning = decision.slopes(robot.joint_names), decision.meaning
     if meaning is None or meaning.same_as(CURRENT_GRAVITY_FREE):
         raise DataError(decision.ambiguity(robot))
-    if not meaning.includes_gravity:
-        text = f"effort contains no gravity (effort over gravity torque: {found}): identified without it"
-        return _semantics(robot, decision, meaning, (text,))
     if meaning.unit == "Nm":
         text = f"effort is a torque in Nm (effort over gravity torque: {found})"
+        if not meaning.includes_gravity:
+            text = f"effort contains no gravity (effort over gravity torque: {found}): identified without it"
         return _semantics(robot, decision, meaning, (text,))
     source = "the robot file" if robot.has("drives.torque_constant") else "gravity (the masses of the robot file)"
     shown = ", ".join(f"{1 / g:.3g} +- {s / g**2:.2g}" for g, s in zip(decision.gain, decision.gain_std, strict=True))

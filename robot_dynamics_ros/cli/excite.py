@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 
 SIZES = {  # kind of motion -> option -> argument of its function
     "arm": {"duration": "duration", "seed": "seed", "learned": ""},
+    "points": {"count": "points", "seed": "seed"},
     "velocity-steps": {"travel": "travel", "count": "count"},
     "reversals": {"travel": "turn", "count": "count"},
     "duty-cycles": {"travel": "amplitude", "duration": "minutes"},
     "stiffness": {"travel": "travel", "duration": "duration", "seed": "seed"},
 }
 POOR = 1e4  # condition number of the parameters that a motion shows; of a usual one 10 to 800
-OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[1:], ("joints", "start")
+OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
 
 
 @click.command("excite")
@@ -44,7 +45,7 @@ OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[1:], ("joints", "start")
 @robot_option
 @click.option("--out", type=NewPath(fresh=True, suffix=".csv"), required=True, help="Trajectory CSV to write.")
 @click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s]: 100; stiffness 35; a duty cycle 1800.")
-@click.option("--count", type=click.IntRange(1, 1000), help="Number of speeds (14) or reversals (120).")
+@click.option("--count", type=click.IntRange(1, 1000), help="Number of points (6), speeds (14) or reversals (120).")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
 @click.option("--start", help="Where a motion of a joint begins [rad], a,b,...; default: a working pose.")
 @click.option("--travel", type=click.FloatRange(min=0, min_open=True), help="Travel of the joint [rad].")
@@ -81,8 +82,8 @@ def command(kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) 
     """Design an excitation motion inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
 
     arm (the default): Fourier motion that shows the masses, rotor inertias and friction of the arm, fast, then slowly
-    with small reversals. velocity-steps, reversals, duty-cycles, stiffness: the motion of one joint that shows its
-    friction, hysteresis, heat balance or stiffness.
+    with small reversals. points: trapezoidal moves through random points. velocity-steps, reversals, duty-cycles,
+    stiffness: the motion of one joint that shows its friction, hysteresis, heat balance or stiffness.
 
     Beside it a picture: the motion with its limits, the path of the TCP and the arm. Neither replaces a file.
 
@@ -103,7 +104,7 @@ def command(kind: str, robot: str, out: Path, view_file: Path | None, **o: Any) 
     if kind in OF_A_JOINT:
         motion, limits, points = _of_joints(kind, arm, limits, o)
     else:
-        motion, points = _of_the_arm(arm, limits, o)
+        motion, points = _of_the_arm(kind, arm, limits, o)
     write_trajectory(out, arm.joint_names, points)
     files = {"trajectory": str(out)} | write_preview(motion, arm, limits, picture)
     if view_file is not None:
@@ -127,8 +128,8 @@ def _limits(arm: RobotFile, o: dict[str, Any]) -> Limits:
     )
 
 
-def _of_the_arm(arm: RobotFile, limits: Limits, o: dict[str, Any]) -> tuple[Excitation, Points]:
-    from robot_dynamics_ros.identification.excitation import design_fourier
+def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> tuple[Excitation, Points]:
+    from robot_dynamics_ros.identification.excitation import design_fourier, design_points
     from robot_dynamics_ros.identification.excitation.space import usual_clearance
     from robot_dynamics_ros.models import RobotModel
     from robot_dynamics_ros.trajectories.files import Points
@@ -142,15 +143,16 @@ def _of_the_arm(arm: RobotFile, limits: Limits, o: dict[str, Any]) -> tuple[Exci
         def report(done: int, total: int, text: str) -> None:
             bar.update(task, completed=done, total=total, description=f"searching {text}")
 
-        sizes = {to: o[option] for option, to in SIZES["arm"].items() if to and o[option] is not None}
+        sizes = {to: o[option] for option, to in SIZES[kind].items() if to and o[option] is not None}
         if o["learned"] is not None:
             refuse_options(("duration", "seed"), "--learned, which finds the shortest motion")
             motion, text = _for_what_is_open(o["learned"], arm, limits)
         else:
-            motion = design_fourier(arm, limits, progress=report, **sizes)
+            motion = (design_points if kind == "points" else design_fourier)(arm, limits, progress=report, **sizes)
             text = f"condition number {motion.condition:.4g}"
             if not motion.condition < POOR:
-                stderr.print("warning: the motion shows too little of the arm: a larger --duration", style="yellow")
+                longer = "--count" if kind == "points" else "--duration"
+                stderr.print(f"warning: the motion shows too little of the arm: a larger {longer}", style="yellow")
     console.print(f"{text}, {motion.time[-1]:.1f} s")
     return motion, Points(motion.time, motion.q, None)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 JointMotion = tuple[np.ndarray, np.ndarray, np.ndarray]
+TimedMotion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def times(duration: float, rate: float = 500.0) -> np.ndarray:
@@ -87,6 +88,39 @@ def trapezoid(
     dds = acceleration * ((t <= ramp).astype(float) - (t > T - ramp))
     path = (end - start) / longest
     return start + s * path, ds * path, dds * path
+
+
+PAUSE = 0.25  # s at each point
+
+
+def trapezoids(points: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray, rate: float) -> TimedMotion:
+    """Straight joint moves through points (m, n), joints in step, at rest in between: time (N,) from 0, q, qd, qdd.
+
+    velocity and acceleration (n,) limits; the slowest joint of a move sets its time [Clochiatti2024 2.2].
+    """
+    parts = []
+    for a, b in zip(points[:-1], points[1:], strict=True):
+        d = b - a
+        reach = np.maximum(np.abs(d), 1e-9)
+        v, acc = float((velocity / reach).min()), float((acceleration / reach).min())
+        parts.append((a, d, *_unit_trapezoid(v, acc, rate)))
+        parts.append((b, np.zeros_like(d), *(np.zeros(max(int(PAUSE * rate), 1)) for _ in range(3))))
+    q, qd, qdd = (
+        np.concatenate([(a if k == 0 else 0.0) + profile[k][:, None] * d for a, d, *profile in parts]) for k in range(3)
+    )
+    return np.arange(len(q)) / rate, q, qd, qdd
+
+
+def _unit_trapezoid(v: float, a: float, rate: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Path parameter 0..1, its speed and acceleration, with speed v and acceleration a."""
+    v = min(v, np.sqrt(a))
+    ramp, total = v / a, 1 / v + v / a
+    t = np.arange(0, total, 1 / rate)
+    up, down = t < ramp, t > total - ramp
+    acc = np.where(up, a, np.where(down, -a, 0.0))
+    speed = np.where(up, a * t, np.where(down, a * (total - t), v))
+    s = np.where(up, 0.5 * a * t**2, np.where(down, 1 - 0.5 * a * (total - t) ** 2, v * (t - 0.5 * ramp)))
+    return s, speed, acc
 
 
 def path(points: Sequence[Any], rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> JointMotion:

@@ -14,7 +14,14 @@ from test_excitation_slopes import free
 from bench.papers.labs.race import condition_alone, hybrid_until
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits, design_fourier
+from robot_dynamics_ros.identification.excitation import (
+    Box,
+    Criteria,
+    FourierSearch,
+    Limits,
+    design_fourier,
+    design_points,
+)
 from robot_dynamics_ros.identification.excitation.check import breaches, broken, mend
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE
 from robot_dynamics_ros.identification.excitation.space import _deepest
@@ -95,6 +102,14 @@ def test_fourier_motions_keep_all_limits(seeds, name):
         assert_kept(robot, name, limits, e)
 
 
+@pytest.mark.parametrize("name", sorted(NEIGHBOURS))
+def test_tours_keep_all_limits(seeds, name):
+    robot = load_robot(name)
+    limits = limits_of(robot)
+    for seed in seeds:
+        assert_kept(robot, name, limits, design_points(robot, limits, points=4, rate=RATE, tries=60, seed=seed))
+
+
 def test_searches_of_the_race_count_a_motion_as_kept_only_then():
     robot = load_robot("ur5e")
     search = FourierSearch(Criteria(robot, limits_of(robot)), 5, 0.1 * np.pi, 20.0)
@@ -161,20 +176,22 @@ def test_depth_of_links_in_boxes():
 def test_a_clearance_that_the_arm_cannot_keep_is_refused(clearance):
     robot = load_robot("ur5e")
     reach = np.hypot(0.0997, 0.0996)  # m, of wrist 3 from wrist 1, where the forearm ends
-    with pytest.raises(DataError) as caught:
-        design_fourier(robot, Limits.of(robot, clearance=clearance))
-    text = str(caught.value)
-    assert "\n" not in text and f"clearance = {clearance} m" in text and "wrist_3_joint" in text
-    asked = float(text.split("ask for ")[1].split(" m")[0])
-    assert 0.75 * reach < asked < reach
-    Criteria(robot, Limits.of(robot, clearance=asked))
+    for design in (design_fourier, design_points):
+        with pytest.raises(DataError) as caught:
+            design(robot, Limits.of(robot, clearance=clearance))
+        text = str(caught.value)
+        assert "\n" not in text and f"clearance = {clearance} m" in text and "wrist_3_joint" in text
+        asked = float(text.split("ask for ")[1].split(" m")[0])
+        assert 0.75 * reach < asked < reach
+        Criteria(robot, Limits.of(robot, clearance=asked))
 
 
 def test_limits_that_contradict_each_other_are_refused_by_name_and_amount():
     robot = load_robot("ur5e")
     low = Limits.of(robot, floor=0.05, clearance=0.1, inside=Box((-2, -2, 0.0), (2, 2, 0.06)))
-    with pytest.raises(DataError, match=r"keeps the limits: .* is exceeded by .* m at .* s; .*try another seed"):
-        design_fourier(robot, low, starts=1, effort=2)
+    for design, brief in ((design_fourier, {"starts": 1, "effort": 2}), (design_points, {"points": 3, "tries": 5})):
+        with pytest.raises(DataError, match=r"keeps the limits: .* is exceeded by .* m at .* s; .*try another seed"):
+            design(robot, low, **brief)
 
 
 def test_the_command_refuses_in_one_line_and_writes_nothing(tmp_path):

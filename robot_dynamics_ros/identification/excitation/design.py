@@ -77,5 +77,10 @@ def _best_of(
         elif best is None or score < best[0]:
             best = (score, x)
     if best is None:
-        raise DataError(f"no motion found keeps the limits: {nearest[0]}; {nearest[0].advice}, or try another seed")
+        raise refusal(nearest)
     return best[1]
+
+
+def refusal(nearest: list[Breach]) -> DataError:
+    """That no motion was found, and why: what the nearest one breaks, the worst first."""
+    return DataError(f"no motion found keeps the limits: {nearest[0]}; {nearest[0].advice}, or try another seed")

@@ -55,6 +55,10 @@ class Criteria:
             found["obstacles"] = space.obstacles(pose, lim)
         return found
 
+    def violation(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> float:
+        """Sum of what exceeds torque, TCP speed, space and self-collision limits; 0 when all hold."""
+        return float(sum(max(limit.largest, 0.0) for limit in self.excess((q, qd, qdd)).values()))
+
 
 def _loaded(robot: Any) -> RobotModel | None:
     try:

@@ -40,6 +40,11 @@ class Excess:
     parts: np.ndarray
     axis: int = 0  # of the samples in parts
 
+    @property
+    def largest(self) -> float:
+        """Largest excess."""
+        return float(self.parts.max())
+
     def by_sample(self) -> np.ndarray:
         """Largest excess (N,) of every sample."""
         return np.moveaxis(self.parts, self.axis, 0).reshape(self.parts.shape[self.axis], -1).max(axis=1)

@@ -75,10 +75,11 @@ def write_arrays(path: str | Path, **arrays: Any) -> None:
         np.savez(stream, **arrays)
 
 
-def refuse_existing(option: str, path: Path) -> None:
-    """Raises ConfigError for a path where something stands already."""
-    if path.exists():
-        raise ConfigError(option, str(path), "exists already; choose another name, or remove it")
+def refuse_existing(option: str, *paths: Path) -> None:
+    """Raises ConfigError for the first path where something stands already."""
+    for path in paths:
+        if path.exists():
+            raise ConfigError(option, str(path), "exists already; choose another name, or remove it")
 
 
 def refuse_bag(path: str | Path, overwrite: bool = False, inputs: Iterable[str | Path] = ()) -> None:

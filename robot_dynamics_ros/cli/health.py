@@ -10,6 +10,7 @@ import click
 from robot_dynamics_ros.cli.options import bags_argument, out_option, robot_option, topic_option
 from robot_dynamics_ros.cli.printed import console, print_next, progress, show_verdict, stderr, write_json
 from robot_dynamics_ros.errors import DataError, printable
+from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import load_robot
 
 
@@ -39,6 +40,7 @@ def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, state: Pa
     from robot_dynamics_ros.learning.session import history_lines
     from robot_dynamics_ros.learning.store import Store
 
+    refuse_existing("--out", out / "health.html", out / "health.json")
     if fleet:
         _refuse_namesakes(bags)
     arm = load_robot(robot)

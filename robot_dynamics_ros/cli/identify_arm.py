@@ -26,6 +26,7 @@ from robot_dynamics_ros.identification.dataset.initial_model import any_robot, r
 from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, with_known_mass
 from robot_dynamics_ros.identification.payload import IdentifiedPayload, identify_payload
 from robot_dynamics_ros.identification.reports.result import summarise
+from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.verdict import word
 
@@ -89,7 +90,8 @@ def identify_arm(
     for bag in carrying:
         bag.stat()  # a bag that is not there is refused before minutes of work
     arm = any_robot(robot, bags)
-    _refuse_earlier(arm.name, out)
+    written = ("identified.yaml", "identified.urdf", "identified_loaded.yaml")
+    refuse_existing("--out", *(out / f"{arm.name}_{name}" for name in written), out / REPORT)
     if vendor is not None:
         refuse_without(validate or bags, arm, options.topic, vendor)
     with stderr.status("loading") as status:
@@ -130,13 +132,6 @@ def identify_arm(
     write_json(out / "report.json", result)
     _show(result, verbose)
     end_with(result)
-
-
-def _refuse_earlier(robot: str, out: Path) -> None:
-    """Raises DataError where a result file of an earlier run would be replaced."""
-    for name in (f"{robot}_identified.yaml", f"{robot}_identified.urdf", f"{robot}_identified_loaded.yaml", REPORT):
-        if (out / name).exists():
-            raise DataError(f"{out / name}: exists already; choose another --out, or remove it")
 
 
 def _loaded(payload: IdentifiedPayload, bags: tuple[Path, ...], out: Path, file: str) -> str:

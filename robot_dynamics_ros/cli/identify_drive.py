@@ -7,6 +7,7 @@ from typing import Any
 
 from robot_dynamics_ros.cli.printed import console, joint_table, print_files, print_notes, stderr, write_json
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.outputs import refuse_existing
 
 
 def identify_drive(bags: tuple[Path, ...], robot: str, validate: tuple[Path, ...], topic: str, out: Path) -> None:
@@ -20,13 +21,13 @@ def identify_drive(bags: tuple[Path, ...], robot: str, validate: tuple[Path, ...
     from robot_dynamics_ros.identification.drive.identify import as_dict, identified_drives, identify_drives
     from robot_dynamics_ros.robot_file import save_robot
 
+    arm = any_robot(robot, bags)
+    refuse_existing("--out", path := out / f"{arm.name}_drives.yaml", out / "drives.json")
     with stderr.status("identifying drives"):
-        options = Options(topic=topic)
-        found = identify_drives(any_robot(robot, bags), bags, validate, options)
+        found = identify_drives(arm, bags, validate, Options(topic=topic))
     result = as_dict(found)
     try:
         written = identified_drives(found)
-        path = out / f"{written.name}_drives.yaml"
         save_robot(written, path, inputs=bag_files([*bags, *validate]), changed=["drives"])
         result["files"] = {"robot_file": str(path)}
     except DataError as error:

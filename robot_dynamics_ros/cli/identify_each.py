@@ -9,6 +9,7 @@ from rich.table import Table
 
 from robot_dynamics_ros.cli.printed import console, end_with, show_verdict, stderr, write_json
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.verdict import times
 
 REPORT = "comparison.html"
@@ -19,6 +20,7 @@ def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: i
     from robot_dynamics_ros.identification.arm.identify import Options
     from robot_dynamics_ros.identification.compare import compared, identify_each
 
+    refuse_existing("--out", out / "comparison.json", out / REPORT)
     options = Options(effort=effort, topic=topic)
     with stderr.status(f"identifying {len(bags)} bags") as status:
 

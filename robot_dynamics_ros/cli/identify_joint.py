@@ -19,6 +19,7 @@ from robot_dynamics_ros.cli.printed import (
 from robot_dynamics_ros.effort.joint_state import refuse
 from robot_dynamics_ros.identification.joint.identify import JointsFound, identify_joints
 from robot_dynamics_ros.identification.reports.joint import head, write_joint_outputs
+from robot_dynamics_ros.outputs import refuse_existing
 from robot_dynamics_ros.robot_file import load_robot
 
 
@@ -31,6 +32,7 @@ def identify_property(
     advice on what to record. Exit status NOT_USABLE where the fit is.
     """
     known = load_robot(robot)
+    refuse_existing("--out", out / f"{known.name}_{what}.yaml", out / f"{what}.html", out / f"{what}.json")
     log, report = load_bag(list(bags), known, topic=topic)
     names = ", ".join(b.name for b in bags)
     refuse(log, known, report.source)

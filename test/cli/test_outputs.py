@@ -90,6 +90,24 @@ def test_replay_keeps_its_input_and_whatever_is_called_estimates(tmp_path, preci
     assert kept(tmp_path / "estimates")
 
 
+@pytest.mark.parametrize(
+    ("words", "earlier"),
+    [
+        ("health", "health.html"),
+        ("health --fleet", "health.json"),
+        ("identify", "ur5e_identified.yaml"),
+        ("identify --what friction", "ur5e_friction.yaml"),
+        ("identify --what drives", "drives.json"),
+        ("identify --what compare", "comparison.html"),
+    ],
+)
+def test_a_result_of_an_earlier_run_stays(tmp_path, words, earlier):
+    (tmp_path / earlier).write_text("months of recordings")
+    done = robot_dynamics(*words.split(), "no.bag", "--robot", "ur5e", "--out", tmp_path)
+    assert done.exit_code == 1 and f"{earlier}: exists already" in str(done.exception)
+    assert (tmp_path / earlier).read_text() == "months of recordings"
+
+
 def test_the_demo_keeps_what_it_did_not_write(tmp_path, precious):
     out = tmp_path / "demo"
     out.mkdir()

@@ -253,6 +253,25 @@ def test_a_robot_that_falls_silent_and_returns_is_found_again_and_nothing_old_is
     assert trigger(rig, "rearm")[0] and rig.diagnosed("stream")[1]["latched"] == "ok"
 
 
+@pytest.mark.parametrize("seen", [True, False], ids=["seen", "between two reports"])
+def test_a_connection_that_was_lost_is_no_gap_of_the_network(rig, monkeypatch, seen):
+    """It returns by itself; the stream's own line has said what was lost."""
+    rig.seconds(0.5)
+    rig.robot_node.diagnose()
+    rig.driver.silent = True
+    rig.seconds(1.5)
+    if seen:
+        assert rig.diagnosed("estimates")[0] == "no samples"
+    else:
+        monkeypatch.setattr(rig.driver, "statistics", lambda: Statistics(reconnects=1))
+    rig.driver.silent = False
+    rig.seconds(0.5)
+    assert "gaps" not in rig.diagnosed("estimates")[0]
+    rig.driver.now += 10**8
+    rig.seconds(0.5)
+    assert "gaps" in rig.diagnosed("estimates")[0]  # this one is
+
+
 def test_a_node_that_falls_behind_leaves_out_what_is_old_and_counts_it(rig):
     driver = rig.driver
     driver.late = round(0.3 * driver.sim.rate)

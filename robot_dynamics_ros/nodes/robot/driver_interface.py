@@ -134,7 +134,7 @@ class DriverInterface(NodePart):
             self._motion = MotionInterface(node, driver, self._stops, end_torque)
         self.settings, self.lateness = RobotSettings(node, driver), Lateness(driver.clock)
         self._cpu, self._fails = Rate(time.process_time()), False  # as last logged
-        self._looked = Statistics()  # as last reported
+        self._looked, self.connected_again = Statistics(), False  # as last reported
         self.trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
             self.trigger("~/recover", driver.recover)
@@ -223,7 +223,7 @@ class DriverInterface(NodePart):
         driver = self._driver
         counts, robot, condition = driver.statistics(), driver.status, driver.condition
         found = self._faults()
-        self._looked = counts
+        self.connected_again, self._looked = counts.reconnects > self._looked.reconnects, counts
         if counts.overruns:
             found.append((ERROR, f"{counts.overruns} samples lost: this machine is too slow"))
         if unpublished := self.lateness.unpublished:

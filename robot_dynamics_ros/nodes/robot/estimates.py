@@ -187,8 +187,10 @@ class Estimates(NodePart):
         return text
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
-    def diagnose(self, refused: int = 0) -> tuple[bytes, str, dict[str, Any]]:
-        """Level, text and values since the previous call; refused: messages since then, not missing samples."""
+    def diagnose(self, interrupted: bool = False) -> tuple[bytes, str, dict[str, Any]]:
+        """Level, text and values since the previous call; interrupted: something else has said since then why samples
+        are missing (messages were refused, the driver has connected again).
+        """
         counts, self._statuses = self._statuses, Counter()
         self._silent = not counts
         values: dict[str, Any] = {f"status {s.name}": n for s, n in counts.items()}
@@ -203,7 +205,7 @@ class Estimates(NodePart):
         missing = self._missing()
         if missing is not None:
             values["samples missing"] = missing
-        self._paused |= refused > 0
+        self._paused |= interrupted
         return *self._judge(counts, missing or 0), values
 
     def _missing(self) -> int | None:
@@ -226,6 +228,7 @@ class Estimates(NodePart):
         if why := self._withheld():
             return ERROR, why
         if not counts:
+            self._paused = True
             return STALE, "no samples"
         found = [(OK, ""), *([(self._effort.level, self._effort.text)] if self._effort else [])]
         if self._passed and not self.judged:
@@ -238,7 +241,7 @@ class Estimates(NodePart):
             found.append((STALE, "a required signal is absent: is effort published?"))
         if counts[Status.fault]:
             found.append((ERROR, "a stage reports a fault"))
-        paused, self._paused = self._paused, False  # messages refused or estimates withheld: no gap of the stream
+        paused, self._paused = self._paused, False  # it is known why: no gap of the stream
         if not paused and (counts[Status.reset] or missing > LOST * counts.total()):
             found.append((WARN, self._gaps(missing, counts[Status.reset])))
         if text := self.pipeline.sparse:

@@ -225,7 +225,8 @@ class RobotNode(LifecycleBase):
             entries += self._driver_interface.diagnose_torque()
         if self._estimates is not None:
             refused, why = self._inputs.refused() if self._inputs is not None else (0, "")
-            level, text, values = self._estimates.diagnose(refused)
+            again = self._driver_interface is not None and self._driver_interface.connected_again
+            level, text, values = self._estimates.diagnose(refused > 0 or again)
             if self._inputs is not None:
                 values |= self._inputs.counts() | latencies
                 level, text = worst((level, text), self._inputs.disorder(), (WARN if why else OK, why))

@@ -502,6 +502,8 @@ class TemperatureObserver:
         step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None; writes temperature [deg C]
         and variance [K2] (n,). Returns a Status.
         """
+    def take_over(self, other: TemperatureObserver) -> None:
+        """Start with the temperatures that another one of the same robot has learned."""
     @property
     def armed(self) -> list[bool]:
         """True for each joint (n,) whose friction may correct the temperature."""
@@ -573,6 +575,8 @@ class StiffnessEstimator:
         step(stamp_ns, theta, q, omega, motor_torque, friction, link_torque, sensor_torque, temperature, stiffness, stiffness_std). One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent ones are None;
         writes stiffness and its standard deviation (n,) [Nm/rad]. Returns a Status.
         """
+    def take_over(self, other: StiffnessEstimator) -> None:
+        """Start with the stiffness and wear that another one of the same robot has learned."""
     @property
     def coefficients(self) -> RealArray:
         """Coefficients (n, 2) of phi and phi^3 [Nm/rad, Nm/rad3]."""

@@ -105,6 +105,8 @@ void bind(py::module_& m) {
         "joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]. Options by name: those of\n"
         "StiffnessOptions of the core, and time_constant [s].")
       .def("reset", &S::reset, "Forget all samples; parameters stay.")
+      .def("take_over", &S::take_over, py::arg("other"),
+           "Start with the stiffness and wear that another one of the same robot has learned.")
       .def_property_readonly("coefficients", &coefficients, "Coefficients (n, 2) of phi and phi^3 [Nm/rad, Nm/rad3].")
       .def(
           "covariance", [](const S& s, int joint) { return covariance(s.rls(joint)); },

@@ -62,6 +62,8 @@ void bind(py::module_& m) {
   c.def(py::init(&make_temperature), py::arg("map"), py::arg("heat"), py::arg("gain"),
         "Options by name, as in TemperatureOptions of the core.")
       .def("reset", &T::reset, "Return to the initial state.")
+      .def("take_over", &T::take_over, py::arg("other"),
+           "Start with the temperatures that another one of the same robot has learned.")
       .def("set_initial", &T::set_initial, py::arg("joint"), py::arg("lubricant"), py::arg("housing"),
            py::arg("variance"),
            "State after a reset of one joint: lubricant and housing [deg C], variance of the lubricant [K2].")

@@ -93,3 +93,11 @@ def configure(stage: Stage, robot: RobotFile, parameters: Mapping[str, Any] | No
         stage.configure(robot, parameters)
     except ValueError as error:
         raise ConfigError(stage.name, "", str(error)) from error
+
+
+def reconfigure(stage: Stage, robot: RobotFile, parameters: Mapping[str, Any]) -> None:
+    """configure() at work: what a core has learned stays. Raises as configure()."""
+    before = stage.core
+    configure(stage, robot, parameters)
+    if hasattr(before, "take_over"):
+        stage.core.take_over(before)

@@ -8,6 +8,7 @@ from spring_bench import A, bang_coast_bang, deflection, spring
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.stage import reconfigure
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log, Sample
@@ -182,6 +183,16 @@ def test_wear_waits_for_equal_temperature_and_holds():
         s.run(record)
         assert s.wear_health() == {}
     assert "no baseline" in stage().notes[0]
+
+
+def test_what_was_learned_outlasts_a_change_of_the_parameters():
+    file, record = robot(baseline=A), log(a=0.5 * A)
+    s = stage(file, wear_hold=0.5)
+    s.run(record)
+    before, wear, k = s.core, s.wear_health(), s.core.coefficients
+    reconfigure(s, file, {"skew": 0.0, "wear_hold": 60.0, "motor_std": 2.0})
+    assert s.core is not before and s.wear_health() == wear and len(wear) == 6
+    np.testing.assert_array_equal(s.core.coefficients, k)
 
 
 def test_a_warning_of_more_wear_than_an_error_is_refused():

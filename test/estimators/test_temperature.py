@@ -6,6 +6,7 @@ from thermal_bench import AIR, HOUSING, C, K, friction, hot, log, robot, stage
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.estimators.stage import reconfigure
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log, Sample
@@ -162,3 +163,15 @@ def test_without_a_thermal_model_the_measured_temperature_is_passed_on():
     assert (record.temperature_variance == 100.0).all()
     record = log(1)
     assert (s.run(record) == int(Status.unavailable)).all()
+
+
+def test_what_was_learned_outlasts_a_change_of_the_parameters():
+    file = robot(**HOUSING)
+    s, record = stage(heat=HOUSING), hot(60, 50.0)
+    s.run(record)
+    reconfigure(s, file, {"ambient": AIR, "observe_time": 0.0})
+    assert not any(s.core.armed)
+    after = log(0.02)
+    s.run(after)
+    np.testing.assert_allclose(after.temperature_estimate[0], record.temperature_estimate[-1], atol=1e-9)
+    np.testing.assert_allclose(after.temperature_variance[0], record.temperature_variance[-1], rtol=1e-9)

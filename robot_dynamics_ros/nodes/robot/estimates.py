@@ -17,7 +17,7 @@ from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.effort.joint_state import LiveGate
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.estimators.stage import configure
+from robot_dynamics_ros.estimators.stage import reconfigure
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import REPEAT, NodePart, reason
@@ -157,14 +157,10 @@ class Estimates(NodePart):
             Pipeline(self._robot, {stage: self._values(stage) | new}, [stage])
 
     def apply(self, changed: dict[str, Any]) -> None:
-        """Configure the touched stages with all their values; the force stage keeps what it has learned."""
+        """Configure the touched stages with all their values; what they have learned stays."""
         for name in self._touched(changed):
-            stage = self.pipeline.stage(name)
-            before = stage.core
             try:
-                configure(stage, self._robot, self._values(name))
-                if name == "force":
-                    stage.core.take_over(before)
+                reconfigure(self.pipeline.stage(name), self._robot, self._values(name))
             except RobotDynamicsError as error:
                 self._node.get_logger().error(str(error))
 

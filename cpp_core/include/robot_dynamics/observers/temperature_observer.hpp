@@ -68,6 +68,14 @@ class TemperatureObserver {
     for (int i = 0; i < joints(); ++i) start(i);
   }
 
+  // Start with what `other`, of the same robot, has learned: temperatures, and what is left of the armed period.
+  void take_over(const TemperatureObserver& other) noexcept {
+    for (int i = 0; i < joints(); ++i) {
+      joint_[i] = other.joint_[i];
+      joint_[i].armed = std::min(joint_[i].armed, o_.observe_time);
+    }
+  }
+
   // v [rad/s]; load [Nm], measured friction [Nm], measured housing temperature [deg C], contact (n + 1) may be null
   // -> T [deg C] and variance [K2]
   Status step(std::int64_t stamp_ns, const double* v, const double* load, const double* friction, const double* housing,

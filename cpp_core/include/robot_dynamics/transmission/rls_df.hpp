@@ -105,6 +105,12 @@ class RlsDf {
     learned_ = 0;
   }
 
+  // What `other` has learned, with the memory of this one.
+  void take_over(const RlsDf& other) noexcept {
+    s_ = other.s_;
+    learned_ = other.learned_;
+  }
+
   // phi [rad], y = tau_E [Nm], dt [s]; returns the error before the update. Not finite or dt <= 0: no update.
   double update(double phi, double y, double dt) noexcept {
     double e;

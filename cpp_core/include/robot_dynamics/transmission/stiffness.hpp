@@ -8,6 +8,7 @@
 // then).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -79,6 +80,12 @@ class StiffnessEstimator {
     for (auto& r : rls_) r.reset();
     for (auto& s : state_) s = State{};
     for (auto& w : wear_) w.reset();
+  }
+
+  // Start with what `other`, of the same robot, has learned: stiffness, and wear where this one has a baseline.
+  void take_over(const StiffnessEstimator& other) noexcept {
+    for (std::size_t i = 0; i < rls_.size(); ++i) rls_[i].take_over(other.rls_[i]);
+    for (std::size_t i = 0; i < std::min(wear_.size(), other.wear_.size()); ++i) wear_[i].take_over(other.wear_[i]);
   }
 
   // Baseline curves a (n, 2) [Nm/rad, Nm/rad3] at temperature T [deg C] (NaN: any) that wear is judged by.

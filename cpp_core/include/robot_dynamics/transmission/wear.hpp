@@ -29,6 +29,13 @@ class WearMonitor {
     drop_ = 0;
   }
 
+  // The level of `other`, judged by the limits of this one.
+  void take_over(const WearMonitor& other) noexcept {
+    const WearOptions own = o_;
+    *this = other;
+    o_ = own;
+  }
+
   // k, its std and the baseline at the same deflection [Nm/rad]; temperatures [deg C] (NaN: unknown); dt [s].
   // Samples that are not comparable are ignored.
   Wear update(double k, double k_std, double baseline, double T, double T_baseline, double dt) noexcept {

@@ -197,6 +197,24 @@ void the_reader_goes_on_through_damage_and_new_connections() {
   CHECK(reader.monitor().counts().non_finite.load() > 0);
 }
 
+// A peer that reads nothing takes a part of what is sent: what came next would be read as its rest.
+void nothing_follows_a_package_that_was_cut() {
+  Server server;
+  Socket socket;
+  socket.connect("127.0.0.1", server.port, 10.0);
+  const std::vector<std::uint8_t> large(std::size_t{1} << 26, 0xff);
+  CHECK(!socket.send_now(large.data(), large.size()));
+  CHECK(!socket.send_now(large.data(), 1));
+  bool thrown = false;
+  try {
+    std::uint8_t byte;
+    socket.receive(&byte, 1, 0.0);
+  } catch (const ConnectionError&) {
+    thrown = true;
+  }
+  CHECK(thrown);
+}
+
 }  // namespace
 
 int main() {
@@ -204,5 +222,6 @@ int main() {
   any_sample_is_judged();
   one_writes_and_one_reads();
   the_reader_goes_on_through_damage_and_new_connections();
+  nothing_follows_a_package_that_was_cut();
   return failures ? 1 : 0;
 }

@@ -107,6 +107,24 @@ def test_the_end_of_the_connection_latches_torque_off(pair):
     assert pair.loop.state == GuardState.fault
 
 
+def test_a_client_that_falls_silent_latches_torque_off_and_its_late_states_bring_none_back(pair):
+    pair.settle()
+    pair.loop.enable(TorqueMode.guide)
+    pair.cycle(), pair.cycle()
+    happens(lambda: pair.loop.state == GuardState.safe)
+    assert pair.loop.reason == GuardReason.state_gap
+    pair.theirs.setblocking(False)
+    while True:
+        try:
+            pair.answer()  # of the silence
+        except BlockingIOError:
+            break
+    pair.theirs.settimeout(60.0)
+    for _ in range(60):
+        run, torque = pair.cycle()
+        assert run == 0 and not torque.any()
+
+
 def test_what_cannot_be_is_refused():
     loop = make_loop()
     with pytest.raises(ValueError, match="socket"):

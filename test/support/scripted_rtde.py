@@ -1,5 +1,6 @@
 """A scripted RTDE server in a thread: it sends exactly the packages a test asks for, when it asks for them."""
 
+import queue
 import socket
 import struct
 import threading
@@ -25,6 +26,7 @@ class ScriptedRtde:
         self.requests: list[list[str]] = []
         self.rate = None
         self.started = threading.Event()
+        self.inputs = queue.Queue()  # packages that clients have written, in order
         self._peer: socket.socket | None = None
         self._listen()
 
@@ -56,6 +58,11 @@ class ScriptedRtde:
                 self._write(peer, kind, struct.pack(">4I", *self.version))
             elif kind == b"O":
                 self._setup(peer, payload)
+            elif kind == b"I":
+                types = ["DOUBLE" if "double" in name else "INT32" for name in payload.decode().split(",")]
+                self._write(peer, b"I", b"\x01" + ",".join(types).encode())
+            elif kind == b"U":
+                self.inputs.put(payload)
             elif kind == b"S":
                 self._peer = peer
                 peer.sendall(self.before_start)
@@ -91,13 +98,21 @@ class ScriptedRtde:
 
     def send(self, timestamp: float, **values) -> None:
         """One data package; what is not given is at rest, or zero."""
+        self.send_bytes(self.package(timestamp, **values))
+
+    def send_bytes(self, data: bytes) -> None:
+        """As they are."""
+        self._peer.sendall(data)
+
+    def package(self, timestamp: float, **values) -> bytes:
+        """The bytes that send() sends."""
         values = {**RESTING, **values, "timestamp": timestamp}
         payload = b"\x01"
         for name, kind in zip(self.names, self.reply, strict=True):
             code = CODES[kind]
             value = np.atleast_1d(values.get(name, np.zeros(int(code[:-1] or 1))))
             payload += struct.pack(">" + code, *(value.astype(int) if code[-1] in "iI" else value))
-        self._write(self._peer, b"U", payload)
+        return struct.pack(">Hc", 3 + len(payload), b"U") + payload
 
     def stream(self, start: int, stop: int, rate: float = 500.0, **values) -> None:
         """Consecutive samples start..stop-1 whose measured values all differ (q[0] = sample number)."""

@@ -76,7 +76,7 @@ class TorqueLoop {
   // -- the thread that receives states --------------------------------------------------------------------------------
   // A new state: writes the torque that leaves into the returned record.
   const TorqueRecord& cycle(const TorqueState& s) noexcept {
-    if (s.backwards) now_ns_ = s.stamp_ns;
+    if (s.backwards || lost_connection_) now_ns_ = s.stamp_ns;  // a new connection's stamps may begin earlier
     now_ns_ = std::max(now_ns_, s.stamp_ns);
     base_ns_ = now_ns_;
     steady_ns_ = s.steady_ns;

@@ -62,13 +62,19 @@ class Socket {
     }
   }
 
-  // All of it at once or not at all; a peer that does not read is not waited for.
+  // At once or not at all; a peer that does not read is not waited for. Where only a part fits, the rest would be read
+  // as the next package: nothing more is sent, and receive() throws.
   bool send_now(const std::uint8_t* bytes, std::size_t size) noexcept {
-    return fd_ >= 0 && ::send(fd_, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(size);
+    if (fd_ < 0 || cut_) return false;
+    const ssize_t sent = ::send(fd_, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    cut_ = sent > 0 && sent < static_cast<ssize_t>(size);
+    return sent == static_cast<ssize_t>(size);
   }
 
-  // Bytes read into `out`, 0 when nothing came within the timeout [s]; throws when the peer closed the connection.
+  // Bytes read into `out`, 0 when nothing came within the timeout [s]; throws when the peer closed the connection, or a
+  // package was cut.
   std::size_t receive(std::uint8_t* out, std::size_t capacity, double timeout) {
+    if (cut_) fail("the controller does not read what it is sent");
     if (timeout > 0.0 && !ready(POLLIN, timeout)) return 0;
     iovec data{out, capacity};
     alignas(cmsghdr) unsigned char control[CMSG_SPACE(sizeof(timespec))];
@@ -88,6 +94,7 @@ class Socket {
   void close() noexcept {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;
+    cut_ = false;
   }
 
   // System clock [ns] when the last bytes reached this machine, by its network layer; 0: not stated.
@@ -141,6 +148,7 @@ class Socket {
   }
 
   int fd_ = -1;
+  bool cut_ = false;  // a part of a package was sent
   std::int64_t arrival_ns_ = 0;
   std::string where_;
 };

@@ -94,7 +94,7 @@ void bind(py::module_& m) {
       .value("keep", PayloadCheck::Answer::keep)
       .value("refuse", PayloadCheck::Answer::refuse)
       .finalize();
-  m.attr("DRIFT_STD") = py::make_tuple(FrictionDrift::scale_std, FrictionDrift::gain_std);
+  m.attr("DRIFT_STD") = py::make_tuple(FrictionDrift::scale_std, FrictionDrift::viscous_std, FrictionDrift::gain_std);
   m.attr("DRY_SPAN") = DryJoints::span;
   m.attr("LEAST_SINGULAR_VALUE") = WrenchInverse::least;
   py::class_<ExternalForce> c(m, "ExternalForce",

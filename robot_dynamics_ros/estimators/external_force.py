@@ -15,7 +15,6 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.force_arguments import (
     AT_REST,
     CONSTANTS,
-    DRIFT,
     core_arguments,
     drift_deviation,
     expected_moment,
@@ -170,7 +169,7 @@ class ForceStage(Stage):
         text = f"{robot.name}: moments at the TCP are not estimated, they are taken as zero: {no_moments(robot)}"
         self.notes = [text] * none
         self.frame_id = frame_id
-        self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / DRIFT
+        self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / _core.DRIFT_STD[1]
 
     def tare(self) -> tuple[bool, str]:
         """Make the mean external torque of the last window the new zero: (done, what happened in words).
@@ -208,8 +207,7 @@ class ForceStage(Stage):
         turn[:, 2, 2] = -1.0
         turn[:, 1, 0] = np.divide(1.0, self._viscosity, out=np.full(len(turn), np.nan), where=self._viscosity > 0)
         share, std = np.einsum("nij,nj->ni", turn, value), np.sqrt(np.einsum("nij,njk,nik->ni", turn, covariance, turn))
-        scale, gain = _core.DRIFT_STD
-        known = (std < LEARNED * np.array([scale, DRIFT, gain])) | (np.abs(share) > SURE * std)
+        known = (std < LEARNED * np.array(_core.DRIFT_STD)) | (np.abs(share) > SURE * std)
         return np.where(known & (std > 0.0), share, np.nan), std
 
     def payload_message(self) -> str:

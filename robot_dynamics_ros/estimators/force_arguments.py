@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -15,7 +16,6 @@ from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import RobotFile
 
 PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
-DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin
 KEPT = 0.06  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
 HIDDEN = 0.3  # uniform friction has 0.58, but more than 0.4 took pushes of 10 N for it
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
@@ -50,7 +50,7 @@ def torque_scale(robot: RobotFile) -> np.ndarray:
 
 
 def drift_deviation(robot: RobotFile) -> np.ndarray:
-    """Standard deviation (n,) [Nm s/rad] of viscous friction at another temperature: DRIFT of what grows with speed."""
+    """Standard deviation (n,) [Nm s/rad] of viscous friction at another temperature: a share of what grows with v."""
     if robot.friction is None:
         return np.zeros(robot.n_joints)
     slow, fast = (FrictionModel.from_robot(robot).torque(np.full(robot.n_joints, v)) for v in SPEEDS)
@@ -59,7 +59,7 @@ def drift_deviation(robot: RobotFile) -> np.ndarray:
         law = {name: robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("fv1", "fv2", "fv0")}
         slow, fast = (v * viscosity(law, robot.array("hysteresis.parameters.v0"), v) for v in SPEEDS)
         growth = np.maximum(growth, fast - slow)  # in the static law, what falls with speed hides what grows
-    return DRIFT * growth / (SPEEDS[1] - SPEEDS[0])
+    return _core.DRIFT_STD[1] * growth / (SPEEDS[1] - SPEEDS[0])
 
 
 def expected_moment(robot: RobotFile, given: float = 0.0) -> float:

@@ -8,8 +8,9 @@ from force_bench import COM, POSE, RATE, UR5E, measured, model, moving, push, st
 from test_contact_load import recorded
 from test_contact_load import robot as presliding
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadAnswer
-from robot_dynamics_ros.estimators.force_arguments import DRIFT, drift_deviation
+from robot_dynamics_ros.estimators.force_arguments import drift_deviation
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.friction import FrictionModel
 
@@ -233,7 +234,7 @@ def test_friction_health_is_what_was_learned(viscous, share, gain, off):
 
 def test_the_viscous_terms_of_presliding_may_change_where_they_are_more_than_the_static_law():
     np.testing.assert_array_equal(drift_deviation(presliding(fv1=0.0)), drift_deviation(UR5E))
-    np.testing.assert_allclose(drift_deviation(presliding(fv1=200.0)), DRIFT * 200.0)
+    np.testing.assert_allclose(drift_deviation(presliding(fv1=200.0)), _core.DRIFT_STD[1] * 200.0)
 
 
 @pytest.mark.parametrize("robot", [UR5E, ARM.with_updates({"drives.torque_side": "link"})], ids=["unknown", "sensors"])

@@ -34,6 +34,7 @@ class FrictionDrift {
   static constexpr std::int64_t slot_length = 200'000'000;  // ns
   static constexpr double knee = 1.0 / 0.15;                // rad/s, viscosity falls with shear
   static constexpr double scale_std = 0.07;                 // of k: more hides payloads (bench/results/force.md)
+  static constexpr double viscous_std = 0.3;                // of a, as share of viscous friction: 1.5 % per kelvin
   static constexpr double gain_std = 0.03;                  // of m: magnets lose 0.1 % per kelvin
   static constexpr double correlation = 1.0;                // s, of the residuals: as long as a motion
   static constexpr double largest = 4.5;                    // deviations that a sample counts: the rest is a weak push

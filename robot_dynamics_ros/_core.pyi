@@ -82,26 +82,18 @@ class FrictionMap:
 class RigidBody:
     """Rigid-body functions of a Chain for one sample (n,) or a batch (N, n)."""
     def __init__(self, chain: Chain) -> None: ...
-    def coriolis(self, q: Reals, qd: Reals, out: Reals | None = None, threads: Integer = 1) -> RealArray:
+    def coriolis(self, q: Reals, qd: Reals, out: Reals | None = None) -> RealArray:
         """C(q, qd) qd [Nm], (n,) or (N, n)."""
-    def fk(self, q: Reals, out: Reals | None = None, threads: Integer = 1) -> RealArray:
+    def fk(self, q: Reals, out: Reals | None = None) -> RealArray:
         """Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m]."""
-    def gravity(
-        self, q: Reals, out: Reals | None = None, gravity: Reals | None = None, threads: Integer = 1
-    ) -> RealArray:
+    def gravity(self, q: Reals, out: Reals | None = None, gravity: Reals | None = None) -> RealArray:
         """Gravity torque g(q) [Nm], (n,) or (N, n)."""
-    def jacobian(self, q: Reals, out: Reals | None = None, threads: Integer = 1) -> RealArray:
+    def jacobian(self, q: Reals, out: Reals | None = None) -> RealArray:
         """Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity."""
-    def mass_matrix(self, q: Reals, out: Reals | None = None, threads: Integer = 1) -> RealArray:
+    def mass_matrix(self, q: Reals, out: Reals | None = None) -> RealArray:
         """M(q) [kg m2], (n, n) or (N, n, n)."""
     def regressor(
-        self,
-        q: Reals,
-        qd: Reals,
-        qdd: Reals,
-        out: Reals | None = None,
-        gravity: Reals | None = None,
-        threads: Integer = 1,
+        self, q: Reals, qd: Reals, qdd: Reals, out: Reals | None = None, gravity: Reals | None = None
     ) -> RealArray:
         """Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8]."""
     def regressor_gradient(
@@ -115,13 +107,7 @@ class RigidBody:
     ) -> tuple:
         """Gradients (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W."""
     def rnea(
-        self,
-        q: Reals,
-        qd: Reals,
-        qdd: Reals,
-        out: Reals | None = None,
-        gravity: Reals | None = None,
-        threads: Integer = 1,
+        self, q: Reals, qd: Reals, qdd: Reals, out: Reals | None = None, gravity: Reals | None = None
     ) -> RealArray:
         """Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's."""
     def stacked_regressor(
@@ -440,8 +426,6 @@ class Gms:
         """Elements return to rest."""
     def run(self, stamp_ns: Integers, theta: Reals, out: Reals | None = None) -> tuple[RealArray, Codes]:
         """(H (N, n), status codes (N,)) of stamps (N,) [ns] and theta (N, n) [rad]."""
-    def step(self, stamp_ns: Integer, theta: Reals, H: Reals) -> Status:
-        """One sample: theta (n,) [rad]; writes H (n,). Returns a Status."""
     @property
     def state(self) -> RealArray:
         """Deflections of the elements (n, elements) [rad]."""
@@ -522,28 +506,6 @@ class MeasuredTemperature:
         """
         step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample as of TemperatureObserver, of which only the housing counts; Status degraded, or unavailable where it is outside -20..120 deg C.
         """
-
-class RlsDf:
-    """RLS with directional forgetting for one joint's elastic torque."""
-    def __init__(self, time_constant: Real = 20.0) -> None: ...
-    def reset(self) -> None:
-        """Forget all samples; parameters stay."""
-    def run(self, phi: Reals, torque: Reals, dt: Real) -> RealArray:
-        """Prediction errors (N,) [Nm] of phi (N,) [rad] and torque (N,) [Nm], dt [s]."""
-    def stiffness(self, arg0: Real) -> float:
-        """Stiffness [Nm/rad] at deflection phi [rad]."""
-    def stiffness_std(self, arg0: Real) -> float:
-        """Standard deviation of the stiffness [Nm/rad] at deflection phi [rad]."""
-    def torque(self, arg0: Real) -> float:
-        """Elastic torque [Nm] at deflection phi [rad]."""
-    def update(self, phi: Real, torque: Real, dt: Real) -> float:
-        """One sample: deflection phi [rad], torque [Nm], dt [s]; the prediction error [Nm]."""
-    @property
-    def coefficients(self) -> typing.Annotated[list[float], "FixedSize(2)"]:
-        """Coefficients (2,) of phi and phi^3 [Nm/rad, Nm/rad3]."""
-    @property
-    def covariance(self) -> RealArray:
-        """Covariance of the coefficients (2, 2)."""
 
 class Wear(enum.IntEnum):
     """Wear status of a transmission."""
@@ -1222,7 +1184,7 @@ def shorten_slice(slice: Real = 0.0001) -> bool:
 def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs) -> RealArray:
     """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 
-DRIFT_STD: tuple = (0.07, 0.03)
+DRIFT_STD: tuple = (0.07, 0.3, 0.03)
 DRY_SPAN: float = 3e-05
 LEAST_SINGULAR_VALUE: float = 0.08
 RTDE_LAYOUT: dict = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -104,22 +102,6 @@ def _general(arm: Arm) -> _core.RigidBody:
     return _core.RigidBody(_core.Chain(placements, chain.inertia, chain.tool, np.array(chain.gravity)))
 
 
-def _threads(arm: Arm, samples: int) -> Case:
-    """One call over two cores; starting a thread takes about 20 us, as long as RNEA of 1000 samples."""
-    x = arm.motion(samples)
-    tau = np.empty_like(x[0])
-    return Case(
-        SECTION,
-        f"Python, RNEA of {samples} samples over 2 threads, wall clock",
-        lambda: arm.model.rnea(*x, out=tau, threads=2),
-        lambda: arm.model.rnea(*x, out=tau),
-        "one thread",
-        samples,
-        dict.fromkeys(_core.available_isas(), 1.7) if (os.cpu_count() or 1) > 1 else {},
-        clock=time.perf_counter,
-    )
-
-
 def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
     import pinocchio as pin
 
@@ -148,7 +130,6 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
         "pin.rnea",
         count=1000,
     )
-    yield _threads(arm, 5 * samples)
     Y = np.empty((samples, arm.n, 10 * arm.n))
     yield case("Python, regressor, out=", lambda: arm.model.regressor(*x, out=Y), regressor_loop, "pin loop")
     builder = figaroh(arm)

@@ -37,7 +37,6 @@ class Case:
     constant: float | None = None  # ns per unit of a peer that needs no measuring: real time
     machine: Call | None = None
     least_share: float | None = None  # of the machine's limit, to hold
-    clock: Callable[[], float] = time.thread_time  # perf_counter for work over several threads
 
 
 @dataclass
@@ -63,9 +62,9 @@ class Row:
 def measure(case: Case, isa: str) -> Row:
     """Median and worst of interleaved rounds, at least LEAST unless one round alone exceeds half of the budget."""
     calls = [call for call in (case.ours, case.peer, case.machine) if call]
-    warm_up = sum(_time(call, case.clock) for call in calls)
+    warm_up = sum(_time(call) for call in calls)
     rounds = max(1 if warm_up > case.budget / 2 else LEAST, min(MOST, int(case.budget / max(warm_up, 1e-9))))
-    times = [[_time(call, case.clock) / case.count * 1e9 for call in calls] for _ in range(rounds)]
+    times = [[_time(call) / case.count * 1e9 for call in calls] for _ in range(rounds)]
     columns = iter(map(list, zip(*times, strict=True)))
     ours = next(columns)
     peer = next(columns) if case.peer else []
@@ -73,10 +72,10 @@ def measure(case: Case, isa: str) -> Row:
     return _row(case, isa, ours, peer, machine)
 
 
-def _time(call: Call, clock: Callable[[], float]) -> float:
-    start = clock()
+def _time(call: Call) -> float:
+    start = time.thread_time()
     call()
-    return clock() - start
+    return time.thread_time() - start
 
 
 def _row(case: Case, isa: str, ours: list[float], peer: list[float], machine: list[float]) -> Row:

@@ -40,13 +40,6 @@ void bind_gms(py::module_& m) {
           },
           "Deflections of the elements (n, elements) [rad].")
       .def(
-          "step",
-          [](Elements& s, std::int64_t stamp, const Array& theta, Array& H) {
-            return s.step(stamp, row(theta, "theta", s.joints()), row_out(H, "H", s.joints()));
-          },
-          py::arg("stamp_ns"), py::arg("theta"), py::arg("H"),
-          "One sample: theta (n,) [rad]; writes H (n,). Returns a Status.")
-      .def(
           "run",
           [](Elements& s, const Stamps& stamps, const Array& theta, const Maybe& out) {
             const py::ssize_t N = samples(stamps), n = s.joints();

@@ -19,9 +19,6 @@ struct Gravity {
   }
 };
 
-void require_threads(int threads) {
-  if (threads < 1) throw std::invalid_argument("threads = " + std::to_string(threads) + ", expected at least 1");
-}
 const std::array<double, 3> no_gravity{};
 
 struct RigidBody {
@@ -32,70 +29,63 @@ struct RigidBody {
   // One kernel for a single sample, one for a batch of N; absent inputs are null.
   template <class One, class Many>
   Array run(std::initializer_list<Input> inputs, std::vector<py::ssize_t> tail, const Maybe& out, const double* gravity,
-            int threads, One&& one, Many&& many) const {
-    require_threads(threads);
-    const Samples x(inputs, chain.n, false, threads);
+            One&& one, Many&& many) const {
+    const Samples x(inputs, chain.n);
     BatchOutput y(out, x, std::move(tail));
     const ChainView v = view(chain, gravity);
     if (x.single) {
-      one(v, x.from(0), y.data());
+      one(v, x.data(), y.data());
     } else if (x.count > 0) {
       const py::gil_scoped_release release;
-      const std::size_t values = y.array.size() / x.count;
-      parallel(x.count, threads,
-               [&](std::size_t first, std::size_t N) { many(v, x.from(first), N, y.data() + first * values); });
+      many(v, x.data(), x.count, y.data());
     }
     return y.array;
   }
 
-  Array dynamics(std::initializer_list<Input> inputs, const Maybe& out, const double* gravity, int threads, int qd,
-                 int qdd) const {
+  Array dynamics(std::initializer_list<Input> inputs, const Maybe& out, const double* gravity, int qd, int qdd) const {
     return run(
-        inputs, {chain.n}, out, gravity, threads,
+        inputs, {chain.n}, out, gravity,
         [&](const ChainView& v, const Inputs& x, double* y) { active_kernels.rnea(v, x[0], x[qd], x[qdd], y); },
         [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
           active_kernels.rnea_batch(v, N, x[0], x[qd], x[qdd], y);
         });
   }
 
-  Array rnea(const Array& q, const Array& qd, const Array& qdd, const Maybe& out, const Maybe& gravity,
-             int threads) const {
+  Array rnea(const Array& q, const Array& qd, const Array& qdd, const Maybe& out, const Maybe& gravity) const {
     const Gravity g(gravity, chain);
-    return dynamics({{"q", q}, {"qd", qd}, {"qdd", qdd}}, out, g.value.data(), threads, 1, 2);
+    return dynamics({{"q", q}, {"qd", qd}, {"qdd", qdd}}, out, g.value.data(), 1, 2);
   }
-  Array gravity(const Array& q, const Maybe& out, const Maybe& gravity, int threads) const {
+  Array gravity(const Array& q, const Maybe& out, const Maybe& gravity) const {
     const Gravity g(gravity, chain);
-    return dynamics({{"q", q}}, out, g.value.data(), threads, -1, -1);
+    return dynamics({{"q", q}}, out, g.value.data(), -1, -1);
   }
-  Array coriolis(const Array& q, const Array& qd, const Maybe& out, int threads) const {
-    return dynamics({{"q", q}, {"qd", qd}}, out, no_gravity.data(), threads, 1, -1);
+  Array coriolis(const Array& q, const Array& qd, const Maybe& out) const {
+    return dynamics({{"q", q}, {"qd", qd}}, out, no_gravity.data(), 1, -1);
   }
   // A function of the positions alone.
   template <class One, class Many>
-  Array of_positions(const Array& q, std::vector<py::ssize_t> tail, const Maybe& out, int threads, One one,
-                     Many many) const {
+  Array of_positions(const Array& q, std::vector<py::ssize_t> tail, const Maybe& out, One one, Many many) const {
     return run(
-        {{"q", q}}, std::move(tail), out, chain.gravity.data(), threads,
+        {{"q", q}}, std::move(tail), out, chain.gravity.data(),
         [=](const ChainView& v, const Inputs& x, double* y) { one(v, x[0], y); },
         [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) { many(v, N, x[0], y); });
   }
-  Array mass_matrix(const Array& q, const Maybe& out, int threads) const {
+  Array mass_matrix(const Array& q, const Maybe& out) const {
     const KernelTable& k = active_kernels;
-    return of_positions(q, {chain.n, chain.n}, out, threads, k.mass_matrix, k.mass_matrix_batch);
+    return of_positions(q, {chain.n, chain.n}, out, k.mass_matrix, k.mass_matrix_batch);
   }
-  Array fk(const Array& q, const Maybe& out, int threads) const {
+  Array fk(const Array& q, const Maybe& out) const {
     const KernelTable& k = active_kernels;
-    return of_positions(q, {chain.n + 1, 4, 4}, out, threads, k.forward_kinematics, k.forward_kinematics_batch);
+    return of_positions(q, {chain.n + 1, 4, 4}, out, k.forward_kinematics, k.forward_kinematics_batch);
   }
-  Array jacobian(const Array& q, const Maybe& out, int threads) const {
+  Array jacobian(const Array& q, const Maybe& out) const {
     const KernelTable& k = active_kernels;
-    return of_positions(q, {6, chain.n}, out, threads, k.jacobian, k.jacobian_batch);
+    return of_positions(q, {6, chain.n}, out, k.jacobian, k.jacobian_batch);
   }
-  Array regressor(const Array& q, const Array& qd, const Array& qdd, const Maybe& out, const Maybe& gravity,
-                  int threads) const {
+  Array regressor(const Array& q, const Array& qd, const Array& qdd, const Maybe& out, const Maybe& gravity) const {
     const Gravity g(gravity, chain);
     return run(
-        {{"q", q}, {"qd", qd}, {"qdd", qdd}}, {chain.n, 10 * chain.n}, out, g.value.data(), threads,
+        {{"q", q}, {"qd", qd}, {"qdd", qdd}}, {chain.n, 10 * chain.n}, out, g.value.data(),
         [](const ChainView& v, const Inputs& x, double* y) { active_kernels.regressor(v, x[0], x[1], x[2], y); },
         [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
           active_kernels.regressor_batch(v, N, x[0], x[1], x[2], y);
@@ -194,16 +184,16 @@ void bind(py::module_& m) {
       .def(py::init<const Chain&>(), py::arg("chain"))
       .def_readonly("chain", &RigidBody::chain, "The chain.")
       .def("rnea", &RigidBody::rnea, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("out") = none,
-           py::arg("gravity") = none, py::arg("threads") = 1,
+           py::arg("gravity") = none,
            "Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's.")
       .def("gravity", &RigidBody::gravity, py::arg("q"), py::arg("out") = none, py::arg("gravity") = none,
-           py::arg("threads") = 1, "Gravity torque g(q) [Nm], (n,) or (N, n).")
-      .def("coriolis", &RigidBody::coriolis, py::arg("q"), py::arg("qd"), py::arg("out") = none, py::arg("threads") = 1,
+           "Gravity torque g(q) [Nm], (n,) or (N, n).")
+      .def("coriolis", &RigidBody::coriolis, py::arg("q"), py::arg("qd"), py::arg("out") = none,
            "C(q, qd) qd [Nm], (n,) or (N, n).")
-      .def("mass_matrix", &RigidBody::mass_matrix, py::arg("q"), py::arg("out") = none, py::arg("threads") = 1,
+      .def("mass_matrix", &RigidBody::mass_matrix, py::arg("q"), py::arg("out") = none,
            "M(q) [kg m2], (n, n) or (N, n, n).")
       .def("regressor", &RigidBody::regressor, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("out") = none,
-           py::arg("gravity") = none, py::arg("threads") = 1,
+           py::arg("gravity") = none,
            "Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8].")
       .def("stacked_regressor", &RigidBody::stacked_regressor, py::arg("q"), py::arg("qd"), py::arg("qdd"),
            py::arg("columns") = none, py::arg("out") = none, py::arg("gravity") = none, py::arg("keep_zeros") = false,
@@ -216,9 +206,9 @@ void bind(py::module_& m) {
       .def("torque_gradient", &RigidBody::torque_gradient, py::arg("q"), py::arg("qd"), py::arg("qdd"),
            py::arg("weights"), py::arg("gravity") = none,
            "Gradients (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n).")
-      .def("fk", &RigidBody::fk, py::arg("q"), py::arg("out") = none, py::arg("threads") = 1,
+      .def("fk", &RigidBody::fk, py::arg("q"), py::arg("out") = none,
            "Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m].")
-      .def("jacobian", &RigidBody::jacobian, py::arg("q"), py::arg("out") = none, py::arg("threads") = 1,
+      .def("jacobian", &RigidBody::jacobian, py::arg("q"), py::arg("out") = none,
            "Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity.");
   m.def("isa", &isa, "Instruction set of the kernels in use.");
   m.def("available_isas", &available_isas, "Instruction sets this machine can run, narrowest first.");

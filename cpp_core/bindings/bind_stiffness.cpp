@@ -59,40 +59,9 @@ Array covariance(const RlsDf& r) {
   return a;
 }
 
-void bind_rls(py::module_& m) {
-  py::class_<RlsDf>(m, "RlsDf", "RLS with directional forgetting for one joint's elastic torque.")
-      .def(py::init<double>(), py::arg("time_constant") = 20.0)
-      .def("reset", &RlsDf::reset, "Forget all samples; parameters stay.")
-      .def("update", &RlsDf::update, py::arg("phi"), py::arg("torque"), py::arg("dt"),
-           "One sample: deflection phi [rad], torque [Nm], dt [s]; the prediction error [Nm].")
-      .def(
-          "run",  // the same over phi and torque (N,) at a constant dt; returns the errors (N,)
-          [](RlsDf& r, const Array& phi, const Array& torque, double dt) {
-            const py::ssize_t N = phi.ndim() == 1 ? phi.shape(0) : -1;
-            const double *p = row(phi, "phi", N), *y = row(torque, "torque", N);
-            Array errors(N);
-            double* e = errors.mutable_data();
-            py::gil_scoped_release release;
-            for (py::ssize_t k = 0; k < N; ++k) e[k] = r.update(p[k], y[k], dt);
-            return errors;
-          },
-          py::arg("phi"), py::arg("torque"), py::arg("dt"),
-          "Prediction errors (N,) [Nm] of phi (N,) [rad] and torque (N,) [Nm], dt [s].")
-      .def("torque", &RlsDf::torque, "Elastic torque [Nm] at deflection phi [rad].")
-      .def("stiffness", &RlsDf::stiffness, "Stiffness [Nm/rad] at deflection phi [rad].")
-      .def("stiffness_std", &RlsDf::stiffness_std,
-           "Standard deviation of the stiffness [Nm/rad] at deflection phi [rad].")
-      .def_property_readonly("covariance", &covariance, "Covariance of the coefficients (2, 2).")
-      .def_property_readonly(
-          "coefficients",
-          [](const RlsDf& r) { return std::array<double, RlsDf::powers>{r.coefficient(0), r.coefficient(1)}; },
-          "Coefficients (2,) of phi and phi^3 [Nm/rad, Nm/rad3].");
-}
-
 }  // namespace
 
 void bind(py::module_& m) {
-  bind_rls(m);
   py::native_enum<Wear>(m, "Wear", "enum.IntEnum", "Wear status of a transmission.")
       .value("unknown", Wear::unknown)
       .value("ok", Wear::ok)

@@ -1,11 +1,9 @@
 // Inputs of one sample (n,) or a batch (N, n), and outputs that match them; every error names the argument.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "arguments.hpp"
-#include "robot_dynamics/common/parallel.hpp"
 
 struct Input {
   const char* name;
@@ -26,7 +24,7 @@ struct Samples {
   bool single = false;
   py::ssize_t count = 1;  // samples
 
-  Samples(std::initializer_list<Input> given, int n, bool batch_only = false, int threads = 1) : n_(n) {
+  Samples(std::initializer_list<Input> given, int n, bool batch_only = false) {
     const Input& first = *given.begin();
     single = first.array.ndim() == 1 && !batch_only;
     if (!single) {
@@ -38,36 +36,17 @@ struct Samples {
         require_shape(input.array, input.name, {n});
       else
         require_shape(input.array, input.name, {count, n});
-      if (threads == 1) require_finite(input.array, input.name);
+      require_finite(input.array, input.name);
       name[inputs] = input.name;
       array[inputs] = input.array;
       data_.data[inputs++] = input.array.data();
     }
-    if (threads > 1 && !all_finite(threads))
-      for (int k = 0; k < inputs; ++k) require_finite(array[k], name[k]);
   }
   const double* operator[](int k) const { return data_[k]; }
-  // the inputs from sample `first` on
-  Inputs from(std::size_t first) const {
-    Inputs x = data_;
-    for (int k = 0; k < inputs; ++k) x.data[k] += first * n_;
-    return x;
-  }
+  const Inputs& data() const { return data_; }
 
  private:
   Inputs data_;
-  std::size_t n_;
-
-  bool all_finite(int threads) const {
-    std::atomic<bool> finite{true};
-    const py::gil_scoped_release release;
-    robot_dynamics::parallel(count, threads, [&](std::size_t first, std::size_t N) {
-      const Inputs x = from(first);
-      for (int k = 0; k < inputs; ++k)
-        if (robot_dynamics::first_not_finite(x[k], N * n_) != N * n_) finite = false;
-    });
-    return finite;
-  }
 };
 
 inline void require_apart(const double* out, std::size_t size, const Samples& x, bool in_place) {

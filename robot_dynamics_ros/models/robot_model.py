@@ -20,8 +20,7 @@ class RobotModel(_core.RigidBody):
 
     Every method of the core takes float64 arrays, (n,) for one sample or (N, n) for a batch, and an optional `out` of
     the result's shape. q [rad], qd [rad/s], qdd [rad/s2], torques [Nm]. Rotor inertia and friction are not included.
-    Gravity [m/s2, base frame] is given once (`with_gravity`) or per call. `threads` divides a batch among
-    threads of the call; the result does not depend on it.
+    Gravity [m/s2, base frame] is given once (`with_gravity`) or per call.
 
     Raises TypeError for another dtype, ValueError for a wrong shape, NaN or infinity; both name the argument.
     """

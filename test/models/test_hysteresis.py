@@ -47,38 +47,31 @@ def test_valid_means_the_initial_state_no_longer_matters(seed):
     path = np.cumsum(rng.normal(0, 2e-4, 3000))
     past = rng.choice([-1, 1]) * 5e-3
     fresh, other = maxwell_slip(1, max_gap=1e9), maxwell_slip(1, max_gap=1e9)
-    out = np.zeros(1)
-    for k, x in enumerate((past, 0.0)):  # the other one comes from somewhere
-        other.step(k * MS, np.array([x]), out)
-    a, b, valid = np.zeros((3000, 1)), np.zeros((3000, 1)), np.zeros(3000, bool)
-    for k, x in enumerate(path - path[0]):
-        fresh.step(10 * MS + k * MS, np.array([x]), a[k])
-        valid[k] = fresh.valid[0]
-        other.step(10 * MS + k * MS, np.array([x]), b[k])
+    other.run(np.array([0, MS]), np.array([[past], [0.0]]))  # it comes from somewhere
+    stamps, path = 10 * MS + np.arange(3000) * MS, (path - path[0])[:, None]
+    a, codes = fresh.run(stamps, path)
+    b, valid = other.run(stamps, path)[0], codes == int(_core.Status.ok)
     assert not valid[0] and valid[-1]
     np.testing.assert_allclose(a[valid], b[valid], atol=1e-12)
 
 
 def test_validity_shows_in_the_status_and_after_a_gap_the_deflection_is_a_guess():
-    gms, H = maxwell_slip(1), np.zeros(1)
-    theta = [0.0, 1e-3, 2.5e-3, 2.6e-3]
-    codes = [int(gms.step(k * MS, np.array([x]), H)) for k, x in enumerate(theta)]
+    gms = maxwell_slip(1)
+    _, codes = gms.run(np.arange(4) * MS, np.array([[0.0], [1e-3], [2.5e-3], [2.6e-3]]))
     warming, ok, reset = (int(s) for s in (_core.Status.warming_up, _core.Status.ok, _core.Status.reset))
-    assert codes == [warming, warming, ok, ok] and gms.valid == [True]
-    assert int(gms.step(10_000 * MS, np.array([0.5]), H)) == reset
-    assert H[0] == pytest.approx(1.0) and gms.valid == [False]  # that of a joint that went there on one way
-    assert int(gms.step(0, np.array([0.5]), H)) == reset and H[0] == 0  # clock backwards
+    assert codes.tolist() == [warming, warming, ok, ok] and gms.valid == [True]
+    H, codes = gms.run(np.array([10_000 * MS]), np.array([[0.5]]))
+    assert codes == [reset] and H == pytest.approx(1.0) and gms.valid == [False]  # as if it went there on one way
+    H, codes = gms.run(np.array([0]), np.array([[0.5]]))  # clock backwards
+    assert codes == [reset] and H == 0
 
 
 def test_duplicates_and_nan_do_not_enter():
-    gms, H = maxwell_slip(2), np.zeros(2)
-    gms.step(0, np.zeros(2), H)
-    gms.step(MS, np.full(2, 3e-4), H)
-    before, state = H.copy(), gms.state.copy()
-    dropped = int(_core.Status.dropped)
-    assert int(gms.step(MS, np.full(2, 9e-4), H)) == dropped
-    assert int(gms.step(2 * MS, np.array([np.nan, 0.0]), H)) == dropped
-    np.testing.assert_array_equal(H, before)
+    gms = maxwell_slip(2)
+    gms.run(np.array([0, MS]), np.array([[0.0, 0.0], [3e-4, 3e-4]]))
+    state = gms.state.copy()
+    _, codes = gms.run(np.array([MS, 2 * MS]), np.array([[9e-4, 9e-4], [np.nan, 0.0]]))
+    assert (codes == int(_core.Status.dropped)).all()
     np.testing.assert_array_equal(gms.state, state)
 
 

@@ -204,20 +204,3 @@ def test_a_sample_gives_the_same_bits_in_any_batch_and_anywhere_in_memory(name, 
     for begin in range(3):
         out = memory[begin : begin + expected.size].reshape(expected.shape)
         assert np.array_equal(call(*motion, out=out), expected)
-
-
-@pytest.mark.parametrize(("samples", "threads"), [(1, 2), (127, 3), (129, 2), (400, 64), (1025, 3)])
-def test_threads_change_no_bit(samples, threads):
-    model = random_chain(6, seed=3).model()
-    q, qd, qdd = random_motion(6, samples, seed=samples)
-    for call in calls(model).values():
-        assert np.array_equal(call(q, qd, qdd, threads=1), call(q, qd, qdd, threads=threads))
-    in_place = q.copy()
-    assert np.array_equal(model.rnea(in_place, qd, qdd, out=in_place, threads=threads), model.rnea(q, qd, qdd))
-
-
-def test_threads_are_checked():
-    model = random_chain(2, seed=0).model()
-    with pytest.raises(ValueError, match="threads = 0, expected at least 1"):
-        model.gravity(np.zeros((3, 2)), threads=0)
-    assert model.gravity(np.zeros((0, 2)), threads=4).shape == (0, 2)

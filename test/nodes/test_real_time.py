@@ -202,7 +202,7 @@ def test_a_comau_at_its_rate_moves_and_is_found_again_when_its_controller_return
         graph.listener.spin(lambda: graph.stream()["condition"] in ("fault", "safe"))
         refused = graph.listener.call(Trigger, "/composed_node/rearm")
         assert not refused.success and refused.message
-        graph.sim = SimulatedController("comau_ns16", HUNG, graph.sim.host).__enter__()
+        graph.sim = SimulatedController("comau_ns16", graph.sim.host).__enter__()
         graph.in_step()
         graph.listener.spin(lambda: graph.listener.call(Trigger, "/composed_node/rearm").success)
 

@@ -173,6 +173,11 @@ class Stepped(Observed):
         self.spin(lambda: all(found and to_ns(found[-1].header.stamp) == self.driver.now for found in heard))
         return [[m for m in found if to_ns(m.header.stamp) > begin] for found in heard]
 
+    def trigger(self, service):
+        """Success and text of a service of the node."""
+        answer = self.call(Trigger, f"/composed_node/{service}")
+        return answer.success, answer.message
+
     def settled(self, seconds=60.0):
         """The state in which the present motion ends."""
         self.until(lambda: not self.driver.motion.active, seconds)

@@ -92,10 +92,8 @@ class SimulatedController:
 
     program: ClassVar[tuple[str, ...]] = ("robot_dynamics_ros.cli.main", "simulate")
 
-    def __init__(
-        self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
-    ) -> None:
-        self.robot, self.timeout = robot, timeout
+    def __init__(self, robot: str = "ur5e", host: str | None = None, **options: Any) -> None:
+        self.robot = robot
         self.host = host or loopback_address(_known(load_robot(robot))[2])
         self.options = {"host": self.host} | options
         self.ports: dict[str, int] = {}
@@ -112,7 +110,7 @@ class SimulatedController:
             stderr=subprocess.PIPE,
             text=True,
         )
-        watchdog = threading.Timer(self.timeout, self.process.kill)
+        watchdog = threading.Timer(START_TIMEOUT, self.process.kill)
         watchdog.start()
         try:
             self._read_ports(self.process)

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_graph import HUNG, Listener, Process, motion_file  # isort: skip  (sets the middleware before rclpy is initialised)
+from ros_graph import Listener, Process, motion_file  # isort: skip  (sets the middleware before rclpy is initialised)
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
@@ -53,7 +53,7 @@ class Graph:
         file.write_text(f"composed_node:\n  ros__parameters:\n{GAPS}{parameters}")
         self.before = set(Path("/dev/shm").glob("fastdds_*"))  # of other tests' nodes in this process
         self.robot, self.listener = load_robot(robot), Listener()
-        self.sim = controller(robot, HUNG, **options).__enter__()
+        self.sim = controller(robot, **options).__enter__()
         self.node = Process(MAIN, "up", "--robot", robot, "--ip", self.sim.host, "--params", str(file))
         self.listener.hear(JointState, "joint_states", 5)  # what is older is not waited for
         self.listener.hear(WrenchStamped, BASE, 5)

@@ -2,6 +2,7 @@
 
 import struct
 
+import numpy as np
 import pytest
 from ur_rig import Rig
 
@@ -79,6 +80,32 @@ def test_a_watchdog_gives_its_client_the_period_in_wall_time_also_while_a_delay_
         rig.process.cycle()
     assert (rig.controller.program is not None) == answers
     assert clock[0] - 100.0 == pytest.approx(0.6 if answers else 0.2, abs=0.16)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.06])
+def test_cycles_that_make_up_a_delay_take_one_input_each_as_those_in_time(clock, monkeypatch, delay):
+    """A stream of positions would jump otherwise: the packages of the delay come all at once."""
+    rig = Rig()
+    client, seen = rig.rtde(), []
+    client.ask("I", b"input_double_register_0")
+    cycle, sent = rig.process.cycle, iter(range(1, 1000))
+
+    def poll(timeout):
+        """A client that sends every 2 ms; the process stands still once."""
+        begin = clock[0]
+        clock[0] += timeout + (delay if len(seen) == 10 and timeout > 0.0 else 0.0)
+        for _ in range(round((clock[0] - begin) / DT)):
+            client.send("U", struct.pack(">Bd", 1, next(sent)))
+
+    def step():
+        seen.append(rig.controller.registers.doubles_in(0, 1)[0])
+        rig.process.stopping = len(seen) == 100
+        cycle()
+
+    monkeypatch.setattr(rig.process, "hub_poll", poll)
+    monkeypatch.setattr(rig.process, "cycle", step)
+    rig.process.run()
+    assert set(np.diff(seen[1:])) <= {0.0, 1.0} and seen[-1] > 95
 
 
 def test_a_watchdog_that_will_not_fire_in_the_next_cycle_does_not():

@@ -30,7 +30,7 @@ class Pace:
         """
         if not 0.01 <= factor <= 1e6:
             raise RobotDynamicsError(f"speed {factor} is outside 0.01..1e6")
-        self.speed, self._period = factor, 1.0 / self._rate / factor
+        self.speed, self.period = factor, 1.0 / self._rate / factor
 
     def left(self) -> float:
         """Wall time [s] until the next cycle is due, negative when it is late."""
@@ -41,4 +41,4 @@ class Pace:
 
     def advance(self) -> None:
         """A cycle is done: the next one is due one period after the time at which this one was due."""
-        self._due += self._period
+        self._due += self.period

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -40,6 +41,7 @@ class ControllerProcess(server.ArmServer):
     settings_type = Settings
     commands: ClassVar[dict[str, Handler]]  # of the control channel
     silent = False  # neither reads nor writes
+    lockstep = False  # cycles wait for their client
 
     def __init__(self, settings: Settings) -> None:
         s, version = settings, Version.parse(settings.polyscope)
@@ -48,6 +50,7 @@ class ControllerProcess(server.ArmServer):
         self.controller = Controller(arm, load_program)
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
         self._written: dict[str, float] = {}  # input -> wall time of its last write
+        self._waiting: deque[Values] | None = None  # inputs for the cycles to come; None: they are taken at once
         self.rtde = RtdeServer(version, self.write_inputs)
         servers: dict[str, tuple[int, server.Server]] = {
             "rtde": (settings.rtde_port, self.rtde),
@@ -69,7 +72,18 @@ class ControllerProcess(server.ArmServer):
     def write_inputs(self, values: Values) -> None:
         """Inputs of an RTDE package."""
         self._written.update(dict.fromkeys(values, time.perf_counter()))
-        self.controller.write_inputs(values)
+        if self._waiting is None:
+            self.controller.write_inputs(values)
+        else:
+            self._waiting.append(values)
+
+    def _take_inputs(self, late: bool) -> None:
+        """Those that wait; while late one package of a register, as a cycle in time would have found."""
+        taken: set[str] = set()
+        while self._waiting and not (late and taken & self._waiting[0].keys()):
+            values = self._waiting.popleft()
+            taken |= values.keys()
+            self.controller.write_inputs(values)
 
     def await_watched_input(self) -> None:
         """A watchdog fires when its client was silent for the period of wall time, too.
@@ -81,13 +95,16 @@ class ControllerProcess(server.ArmServer):
             if left <= 0:
                 return
             self.hub_poll(left)
+            self._take_inputs(late=True)
 
     def run(self) -> None:
         """Serve until stopped or until the duration has passed in controller time."""
         self.signals.update()
+        self._waiting = None if self.lockstep else deque()
         while not self.stopping:
             if (left := self.pace.left()) <= 0:
                 self.hub_poll(0.0)
+                self._take_inputs(late=left < -self.pace.period)
                 self.turn()
                 self.pace.advance()
             else:

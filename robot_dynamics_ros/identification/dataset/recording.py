@@ -191,6 +191,7 @@ def _frozen(log: Log) -> np.ndarray:
 def _braked(robot: RobotFile | None, log: Log) -> np.ndarray:
     """Rows (N,) in which no drive carries for BRAKED what friction cannot hold: brakes do. So they do while the drives
     take over, before and after. None where the masses are unknown, or the effort does not contain gravity.
+    The rule of torque_health.hpp for an effort of unknown unit, sign and friction: what is small is so beside the rest.
     """
     drop, t = np.zeros(len(log), bool), log.time
     if robot is None:

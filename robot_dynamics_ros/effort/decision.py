@@ -43,6 +43,7 @@ SEVERAL = 2  # joints with a doubtful sign from which on the effort is refused
 GUARD_SHARE = 0.25  # of gravity that each joint's torque at rest may deviate by before torque mode, beside friction
 GUARD_TELLING = 0.9  # share of gravity that ampere for Nm, or gravity removed, would be wrong by
 GUARD_NOISE = 2.0  # Nm
+MEANINGS = (TORQUE, CURRENT, GRAVITY_FREE, CURRENT_GRAVITY_FREE)
 UNIT_ERROR = 100.0  # median effort per Nm above which, or below 1 / (4 UNIT_ERROR), the unit is off by 1000
 OVERRULE = "--effort torque, current or gravity-free takes the signs of the robot file"
 
@@ -104,8 +105,8 @@ class Decision:
         found = self.slopes(robot.joint_names)
         return (
             f"effort is ambiguous: effort over gravity torque of {robot.name} is {found}; check the order of the joint "
-            "names, the robot, its payload and mounting (kinematics.gravity), or pass --effort torque, current or "
-            "gravity-free"
+            "names, the robot, its payload and mounting (kinematics.gravity), or pass --effort torque, current (of any "
+            "unit, also a percentage) or gravity-free"
         )
 
     def confirms(self, signs: np.ndarray, robot: RobotFile) -> np.ndarray:
@@ -172,15 +173,28 @@ def _unit_error(e: Evidence, votes: np.ndarray, robot: RobotFile) -> str:
 # -- unit and gravity -------------------------------------------------------------------------------------------------
 def _likeliest(e: Evidence, votes: np.ndarray, robot: RobotFile) -> Meaning | None:
     """The meaning that fits and is ahead of every other one; None where there is none."""
-    score = {m: _log_likelihood(e, votes, m, robot) for m in (TORQUE, CURRENT, GRAVITY_FREE, CURRENT_GRAVITY_FREE)}
+    seen = bool(_inertial_votes(e, votes).any())  # the unit of an effort without gravity is only known in motion
+    possible = MEANINGS if not _any_unit(robot) else (CURRENT, CURRENT_GRAVITY_FREE)[: 1 + seen]
+    score = {m: _log_likelihood(e, votes, m, robot) for m in possible}
     best, *others = sorted(score, key=score.__getitem__, reverse=True)
     if not _fits(e, votes, best, robot):
         return None
-    seen = bool(_inertial_votes(e, votes).any())  # the unit of an effort without gravity is only known in motion
     rivals = [m for m in others if seen or best.includes_gravity or m.includes_gravity]
     if not best.includes_gravity and not seen:
         best = GRAVITY_FREE
-    return best if score[best] - max(score[m] for m in rivals) >= CLEAR or not rivals else None
+    return best if score[best] - max((score[m] for m in rivals), default=-np.inf) >= CLEAR else None
+
+
+def _any_unit(robot: RobotFile) -> bool:
+    """Whether the robot file declares a current without torque constants: those of small drives look like a torque, so
+    nothing contradicts it, and one of the rated current is a unit like any other.
+    """
+    return robot.drives.effort.unit == "A" and not CURRENT.has_gain(robot)
+
+
+def _range(robot: RobotFile) -> tuple[float, float]:
+    """Least and largest effort per Nm of a current without torque constants."""
+    return RANGE[0], UNIT_ERROR if _any_unit(robot) else RANGE[1]
 
 
 def _beyond_load(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
@@ -199,11 +213,11 @@ def _beyond_load(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotF
 def _log_likelihood(
     e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile, load: np.ndarray | float = 0.0
 ) -> float:
-    """Log density of the slopes (Student t, 5 degrees of freedom), an unknown 1 / K_tau integrated over RANGE. load
-    (n,): standard deviation of what the arm carries beyond the robot file, as a share of a joint's torque.
+    """Log density of the slopes (Student t, 5 degrees of freedom), an unknown 1 / K_tau integrated over its range.
+    load (n,): standard deviation of what the arm carries beyond the robot file, as a share of a joint's torque.
     """
     if not meaning.has_gain(robot):
-        grid = np.geomspace(*RANGE, 40)
+        grid = np.geomspace(*_range(robot), 40)
         each = np.array([_densities(e, votes, meaning, np.full(len(votes), u), load) for u in grid])
         return float((np.logaddexp.reduce(each, axis=0) - np.log(len(grid))).sum())
     unit = np.broadcast_to(meaning.gain(robot), votes.shape)
@@ -233,7 +247,8 @@ def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) ->
     """Whether the median slope is what the meaning predicts, within FACTOR, or NO_GRAVITY where there is none."""
     k = np.abs(e.gravity[votes])
     if not meaning.has_gain(robot):
-        return bool(RANGE[0] <= np.median(k) <= RANGE[1]) or not meaning.includes_gravity
+        least, most = _range(robot)
+        return bool(least <= np.median(k) <= most) or not meaning.includes_gravity
     ratio = k / np.broadcast_to(meaning.gain(robot), votes.shape)[votes]
     if meaning.includes_gravity:
         return bool(1 / FACTOR <= np.median(ratio) <= FACTOR)

@@ -246,3 +246,16 @@ def test_the_deviation_of_a_slope_holds_under_contacts_beneath_noise():
         found = evidence.evidence()
         errors += [(found.gravity - 1) / found.gravity_std, (found.inertial - 1) / found.inertial_std]
     assert 0.6 < np.sqrt(np.mean(np.square(errors))) < 1.6
+
+
+@pytest.mark.parametrize("unit", [1 / 300, 0.5, 1.0, 40.0])
+def test_a_current_that_is_declared_has_any_constants_where_the_file_has_none(unit):
+    """Small servos have 1 to 2.5 Nm/A, which looks like a torque; a percentage of the rated current is one, too."""
+    declares = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": None})
+    spread = np.array([1.0, 0.7, 1.0, 1.6, 1.6, 1.6])
+    found = semantics(LOG.effort * unit * spread, declares)
+    assert found.unit == "A" and found.scale == pytest.approx(1 / (unit * spread), rel=0.35)
+    assert semantics(LOG.effort).unit == "Nm"  # a torque that is declared stays one
+    none = (np.full(6, np.nan), np.full(6, np.inf))  # rotors of high gear ratio hide the inertia
+    evidence = Evidence(unit * spread, unit * spread / 50, *none, *none, *none, *np.full((3, 6), 0.0), np.ones(6))
+    assert decide(evidence, declares).meaning.word == "current"

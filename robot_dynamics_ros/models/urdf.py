@@ -198,9 +198,9 @@ def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]
         joint = by_name[name]
         if joint.get("type") not in ("revolute", "continuous"):
             kind = f"is {joint.get('type')}: only revolute and continuous joints are supported"
-            ends = "--tip LINK (in Python tip=...) ends the arm at a link before it"
-            message = f"{kind}; {ends if name != names[0] else 'let the URDF begin at the link that it moves'}"
-            raise ConfigError(str(path), f"joint {name}", message)
+            fixed = 'type="fixed" in the URDF holds it, as a rail or where all axes are parallel to it (SCARA)'
+            ends = "" if name == names[0] else "; or --tip LINK (in Python tip=...) ends the arm at a link before it"
+            raise ConfigError(str(path), f"joint {name}", f"{kind}; {fixed}{ends}")
         origin = joint.find("origin")
         far = max((abs(float(x)) for x in origin.get("xyz", "").split()), default=0.0) if origin is not None else 0.0
         if far > FARTHEST:

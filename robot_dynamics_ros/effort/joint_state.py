@@ -28,6 +28,7 @@ STEPS = (0.005, 2.0)  # rad of travel in such a block; less is noise, more is a 
 MIN_BLOCKS = 5
 RATIO = (0.1, 10.0)  # velocity over travel per time; 57 for degrees, 1000 for milliradians
 ALIKE = 0.5  # correlation of velocity and travel of a joint
+TOUCH = 0.1  # of its RMS: the smallest absolute value of an effort that changes its sign is below
 LOAD = 3.0  # times the torque limit: the median effort of no joint
 MIN_RATE = 10.0  # Hz
 MOST_STEPS, BURST = 0.6, 1 / 3  # quantile of the steps of a second, and below which share of their mean it has bursts
@@ -172,6 +173,9 @@ def _effort(robot: RobotFile, q: np.ndarray, effort: np.ndarray) -> dict[str, st
         return {"effort": f"the effort never changes: {off}{advice}"}
     if still := [names[j] for j in np.flatnonzero(constant & moves)]:
         return {"effort": f"the effort of {', '.join(still)} never changes while the joint moves: {advice}"}
+    if both := _unsigned(q, effort):
+        turn = f"although {', '.join(names[j] for j in both)} turn both ways"
+        return {"effort": f"no effort is below zero {turn}: absolute values; the driver must give the effort its sign"}
     if not unit.has_gain(robot):
         return {"effort": ""}
     gain = unit.gain(robot)
@@ -183,6 +187,14 @@ def _effort(robot: RobotFile, q: np.ndarray, effort: np.ndarray) -> dict[str, st
         "effort": f"the effort of {names[j]} is {size[j]:.3g} in the median, its limit {limit[j]:.3g} {unit.unit}: "
         f"wrong unit ({thousandth(robot)}?), or the file of another robot; convert it to Nm or A, or correct --robot"
     }
+
+
+def _unsigned(q: np.ndarray, effort: np.ndarray) -> list[int]:
+    """Joints that turn both ways, two or more, whose efforts touch zero, where no effort at all is below zero."""
+    back = np.minimum((q - np.minimum.accumulate(q)).max(axis=0), (np.maximum.accumulate(q) - q).max(axis=0)) > TRAVEL
+    touch = effort.min(axis=0) < TOUCH * np.sqrt((effort**2).mean(axis=0))
+    both = np.flatnonzero(back).tolist()
+    return both if len(both) > 1 and (effort >= 0).all() and touch[both].all() else []
 
 
 def _stuck(q: np.ndarray, qd: np.ndarray) -> str:

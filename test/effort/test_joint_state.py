@@ -41,6 +41,7 @@ SPOILED = {
     "the effort never changes": lambda log: changed(log, effort=0 * log.effort),
     "the effort of wrist_1_joint never changes": lambda log: changed(log, effort=log.effort * [1, 1, 1, 0, 1, 1]),
     "wrong unit (mNm or mA?), or the file of another robot": lambda log: changed(log, effort=1000 * log.effort),
+    "no effort is below zero": lambda log: changed(log, effort=np.abs(log.effort)),
     "samples per second: at least 10": lambda log: log[:: len(log) // 20],
     "stamps come in bursts": lambda log: Log(log.joint_names, bursts(log.stamp_ns, 5), log.signals),
     "the driver repeats its last message": lambda log: changed(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +15,13 @@ import numpy as np
 from robot_dynamics_ros.bags.table_bounds import refuse_text
 from robot_dynamics_ros.errors import DataError
 
+DATE = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?")
 DELIMITERS = (";", "\t", ",", " ")
 
 
 def text_columns(path: Path) -> dict[str, np.ndarray]:
-    """Columns of a text file with a line of names, or named 1, 2, ... without; columns that are no numbers are left
-    out, an empty cell is NaN. Raises DataError for a file beyond the bounds, or without numbers.
+    """Columns of a text file with a line of names, or named 1, 2, ... without; columns of neither numbers nor
+    dates are left out, an empty cell is NaN. Raises DataError for a file beyond the bounds, or without numbers.
     """
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         lines = [line for line in stream.read().splitlines() if line.strip()]
@@ -66,10 +70,20 @@ def _is_number(cell: str) -> bool:
 
 
 def _number(cell: str) -> float:
-    try:
+    """A number, or seconds since 1970 (UTC where it does not say) of a date with its time; NaN for anything else."""
+    with suppress(ValueError):
         return float(cell)
-    except ValueError:
+    with suppress(ValueError):
+        return _seconds(cell.strip().replace("/", "-"))
+    return np.nan
+
+
+def _seconds(date: str) -> float:
+    found = DATE.fullmatch(date)
+    if found is None:
         return np.nan
+    zone = (found[3] or "Z").replace("Z", "+00:00")
+    return datetime.fromisoformat(found[1] + zone).timestamp() + float(found[2] or 0)
 
 
 def _unique(names: Sequence[str]) -> list[str]:

@@ -53,6 +53,20 @@ def test_desired_external_and_cartesian_columns_are_not_taken_for_the_measured_o
     np.testing.assert_allclose(current.effort, 0.1 * tau, atol=1e-9)
 
 
+@pytest.mark.parametrize("date", ["{}T{}Z", "{} {}", "{}T{}+00:00"])
+def test_dates_are_a_clock(tmp_path, date):
+    """As pandas and spreadsheets write them; a cell that is no date drops its row."""
+    t, q, qd, tau = motion(6)
+    stamps = [date.format(*str(x).split("T")) for x in (np.round(t * 1e6)).astype("datetime64[us]")]
+    stamps[7] = stamps[7].replace("01-01", "13-41")
+    names = [f"{name}{k}" for name in ("q", "dq", "tau") for k in range(1, 7)]
+    rows = [",".join([stamp, *map(str, row)]) for stamp, row in zip(stamps, np.c_[q, qd, tau].tolist(), strict=True)]
+    (tmp_path / "run.csv").write_text("\n".join([",".join(["timestamp", *names]), *rows]), encoding="utf-8")
+    log, _ = load_bag(tmp_path / "run.csv")
+    np.testing.assert_allclose(log.time, np.delete(t, 7), atol=1e-6)
+    np.testing.assert_allclose(log.effort, np.delete(tau, 7, axis=0), atol=1e-9)
+
+
 def test_named_joints_in_another_order_are_matched_by_name(tmp_path):
     robot = load_robot("ur5e")
     t, q, qd, tau = motion(6)

@@ -32,7 +32,8 @@ def regular(t: np.ndarray, notes: list[str], q: np.ndarray, qd: np.ndarray | Non
     if (found := _even(t, period)) is None:
         if arrived:
             raise DataError(arrived)
-        notes.append(f"stamps are uneven ({1e3 * np.std(step):.2g} ms) and show no even clock: used as they are")
+        what = f"stamps are uneven ({1e3 * np.std(step):.2g} ms, every {1e3 * period:.3g} ms) and show no even clock"
+        notes.append(f"{what}: used as they are, please check; stamp a sample when it is taken, and record every one")
         return t
     line, mean, missing = found
     jitter = float(np.std(step - np.diff(line)))

@@ -37,12 +37,14 @@ UNITS = {  # as written in names -> unit
     **dict.fromkeys(("nm", "n·m", "n*m", "n.m", "n m"), "Nm"),
     **dict.fromkeys(("a", "amp", "ampere", "amps"), "A"),
     "ma": "mA",
+    **dict.fromkeys(("%", "pct", "percent"), "%"),
     **dict.fromkeys(("s", "sec", "seconds"), "s"),
     **dict.fromkeys(("ms", "msec"), "ms"),
     **dict.fromkeys(("us", "µs", "usec"), "us"),
     **dict.fromkeys(("ns", "nsec", "nanoseconds"), "ns"),
 }
-SUFFIX_UNITS = {"deg", "rad", "nm", "ma", "amps", "ms", "us", "ns", "sec"}  # without brackets at the end of a name
+# without brackets at the end of a name
+SUFFIX_UNITS = {"deg", "rad", "nm", "ma", "pct", "percent", "amps", "ms", "us", "ns", "sec"}
 
 
 @dataclass

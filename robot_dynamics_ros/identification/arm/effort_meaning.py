@@ -54,7 +54,7 @@ class EffortMeaning:
 
 def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str = "") -> EffortMeaning:
     """Semantics of a recording's effort for a robot file. `given` (a word of effort.meaning.WORDS) overrides; stated:
-    unit A where a table says it, which counts where gravity does not show.
+    unit A where a table says it, which counts as if the robot file declared it.
 
     Raises DataError for another word, or when it is ambiguous, a current has no torque constants, or friction would
     create energy: the message says what was found and which option settles it.
@@ -63,6 +63,7 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str
         raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
     if not has_masses(robot):
         return _by_friction(robot, motion, given, stated)
+    robot = robot.with_updates({"drives.effort.unit": stated}) if stated else robot
     decision = _decided(robot, motion, None if given == "auto" else WORDS[given])
     if given != "auto":
         return _semantics(robot, decision, WORDS[given], (f"effort is {TEXTS[given]}, as asked",), signed=False)
@@ -87,8 +88,9 @@ def _energy_checked(decision: Decision) -> Decision:
     """The decision. Raises DataError where sliding friction of a joint would create energy."""
     if decision.creates_energy:
         raise DataError(
-            f"friction of {', '.join(decision.creates_energy)} would create energy: the sign of its effort is "
-            f"doubtful, or the arm was moved by hand; {OVERRULE}"
+            f"friction of {', '.join(decision.creates_energy)} would create energy: its effort has the wrong sign "
+            "(correct it in the driver; gravity does not show it surely enough, larger motions may), or the arm was "
+            f"moved by hand; {OVERRULE}"
         )
     return decision
 
@@ -105,7 +107,7 @@ def _found(robot: RobotFile, decision: Decision) -> EffortMeaning:
     source = "the robot file" if robot.has("drives.torque_constant") else "gravity (the masses of the robot file)"
     shown = ", ".join(f"{1 / g:.3g} +- {s / g**2:.2g}" for g, s in zip(decision.gain, decision.gain_std, strict=True))
     known = declared(robot).same_as(meaning)
-    is_a = "is a current in A, as the robot file declares" if known else "looks like a current in A"
+    is_a = "is a current in A, as declared" if known else "looks like a current in A"
     text = f"effort {is_a} (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/A"
     return _semantics(robot, decision, meaning, (text,), () if known else (text,))
 

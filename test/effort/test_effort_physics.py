@@ -257,8 +257,8 @@ def test_a_current_that_is_declared_has_any_constants_where_the_file_has_none(un
     torque = declares.with_updates({"drives.effort.unit": "Nm"})
     motion = slow_motion([recording(with_effort(LOG.effort * unit * spread), "log")])
     assert recognise(torque, motion, stated="A").scale == pytest.approx(found.scale)  # as the columns of a table say
-    assert found.unit == "A" and found.scale == pytest.approx(1 / (unit * spread), rel=0.35)
-    assert semantics(LOG.effort).unit == "Nm"  # a torque that is declared stays one
+    assert found.meaning.unit == "A" and found.scale == pytest.approx(1 / (unit * spread), rel=0.35)
+    assert semantics(LOG.effort).meaning.unit == "Nm"  # a torque that is declared stays one
     none = (np.full(6, np.nan), np.full(6, np.inf))  # rotors of high gear ratio hide the inertia
     evidence = Evidence(unit * spread, unit * spread / 50, *none, *none, *none, *np.full((3, 6), 0.0), np.ones(6))
     assert decide(evidence, declares).meaning.word == "current"

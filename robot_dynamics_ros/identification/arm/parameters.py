@@ -164,7 +164,7 @@ def other_masses(robot: RobotFile, effort: EffortMeaning) -> str:
     if 1 / OTHER_MASSES < factor < OTHER_MASSES:
         return ""
     cause = "it lacks a tool or payload" if factor > 1 else "a spring or counterweight carries the rest"
-    unit = ", effort is a current or a percentage (--effort current)" if effort.unit == "Nm" else ""
+    unit = ", effort is a current or a percentage (--effort current)" if effort.meaning.unit == "Nm" else ""
     return (
         f"gravity torque is {factor:.2g} times that of the robot file: {cause}{unit}, or this is another robot than "
         f"{robot.name}, and forces would be wrong"

@@ -198,7 +198,7 @@ class PayloadCheck {
     verdict_ = Verdict::none;
     const bool significant = sum.shows() || (!enough() && piece_[now_].shows());  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
-    usual_ = usual_ || unloaded_ || (held_ && ample() && quiet(load_) >= pieces_);
+    usual_ = usual_ || unloaded_ || (held_ && quiet(load_) >= 2 * pieces_);
     if (significant) decide(piece_.data(), count_, sum);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();

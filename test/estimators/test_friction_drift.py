@@ -134,10 +134,10 @@ def test_friction_of_all_joints_that_is_shown_as_contact_from_the_start_is_learn
     assert all(log.contact[rows, -1].mean() > 0.9 for rows in pushed)
 
 
-@pytest.mark.parametrize("kind", ["gap", "stand"])
+@pytest.mark.parametrize(("kind", "payload"), [("gap", 0.0), ("stand", 0.0), ("gap", 1.5)])
 @pytest.mark.parametrize(("seconds", "learned"), [(5.0, False), (700.0, True)])
-def test_friction_that_motion_has_shown_to_be_usual_is_another_only_after_ten_minutes(seconds, learned, kind):
-    before, log = log_of(moving(10.0, 0.8)), log_of(moving(20.0, 0.8), share=0.5)
+def test_friction_that_motion_has_shown_to_be_usual_is_another_only_after_ten_minutes(seconds, learned, kind, payload):
+    before, log = (log_of(moving(s, 0.8), share=k, payload=payload) for s, k in ((10.0, 0.0), (20.0, 0.5)))
     log.stamp_ns = log.stamp_ns + int(1e9 * (10.0 + seconds))
     pipeline = Pipeline(ARM)
     pipeline.run(before)

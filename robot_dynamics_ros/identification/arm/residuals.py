@@ -115,8 +115,8 @@ def unknown_at_small_speeds(names: Sequence[str], slow: np.ndarray) -> str:
     """A warning about the joints for which slow (n,) is more than half of UNSEEN; empty without any."""
     joints = ", ".join(name for name, error in zip(names, slow, strict=True) if error > 0.5 * UNSEEN)
     return joints and (
-        f"{joints}: steadily slower than {SHOWN} rad/s for less than {LEAST:.0f} s, so that friction at small speeds is "
-        f"known to {100 * UNSEEN:.0f} % only: add slow reversals"
+        f"{joints}: steadily slower than {SHOWN} rad/s for less than {LEAST:.0f} s, so that friction at small speeds "
+        f"is known to {100 * UNSEEN:.0f} % only: add slow reversals"
     )
 
 

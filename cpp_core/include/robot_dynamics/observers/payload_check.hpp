@@ -9,8 +9,6 @@
 // down then, or pushed up: a piece that it explains shows that it is carried again (source: own).
 #pragma once
 
-#include <limits>
-
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/observers/payload_fit.hpp"
 
@@ -28,9 +26,7 @@ class PayloadCheck {
   static constexpr double interval = 0.05;   // s between samples taken
   static constexpr double piece_time = 0.6;  // s for which errors of friction last, as for that drift
   static constexpr double bias_explained = 0.9;  // and a bias: a push that keeps its direction comes close
-  static constexpr double learned = 0.15;  // share of friction up to which free motion shows it (friction_drift.hpp)
-  static constexpr double doubled = 1.0;   // share beyond which friction and a payload are another robot
-  static constexpr double cools = 600.0;   // s without motion after which gears may be cold
+  static constexpr double cools = 600.0;         // s without motion after which gears may be cold
 
   // pieces: before a payload is held (1 suffices to explain a torque that nothing contradicts).
   PayloadCheck(const Chain& chain, int pieces) : model_(chain), pieces_(pieces) {
@@ -246,17 +242,14 @@ class PayloadCheck {
   // Share of the friction of all joints that is the better alternative, without a payload or with one, and that most of
   // them show; 0 without.
   double changed_friction(const PayloadEvidence* piece, int count, const PayloadLoad& fit) const noexcept {
-    const double k = changed_friction(piece, count, fit, false, more_friction);
-    return k != 0.0 ? k : changed_friction(piece, count, fit, true, friction_and_payload);
-  }
-  double changed_friction(const PayloadEvidence* piece, int count, const PayloadLoad& fit, bool loaded,
-                          const Alternative& to) const noexcept {
-    if (usual_ || count < (loaded ? 3 : 2) * pieces_) return 0.0;
     const int n = model_.joints();
-    const FrictionShare f = fit_friction(piece, count, n, loaded);
-    const bool size = std::abs(f.k) > learned && !(loaded && std::abs(f.k) > doubled);
-    const bool shown = size && 3 * f.alike >= 2 * n;
-    return shown && better(piece, count, n, 2 * pieces_, fit, f, to) ? f.k : 0.0;
+    for (const bool loaded : {false, true}) {
+      if (usual_ || count < (loaded ? 3 : 2) * pieces_) break;
+      const FrictionShare f = fit_friction(piece, count, n, loaded);
+      const Alternative& to = loaded ? friction_and_payload : more_friction;
+      if (f.shown(n, loaded) && better(piece, count, n, 2 * pieces_, fit, f, to)) return f.k;
+    }
+    return 0.0;
   }
 
   // Pieces without a significant torque in which this payload would have shown: it is a push that began later, unless

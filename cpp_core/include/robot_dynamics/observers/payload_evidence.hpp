@@ -22,7 +22,7 @@ struct PayloadLoad {  // m [kg], mX, mY, mZ [kg m]: excess over the model, with 
   }
 };
 
-struct FrictionShare {  // k of the friction of all joints, beside a payload
+struct FrictionShare {                    // k of the friction of all joints, beside a payload
   static constexpr double least = 0.15;   // below, free motion shows it (friction_drift.hpp)
   static constexpr double doubled = 1.0;  // more, and a payload, are another robot
   double k = 0.0;

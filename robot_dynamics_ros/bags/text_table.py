@@ -71,19 +71,18 @@ def _is_number(cell: str) -> bool:
 
 def _number(cell: str) -> float:
     """A number, or seconds since 1970 (UTC where it does not say) of a date with its time; NaN for anything else."""
-    with suppress(ValueError):
+    try:
         return float(cell)
-    with suppress(ValueError):
+    except ValueError:
         return _seconds(cell.strip().replace("/", "-"))
-    return np.nan
 
 
 def _seconds(date: str) -> float:
-    found = DATE.fullmatch(date)
-    if found is None:
-        return np.nan
-    zone = (found[3] or "Z").replace("Z", "+00:00")
-    return datetime.fromisoformat(found[1] + zone).timestamp() + float(found[2] or 0)
+    if found := DATE.fullmatch(date):
+        zone = (found[3] or "Z").replace("Z", "+00:00")
+        with suppress(ValueError):  # a month 13
+            return datetime.fromisoformat(found[1] + zone).timestamp() + float(found[2] or 0)
+    return np.nan
 
 
 def _unique(names: Sequence[str]) -> list[str]:

@@ -94,7 +94,7 @@ class ScriptedRtde:
 
     @staticmethod
     def _write(peer, kind, payload) -> None:
-        peer.sendall(struct.pack(">Hc", 3 + len(payload), kind) + payload)
+        peer.sendall(framed(kind, payload))
 
     def send(self, timestamp: float, **values) -> None:
         """One data package; what is not given is at rest, or zero."""
@@ -112,7 +112,7 @@ class ScriptedRtde:
             code = CODES[kind]
             value = np.atleast_1d(values.get(name, np.zeros(int(code[:-1] or 1))))
             payload += struct.pack(">" + code, *(value.astype(int) if code[-1] in "iI" else value))
-        return struct.pack(">Hc", 3 + len(payload), b"U") + payload
+        return framed(b"U", payload)
 
     def stream(self, start: int, stop: int, rate: float = 500.0, **values) -> None:
         """Consecutive samples start..stop-1 whose measured values all differ (q[0] = sample number)."""
@@ -136,6 +136,11 @@ class ScriptedRtde:
     def restart(self) -> None:
         """Back on the same port."""
         self._listen(self.port)
+
+
+def framed(kind, payload) -> bytes:
+    """A package: size, kind, payload."""
+    return struct.pack(">Hc", 3 + len(payload), kind) + payload
 
 
 def field(values, name):

@@ -61,19 +61,19 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str
     """
     if given not in ("auto", *WORDS):
         raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
+    robot = robot.with_updates({"drives.effort.unit": stated}) if stated else robot
     if not has_masses(robot):
         return _by_friction(robot, motion, given, stated)
-    robot = robot.with_updates({"drives.effort.unit": stated}) if stated else robot
     decision = _decided(robot, motion, None if given == "auto" else WORDS[given])
     if given != "auto":
         return _semantics(robot, decision, WORDS[given], (f"effort is {TEXTS[given]}, as asked",), signed=False)
     if decision.refused:
         raise DataError(decision.refused)
     if not decision.votes.any():
-        meaning, taken, source = _unseen(robot, stated)
+        source = "its columns" if stated else "the robot file"
         text = f"gravity is not visible in the effort: its unit is taken from {source}"
-        decision = _energy_checked(_decided(robot, motion, meaning))
-        return _semantics(robot, decision, meaning, (taken, text), (text,))
+        decision = _energy_checked(_decided(robot, motion, declared(robot)))
+        return _semantics(robot, decision, declared(robot), (_taken(robot, stated), text), (text,))
     return _found(robot, _energy_checked(decision))
 
 
@@ -171,18 +171,17 @@ def has_masses(robot: RobotFile) -> bool:
     return bool(masses.sum() > 0 and (robot.n_joints < 3 or np.ptp(masses) > 1e-6 * masses.max()))
 
 
-def _unseen(robot: RobotFile, stated: str) -> tuple[Meaning, str, str]:
-    """Meaning of an effort that nothing shows, what it is taken as, and who says so."""
-    meaning, source = (replace(declared(robot), unit=stated), "its columns") if stated else (declared(robot), "")
-    says = f"{source} say" if source else "the robot file says"
+def _taken(robot: RobotFile, stated: str) -> str:
+    """What an effort that nothing shows is taken as, and who says so."""
+    says = "its columns say" if stated else "the robot file says"
     unchecked = "" if has_masses(robot) else ": no masses to check it against"
-    return meaning, f"effort is taken as {TEXTS[meaning.word]}, as {says}{unchecked}", source or "the robot file"
+    return f"effort is taken as {TEXTS[declared(robot).word]}, as {says}{unchecked}"
 
 
 def _by_friction(robot: RobotFile, motion: Motion, given: str, stated: str) -> EffortMeaning:
     """Without masses the sign still shows: friction takes energy out, sum f v > 0 for a torque of the joint's sign."""
     n, sign = robot.n_joints, float(robot.drives.effort.sign)
-    meaning, text, _ = _unseen(robot, stated)
+    meaning, text = declared(robot), _taken(robot, stated)
     if given != "auto":
         meaning, text = WORDS[given], f"effort is {TEXTS[given]}, as asked"
     scale, std = np.full(n, sign), np.zeros(n)

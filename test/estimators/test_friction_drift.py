@@ -12,6 +12,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadAnswer
 from robot_dynamics_ros.estimators.force_arguments import drift_deviation
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.stage import reconfigure
 from robot_dynamics_ros.models.friction import FrictionModel
 
 NOISE = np.array([0.4, 0.4, 0.4, 0.1, 0.1, 0.1])  # Nm, residual in motion
@@ -193,6 +194,32 @@ def test_nothing_is_learned_until_it_is_known_whether_a_payload_is_carried(event
     held, learned = np.array(seen).T
     assert held.any() == (event is None)
     assert (learned[held == 0.0] == 0.0).all() and (learned[-1] > 0.0) == (event is None)
+
+
+@pytest.mark.parametrize("before", [300.0, 0.0])
+@pytest.mark.parametrize("after", [300.0, 100.0, 0.0])
+def test_a_time_that_is_changed_at_work_counts(before, after):
+    """0: never. What was learned stays otherwise."""
+    log, half = log_of(moving(20.0, 0.8), 0.3), 10 * RATE
+    pipeline = Pipeline(ARM, {"force": {"friction_drift": before}})
+    pipeline.run(log[:half])
+    learned = pipeline.stage("force").core.friction_drift[0].copy()
+    reconfigure(pipeline.stage("force"), ARM, {"friction_drift": after})
+    kept = pipeline.stage("force").core.friction_drift[0]
+    np.testing.assert_array_equal(kept, learned if before and after else np.zeros_like(learned))
+    assert learned.any() == (before > 0.0)
+    pipeline.run(log[half:])
+    assert pipeline.stage("force").core.friction_drift[0].any() == (after > 0.0)
+
+
+@pytest.mark.parametrize("pieces", [2, 11])
+def test_the_pieces_that_a_payload_needs_may_be_changed_at_work(pieces):
+    """Of 0.6 s each, in 4 s of motion."""
+    log, pipeline = log_of(moving(4.0), payload=1.5), Pipeline(ARM, {"force": {"payload_pieces": 13 - pieces}})
+    pipeline.run(log[: RATE // 2])
+    reconfigure(pipeline.stage("force"), ARM, {"payload_pieces": pieces})
+    pipeline.run(log[RATE // 2 :])
+    assert pipeline.stage("force").core.payload_held == (pieces == 2)
 
 
 def test_a_standing_robot_does_not_know_of_it():

@@ -31,6 +31,12 @@ class CarriedLoad {
     held_ = check_.held();
   }
 
+  void take_over(const CarriedLoad& other) noexcept {
+    check_.take_over(other.check_);
+    held_ = other.held_;
+    contact_time_ = other.contact_time_;
+  }
+
   PayloadCheck& check() noexcept { return check_; }
   const PayloadCheck& check() const noexcept { return check_; }
   double torque(int i) const noexcept { return torque_[i]; }        // taken off

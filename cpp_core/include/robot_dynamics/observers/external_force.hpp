@@ -107,8 +107,8 @@ class ExternalForce {
   // Start with what `other`, of the same robot, has learned: tare, payload, changes of friction.
   void take_over(const ExternalForce& other) noexcept {
     tare_ = other.tare_;
-    load_ = other.load_;
-    drift_ = other.drift_;
+    load_.take_over(other.load_);
+    drift_.take_over(other.drift_);
     restart();
   }
   const double* bias() const noexcept { return tare_.bias(); }

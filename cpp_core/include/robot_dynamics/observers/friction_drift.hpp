@@ -54,6 +54,14 @@ class FrictionDrift {
     pause();
   }
 
+  // Start with what `other` has learned, by the settings of this one; with nothing where one of them is off.
+  void take_over(const FrictionDrift& other) noexcept {
+    if (p_.time <= 0.0 || other.p_.time <= 0.0) return;
+    const FrictionDriftParameters own = p_;
+    *this = other;
+    p_ = own;
+  }
+
   // Forget the samples that are not applied yet.
   void pause() noexcept {
     slot_ = std::numeric_limits<std::int64_t>::min();

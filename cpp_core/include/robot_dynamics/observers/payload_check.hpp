@@ -129,6 +129,12 @@ class PayloadCheck {
     usual_ = false;
     forget();
   }
+  // What `other` has found, judged by as many pieces as this one needs.
+  void take_over(const PayloadCheck& other) noexcept {
+    const int own = pieces_;
+    *this = other;
+    pieces_ = own;
+  }
   // Also of a held payload, unless the user keeps it.
   void reset() noexcept {
     forget();
@@ -194,7 +200,7 @@ class PayloadCheck {
     verdict_ = Verdict::none;
     const bool significant = sum.shows() || (!enough() && piece_[now_].shows());  // a stand hides what a motion shows
     unloaded_ = unloaded_ || (enough() && !significant);
-    usual_ = usual_ || unloaded_ || (held_ && quiet(load_) >= 2 * pieces_);
+    usual_ = usual_ || unloaded_ || (held_ && quiet(piece_.data(), count_, load_) >= 2 * pieces_);
     if (significant) decide(piece_.data(), count_, sum);
     hold();
     const bool after = since_ > 0 && since_ < count_ && !ample();
@@ -262,13 +268,6 @@ class PayloadCheck {
       else
         free += piece_[k].contradicts(load);
     return 2 * pieces_ * free > carried;
-  }
-
-  // Pieces that show no torque beside a payload.
-  int quiet(const PayloadLoad& load) const noexcept {
-    return static_cast<int>(std::count_if(piece_.begin(), piece_.begin() + count_, [&](const PayloadEvidence& s) {
-      return s.unexplained(load.theta) <= s.noise();
-    }));
   }
 
   // A mass that is sure, and where a gripper can hold it.

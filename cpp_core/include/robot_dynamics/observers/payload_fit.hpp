@@ -67,6 +67,12 @@ inline double fit_payload(const PayloadEvidence* piece, int count, int n, Payloa
   return share;
 }
 
+// How many of `count` pieces show no torque beside a payload.
+inline int quiet(const PayloadEvidence* piece, int count, const PayloadLoad& load) noexcept {
+  const auto still = [&](const PayloadEvidence& s) { return s.unexplained(load.theta) <= s.noise(); };
+  return static_cast<int>(std::count_if(piece, piece + count, still));
+}
+
 // A constant torque of every joint from `count` pieces, at most `capacity`; false where one is not finite.
 template <int capacity>
 bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double, max_joints>& bias) noexcept {

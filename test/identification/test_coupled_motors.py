@@ -41,7 +41,7 @@ def coupled(log):
 
 def identified(logs):
     first, second = (recording(coupled(log), str(k)) for k, log in enumerate(logs))
-    return steps([first], [second], chosen=structure(COUPLED, 10.0), until="fit_together")
+    return steps([first], [second], chosen=structure(COUPLED, 10.0), until="fit_together", search=True)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_the_error_falls_against_laws_of_the_joints_alone(found, logs, monkeypat
 @pytest.mark.long
 def test_no_motor_is_written_where_the_wrist_is_not_coupled(logs):
     runs = [recording(log, str(k)) for k, log in enumerate(logs)]
-    found = steps(runs[:1], runs[1:], chosen=structure(COUPLED, 10.0), until="fit_together")
+    found = steps(runs[:1], runs[1:], chosen=structure(COUPLED, 10.0), until="fit_together", search=True)
     assert not found.live.motors and not any(t[0] == "c" for law in found.structure.laws for t in law.terms)
 
 

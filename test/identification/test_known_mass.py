@@ -46,7 +46,7 @@ def judged(individual):
     constants, masses, (free, judge, known, unknown) = runs(individual)
 
     def identify(robot):
-        return steps([free], [judge], robot, GIVEN, effort="current")
+        return steps([free], [judge], robot, GIVEN, search=True, effort="current")
 
     found = identify(FILE)
     gains = gains_of_known_mass(found, [known], masses[0])

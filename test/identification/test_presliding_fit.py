@@ -19,9 +19,9 @@ STEP = 2.4e-5  # rad, of an encoder behind the gear
 LEVEL, SPAN, FS, FV, VS = 4.0, 1e-3, 2.0, 3.0, 0.1
 
 
-def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0, sweep=0.0, widening=(0.0, 0.0), step=0.0):
+def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0, sweep=0.0, widening=(0.0, 0.0), step=0.0, ratio=1.0):
     """One joint in strokes and stands: friction of the rotor's angle; the position is the link's, read in steps. The
-    strokes wander by `sweep` [rad] to and fro. step: it gives way gradually.
+    strokes wander by `sweep` [rad] to and fro. step: it gives way gradually; ratio: sliding fast over slow.
     """
     draw, t = np.random.default_rng(seed), np.arange(N) / RATE
     envelope = np.clip(1.5 * np.sin(0.35 * t), 0, 1)  # half of the time it stands
@@ -29,7 +29,8 @@ def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0, sweep=0.0, widenin
     theta = np.cumsum(v) / RATE
     load = 25 * np.sin(theta + 0.9 * np.sin(0.5 * t))
     H = _core.presliding_elements(theta, np.array([span]), t < 0, widening, step)[:, 0]
-    y = LEVEL * H + FS * v / (np.abs(v) + STRIBECK_RISE) / (1 + (v / VS) ** 2) + FV * v
+    fall = 1 / (1 + (v / VS) ** 2)
+    y = LEVEL * (ratio + (1 - ratio) * fall) * H + FS * v / (np.abs(v) + STRIBECK_RISE) * fall + FV * v
     link = theta - load / stiffness
     if quantum:
         link = quantum * np.round(link / quantum)
@@ -56,8 +57,10 @@ def test_uneven_stamps_are_no_noise_of_the_positions(jitter):
     np.testing.assert_array_equal(shown, np.array(SPANS) > 4e-4)
 
 
-def test_stribeck_friction_of_speed_alone_is_distinguished_from_elements():
-    found = fitted(samples())
+@pytest.mark.parametrize("ratio", [1.0, 0.55])
+def test_stribeck_friction_of_speed_alone_is_distinguished_from_elements(ratio):
+    found = fitted(samples(ratio=ratio))
+    assert found["sliding_ratio"] == ratio
     near = [k for k, span in enumerate(SPANS) if 0.4 < span / SPAN < 2.5]
     assert found["fs"] == pytest.approx(FS, rel=0.1)
     assert sum(np.array(found["level"])[near]) > 0.8 * LEVEL

@@ -41,7 +41,7 @@ def sliding(motion, travel):
 @pytest.fixture(scope="module")
 def found():
     runs = [recording(moves(seed, count), str(seed)) for seed, count in ((11, 10), (12, 4))]
-    return steps(runs[:1], runs[1:], chosen=structure(laws(), 10.0))
+    return steps(runs[:1], runs[1:], chosen=structure(laws(), 10.0), search=True)
 
 
 def test_memory_is_written_and_loads(found, tmp_path):

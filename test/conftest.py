@@ -24,6 +24,7 @@ SLOWEST = 25  # rows of each table at the end of a run
 INPUTS = "inputs tried: "
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
 COLLECTED = 10_000, 20, 10  # of gc.set_threshold
+EMPTY = {"svg": "<svg></svg>", "png": b""}
 KEPT = {M_TRIM_THRESHOLD: 2**30, M_MMAP_THRESHOLD: 2**25}  # bytes
 
 
@@ -93,9 +94,13 @@ def tried(record_property):
 
 @pytest.fixture
 def no_pictures(monkeypatch):
-    """Commands draw none: each takes a second."""
+    """Commands draw none, or empty ones into pages: each takes a second."""
     monkeypatch.setattr("robot_dynamics_ros.plots.plotting_available", lambda: "no plot")
     monkeypatch.setattr("robot_dynamics_ros.cli.replay.plotting_available", lambda: "no plot")
+    with contextlib.suppress(ModuleNotFoundError):
+        from matplotlib.figure import Figure
+
+        monkeypatch.setattr(Figure, "savefig", lambda self, file, format, **_: file.write(EMPTY[format]))
 
 
 def inputs_tried(reporter):

@@ -5,18 +5,20 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-import yaml
+from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.demo_robots import working_pose
 from robot_dynamics_ros.identification.excitation import FourierSearch, joint_motions
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file.store import dump
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.files import few_points, write_trajectory
 
+UNIDENTIFIED = dict.fromkeys(("friction", "hysteresis", "drives.rotor_inertia"))
+UNIDENTIFIED = dump(load_robot("ur5e").with_updates(UNIDENTIFIED))
 COMMAND = [sys.executable, "-m", "robot_dynamics_ros.cli.main"]
 PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
 
@@ -33,10 +35,7 @@ def place(tmp_path):
     (tmp_path / "empty.bag").touch()
     (tmp_path / "empty.mcap").touch()
     (tmp_path / "mine.csv").write_text("time,q1\n0,1\n")
-    raw = yaml.safe_load((Path(__file__).parents[2] / "config" / "robots" / "ur5e.yaml").read_text())
-    raw |= {"friction": None, "hysteresis": None}
-    raw["drives"]["rotor_inertia"] = None
-    (tmp_path / "unidentified.yaml").write_text(yaml.safe_dump(raw))
+    (tmp_path / "unidentified.yaml").write_text(UNIDENTIFIED)
     (tmp_path / "directory").mkdir()
     for name in ("drawn.png", "seen.rrd", "prior.npz"):
         (tmp_path / name).touch()
@@ -117,15 +116,17 @@ def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, message):
 
 
 @pytest.mark.parametrize(("words", "code"), [("check nosuch", 1), ("import mine.csv --time 9 --out bag", 0)])
-def test_no_next_command_is_named_that_cannot_work(place, words, code):
+def test_no_next_command_is_named_that_cannot_work(place, monkeypatch, words, code):
     (place / "mine.csv").write_text("q1\n0\n1\n2\n")
-    done, out, error = run(*words.split(), cwd=place)
-    assert done == code and "next:" not in out + error
+    monkeypatch.chdir(place)
+    done = robot_dynamics(*words.split())
+    assert done.exit_code == code and "next:" not in f"{done.output} {done.exception}"
 
 
-def test_a_joint_needs_some_travel(place):
-    code, _, error = run(*"excite velocity-steps --robot ur5e --travel 0 --out m.csv".split(), cwd=place)
-    assert code == 2 and "--travel" in error
+def test_a_joint_needs_some_travel(place, monkeypatch):
+    monkeypatch.chdir(place)
+    done = robot_dynamics(*"excite velocity-steps --robot ur5e --travel 0 --out m.csv".split())
+    assert done.exit_code == 2 and "--travel" in done.output
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")

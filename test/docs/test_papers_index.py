@@ -35,6 +35,6 @@ METHODS |= {"Hand guiding": "hand_guiding.hpp", "directional forgetting": "rls_d
 METHODS |= {"Adaptive friction feedforward": "adaptive.hpp"}
 
 
-@pytest.mark.parametrize(("words", "file"), METHODS.items())
-def test_a_method_is_found_by_its_name(index, words, file):
-    assert any(words in line and file in line for line in index.page().splitlines())
+def test_a_method_is_found_by_its_name(index):
+    lines = index.page().splitlines()
+    assert [words for words, file in METHODS.items() if not any(words in x and file in x for x in lines)] == []

@@ -47,7 +47,7 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
     assert "elbow_joint" in page and page.count("<svg") >= 2 and "http" not in page
 
 
-def test_tables_whose_clock_is_no_date_have_that_of_their_file(tmp_path):
+def test_tables_whose_clock_is_no_date_have_that_of_their_file(tmp_path, no_pictures):
     files = []
     for day in (0, 40):
         log, path = recording(0, 0.0, day), tmp_path / f"{day}.npz"

@@ -117,18 +117,21 @@ def test_motions_start_and_end_still():
 
 
 @pytest.mark.parametrize(("count", "poor"), [(6, False), (1, True)])
-def test_command_writes_what_the_robot_plays_and_warns_where_it_shows_too_little(tmp_path, count, poor):
+def test_command_writes_what_the_robot_plays_and_warns_where_it_shows_too_little(tmp_path, request, count, poor):
     """A small arm: the default clearance of 0.1 m is more than its wrist can keep."""
     out, robot = tmp_path / "x.csv", load_robot("ur3")
+    if poor:  # its motion is not looked at
+        request.getfixturevalue("no_pictures")
     result = robot_dynamics("excite", "points", "-r", "ur3", "--out", out, "--count", count)
     assert result.exit_code == 0 and f"next: robot-dynamics rehearse {out} --robot ur3" in result.output
     assert ("shows too little of the arm: a larger --count" in result.output) == poor, result.output
     times, q, _ = load_trajectory(out, robot)
     refuse_outside_limits(robot, q, 125.0)
-    assert np.all(np.diff(times) > 0) and out.with_suffix(".png").stat().st_size > 10_000
+    assert np.all(np.diff(times) > 0)
+    assert poor or out.with_suffix(".png").stat().st_size > 10_000
 
 
-def test_the_next_command_is_one_that_the_robot_file_is_enough_for(tmp_path):
+def test_the_next_command_is_one_that_the_robot_file_is_enough_for(tmp_path, no_pictures):
     result = robot_dynamics("excite", "points", "-r", "comau_ns16", "--out", tmp_path / "x.csv", "--count", "1")
     assert f"next: robot-dynamics play {tmp_path / 'x.csv'} --robot comau_ns16" in result.output
 

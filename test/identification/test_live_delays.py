@@ -20,7 +20,7 @@ GAIN = np.array([1.0, 1.05, 1.0, 1.0, 0.95, 1.0])
 STAGES = ("motion", "friction", "force")
 
 
-def reported(seed: int, duration: float = 24.0) -> Log:
+def reported(seed: int, duration: float = 18.0) -> Log:
     """What a robot reports whose effort and velocity are 3 ms late and whose velocity is 5 % wrong in two joints."""
     t, q, qd, qdd = excitation(6, duration, 1000.0, seed)
     effort = np.roll(torque(ROBOT, TRUTH, q, qd, qdd), round(1000 * EFFORT), axis=0)

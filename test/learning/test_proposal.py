@@ -229,7 +229,7 @@ TORQUE = "--effort", "torque"
 run = partial(robot_dynamics, "learn")
 
 
-def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch):
+def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch, request):
     bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
     loaded = write_bag(worker.log(DAY, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
     state = tmp_path / "state"
@@ -244,6 +244,7 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch):
     assert report["files"]["robot_file"] == str(state / "robot.yaml")
     assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
     assert 0 < report["bytes"] < 3 * 100_000
+    request.getfixturevalue("no_pictures")
     second = run("ur5e", bags[0], loaded, tmp_path / "nothing", "--state", state, "--effort", "torque")
     assert second.exit_code == 0, second.output
     assert json.loads((state / "learn.json").read_text())["level"] == "fair"  # two recordings were left out
@@ -265,7 +266,7 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("rows", "says"), [(12_500, "on the other half of a recording"), (3_500, "record once more")])
-def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker, tmp_path, rows, says):
+def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker, tmp_path, no_pictures, rows, says):
     log = worker.logs[0]
     log = Log(log.joint_names, log.stamp_ns[:rows], {name: x[:rows] for name, x in log.signals.items()})
     bag = write_bag(log, tmp_path / "day0", topics=["joint_states"])

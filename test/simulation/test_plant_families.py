@@ -38,8 +38,8 @@ def pulled(plant, torque, seconds, rate=500.0):
 @pytest.mark.parametrize("variant", ["plain", *VARIANTS])
 def test_no_cycle_creates_energy(name, variant):
     rng, plant = np.random.default_rng(7), joint(**FAMILIES[name], **VARIANTS.get(variant, {}))
-    for _ in range(8):
-        amplitude, period = 10 ** rng.uniform(-5, -1), rng.uniform(0.5, 2.0)
+    for amplitude in (1e-5, 1e-4, 1e-3, 1e-2, 1e-1):  # rad
+        period = rng.uniform(0.5, 2.0)
         t = np.arange(0, 3 * period, 1 / 500)
         power = follow(plant, amplitude * np.sin(2 * np.pi * t / period))[3]
         last = t >= t[-1] - period

@@ -55,5 +55,5 @@ def test_noise_of_velocities_does_not_drive_the_friction_of_a_stiff_arm(missing,
     log.qd = log.qd + 2e-3 * np.random.default_rng(0).normal(size=log.qd.shape)
     runs = [recording(log, str(k)) for k in range(2)]
     assert rotors_shown(filtered(runs[0], 10.0)) == (not missing)
-    found = steps(runs[:1], runs[1:], chosen=structure(laws(), 10.0), until="fit_together")
+    found = steps(runs[:1], runs[1:], chosen=structure(laws(), 10.0), until="fit_together", search=True)
     assert set(found.live.hysteresis["rotor_time"]) == {time}

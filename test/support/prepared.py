@@ -2,6 +2,7 @@
 test gives.
 """
 
+from dataclasses import replace
 from functools import cache, wraps
 from itertools import pairwise
 from unittest.mock import patch
@@ -10,9 +11,11 @@ import numpy as np
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.identification.arm import identify as procedure
-from robot_dynamics_ros.identification.arm import presliding_shape
+from robot_dynamics_ros.identification.arm import live_model, presliding_shape
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.friction_samples import Kind
 from robot_dynamics_ros.identification.arm.model import Structure, motion_of
+from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.state import Identification, Options
 from robot_dynamics_ros.identification.dataset.motion import stack
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -41,12 +44,17 @@ def structure(chosen=None, cutoff=8.0):
     return Structure(cutoff, 0.0, chosen, (None,) * len(chosen))
 
 
-ONE_SHAPE = {"SLIDING_RATIOS": (1.0,), "STRIBECK_VELOCITIES": (0.3,), "BEARINGS": (0.0,)}
+ONE_SHAPE = {"SLIDING_RATIOS": (1.0,), "STRIBECK_VELOCITIES": (0.3,)}
+
+
+def of_one_kind(joints):
+    """Instead of presliding_problems: links drive elements that slip gradually, their level grows with the load."""
+    return [PreslidingProblem(replace(samples, rotor=None, kind=Kind(power=1.0))) for samples in joints]
 
 
 def given(chosen, search=False):
     """The steps of `identify` with a given structure instead of the choice from the data, and presliding friction of
-    one shape, a level that does not fall with speed. search: later steps choose a shape, and a structure again.
+    one kind and shape, a level that does not fall with speed. search: those are chosen, and after contact a structure.
     """
 
     def choose(state):
@@ -57,7 +65,12 @@ def given(chosen, search=False):
     def without_search(step):
         @wraps(step)
         def run(state):
-            with patch.object(procedure, "choose_structure", choose), patch.multiple(presliding_shape, **ONE_SHAPE):
+            kind = patch.object(live_model, "presliding_problems", of_one_kind)
+            with (
+                patch.object(procedure, "choose_structure", choose),
+                patch.multiple(presliding_shape, **ONE_SHAPE),
+                kind,
+            ):
                 step(state)
 
         return run

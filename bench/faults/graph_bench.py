@@ -87,10 +87,10 @@ class GraphBench(SocketBench):
         message.header.stamp = self.state.header.stamp
         return message
 
-    def spin(self, condition: Callable[[], bool], what: str, timeout: float = EVENT_TIMEOUT) -> None:
+    def spin(self, condition: Callable[[], bool], what: str) -> None:
         """Until the condition holds; Failed otherwise."""
-        came = wait_until(condition, timeout, lambda: self.executor.spin_once(timeout_sec=0.01))
-        require(came, f"no {what} after {timeout:g} s")
+        came = wait_until(condition, EVENT_TIMEOUT, lambda: self.executor.spin_once(timeout_sec=0.01))
+        require(came, f"no {what} after {EVENT_TIMEOUT:g} s")
 
     def run(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
         """Spin for so many seconds of controller time, or until the condition holds."""

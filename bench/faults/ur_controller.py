@@ -38,7 +38,7 @@ class Settings(process.Settings):
 
 
 class FaultyProcess(ControllerProcess):
-    """A controller process whose outputs can be dropped, doubled, frozen, damaged or silent."""
+    """A controller process whose outputs can be dropped, frozen, damaged or silent."""
 
     settings_type = Settings
 
@@ -46,7 +46,7 @@ class FaultyProcess(ControllerProcess):
         self._random = np.random.default_rng([settings.seed, 2])
         self.frozen: Values = {}
         self.silent_until = -1.0
-        self.drop_next = self.duplicate_next = 0
+        self.drop_next = 0
         self.drop_probability = 0.0
         self.nan_fields: dict[str, int | None] = {}  # output name -> element, None for all of it
         self.lockstep, self._answers = settings.lockstep, 0
@@ -58,24 +58,18 @@ class FaultyProcess(ControllerProcess):
         """True while the server neither reads nor writes; controller time goes on."""
         return self.controller.time < self.silent_until
 
-    def outgoing(self, values: Values) -> tuple[Values, int]:
-        """See ControllerProcess: with the faults, 0 copies of a package that is dropped."""
+    def outgoing(self, values: Values) -> Values | None:
+        """See ControllerProcess."""
         if self.silent or self._dropped():
-            return values, 0
-        self._published, copies = self._damaged(values)
-        return self._published, copies
-
-    def _damaged(self, values: Values) -> tuple[Values, int]:
+            return None
         if self.frozen or self.nan_fields:
             values = values | self.frozen
             for name, element in self.nan_fields.items():
                 values[name] = tuple(
                     float("nan") if element in (None, i) else value for i, value in enumerate(values[name])
                 )
-        if self.duplicate_next > 0:
-            self.duplicate_next -= 1
-            return values, 2
-        return values, 1
+        self._published = values
+        return values
 
     def _dropped(self) -> bool:
         if self.drop_next > 0:
@@ -162,11 +156,6 @@ def drop(process: FaultyProcess, next: int = 0, probability: float = 0.0) -> Non
     process.drop_next, process.drop_probability = int(next), float(probability)
 
 
-def duplicate(process: FaultyProcess, next: int = 1) -> None:
-    """Send each of the next n packages twice."""
-    process.duplicate_next = int(next)
-
-
 def nan(process: FaultyProcess, field: str = "", element: int | None = None) -> None:
     """Put NaN into a floating point output (one element or all of it); without a field, none any more.
 
@@ -188,7 +177,7 @@ def clock_step(process: FaultyProcess, seconds: float) -> None:
 
 
 FaultyProcess.commands = ControllerProcess.commands | {
-    handler.__name__: handler for handler in (stall, freeze, drop, duplicate, nan, clock_step)
+    handler.__name__: handler for handler in (stall, freeze, drop, nan, clock_step)
 }
 
 if __name__ == "__main__":

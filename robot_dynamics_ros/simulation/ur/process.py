@@ -123,9 +123,9 @@ class ControllerProcess(server.ArmServer):
         else:
             self.hub.poll(timeout)
 
-    def outgoing(self, values: Values) -> tuple[Values, int]:
-        """Outputs as they leave, and how many copies of the package are sent."""
-        return values, 1
+    def outgoing(self, values: Values) -> Values | None:
+        """Outputs as they leave; None: no package is sent."""
+        return values
 
     def cycle(self) -> bool:  # type: ignore[override]
         """One cycle of 2 ms: environment, controller, packages; returns whether its package left."""
@@ -135,11 +135,11 @@ class ControllerProcess(server.ArmServer):
         controller.step()
         self.signals.values["actual_execution_time"] = (1e3 * (time.perf_counter() - begin),)
         self.signals.update(self.rtde.wanted)
-        values, copies = self.outgoing(self.signals.values)
-        if copies:
-            self.rtde.publish(controller.tick, values, copies)
+        values = self.outgoing(self.signals.values)
+        if values is not None:
+            self.rtde.publish(controller.tick, values)
         self.report()
-        return copies > 0
+        return values is not None
 
 
 def protective_stop(process: ControllerProcess) -> None:

@@ -76,7 +76,7 @@ class RtdeServer:
         """Outputs that a client has asked for."""
         return {name for client in self.clients.values() for recipe, _ in client.outputs for name in recipe.names}
 
-    def publish(self, tick: int, values: dict[str, tuple[Any, ...]], copies: int = 1) -> None:
+    def publish(self, tick: int, values: dict[str, tuple[Any, ...]]) -> None:
         """Send this tick's data packages; a client that does not read them in time has its packages skipped."""
         for client in list(self.clients.values()):
             for recipe, period in client.outputs if client.started else ():
@@ -85,7 +85,7 @@ class RtdeServer:
                 if client.connection.backlog > MAX_BACKLOG:
                     client.skipped += 1
                     continue
-                client.connection.send(recipe.pack(values) * copies)
+                client.connection.send(recipe.pack(values))
 
     # -- one method per packet type -------------------------------------------------------------------------------
     def _packet(self, client: RtdeClient, kind: int, payload: bytes) -> None:

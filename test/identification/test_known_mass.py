@@ -45,13 +45,13 @@ def judged(individual):
     """Relative errors of gains (joints whose own data decide) and payload mass, the latter in deviations too."""
     constants, masses, (free, judge, known, unknown) = runs(individual)
 
-    def identify(robot):
-        return steps([free], [judge], robot, GIVEN, search=True, effort="current")
+    def identify(robot, until):
+        return steps([free], [judge], robot, GIVEN, until, search=True, effort="current")
 
-    found = identify(FILE)
+    found = identify(FILE, "fit_together")
     gains = gains_of_known_mass(found, [known], masses[0])
     robot, _ = with_known_mass(found, gains, [known], masses[0])
-    again = identify(robot)
+    again = identify(robot, "check_data")
     got = identify_payload(again, [unknown])
     error = (gains.scale / constants - 1)[gains.own]
     std = (gains.std / constants)[gains.own]

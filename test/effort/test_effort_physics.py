@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from force_bench import POSE, measured, moving, through
 from scipy.ndimage import gaussian_filter1d
-from synthetic import synthetic_log, truth_of
+from synthetic import excitation, log_at, synthetic_log, torque, truth_of
 
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import EffortEvidence, Evidence
@@ -17,7 +17,7 @@ from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.replay import effort_decision, replay
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
-from robot_dynamics_ros.identification.arm.identify import Options, read, recognise_effort, slow_motion
+from robot_dynamics_ros.identification.arm.identify import Options, _begun, read, recognise_effort, slow_motion
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
@@ -73,6 +73,22 @@ def test_a_reversed_motor_is_found_from_its_friction(joint):
     found = semantics(effort)
     assert np.array_equal(found.scale, expected)
     assert any(ROBOT.joint_names[joint] in text for text in found.warnings)
+
+
+def test_identify_and_replay_judge_the_whole_recording():
+    """A reversed wrist whose gravity shows only in the last third, which identify holds out."""
+    t, q, qd, qdd = excitation(6, 10.0, 125.0, 1)
+    slow, wrist = 0.6 * np.arange(0.0, 25.0, 0.008), np.eye(6)[WRIST]
+    upright = [0.0, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0]  # so is the axis of the wrist
+    first = [np.outer(x, wrist) for x in (np.sin(slow), 0.6 * np.cos(slow), -0.36 * np.sin(slow))]
+    q, qd, qdd = np.vstack([first[0] + upright, q]), np.vstack([first[1], qd]), np.vstack([first[2], qdd])
+    effort = torque(ROBOT, TRUTH, q, qd, qdd) * (1.0 - 2.0 * wrist)
+    effort += 0.1 * np.random.default_rng(0).standard_normal(q.shape)
+    log = log_at(np.append(slow / 0.6, 26.0 + t), {"q": q, "qd": qd, "effort": effort}, ROBOT.joint_names)
+    state = _begun(ROBOT, [recording(log, "log")], [], Options(contact="ignore"))
+    recognise_effort(state)
+    assert np.array_equal(state.effort.scale, effort_decision(log, ROBOT).signs)
+    assert np.flatnonzero(state.effort.scale < 0).tolist() == [WRIST]
 
 
 def test_friction_that_creates_energy_is_refused_with_the_option_that_overrules():

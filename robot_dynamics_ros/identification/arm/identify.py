@@ -133,7 +133,8 @@ def recognise_effort(state: Identification) -> None:
     Raises DataError for an effort whose meaning is ambiguous, or an arm guided by hand.
     """
     options, seen, mount = state.options, untouched(state), ""
-    slow = slow_motion(seen)
+    slow, names = slow_motion(seen), {rec.name for rec in seen}
+    held_out = [rec for rec in (*state.validation, *state.repeats) if rec.name in names]
     if options.effort != "gravity-free":
         meaning = declared(state.robot) if options.effort == "auto" else WORDS[options.effort]
         state.robot, mount = mounted(state.robot, slow, meaning)
@@ -144,7 +145,8 @@ def recognise_effort(state: Identification) -> None:
         if motions:  # what one recording shows is not sure, all of them may be
             refuse_guided(state.robot, stack(list(motions.values())), ", ".join(motions))
     stated = next((rec.effort_unit for rec in state.training if rec.effort_unit), "")
-    effort = recognise(state.robot, slow, options.effort, stated)
+    whole = stack([slow_motion([rec]) for rec in (*seen, *held_out)])  # as replay sees it: a part may not show gravity
+    effort = recognise(state.robot, whole, options.effort, stated)
     state.change(lambda r: r.with_effort(lambda e: e * effort.scale))
     state.effort = effort
     state.rigid = RigidModel(state.robot, None if effort.meaning.includes_gravity else np.zeros(3))

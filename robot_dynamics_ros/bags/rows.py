@@ -32,7 +32,7 @@ OTHER_JOINTS, REPEATED = "message of other joints", "stamp equal to the one befo
 class BagReport:
     """Facts about a loaded bag; `dropped` counts rows by reason, `notes` are sentences for the user.
 
-    effort_unit: A where a table says so, or a percentage; a bag does not say it.
+    effort_unit: A or % where a table says so; a bag does not say it.
     """
 
     files: list[str]

@@ -105,7 +105,7 @@ def words_of(name: str) -> set[str]:
 
 
 def _words(name: str) -> tuple[list[str], str]:
-    """Words and numbers of a name in lower case, and its unit: position_1 [deg], q1_deg, actualPosition3."""
+    """Words and numbers of a name in lower case, and its unit: position_1 [deg], q1_deg, q_deg_1, actualPosition3."""
     text = re.sub(r"(?<=[a-z][a-z])(?=[A-Z])", "_", name).lower()
     unit = ""
     for bracket in re.findall(r"[\[({<]([^\[({<\])}>]*)[\])}>]", text):
@@ -114,8 +114,9 @@ def _words(name: str) -> tuple[list[str], str]:
             text = re.sub(r"[\[({<]" + re.escape(bracket) + r"[\])}>]", " ", text)
     text = text.replace("joint_states", " ").replace("joint_state", " ")
     words = re.findall(r"[a-zµ°]+|\d+", text)
-    if not unit and len(words) > 1 and words[-1] in SUFFIX_UNITS:
-        unit = UNITS[words.pop()]
+    last = next((k for k in range(len(words) - 1, 0, -1) if not words[k].isdigit()), 0)
+    if not unit and last and words[last] in SUFFIX_UNITS:
+        unit = UNITS[words.pop(last)]
     return words, unit
 
 

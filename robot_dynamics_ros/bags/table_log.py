@@ -74,7 +74,7 @@ def table_log(
     report.topic, report.stamps = f"columns {', '.join(_with_unit(*u) for u in units.items())}", clock
     report.messages += table.rows
     report.notes += [_sentence(s, taken[s], units[s]) for s in signals]
-    report.effort_unit = "A" if units.get("effort") in ("A", "mA", "%") else ""
+    report.effort_unit = {"A": "A", "mA": "A", "%": "%"}.get(units.get("effort", ""), "")
     _in_si(signals, units)
     finite = np.isfinite(stamps)
     report.drop("without a time", int((~finite).sum()))

@@ -54,7 +54,8 @@ class Decision:
 
     gain, gain_std (n,): effort per Nm, positive. flipped: joints whose sign is not that of the other joints.
     doubtful: joints whose gravity or friction contradicts the sign. creates_energy: joints whose sliding friction
-    would create energy with that sign. votes (n,) bool: joints that decided the meaning. unit_error: a sentence, or "".
+    would create energy with that sign. votes (n,) bool: joints that decided the meaning. of_masses: a current whose gain
+    is that of the masses, as the robot file has no constants, or others than those. unit_error: a sentence, or "".
     """
 
     meaning: Meaning | None
@@ -66,6 +67,7 @@ class Decision:
     creates_energy: tuple[str, ...]
     votes: np.ndarray
     evidence: Evidence
+    of_masses: bool = False
     unit_error: str = ""
 
     @property
@@ -131,7 +133,8 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
             meaning = None
     side = robot.drives.torque_side
     found = None if meaning is None else replace(meaning, side=side)
-    gain, std = _gains(evidence, found, robot)
+    of_masses = found is not None and _of_masses(evidence, votes, found, robot)
+    gain, std = _gains(evidence, found, robot, of_masses)
     gravity, inertia, friction = _indicators(evidence, robot, found or declared(robot), gain)
     first = np.where((gravity == 0) & (side == "motor"), inertia, gravity)  # elsewhere inertia is the second indicator
     signs = _signs(first, friction, int(robot.drives.effort.sign))
@@ -140,7 +143,7 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
     names = np.array(robot.joint_names, dtype=object)
     creates = (friction == -signs) & (side == "motor")
     flipped, doubtful, energy = (tuple(names[rows]) for rows in (signs != sign, (gravity == -signs) | creates, creates))
-    return Decision(found, signs, gain, std, flipped, doubtful, energy, votes, evidence, error)
+    return Decision(found, signs, gain, std, flipped, doubtful, energy, votes, evidence, of_masses, error)
 
 
 def _votes(e: Evidence) -> np.ndarray:
@@ -255,12 +258,18 @@ def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) ->
     return bool(np.median(ratio) < NO_GRAVITY + np.median(e.stuck[votes]))
 
 
-def _gains(e: Evidence, meaning: Meaning | None, robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
+def _of_masses(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
+    """Whether the gains of a current are those of the masses: no constants in the file, or of another unit than it."""
+    unknown = not meaning.has_gain(robot)
+    return meaning.unit == "A" and (unknown or bool(votes.any() and not _fits(e, votes, meaning, robot)))
+
+
+def _gains(e: Evidence, meaning: Meaning | None, robot: RobotFile, of_masses: bool) -> tuple[np.ndarray, np.ndarray]:
     """Effort per Nm (n,) and its deviation: 1, 1 / K_tau of the robot file, or of gravity (NaN without)."""
     n = len(e.gravity)
     if meaning is None or meaning.unit == "Nm":
         return np.ones(n), np.zeros(n)
-    if not meaning.has_gain(robot):
+    if of_masses:
         return pooled_gains(e, robot.array_or("limits.torque", 1.0), meaning.includes_gravity)
     constants = robot.array("drives.torque_constant")
     return 1.0 / constants, robot.array_or("drives.torque_constant_std", 0.0) / constants**2

@@ -67,6 +67,14 @@ def thousandth(robot: RobotFile) -> str:
     return "mA" if robot.drives.effort.unit == "A" else "mNm or mA"
 
 
+def stating(robot: RobotFile, unit: str) -> RobotFile:
+    """The robot as if its file declared the unit that the columns of a table state: A, % (a current whose constants no
+    file has), or "" where they do not.
+    """
+    constants = {"drives.torque_constant": None} if unit == "%" else {}
+    return robot.with_updates({"drives.effort.unit": "A", **constants}) if unit else robot
+
+
 def declared(robot: RobotFile) -> Meaning:
     """The meaning that a robot file declares."""
     effort = robot.drives.effort

@@ -55,8 +55,11 @@ def recorded_meaning(
     return replace(whole, doubtful=tuple(name for name in whole.doubtful if name not in contradicted))
 
 
-def contradictions(decision: Decision, robot: RobotFile) -> list[str]:
-    """Where the data contradict the robot file, as sentences; empty where they agree or decide nothing."""
+def contradictions(decision: Decision, robot: RobotFile, says: str = "") -> list[str]:
+    """Where the data contradict the robot file, as sentences; empty where they agree or decide nothing.
+
+    says: who declares the unit, "" for the robot file.
+    """
     effort, found = robot.drives.effort, []
     if decision.sign != effort.sign:
         found.append(f"effort has sign {decision.sign:+d}, {robot.name} declares {effort.sign:+d}")
@@ -65,7 +68,7 @@ def contradictions(decision: Decision, robot: RobotFile) -> list[str]:
     found += [decision.ambiguity(robot)] * decision.ambiguous
     meaning = decision.meaning
     if meaning is not None and meaning.unit != effort.unit:
-        found.append(f"effort looks like {meaning.unit}, {robot.name} declares {effort.unit}")
+        found.append(f"effort looks like {meaning.unit}, {says or f'{robot.name} declares'} {effort.unit}")
     if meaning is not None and meaning.includes_gravity != effort.includes_gravity:
         words = ("without", "with")
         has, file = words[meaning.includes_gravity], words[effort.includes_gravity]
@@ -76,20 +79,43 @@ def contradictions(decision: Decision, robot: RobotFile) -> list[str]:
 def adopted(decision: Decision, robot: RobotFile) -> tuple[RobotFile, np.ndarray]:
     """The robot with effort declared as decided, and factors (n,) that give its effort one sign for all joints.
 
-    Raises DataError where the decision refuses the effort: several doubtful signs, or a unit that is off by 1000.
+    Raises DataError where the decision refuses the effort (several doubtful signs, or a unit that is off by 1000), or
+    where a current has no torque constants.
     """
     if decision.refused:
         raise DataError(decision.refused)
     meaning = decision.meaning or declared(robot)
-    updates, sources = {**meaning.updates, "drives.effort.sign": decision.sign}, {}
-    if not meaning.has_gain(robot):
-        if not np.isfinite(decision.gain).all():
-            return robot, np.ones(robot.n_joints)
-        found = {"torque_constant": 1 / decision.gain, "torque_constant_std": decision.gain_std / decision.gain**2}
-        updates |= {f"drives.{name}": value for name, value in found.items()}
-        updates["drives.source"] = robot.drives.sources_with(found, "estimate_gravity")
-        sources = {"estimate_gravity": "currents over the gravity torque of the file's masses, in a recording"}
-    return robot.with_updates(updates, sources), decision.signs * decision.sign
+    robot = robot.with_updates({**meaning.updates, "drives.effort.sign": decision.sign})
+    return with_constants(decision, robot), decision.signs * decision.sign
+
+
+def with_constants(decision: Decision, robot: RobotFile) -> RobotFile:
+    """The robot with the torque constants of the masses where it has none for its effort. Raises DataError where
+    gravity does not show them.
+    """
+    if not decision.of_masses and declared(robot).has_gain(robot):
+        return robot
+    if not decision.of_masses or not np.isfinite(decision.gain).all():
+        raise DataError(
+            "effort is a current in A without visible gravity, which would give the torque constants: fill in "
+            f"drives.torque_constant of {robot.name}, or pass --effort torque where it is in Nm"
+        )
+    found = {"torque_constant": 1 / decision.gain, "torque_constant_std": decision.gain_std / decision.gain**2}
+    updates = {f"drives.{name}": value for name, value in found.items()}
+    updates["drives.source"] = robot.drives.sources_with(found, "estimate_gravity")
+    of = "currents over the gravity torque of the file's masses, in a recording"
+    return robot.with_updates(updates, {"estimate_gravity": of})
+
+
+def constants_of_masses(decision: Decision) -> list[str]:
+    """A warning where torque constants are those of the masses: what nobody has measured scales every force."""
+    if not decision.of_masses:
+        return []
+    share = 100 * decision.gain_std / decision.gain
+    return [
+        "torque constants come from the masses of the robot file: their deviation, and that of forces, is "
+        f"{share.min():.0f} to {share.max():.0f} %; a run with a known mass finds them (--payload-from BAG,mass=KG)"
+    ]
 
 
 def describe(decision: Decision) -> str:

@@ -18,8 +18,15 @@ from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.bags.tables import is_dataset
 from robot_dynamics_ros.effort.decision import Decision
 from robot_dynamics_ros.effort.joint_state import refuse
-from robot_dynamics_ros.effort.meaning import WORDS
-from robot_dynamics_ros.effort.recording import adopted, contradictions, describe, recorded_meaning
+from robot_dynamics_ros.effort.meaning import WORDS, Meaning, declared, stating
+from robot_dynamics_ros.effort.recording import (
+    adopted,
+    constants_of_masses,
+    contradictions,
+    describe,
+    recorded_meaning,
+    with_constants,
+)
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.contact_limits import contact_peaks
 from robot_dynamics_ros.estimators.contact_place import beside_tcp
@@ -189,54 +196,45 @@ def with_recorded_effort(
     """The robot with effort as the data mean it; what was changed or remains doubtful, as sentences; the ambiguous of
     them.
 
-    stated: unit A where a table says it, which counts where the data decide nothing. Effort of single joints with a
-    reversed sign is corrected in the log. Raises DataError where the signs of several joints are doubtful, the unit is
-    off by 1000, or a stated current has no torque constants.
+    stated: the unit that a table says (`stating`). Effort of single joints with a reversed sign is corrected in the
+    log. Raises DataError where the signs of several joints are doubtful, the unit is off by 1000, or a current has
+    neither torque constants nor gravity that would show them.
     """
     if effort != "auto":
-        return robot.with_updates(WORDS[effort].updates), [], []
+        return *_given(log, robot.with_updates(WORDS[effort].updates), WORDS[effort]), []
+    robot, says = stating(robot, stated), "its columns say" if stated else ""
     try:
         decision = effort_decision(log, robot)
     except CapabilityError as error:
         return robot, [f"effort could not be checked: {error}"], []
-    if decision.meaning is None:
-        robot, taken = _undecided(decision, robot, stated)
-    else:
-        taken = ", as declared"
-    found = contradictions(decision, robot)
-    if not found:
-        return robot, [describe(decision) + taken, *_against(robot, stated)], []
+    unit = declared(robot).unit
+    taken = ", as declared" if decision.meaning else f": taken as {unit}, as {says or 'the robot file declares'}"
+    found, constants = contradictions(decision, robot, says), constants_of_masses(decision)
     robot, factors = adopted(decision, robot)
+    if not found:
+        return robot, [describe(decision) + taken, *constants], []
     if (factors < 0).any():
         log.effort = log.effort * factors
     ambiguous = decision.ambiguity(robot)
     doubts = [ambiguous + taken] if decision.ambiguous else []
     kept = {decision.warning: decision.warning, ambiguous: ambiguous + taken}
     said = [kept.get(text, f"{text}: taken as the data say") for text in found]
-    return robot, [*said, *_against(robot, stated)], doubts
+    return robot, [*said, *constants], doubts
 
 
-def _against(robot: RobotFile, stated: str) -> list[str]:
-    """A sentence where the columns of a table state another unit than the data show."""
-    unit = robot.drives.effort.unit
-    return [f"its columns say {stated}, but it is taken as {unit}"] if stated not in ("", unit) else []
+def _given(log: Log, robot: RobotFile, meaning: Meaning) -> tuple[RobotFile, list[str]]:
+    """The robot, which declares the meaning that the user has chosen, with torque constants of a current, and whether
+    these are of the masses.
+    """
+    if meaning.unit == "Nm" or robot.links is None:
+        return robot, []
+    decision = effort_decision(log, robot, meaning)
+    return with_constants(decision, robot), constants_of_masses(decision)
 
 
-def _undecided(decision: Decision, robot: RobotFile, stated: str) -> tuple[RobotFile, str]:
-    """The robot with the unit that is taken where the data do not decide it, and what that is."""
-    if not stated:
-        return robot, f": taken as {robot.drives.effort.unit}, as the robot file declares"
-    if not robot.has("drives.torque_constant"):
-        why = decision.ambiguity(robot) if decision.ambiguous else describe(decision)
-        raise DataError(
-            f"{why}; its columns say {stated}: fill in drives.torque_constant of {robot.name}, or pass --effort torque "
-            "where they are Nm"
-        )
-    return robot.with_updates({"drives.effort.unit": stated}), f": taken as {stated}, as its columns say"
-
-
-def effort_decision(log: Log, robot: RobotFile) -> Decision:
+def effort_decision(log: Log, robot: RobotFile, meaning: Meaning | None = None) -> Decision:
     """What `effort` means in a log of this robot: unit, gravity and signs, from motion and from rest; the log stays.
+    `meaning` sets unit and gravity instead.
 
     Raises DataError without effort or with too few samples, CapabilityError where the links are unknown.
     """
@@ -252,7 +250,8 @@ def effort_decision(log: Log, robot: RobotFile) -> Decision:
     good = (stage.run(copy) == 0) & np.isfinite(log.effort).all(axis=1) & log.effort.any(axis=1)  # with power
     gravity = still.model_torque[good]
     inertial = copy.model_torque[good] - gravity
-    return recorded_meaning(robot, copy.q[good], copy.qd[good], copy.qdd[good], gravity, inertial, log.effort[good])
+    state = copy.q[good], copy.qd[good], copy.qdd[good]
+    return recorded_meaning(robot, *state, gravity, inertial, log.effort[good], meaning)
 
 
 def write_replay(

@@ -96,10 +96,10 @@ def test_a_number_is_a_rate_and_a_column_by_its_number_is_a_range(tmp_path):
     np.testing.assert_allclose(load_bag(tmp_path / "bag")[0].time, t, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["torque{} [%]", "Axis{}_Torque_Pct", "current{}_percent"])
+@pytest.mark.parametrize("name", ["torque{} [%]", "Axis{}_Torque_Pct", "current{}_percent", "torque_pct_{}"])
 def test_a_percentage_is_no_torque_in_newton_metres(tmp_path, name):
     """Of the rated torque or current: a unit like that of a current whose constants are not known."""
     t, q, qd, tau = motion(2)
     log, report = load_bag(write_csv(tmp_path / "run.csv", {"time": t, "q{}": q, "qd{}": qd, name: tau}))
     np.testing.assert_allclose(log.effort, tau, atol=1e-9)
-    assert report.effort_unit == "A" and any("effort" in note and note.endswith("[%]") for note in report.notes)
+    assert report.effort_unit == "%" and any("effort" in note and note.endswith("[%]") for note in report.notes)

@@ -227,6 +227,26 @@ def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_o
             recognise(robot.with_updates(unknown), slow_motion([rec]), given, stated)
 
 
+@pytest.mark.parametrize(
+    ("column", "declares"), [("current", {"drives.torque_constant": None}), ("torque_percent", {})]
+)
+def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tmp_path, column, declares):
+    """A servo's current looks like Nm, and no file has constants of a percentage: both have those of the masses."""
+    robot, unit = ROBOT.with_updates(declares), np.array([0.7, 0.7, 0.7, 3.5, 3.5, 3.5])  # per Nm
+    log, table = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2), tmp_path / "run.csv"
+    names = [f"{s}_{k}" for s in ("q", "qd", column) for k in range(1, 7)]
+    values = np.column_stack([log.time, log.q, log.qd, log.effort * unit])
+    np.savetxt(table, values, delimiter=",", comments="", header=",".join(["time", *names]))
+    state = Identification(robot, Options(), [read(robot, table, Options())], [], "")
+    recognise_effort(state)
+    for asked in ("auto", "current"):
+        found = replay([table], robot, effort=asked)
+        constant = found.robot.array("drives.torque_constant")
+        assert constant[1:4] * unit[1:4] == pytest.approx(1.0, rel=0.3)
+        assert constant[1:4] == pytest.approx(state.effort.scale[1:4], rel=0.1)
+        assert any("come from the masses" in text for text in (*found.notes, *state.effort.warnings))
+
+
 @pytest.mark.parametrize(("wrists", "torque", "unit"), [(1.0, 0.3, None), (0.1, 0.3, "A"), (1.0, 8.0, "Nm")])
 def test_a_load_that_the_file_lacks_does_not_make_a_torque_of_a_current(wrists, torque, unit):
     """Wrists that carry 0.3 Nm show the gravity torque of a tool several times as large; wrists of 8 Nm do not."""

@@ -130,10 +130,10 @@ def test_an_effort_that_fits_no_meaning_is_taken_as_the_columns_say_or_the_robot
     np.savetxt(table, values, **form)
     stated = replay([table], UR5E)
     assert stated.robot.drives.effort.unit == "A" and "taken as A, as its columns say" in " ".join(stated.notes)
-    with pytest.raises(DataError, match=r"columns say A: fill in drives\.torque_constant"):
+    with pytest.raises(DataError, match=r"fill in drives\.torque_constant"):
         replay([table], floating)
     np.savetxt(table, values / np.repeat([1, 0.3], [13, 6]), **form)
-    assert "its columns say A, but it is taken as Nm" in replay([table], UR5E).notes  # the data are clear
+    assert "effort looks like Nm, its columns say A: taken as the data say" in replay([table], UR5E).notes  # clear data
     found = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E)
     assert "taken as Nm, as the robot file declares" in " ".join(found.notes) and found.doubts
     assert judged(found, found.summary(), None, "ur5e")["level"] == "fair"

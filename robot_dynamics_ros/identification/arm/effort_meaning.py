@@ -12,8 +12,8 @@ import numpy as np
 
 from robot_dynamics_ros.effort.decision import OVERRULE, SIGNIFICANCE, Decision
 from robot_dynamics_ros.effort.evidence import EffortEvidence
-from robot_dynamics_ros.effort.meaning import CURRENT_GRAVITY_FREE, WORDS, Meaning, declared
-from robot_dynamics_ros.effort.recording import recorded_meaning
+from robot_dynamics_ros.effort.meaning import CURRENT_GRAVITY_FREE, WORDS, Meaning, declared, stating
+from robot_dynamics_ros.effort.recording import constants_of_masses, recorded_meaning, with_constants
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
@@ -54,14 +54,14 @@ class EffortMeaning:
 
 def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str = "") -> EffortMeaning:
     """Semantics of a recording's effort for a robot file. `given` (a word of effort.meaning.WORDS) overrides; stated:
-    unit A where a table says it, which counts as if the robot file declared it.
+    the unit that a table says (`stating`).
 
     Raises DataError for another word, or when it is ambiguous, a current has no torque constants, or friction would
     create energy: the message says what was found and which option settles it.
     """
     if given not in ("auto", *WORDS):
         raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
-    robot = robot.with_updates({"drives.effort.unit": stated}) if stated else robot
+    robot = stating(robot, stated)
     if not has_masses(robot):
         return _by_friction(robot, motion, given, stated)
     decision = _decided(robot, motion, None if given == "auto" else WORDS[given])
@@ -100,25 +100,17 @@ def _found(robot: RobotFile, decision: Decision) -> EffortMeaning:
     if meaning is None or meaning.same_as(CURRENT_GRAVITY_FREE):
         raise DataError(decision.ambiguity(robot))
     if meaning.unit == "Nm":
-        text = f"effort is a torque in Nm (effort over gravity torque: {found})"
+        known = declared(robot).unit == "Nm"
+        text = f"effort {'is' if known else 'looks like'} a torque in Nm (effort over gravity torque: {found})"
         if not meaning.includes_gravity:
             text = f"effort contains no gravity (effort over gravity torque: {found}): identified without it"
-        return _semantics(robot, decision, meaning, (text,))
-    source = "the robot file" if robot.has("drives.torque_constant") else "gravity (the masses of the robot file)"
+        return _semantics(robot, decision, meaning, (text,), () if known else (text,))
+    source = "gravity (the masses of the robot file)" if decision.of_masses else "the robot file"
     shown = ", ".join(f"{1 / g:.3g} +- {s / g**2:.2g}" for g, s in zip(decision.gain, decision.gain_std, strict=True))
     known = declared(robot).same_as(meaning)
     is_a = "is a current in A, as declared" if known else "looks like a current in A"
     text = f"effort {is_a} (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/A"
     return _semantics(robot, decision, meaning, (text,), () if known else (text,))
-
-
-def _of_masses(decision: Decision) -> str:
-    """A warning: constants that nobody has measured scale every force."""
-    share = 100 * decision.gain_std / decision.gain
-    return (
-        "torque constants come from the masses of the robot file: their deviation, and that of forces, is "
-        f"{share.min():.0f} to {share.max():.0f} %; a run with a known mass finds them (--payload-from BAG,mass=KG)"
-    )
 
 
 def _semantics(
@@ -131,27 +123,15 @@ def _semantics(
 ) -> EffortMeaning:
     """Scales from the decision's gains and signs, or with the sign of the robot file."""
     e, sign = decision.evidence, float(robot.drives.effort.sign)
-    gain, std = _known_gains(decision, meaning, robot)
-    if not meaning.has_gain(robot):
-        warnings = (*warnings, _of_masses(decision))
+    with_constants(decision, robot.with_updates(meaning.updates))  # raises where nothing shows them
+    gain, std = decision.gain, decision.gain_std
+    warnings = (*warnings, *constants_of_masses(decision))
     signs = decision.signs if signed else np.full(robot.n_joints, sign)
     if signed:
         doubts = tuple(text for text in (_reversed(signs, robot.joint_names), decision.warning) if text)
         statements, warnings = (*statements, *doubts), (*warnings, *doubts)
     slope_std = np.hypot(e.gravity_std, e.stuck * gain)
     return EffortMeaning(meaning, signs / gain, std / gain**2, e.gravity, slope_std, statements, warnings)
-
-
-def _known_gains(decision: Decision, meaning: Meaning, robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
-    """Effort per Nm and deviation. Raises DataError for a current where neither file nor gravity gives constants."""
-    if meaning.unit == "Nm":
-        return np.ones(robot.n_joints), np.zeros(robot.n_joints)
-    if not np.isfinite(decision.gain).all():
-        raise DataError(
-            "effort is a current in A without visible gravity, which would give the torque constants: fill in "
-            f"drives.torque_constant of {robot.name}, or pass --effort torque where it is in Nm"
-        )
-    return decision.gain, decision.gain_std
 
 
 def _reversed(signs: np.ndarray, names: list[str]) -> str:

@@ -71,7 +71,7 @@ class Piece:
 class Recording:
     """One bag or several parts of one: pieces between gaps, joint names, rate [Hz], and what was repaired.
 
-    effort_unit: A where a table says so, or a percentage.
+    effort_unit: A or % where a table says so.
     """
 
     name: str

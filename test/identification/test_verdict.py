@@ -101,6 +101,18 @@ def test_a_gravity_balancer_is_not_called_another_robot_alone():
     assert "a spring or counterweight" in other_masses(state.robot, state.effort)
 
 
+def test_an_effort_in_percent_of_the_joints_ratings_is_told_of_where_the_mean_joint_looks_right():
+    """100 Nm of rating look like Nm, 50 Nm of the wrists like twice as much; --effort current identifies it."""
+    log = synthetic_log(ROBOT, TRUTH, 1)
+    log.effort = log.effort * [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]
+    state = steps([recording(log, "percent")], until="recognise_effort")
+    text = other_masses(state.robot, state.effort)
+    assert "shoulder_lift_joint 1, elbow_joint 1, wrist_1_joint 2, wrist_2_joint 2)" in text and "--effort" in text
+    log.effort = log.effort * [0.6, 0.6, 0.6, 1.0, 1.0, 1.0]
+    state = steps([recording(log, "percent")], until="recognise_effort")
+    assert "payload" not in other_masses(state.robot, state.effort)  # which makes no joint's torque smaller
+
+
 def test_the_recording_of_another_robot_is_not_usable(other):
     other["other_robot"] = "gravity torque is 0.46 times that of ur5e"
     assert grade(other) == "bad"

@@ -21,6 +21,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.verdict import CLEAR
 
 OTHER_MASSES = 1.4  # factor of gravity torque: masses of an individual differ by 15 %, torque constants by a quarter
+APART = 1.8  # the same between two joints; 1 kg makes it 3 at a UR5e, whose wrists carry little
 OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 LOST_ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbouring sizes differ by 1.9 and more
@@ -149,23 +150,33 @@ def other_robot(robot: RobotFile, effort: EffortMeaning, rotor: np.ndarray) -> s
     return f"gravity torque is {factor:.2g} times, rotor inertia in the median {share:.2g} times that of the robot file"
 
 
-def gravity_factor(effort: EffortMeaning) -> float:
-    """Recorded over the initial model's gravity torque, mean over the joints by precision; 1 where it does not show."""
+def gravity_factors(effort: EffortMeaning) -> np.ndarray:
+    """Recorded over the initial model's gravity torque (n,); NaN where it does not show clearly."""
     known = np.isfinite(effort.slope) & (effort.slope_std > 0) & (np.abs(effort.slope) > CLEAR * effort.slope_std)
-    if not effort.meaning.includes_gravity or not known.any():
+    return np.where(known & effort.meaning.includes_gravity, np.abs(effort.slope * effort.scale), np.nan)
+
+
+def gravity_factor(effort: EffortMeaning) -> float:
+    """Their mean over the joints by precision; 1 where gravity does not show."""
+    factor = gravity_factors(effort)
+    if not (known := np.isfinite(factor)).any():
         return 1.0
-    factor, std = np.abs(effort.slope * effort.scale)[known], np.abs(effort.slope_std * effort.scale)[known]
-    return float(np.exp(np.average(np.log(factor), weights=std**-2.0)))
+    return float(np.exp(np.average(np.log(factor[known]), weights=(effort.slope_std * effort.scale)[known] ** -2.0)))
 
 
 def other_masses(robot: RobotFile, effort: EffortMeaning) -> str:
     """What a gravity torque that is far from the robot file's means; empty where it is not."""
-    factor = gravity_factor(effort)
-    if 1 / OTHER_MASSES < factor < OTHER_MASSES:
+    factor, each = gravity_factor(effort), gravity_factors(effort)
+    low, high = np.nanmin(each, initial=factor), np.nanmax(each, initial=factor)
+    if 1 / OTHER_MASSES < factor < OTHER_MASSES and high < APART * low:
         return ""
-    cause = "it lacks a tool or payload" if factor > 1 else "a spring or counterweight carries the rest"
-    unit = ", effort is a current or a percentage (--effort current)" if effort.meaning.unit == "Nm" else ""
+    causes = ["it lacks a tool or payload" if high > OTHER_MASSES else "a spring or counterweight carries the rest"]
+    if effort.meaning.unit == "Nm":
+        mixed = low < 1 / OTHER_MASSES and high > OTHER_MASSES  # which no load and no spring alone makes
+        causes = causes * (not mixed) + ["effort is a current or a percentage (--effort current)"]
+    rows = zip(robot.joint_names, each, strict=True)
+    shown = f" ({', '.join(f'{name} {x:.2g}' for name, x in rows if np.isfinite(x))})" if high > APART * low else ""
     return (
-        f"gravity torque is {factor:.2g} times that of the robot file: {cause}{unit}, or this is another robot than "
-        f"{robot.name}, and forces would be wrong"
+        f"gravity torque is {factor:.2g} times that of the robot file{shown}: {', '.join(causes)}, or this is another "
+        f"robot than {robot.name}, and forces would be wrong"
     )

@@ -10,8 +10,10 @@ from robot_dynamics_ros.errors import DataError
 
 CLEARLY = 0.8  # of the other clock's inconsistency, from which on uneven stamps are the clock of the motion
 TRAVELS = 0.05  # rad/s, at which a wrong clock shows in the travel of a step
+SURE = 6.0  # deviations of dq = qd dt, from which on the travel of a step shows how many periods it took
 FOLLOWS = 0.1  # of the lead of each stamp, by which the phase of the even clock follows
 ROUNDS = 10  # in which each stamp is given to the nearest tick of the clock that fits all
+Clock = tuple[np.ndarray, float, int]  # times (N,) [s], period [s], periods without a sample
 UNSURE = 0.3  # rms jitter over the period, from which on a stamp does not show its tick; evenly spread ones have 0.29
 
 
@@ -29,7 +31,10 @@ def regular(t: np.ndarray, notes: list[str], q: np.ndarray, qd: np.ndarray | Non
     clean = np.abs(multiples - np.round(multiples)) < 0.03
     if clean.mean() > 0.9 and (multiples > 0.9).mean() > 0.9:
         return t
-    if (found := _even(t, period)) is None:
+    found = _even(t, period)
+    if qd is not None:
+        found = _moved(t, found, q, qd)
+    if found is None:
         if arrived:
             raise DataError(arrived)
         what = f"stamps are uneven ({1e3 * np.std(step):.2g} ms, every {1e3 * period:.3g} ms) and show no even clock"
@@ -46,7 +51,7 @@ def regular(t: np.ndarray, notes: list[str], q: np.ndarray, qd: np.ndarray | Non
     return line
 
 
-def _even(t: np.ndarray, period: float) -> tuple[np.ndarray, float, int] | None:
+def _even(t: np.ndarray, period: float) -> Clock | None:
     """Times (N,) and period [s] of the even clock nearest to the stamps, and its ticks without a sample; None where
     there is none. A log is complete unless missing samples explain its stamps clearly better, and surely.
     """
@@ -58,7 +63,34 @@ def _even(t: np.ndarray, period: float) -> tuple[np.ndarray, float, int] | None:
     return found if np.abs(found[0] - t).max() < most else None
 
 
-def _lacking(t: np.ndarray, period: float) -> tuple[np.ndarray, float, int]:
+def _moved(t: np.ndarray, found: Clock | None, q: np.ndarray, qd: np.ndarray) -> Clock | None:
+    """The clock of which the motion shows how many periods each step took, with the stamps where it does not; what was
+    `found` where velocities do not agree with it clearly better than with that and the stamps.
+    """
+    step, counts = np.diff(t), _periods(q, qd)
+    if not (known := counts > 0).any():
+        return found
+    period = float(step[known].sum() / counts[known].sum())
+    line = t[0] + np.concatenate([[0.0], np.cumsum(np.where(known, period * counts, step))])
+    others = [t] if found is None else [t, found[0]]
+    if not _inconsistency(line, q, qd) < CLEARLY * min(_inconsistency(x, q, qd) for x in others):
+        return found
+    return line, period, int((counts[known] - 1).sum())
+
+
+def _periods(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Periods that each step (N - 1,) took by dq = qd dt, the usual one being one; 0 where the travel is too small."""
+    dq, mean = np.diff(q, axis=0), 0.5 * (qd[1:] + qd[:-1])
+    size = np.linalg.norm(mean, axis=1)
+    if not (moves := size > TRAVELS).any():
+        return np.zeros(len(dq))
+    time = (dq * mean).sum(axis=1) / np.maximum(size, TRAVELS) ** 2
+    usual = np.median(time[moves])
+    noise = np.median(np.linalg.norm(dq - usual * mean, axis=1)[moves]) / np.sqrt(q.shape[1])
+    return np.where(moves & (usual * size > SURE * noise), np.maximum(np.round(time / usual), 1.0), 0.0)
+
+
+def _lacking(t: np.ndarray, period: float) -> Clock:
     """The same of a log that lacks samples, if the clock that follows the stamps finds any missing: the stamps of a
     complete log may wander off a straight line by more than a tick.
     """
@@ -80,7 +112,7 @@ def _rising(ticks: np.ndarray) -> np.ndarray:
     return lost - lost[0] + np.arange(len(ticks))
 
 
-def _line(ticks: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, float, int]:
+def _line(ticks: np.ndarray, t: np.ndarray) -> Clock:
     """Times (N,) of the ticks (N,) of the clock that fits the stamps best, its period [s], and ticks between them."""
     line = np.polynomial.Polynomial.fit(ticks, t, 1)(ticks)
     return line, float(line[-1] - line[0]) / float(ticks[-1]), int(ticks[-1]) + 1 - len(t)

@@ -117,8 +117,11 @@ def _mass_matrix(result: Report) -> Iterator[Finding]:
 def _reach(result: Report) -> Iterator[Finding]:
     robot = result.robot
     frames = RobotModel(robot.kinematic_chain()).fk(robot.random_poses(20 * POSES))
-    shoulder = frames[:, min(1, robot.n_joints - 1), :3, 3]
-    distance = float(np.linalg.norm(frames[:, -1, :3, 3] - shoulder, axis=1).max())
+    first, axes = min(1, robot.n_joints - 1), frames[0, :2, :3, 2]
+    parallel = abs(axes[0] @ axes[first]) > 0.999  # SCARA: the arm turns about the first axis
+    away = frames[:, -1, :3, 3] - frames[:, 0 if parallel else first, :3, 3]
+    away -= parallel * np.outer(away @ axes[0], axes[0])
+    distance = float(np.linalg.norm(away, axis=1).max())
     result.numbers["shoulder to TCP, longest [m]"] = distance
     mass, reach = result.numbers.get("moving mass [kg]", 0.0), robot.limits.reach
     if mass > max(LIGHT, HEAVY * distance**3):

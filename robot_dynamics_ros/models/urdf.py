@@ -68,13 +68,17 @@ def _parsed(path: Path) -> ElementTree.Element:
 
 
 def _check_links(path: Path, robot: ElementTree.Element) -> None:
-    """Every joint joins two links that exist, and no link hangs on two joints."""
+    """Every joint joins two links that exist, no link hangs on two joints, and no name is given twice."""
     links = {link.get("name") for link in robot.findall("link")}
     if not links:
         raise ConfigError(str(path), "", "has no links")
     for named in [*robot.findall("link"), *robot.findall("joint")]:
         if not named.get("name"):
             raise ConfigError(str(path), "", f"a {named.tag} has no name")
+    for kind in ("link", "joint"):
+        names = [element.get("name") for element in robot.findall(kind)]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise ConfigError(str(path), f"{kind} {twice}", f"this name is given to {names.count(twice)} {kind}s")
     held_by: dict[str, str] = {}
     for joint in robot.findall("joint"):
         name = f"joint {joint.get('name')}"

@@ -138,6 +138,8 @@ WRONG = {
     "unknown type": (robot(GOOD.replace("continuous", "springy")), "joint j1: type 'springy'"),
     "missing link": (robot(GOOD + joint("k", "fixed", "l1", "ghost")), "joint k: child link 'ghost'"),
     "loop": (robot(GOOD + joint("k", "fixed", "cover1", "l0")), "joint k: closes a loop"),
+    "name of two links": (robot(GOOD.replace('link name="l1"', 'link name="l0"')), "link l0: this name is given to 2"),
+    "name of two joints": (robot(GOOD.replace('"j1"', '"j0"')), "joint j0: this name is given to 2 joints"),
     "rootless": (robot(GOOD + joint("k", "fixed", "cover1", "base")), "closes a loop: no link"),
     "bad mass": (robot(MASSLESS), "link a: mass value = 'two'"),
     "negative mass": (robot(MASSLESS.replace("two", "-2")), "link a: mass -2 kg is negative"),

@@ -52,6 +52,13 @@ def test_motions_keep_the_limits_and_move_one_joint(name, joint):
     assert np.abs(np.diff(q[:, joint]) * plan.rate - qd[1:, joint]).max() < 0.05
 
 
+@pytest.mark.parametrize("name", JOINT_MOTIONS)
+def test_unknown_limits_are_those_of_the_motion_of_the_arm(name):
+    unknown = UR5E.with_updates({f"limits.{what}": None for what in ("velocity", "position_lower", "position_upper")})
+    speed = np.abs(JOINT_MOTIONS[name](unknown, 1, START, **SHORT[name]).motion[1]).max()
+    assert speed <= Limits.of(unknown).velocity[1] == 1.5
+
+
 @pytest.mark.parametrize("joint", [0, 2])
 def test_travel_turns_away_from_a_position_limit(joint):
     start = START.copy()

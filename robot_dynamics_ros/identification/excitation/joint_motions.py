@@ -12,7 +12,7 @@ from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord
 from robot_dynamics_ros.identification.excitation.check import IN_SPACE, Breach, excess
 from robot_dynamics_ros.identification.excitation.design import Excitation
-from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, Limits
+from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, Limits, usual_limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.joint.friction import LAW, least_samples
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
@@ -21,7 +21,7 @@ from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import MOVING
 from robot_dynamics_ros.trajectories import motions
-from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits, refuse_outside
+from robot_dynamics_ros.trajectories.limits import JointLimits, refuse_outside
 from robot_dynamics_ros.trajectories.motions import JointMotion
 
 _MARGIN = 0.9  # share of a limit that these motions use at most
@@ -71,7 +71,7 @@ def velocity_steps(
     Slow speeds travel less (2 s, at least 0.2 rad), so that the whole takes minutes. [Madsen2020, ch4 4.2.1]
     Raises CapabilityError where the speeds asked for are above the limit.
     """
-    limits = joint_limits(robot)
+    limits = usual_limits(robot)
     a = min(_ramp(limits, joint), _RAMP)
     room, sign = _room(limits, joint, start, travel)
     reach = 0.5 * a * (np.sqrt(_STEADY**2 + 4 * room / a) - _STEADY)  # room = v^2/a + v _STEADY
@@ -94,7 +94,7 @@ def reversals(
 
     120 cycles over a whole turn are the 240 reversals of [Madsen2020, ch4 4.3, ch6 eq. 21].
     """
-    limits = joint_limits(robot)
+    limits = usual_limits(robot)
     room, sign = _room(limits, joint, start, turn + turn / count)
     step = sign * (room - room / (count + 1)) / count
     motion = motions.reversals(start, joint, count, step, rate=rate)
@@ -113,7 +113,7 @@ def duty_cycles(
     rate: float = 500.0,
 ) -> Plan:
     """Oscillation for a share of every minute, `minutes` per duty, hardest first from a cold start [Simoni2017, IV]."""
-    limits = joint_limits(robot)
+    limits = usual_limits(robot)
     room, sign = _room(limits, joint, start, amplitude)
     fastest = _MARGIN * min(limits.velocity[joint], np.sqrt(limits.acceleration[joint] * room / 2))
     period = max(period, np.pi * room / fastest)
@@ -135,7 +135,7 @@ def stiffness(
     rate: float = 500.0,
 ) -> Plan:
     """Bang-coast-bang moves at 30..100 % of speed and acceleration with waits of 0..1 s [Madsen2020, ch3 VII-A]."""
-    limits, draw = joint_limits(robot), np.random.default_rng(seed)
+    limits, draw = usual_limits(robot), np.random.default_rng(seed)
     room, sign = _room(limits, joint, start, travel)
     v_max, a_max = _MARGIN * limits.velocity[joint], _ramp(limits, joint)
     here, parts, samples = np.asarray(start, dtype=float), [], 0
@@ -175,7 +175,7 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: JointMot
 
     Torque: |M qdd + C qd + g| with rotor inertia plus friction, 30 % of the limit where friction is unknown.
     """
-    limits = joint_limits(robot)
+    limits = usual_limits(robot)
     q, qd, qdd = motion
     if not all(np.isfinite(x).all() for x in motion):
         raise CapabilityError(f"{name}: the motion holds numbers that are not finite")
@@ -217,7 +217,7 @@ def check_steps(plan: Plan, joint: int) -> None:
 
 def with_limits_of(robot: RobotFile, limits: Limits) -> Limits:
     """`limits` with the joint limits of the robot file, which a motion of one joint may use in full."""
-    own = joint_limits(robot)
+    own = usual_limits(robot)
     return replace(limits, lower=own.lower, upper=own.upper, velocity=own.velocity, acceleration=own.acceleration)
 
 

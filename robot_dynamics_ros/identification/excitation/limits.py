@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits
 
 USE = 0.9  # share of the limits of joints, torque and TCP speed that a search may use
@@ -29,6 +30,13 @@ class Box:
             raise DataError(f"box {self.low} .. {self.high}: every lower corner must be below the upper one")
 
 
+def usual_limits(robot: RobotFile) -> JointLimits:
+    """Joint limits of a robot file for motions to design: unknown ones are +-pi rad and 1.5 rad/s, else as in
+    JointLimits.
+    """
+    return joint_limits(robot, position=np.pi, velocity=1.5)
+
+
 @dataclass(frozen=True)
 class Limits(JointLimits):
     """Joint limits and the space that a motion is given.
@@ -48,9 +56,9 @@ class Limits(JointLimits):
     def of(cls, robot: Any, **space: Any) -> Limits:
         """Limits of a robot file: its pose_range, accelerations at most 4 rad/s2; space: fields from floor on.
 
-        An unknown velocity limit counts as 1.5 rad/s; other unknown limits as in JointLimits.
+        Unknown limits as in usual_limits.
         """
-        joints = joint_limits(robot, position=np.pi, velocity=1.5)
+        joints = usual_limits(robot)
         lower, upper = robot.pose_range
         speed = np.inf if robot.limits.tcp_speed is None else float(robot.limits.tcp_speed)
         return cls(lower, upper, joints.velocity, np.minimum(joints.acceleration, 4.0), joints.torque, speed, **space)

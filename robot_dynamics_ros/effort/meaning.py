@@ -68,10 +68,10 @@ def thousandth(robot: RobotFile) -> str:
 
 
 def stating(robot: RobotFile, unit: str) -> RobotFile:
-    """The robot as if its file declared the unit that the columns of a table state: A, % (a current whose constants no
-    file has), or "" where they do not.
+    """The robot as if its file declared the unit that the columns of a table state: A, % (a current that constants of a
+    file in Nm do not belong to), or "" where they do not.
     """
-    constants = {"drives.torque_constant": None} if unit == "%" else {}
+    constants = {"drives.torque_constant": None} if unit == "%" and robot.drives.effort.unit == "Nm" else {}
     return robot.with_updates({"drives.effort.unit": "A", **constants}) if unit else robot
 
 

@@ -231,7 +231,7 @@ def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_o
     ("column", "declares"), [("current", {"drives.torque_constant": None}), ("torque_percent", {})]
 )
 def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tmp_path, column, declares):
-    """A servo's current looks like Nm, and no file has constants of a percentage: both have those of the masses."""
+    """A servo's current looks like Nm, and a file in Nm has no constants of a percentage: those of the masses do."""
     robot, unit = ROBOT.with_updates(declares), np.array([0.7, 0.7, 0.7, 3.5, 3.5, 3.5])  # per Nm
     log, table = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2), tmp_path / "run.csv"
     names = [f"{s}_{k}" for s in ("q", "qd", column) for k in range(1, 7)]
@@ -245,6 +245,8 @@ def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tm
         assert constant[1:4] * unit[1:4] == pytest.approx(1.0, rel=0.3)
         assert constant[1:4] == pytest.approx(state.effort.scale[1:4], rel=0.1)
         assert any("come from the masses" in text for text in (*found.notes, *state.effort.warnings))
+    identified = found.robot.with_updates({"drives.torque_constant": 1.1 * constant})  # the file of such a table
+    assert replay([table], identified).robot.array("drives.torque_constant") == pytest.approx(1.1 * constant)
 
 
 @pytest.mark.parametrize(("wrists", "torque", "unit"), [(1.0, 0.3, None), (0.1, 0.3, "A"), (1.0, 8.0, "Nm")])

@@ -111,6 +111,8 @@ def test_an_effort_in_percent_of_the_joints_ratings_is_told_of_where_the_mean_jo
     log.effort = log.effort * [0.6, 0.6, 0.6, 1.0, 1.0, 1.0]
     state = steps([recording(log, "percent")], until="recognise_effort")
     assert "payload" not in other_masses(state.robot, state.effort)  # which makes no joint's torque smaller
+    state = steps([recording(log, "percent")], effort="current", until="recognise_effort")
+    assert not other_masses(state.robot, state.effort)
 
 
 def test_the_recording_of_another_robot_is_not_usable(other):

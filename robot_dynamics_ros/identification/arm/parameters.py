@@ -168,14 +168,15 @@ def other_masses(robot: RobotFile, effort: EffortMeaning) -> str:
     """What a gravity torque that is far from the robot file's means; empty where it is not."""
     factor, each = gravity_factor(effort), gravity_factors(effort)
     low, high = np.nanmin(each, initial=factor), np.nanmax(each, initial=factor)
-    if 1 / OTHER_MASSES < factor < OTHER_MASSES and high < APART * low:
+    apart = effort.meaning.unit == "Nm" and high > APART * low  # of a current they may be those of its constants
+    if 1 / OTHER_MASSES < factor < OTHER_MASSES and not apart:
         return ""
     causes = ["it lacks a tool or payload" if high > OTHER_MASSES else "a spring or counterweight carries the rest"]
     if effort.meaning.unit == "Nm":
         mixed = low < 1 / OTHER_MASSES and high > OTHER_MASSES  # which no load and no spring alone makes
         causes = causes * (not mixed) + ["effort is a current or a percentage (--effort current)"]
     rows = zip(robot.joint_names, each, strict=True)
-    shown = f" ({', '.join(f'{name} {x:.2g}' for name, x in rows if np.isfinite(x))})" if high > APART * low else ""
+    shown = f" ({', '.join(f'{name} {x:.2g}' for name, x in rows if np.isfinite(x))})" if apart else ""
     return (
         f"gravity torque is {factor:.2g} times that of the robot file{shown}: {', '.join(causes)}, or this is another "
         f"robot than {robot.name}, and forces would be wrong"

@@ -16,6 +16,7 @@ from robot_dynamics_ros.signals.table import shown
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a clock that does not say it
 EPOCH = 1_000_000_000  # ns, stamp of the zero of a clock that has no date, as of a simulation
+COARSE = 20  # rows with one stamp, in the mean, from which on it is none of theirs
 PAUSE = 1.0  # s between parts whose clock starts again: episodes of a data set, several tables
 
 
@@ -32,6 +33,10 @@ def clock_of(table: Table, column: str, rate: float | None, report: BagReport) -
         step = np.diff(values[np.isfinite(values)])
         if not (step > 0).any():
             what = f"column {name!r} is no clock, it never rises"
+            continue
+        if COARSE * (step > 0).sum() < len(step):
+            rises = f"it rises at {(step > 0).sum()} of {len(step)} rows"
+            what = f"column {name!r} is too coarse a clock, {rises} (whole seconds, or 32 bit?)"
             continue
         usual = float(np.median(step[step > 0]))
         unit = unit or _time_unit(usual)

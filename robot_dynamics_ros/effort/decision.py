@@ -54,8 +54,8 @@ class Decision:
 
     gain, gain_std (n,): effort per Nm, positive. flipped: joints whose sign is not that of the other joints.
     doubtful: joints whose gravity or friction contradicts the sign. creates_energy: joints whose sliding friction
-    would create energy with that sign. votes (n,) bool: joints that decided the meaning. of_masses: a current whose gain
-    is that of the masses, as the robot file has no constants, or others than those. unit_error: a sentence, or "".
+    would create energy with that sign. votes (n,) bool: joints that decided the meaning. of_masses: whether the gain of
+    a current is that of the masses (the file has no constants, or some that do not fit). unit_error: a sentence, or "".
     """
 
     meaning: Meaning | None
@@ -83,7 +83,8 @@ class Decision:
         turned = f"{', '.join(self.flipped)} is reversed, that of " if self.flipped else ""
         return (
             f"the sign of the effort of {turned}{', '.join(self.doubtful)} is doubtful: gravity and dissipation of "
-            "friction contradict each other or the robot file; check drives.effort.sign, wiring, mounting and contact; "
+            "friction contradict each other or the robot file; check drives.effort.sign, the order of the efforts, "
+            "mounting and contact; "
             f"{OVERRULE}"
         )
 

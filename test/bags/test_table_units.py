@@ -75,6 +75,15 @@ def test_a_clock_that_runs_backwards_is_named(tmp_path):
         load_bag(path)
 
 
+@pytest.mark.parametrize("clock", [lambda t: np.float32(1.76e9 + t), lambda t: np.floor(t / 50.0)])
+def test_a_clock_of_few_digits_is_refused_as_too_coarse(tmp_path, clock):
+    """Seconds since 1970 in 32 bits rise every 128 s, which is a rate in ms; whole seconds are, too."""
+    t, q, _, tau = motion(2)
+    path = write_csv(tmp_path / "run.csv", {"time": np.float64(clock(30 * t)), "q{}": q, "tau{}": tau})
+    with pytest.raises(DataError, match="'time' is too coarse a clock, it rises at"):
+        load_bag(path)
+
+
 def test_a_clock_that_no_robot_has_is_refused_with_its_rate(tmp_path):
     t, q, _, tau = motion(2)
     columns = {"Time [sec]": 1e3 * t, "q{}": q, "tau{}": tau}

@@ -154,6 +154,17 @@ def test_two_joints_under_each_others_names_are_refused(pair):
     assert f"with {names} exchanged" in live(wrong) and live(log) == ""
 
 
+@pytest.mark.parametrize("order", [(1, 0, 2, 3, 4, 5), (0, 1, 2, 3, 5, 4), (3, 0, 5, 1, 4, 2), (5, 4, 3, 2, 1, 0)])
+def test_efforts_in_another_order_than_the_positions_are_refused(order):
+    log = measured(moving(12.0, 1.0), noise=0.2)
+    moved = [j for j in range(6) if order[j] != j]
+    text = ", ".join(f"{UR5E.joint_names[j]}'s is that of {UR5E.joint_names[order[j]]}" for j in moved)
+    wrong = changed(log, effort=log.effort[:, order])
+    with pytest.raises(DataError, match=f"another order than the positions: {text}"):
+        refuse(wrong, UR5E, "bag")
+    assert text in live(wrong)
+
+
 @settings(max_examples=20)
 @example(mass=0.25, down=[5.0, 0, -8.4], amplitude=1.0, force=(0, 0, 0), seed=0)
 @given(

@@ -84,9 +84,9 @@ def test_a_single_joint_which_reaches_nowhere_is_not_too_heavy(tmp_path):
 def test_the_reach_of_an_arm_whose_axes_are_parallel_is_that_from_the_first(tmp_path):
     file, axis = tmp_path / "scara.urdf", '<axis xyz="0 0 1"/>'
     text = SINGLE.replace('<axis xyz="0 1 0"/>', axis).replace("</robot>", f'<link name="b">{INERTIAL}</link>')
-    text += f'''<joint name="K" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0.4 0 0.2"/>{axis}
+    text += f"""<joint name="K" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0.4 0 0.2"/>{axis}
     </joint><link name="tool"/><joint name="t" type="fixed"><parent link="b"/><child link="tool"/>
-    <origin xyz="0.3 0 -0.5"/></joint></robot>'''
+    <origin xyz="0.3 0 -0.5"/></joint></robot>"""
     file.write_text(text)
     assert report(imported(file)).numbers["shoulder to TCP, longest [m]"] == pytest.approx(0.7, abs=0.01)
 

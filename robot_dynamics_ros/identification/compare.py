@@ -26,6 +26,7 @@ WARM = 2.0  # K off the median of all bags that are stated beside a difference o
 
 Task = tuple[str, str, Options]
 TEMPLATE = "compare_report.html.j2"
+SAID = 3  # base parameters of a bag that sentences name; the page shows all
 NAMED = 20  # bags whose names have room below a picture; of more, every k-th is named
 WIDEST = 20.0  # inches of a picture
 LARGEST = 8.0  # standard deviations at the end of the colours
@@ -161,11 +162,13 @@ def _differences(
     off, values = np.array(base["off"]), np.array(base["values"])
     for name, row, value, usual in zip(names, off, values, _usual(values), strict=True):
         beyond = np.flatnonzero(np.abs(row) > CLEAR).tolist()
-        for _, k in sorted((-abs(float(row[k])), k) for k in beyond):
+        for _, k in sorted((-abs(float(row[k])), k) for k in beyond)[:SAID]:
             sentences.append(
                 f"{name}: {base['names'][k]} is {value[k]:.4g}, {other} {usual[k]:.4g} "
                 f"({row[k]:+.1f} standard deviations)"
             )
+        if (more := len(beyond) - SAID) > 0:
+            sentences.append(f"{name}: {more} more base parameters differ, those of a payload or tool do together")
     return sentences
 
 

@@ -40,6 +40,15 @@ def test_two_bags_are_compared_with_each_other():
     assert [text.split(" at ")[0].split(" is ")[0] for text in found["differences"]] == wanted
 
 
+def test_of_the_many_parameters_that_a_payload_changes_the_clearest_are_named():
+    bags = [result(bag, 4.0) for bag in "abc"]
+    for bag, shift in zip(bags, (0.0, 0.0, 0.2), strict=True):
+        names = [f"mX{k}" for k in range(8)]
+        bag["parameters"]["base"] = {"names": names, "values": [shift * k for k in range(8)], "std": [0.01] * 8}
+    told = compare.compared(bags, "r")["differences"]
+    assert [text.split()[1] for text in told] == ["mX7", "mX6", "mX5", "4"] and "payload or tool" in told[-1]
+
+
 def test_bags_of_one_name_are_told_apart():
     found = compare.compared([result("logs/monday/run", 5.0), result("logs/friday/run", 5.9)], "ur5e")
     assert [text.split(":")[0] for text in found["differences"]] == ["monday/run", "friday/run"]

@@ -260,9 +260,12 @@ def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) ->
 
 
 def _of_masses(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
-    """Whether the gains of a current are those of the masses: no constants in the file, or of another unit than it."""
-    unknown = not meaning.has_gain(robot)
-    return meaning.unit == "A" and (unknown or bool(votes.any() and not _fits(e, votes, meaning, robot)))
+    """Whether the gains of a current are those of the masses: the file has no constants, or it is one in Nm and they do
+    not fit, as for a percentage. Those of a file in A are believed against its masses.
+    """
+    if meaning.unit == "Nm" or not meaning.has_gain(robot):
+        return meaning.unit == "A"
+    return bool(robot.drives.effort.unit == "Nm" and votes.any() and not _fits(e, votes, meaning, robot))
 
 
 def _gains(e: Evidence, meaning: Meaning | None, robot: RobotFile, of_masses: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -201,7 +201,7 @@ def with_recorded_effort(
     neither torque constants nor gravity that would show them.
     """
     if effort != "auto":
-        return *_given(log, robot.with_updates(WORDS[effort].updates), WORDS[effort]), []
+        return *_given(log, robot, WORDS[effort]), []
     robot, says = stating(robot, stated), "its columns say" if stated else ""
     try:
         decision = effort_decision(log, robot)
@@ -223,13 +223,14 @@ def with_recorded_effort(
 
 
 def _given(log: Log, robot: RobotFile, meaning: Meaning) -> tuple[RobotFile, list[str]]:
-    """The robot, which declares the meaning that the user has chosen, with torque constants of a current, and whether
-    these are of the masses.
+    """The robot with the meaning that the user has chosen, with torque constants of a current, and whether these are of
+    the masses.
     """
+    chosen = robot.with_updates(meaning.updates)
     if meaning.unit == "Nm" or robot.links is None:
-        return robot, []
+        return chosen, []
     decision = effort_decision(log, robot, meaning)
-    return with_constants(decision, robot), constants_of_masses(decision)
+    return with_constants(decision, chosen), constants_of_masses(decision)
 
 
 def effort_decision(log: Log, robot: RobotFile, meaning: Meaning | None = None) -> Decision:

@@ -90,6 +90,17 @@ def test_stamps_of_a_complete_log_may_wander_by_more_than_a_sample(jitter):
     assert not any("missing" in note for note in rec.notes)
 
 
+@pytest.mark.parametrize(("every", "resolution", "held"), [(4, 1e-6, True), (1, 1e-6, False), (1, 2e-3, False)])
+def test_positions_that_come_less_often_than_velocities_are_interpolated(every, resolution, held):
+    """Not those of a coarse encoder, at which slow joints stay for a while."""
+    even = np.arange(0, 30, 1 / RATE)
+    log = log_of(even, even)
+    log.q = resolution * np.round(moved(even[np.arange(len(even)) // every * every])[0] / resolution)
+    rec = recording(log, "held")
+    assert any("positions come less often" in note for note in rec.notes) == held
+    assert np.abs(rec.pieces[0].q - moved(even)[0])[:-every].max() < 2e-3
+
+
 def test_stamps_without_an_even_clock_are_used_as_they_are():
     uneven = np.cumsum(np.random.default_rng(0).exponential(1 / RATE, 3000))
     rec = recording(log_of(uneven, uneven, with_velocity=False), "uneven")

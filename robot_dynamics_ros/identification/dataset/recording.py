@@ -28,6 +28,7 @@ MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them i
 MIN_SAMPLES = 200
 SHORTEST_GAP = 0.05  # s
 IDLE = 0.02  # share of the largest effort of all joints that drives without power show
+OFTEN = 0.3  # share of rows
 CARRIED = 0.3  # correlation of effort and gravity, over all joints, of drives that carry the arm
 BRAKED = 0.3  # s within which brakes close, and drives take over again
 SPLIT = 0.7  # share of every recording used for identification when there is none for validation
@@ -188,6 +189,17 @@ def _frozen(log: Log) -> np.ndarray:
     return np.asarray(same & moving)
 
 
+def _held(log: Log) -> np.ndarray:
+    """Rows (N,) with the positions of the row before while a velocity says that they change, where OFTEN of the faster
+    half of the motion has them: a slow joint may stay within the resolution of its encoder.
+    """
+    same = np.concatenate([[False], (np.diff(log.q, axis=0) == 0).all(axis=1)])
+    speed = np.abs(np.nan_to_num(log.qd)).max(axis=1) if log.has("qd") else np.zeros(len(log))
+    moves = speed > SLOW
+    fast = speed > np.median(speed[moves]) if moves.any() else moves
+    return same & moves & bool(fast.any() and same[fast].mean() > OFTEN)
+
+
 def _braked(robot: RobotFile | None, log: Log) -> np.ndarray:
     """Rows (N,) in which no drive carries for BRAKED what friction cannot hold: brakes do. So they do while the drives
     take over, before and after. None where the masses are unknown, or the effort does not contain gravity.
@@ -232,9 +244,13 @@ def _spikes(log: Log) -> np.ndarray:
 
 
 def _piece(part: Log, notes: list[str], begin: float) -> Piece:
-    t = regular(part.time, notes, part.q, part.get("qd"))
+    q, held = part.q, _held(part)
+    if held.any():
+        notes.append("positions come less often than velocities: interpolated between; record each when it is taken")
+        q = interpolated(part.time, part.time[~held], q[~held])
+    t = regular(part.time, notes, q, part.get("qd"))
     extra = {k: v for k, v in part.signals.items() if k not in ("q", "qd", "effort")}
-    return Piece(t, part.q, part.get("qd"), part.effort, extra, begin)
+    return Piece(t, q, part.get("qd"), part.effort, extra, begin)
 
 
 def set_apart(training: list[Recording], validation: list[Recording]) -> tuple[list[Recording], list[Recording], str]:

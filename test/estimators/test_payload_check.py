@@ -146,6 +146,41 @@ def test_a_payload_that_was_put_down_and_taken_up_again_is_held_within_two_piece
         assert 10.0 < taken_up[0] < 11.3 and 13.0 < taken_up[1] < 15.6
 
 
+def carried_in_turn(t):
+    """Whether a part is carried at times t (N,) [s]: 3 s of every 6."""
+    return (t > 1.0) & (t % 6.0 > 3.0)
+
+
+def parts():
+    """A log of 30 s in which parts of 2 kg are carried in turn."""
+    log, full = (measured(moving(30.0), payload=(m, COM, (0,) * 6), noise=0.1) for m in (0.0, 2.0))
+    log.effort = np.where(carried_in_turn(log.time)[:, None], full.effort, log.effort)
+    return log
+
+
+def test_parts_that_come_and_go_are_held_from_the_fourth_on():
+    """Of unknown parts that are carried for less than 10 s each was a contact."""
+    changes = held_from(parts(), Pipeline(ROBOT))
+    assert changes == pytest.approx([21.0, 24.0, 27.0], abs=0.4) and changes == sorted(changes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pushes_that_come_and_go_are_no_parts(seed):
+    """Their directions differ."""
+    log, rng = measured(moving(30.0), noise=0.1), np.random.default_rng(seed)
+    directions = rng.normal(size=(5, 3))
+    forces = 20.0 * directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    wrench = np.hstack([forces, np.zeros((5, 3))])[(log.time // 6.0).astype(int)]
+    push(log, wrench * carried_in_turn(log.time)[:, None])
+    assert held_from(log, Pipeline(ROBOT)) == []
+
+
+def test_parts_that_come_and_go_are_contact_where_the_user_refuses_payloads():
+    pipeline = Pipeline(ROBOT)
+    pipeline.stage("force").answer_payload(PayloadAnswer.refuse)
+    assert held_from(parts(), pipeline) == []
+
+
 @pytest.mark.parametrize("end", [2.5, 2.75, 3.0, 3.25])
 def test_a_payload_that_was_a_push_is_put_down_within_less_than_a_piece(end):
     """Torques that are free contradict it sooner than within 0.6 s, wherever its pieces begin."""

@@ -6,11 +6,12 @@
 // only the first `piece_time` seconds count: later its errors are the same ones, and what changes is no payload. A
 // payload that enough pieces show, whose mass is `sure` standard deviations from zero and hangs no further than
 // `longest_lever` from the last joint, is held: its torque is to be taken off, until a piece contradicts it. It was put
-// down then, or pushed up: a piece that it explains shows that it is carried again (source: own).
+// down then, or pushed up. Evidence for it shows that it is carried again; so does that for a part that came and went
+// often enough (load_changes.hpp; source: own).
 #pragma once
 
 #include "robot_dynamics/common/check.hpp"
-#include "robot_dynamics/observers/payload_fit.hpp"
+#include "robot_dynamics/observers/load_changes.hpp"
 
 namespace robot_dynamics {
 
@@ -46,6 +47,7 @@ class PayloadCheck {
     const PayloadEvidence s = model_.seen(q, qd, qdd, tau, std, f);
     const bool fresh = stood_ <= piece_time && !(touched && decided());
     doubt(s, touched);
+    if (!held_ && stood_ <= piece_time) recall(s);
     if (fresh) store(s);
     if (!fresh) filled_ = 1.0;  // what comes after a stand is another piece
     waited_ = 0.0;
@@ -164,34 +166,22 @@ class PayloadCheck {
     filled_ += share;
   }
 
-  // Seconds that contradict what is held, also of a stand: it was put down. A piece of them, or less where they are
-  // free of any torque. While a contact is flagged they have to be free, and, once there is room for no further piece,
-  // as many in succession as hold a payload.
+  // What is held may be put down, and what may return be taken up.
   void doubt(const PayloadEvidence& s, bool touched) noexcept {
-    recent_.add(waited_ / piece_time, s);
-    recent_time_ += waited_;
-    touched_ = touched_ || touched;
-    const bool whole = recent_time_ >= piece_time;
-    const int free = recent_.shows() ? 0 : free_ + 1;
-    const bool seen = touched_ ? free >= (complete() ? pieces_ : 1) : whole || free > 0;
-    if (seen && held_ && answer_ == Answer::judge && recent_.contradicts(load_)) put_down();
-    if (!whole) return;
-    if (may_return_ && !held_ && recent_.shows() && recent_.explained_by(load_)) take_up();
-    free_ = free;
-    recent_ = {};
-    recent_time_ = 0.0;
-    touched_ = false;
-  }
-
-  void put_down() noexcept {
+    if (answer_ != Answer::judge || !(held_ || may_return_)) return;
+    const int patience = complete() ? pieces_ : 0;  // what is seen under a contact is no piece any more
+    if (!change_.step(waited_ / piece_time, s, load_, held_, touched, patience)) return;
     may_return_ = may_return_ || ample();
     forget();
-    held_ = false;
+    held_ = !held_;
   }
 
-  void take_up() noexcept {
-    forget();
-    held_ = true;
+  // A load that came and went often enough may return.
+  void recall(const PayloadEvidence& s) noexcept {
+    PayloadLoad fit;
+    if (answer_ != Answer::judge || !parts_.add(waited_ / piece_time, s, model_.joints(), fit) || !hangs(fit)) return;
+    load_ = fit;
+    may_return_ = true;
   }
 
   void judge() noexcept {
@@ -212,7 +202,7 @@ class PayloadCheck {
   void hold() noexcept {
     if (!enough() || answer_ != Answer::judge) return;
     if (verdict_ == Verdict::bias) held_ = false;
-    if (verdict_ != Verdict::payload || !hangs()) return;
+    if (verdict_ != Verdict::payload || !hangs(fit_)) return;
     held_ = true;
     load_ = fit_;
   }
@@ -271,21 +261,20 @@ class PayloadCheck {
   }
 
   // A mass that is sure, and where a gripper can hold it.
-  bool hangs() const noexcept {
-    const double mass = std::abs(fit_.theta[0]);
-    return mass > sure * fit_.mass_std() && fit_.first_moment() <= longest_lever * mass;
+  static bool hangs(const PayloadLoad& load) noexcept {
+    const double mass = std::abs(load.theta[0]);
+    return mass > sure * load.mass_std() && load.first_moment() <= longest_lever * mass;
   }
 
   PayloadModel model_;
   int pieces_;
   std::array<PayloadEvidence, capacity> piece_{};
-  PayloadEvidence recent_;                          // of the last samples, at most `piece_time` seconds
-  int count_ = 0, now_ = 0, since_ = 0, free_ = 0;  // pieces, the present one, before the end of a push, free of
-                                                    // torque in succession
-  double recent_time_ = 0.0, waited_ = 0.0, stood_ = 0.0,
-         filled_ = 0.0;    // s since a sample, s since the arm moved, share of the piece
-  bool unloaded_ = false;  // enough pieces showed no torque
-  bool touched_ = false;   // in the recent ones
+  LoadChange change_;
+  RecurringLoad parts_;
+  int count_ = 0, now_ = 0, since_ = 0;  // pieces, the present one, before the end of a push
+  double waited_ = 0.0, stood_ = 0.0;    // s since a sample, s since the arm moved
+  double filled_ = 0.0;                  // share of the piece
+  bool unloaded_ = false;                // enough pieces showed no torque
   Verdict verdict_ = Verdict::none;
   Answer answer_ = Answer::judge;
   bool held_ = false, may_return_ = false;  // the latter: a sure one was put down

@@ -38,6 +38,7 @@ struct FrictionShare {                    // k of the friction of all joints, be
 struct PayloadEvidence {  // sums over samples
   // root mean square over the samples, of the root sum square over the joints of torque / std, above which it shows
   static constexpr double significance = 3.0;
+  static constexpr double certain = significance * significance;
   static constexpr double explained_share = 0.7;            // of the squared torque that a payload must explain
   static constexpr double well_posed = 1e-4;                // 1/(100 kg)^2, with one pose
   double amount = 0.0;                                      // sum of the shares
@@ -69,13 +70,11 @@ struct PayloadEvidence {  // sums over samples
     }
     return sum;
   }
-  double noise() const noexcept { return significance * significance * amount; }
+  double noise() const noexcept { return certain * amount; }
   bool shows() const noexcept { return energy > noise(); }
   bool explained_by(const PayloadLoad& load) const noexcept { return explained(load.theta) > explained_share * energy; }
   // Nothing explains it clearly better than the payload does.
-  bool contradicts(const PayloadLoad& load) const noexcept {
-    return explained(load.theta) < -significance * significance;
-  }
+  bool contradicts(const PayloadLoad& load) const noexcept { return explained(load.theta) < -certain; }
   double unexplained(const std::array<double, 4>& theta) const noexcept {
     return std::max(energy - explained(theta), 0.0);
   }

@@ -1,0 +1,75 @@
+// When a known load is put down and taken up again, and whether parts that nobody names come and go.
+//
+// A load comes and goes where pieces of evidence (payload_evidence.hpp) show a torque between two that show none. The
+// first and the last one do not count: it came and went in them. Where one payload explains the last loads, the arm
+// carries parts of that mass (source: own).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "robot_dynamics/observers/payload_fit.hpp"
+
+namespace robot_dynamics {
+
+// Samples that speak against what is assumed are summed since they do, for a piece at most.
+class LoadChange {
+ public:
+  // A sample, as a share of a piece: whether a load that is held was put down, or one that is not was taken up. A piece
+  // that contradicts it shows the former, or less of one that is free of any torque. While a contact is flagged
+  // (touched) it has to be free, for `patience` pieces (0: at once).
+  bool step(double share, const PayloadEvidence& s, const PayloadLoad& load, bool held, bool touched,
+            int patience) noexcept {
+    recent_.add(share, s);
+    const double carried = recent_.explained(load.theta);
+    const bool whole = recent_.amount > std::max(1, touched ? patience : 0) - 1e-9, free = !recent_.shows();
+    const bool seen = touched ? free && (whole || patience == 0) : free || whole;
+    const bool up = carried > PayloadEvidence::certain && recent_.explained_by(load);
+    const bool changed = held ? seen && recent_.contradicts(load) : up;
+    if (changed || whole || (held ? carried >= 0.0 : carried <= 0.0)) recent_ = {};
+    return changed;
+  }
+
+ private:
+  PayloadEvidence recent_;
+};
+
+class RecurringLoad {
+ public:
+  static constexpr int times = 3;  // loads that are alike: of pushes three are not
+
+  // A sample of a moving arm with n joints, as a share of a piece. Whether it ends the last of `times` loads that one
+  // payload explains: fit.
+  bool add(double share, const PayloadEvidence& s, int n, PayloadLoad& fit) noexcept {
+    piece_.add(share, s);
+    if (piece_.amount < 1.0) return false;
+    const PayloadEvidence piece = std::exchange(piece_, {});
+    if (piece.shows()) {
+      if (++shown_ > 2) load_.add(1.0, last_);
+      last_ = piece;
+      return false;
+    }
+    shown_ = 0;
+    const PayloadEvidence load = std::exchange(load_, {});
+    if (load.amount == 0.0) return false;
+    std::rotate(loads_.begin(), loads_.begin() + 1, loads_.end());
+    loads_.back() = {};
+    loads_.back().add(1.0 / load.amount, load);
+    return ++count_ >= times && alike(n, fit);
+  }
+
+ private:
+  bool alike(int n, PayloadLoad& fit) const noexcept {
+    fit = {};
+    fit_payload(loads_.data(), times, n, fit);
+    return fit.theta[0] > 0.0 &&
+           std::all_of(loads_.begin(), loads_.end(), [&](const PayloadEvidence& s) { return s.explained_by(fit); });
+  }
+
+  std::array<PayloadEvidence, times> loads_{};
+  PayloadEvidence piece_, last_, load_;  // under way, the last whole one, the inner ones of the load under way
+  int shown_ = 0, count_ = 0;            // pieces of the load under way, loads
+};
+
+}  // namespace robot_dynamics

@@ -42,6 +42,7 @@ def number(name: str, low: float, high: float, text: str) -> Callable[[Any], Any
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
 @number("--warmer", -40, 60, "K by which the judged recordings are warmer.")
 @number("--payload", 0, 20, "kg of an undeclared payload in the judged recordings.")
+@number("--parts", 0, 20, "kg of undeclared parts that the arm carries from place to place.")
 @number("--worn", -90, 300, "% by which Coulomb friction is higher in the judged recordings.")
 @click.option("--finger", is_flag=True, help="Pushes have no moment, and the tool of the robot file says so.")
 @click.option("--hour", is_flag=True, help="Judge 60 minutes of work from a cold start instead, by the robot's age.")
@@ -61,6 +62,7 @@ def command(
     work: Path | None,
     warmer: float,
     payload: float,
+    parts: float,
     worn: float,
     finger: bool,
     hour: bool,
@@ -81,7 +83,7 @@ def command(
 
     if plant != ELASTIC and hour:
         raise click.UsageError(f"--hour: only the {ELASTIC} plant warms up")
-    since = Since(warmer, payload, 0.01 * worn, finger)
+    since = Since(warmer, payload, 0.01 * worn, finger, parts)
     drawn = zoo.individuals(since.robot(robot), count, seed, zoo.families(families))
     people = [replace(who, pushed=pushed) for who in zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))]
     words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"
@@ -103,8 +105,8 @@ def command(
         if v.refused:
             console.print(f"robot {v.index} was refused at first: {v.refused}")
     seconds = {part: sum(v.seconds[part] for v in verdicts) / count for part in verdicts[0].seconds}
-    parts = ", ".join(f"{k} {s:.1f}" for k, s in seconds.items())
-    console.print(f"processor seconds per robot: {parts}")
+    listed = ", ".join(f"{k} {s:.1f}" for k, s in seconds.items())
+    console.print(f"processor seconds per robot: {listed}")
     write_json(json_file, table.as_json(verdicts, given_options()))
     if save:
         write("force", "zoo", table.page(verdicts, written_by(command_line()), words))

@@ -25,10 +25,11 @@ TRIALS = ("moves", "singular")  # replays with pushes
 REACH, VELOCITY, ACCELERATION = 0.7, 1.0, 3.0  # rad, rad/s, rad/s2
 REST = (1.0, 3.0)  # s
 LEVELS = (10.0, 20.0, 40.0)  # N, of the pushes
+PLACES, ABOVE, GRIP = 0.06, -0.12, 0.3  # rad: places of a tray differ, height above them; s before and after a grip
 PAYLOAD_COM = (0.02, 0.0, 0.06)  # m, of an undeclared payload, from the flange
 MOMENT = 4.0  # Nm, largest at the tool beside the force
 RARE = (3.0, 5.0)  # s between pushes in recordings to identify from
-QUIET = 4.0  # s without a push at the beginning
+QUIET, LEARNS = 4.0, 30.0  # s without a push at the beginning; where parts come and go
 AFTERGLOW = 0.2  # s after a push that still count as contact
 SINGULAR = (0.01, 0.06)  # smallest singular value of the Jacobian, moments over a quarter of the arm
 POSES, ROOM = 400, 0.05  # rad, between positions and limits
@@ -38,13 +39,15 @@ REPORTED = ("q", "qd", "effort", "temperature")  # what the bag of a driver hold
 @dataclass(frozen=True)
 class Since:
     """What differs from the recordings to identify from: temperature [K], an undeclared payload [kg], Coulomb and
-    breakaway friction (share); whether the tool is a ball finger, whose pushes have no moment.
+    breakaway friction (share); whether the tool is a ball finger, whose pushes have no moment; mass [kg] of undeclared
+    parts that the arm carries from place to place.
     """
 
     warmer: float = 0.0
     payload: float = 0.0
     worn: float = 0.0
     finger: bool = False
+    parts: float = 0.0
 
     def who(self, recorded: Individual) -> Individual:
         """The individual since then."""
@@ -59,7 +62,8 @@ class Since:
 
     def pushes(self, draw: np.random.Generator) -> np.ndarray:
         """Wrenches (N, 6) of 60 s, see `pushes`."""
-        return pushes(draw, 0.0 if self.finger else MOMENT)
+        moment = 0.0 if self.finger else MOMENT
+        return pushes(draw, moment, RARE, LEARNS) if self.parts else pushes(draw, moment)
 
 
 SAME = Since()
@@ -136,7 +140,11 @@ def touched(
     goes on from where it stands, as warm as it is.
     """
     draw = who.draw(number)
-    motion = moves(robot, home(robot, draw), draw, near_singular=name == "singular")
+    centre, carried = home(robot, draw), np.zeros(0, dtype=bool)
+    if since.parts:
+        motion, carried = cycles(robot, centre, draw)
+    else:
+        motion = moves(robot, centre, draw, near_singular=name == "singular")
     wrench = pushed(draw)
     if machine is None:
         machine = simulated(robot, since.who(who), number)
@@ -145,7 +153,9 @@ def touched(
         way = motions.quintic(machine.record().q, motion[0][0], RATE, VELOCITY, ACCELERATION)
         motion, wrench = motions.join(way, motion), np.vstack([np.zeros((len(way[0]), 6)), wrench])
     machine.set_payload(since.payload, PAYLOAD_COM, configured=False)
-    log, truth = machine.run(*motion, wrench=wrench)
+    weight = weights(robot, motion[0], since.parts * carried) if since.parts else 0.0
+    log, truth = machine.run(*motion, wrench=wrench + weight)
+    truth["external_wrench"] = truth["external_wrench"] - weight
     after = int(AFTERGLOW * RATE)
     near = np.convolve((wrench != 0).any(axis=1), np.ones(after + 1))[: len(wrench)] > 0
     return Trial(name, noisy(reported(log), who, number), truth, moving_mask(motion[1], log.time), near)
@@ -186,9 +196,38 @@ def moves(
     return q[rows], qd[rows], qdd[rows]
 
 
-def pushes(draw: np.random.Generator, moment: float = MOMENT, pause: tuple[float, float] = (1.0, 2.5)) -> np.ndarray:
+def cycles(robot: RobotFile, centre: np.ndarray, draw: np.random.Generator) -> tuple[motions.JointMotion, np.ndarray]:
+    """60 s of pick and place between two trays, and when (N,) the arm carries a part."""
+    lower, upper = limits(robot)
+    trays = np.clip(centre + draw.uniform(-REACH, REACH, (2, len(centre))), lower, upper)
+    parts, carried, here, samples, count = [motions.hold(centre, 1.0, RATE)], [False], centre, RATE, 0
+    while samples < DURATION * RATE:
+        there = np.clip(trays[count % 2] + PLACES * draw.uniform(-1, 1, len(centre)), lower, upper)
+        above = np.clip(there + ABOVE * np.isin(np.arange(len(centre)), (1, 2)), lower, upper)
+        ways = [(here, above, VELOCITY), (above, there, 0.4 * VELOCITY), (there, above, 0.4 * VELOCITY)]
+        moved = [motions.quintic(a, b, RATE, speed, ACCELERATION) for a, b, speed in ways]
+        held = motions.hold(there, GRIP, RATE)
+        parts += [*moved[:2], held, held, moved[2]]
+        carried += [count % 2 == 1] * 3 + [count % 2 == 0] * 2
+        samples += sum(len(part[0]) for part in parts[-5:])
+        here, count = above, count + 1
+    q, qd, qdd = motions.join(*parts)
+    rows = slice(0, round(DURATION * RATE))
+    return (q[rows], qd[rows], qdd[rows]), np.repeat(carried, [len(part[0]) for part in parts])[rows]
+
+
+def weights(robot: RobotFile, q: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Wrench (N, 6) at the TCP of masses (N,) [kg] there, weight and inertia, on a motion q (N, n)."""
+    place = RobotModel(robot.chain()).fk(q)[:, -1, :3, 3]
+    acceleration = np.gradient(np.gradient(place, 1 / RATE, axis=0), 1 / RATE, axis=0)
+    return np.hstack([mass[:, None] * (robot.gravity - acceleration), np.zeros((len(q), 3))])
+
+
+def pushes(
+    draw: np.random.Generator, moment: float = MOMENT, pause: tuple[float, float] = (1.0, 2.5), quiet: float = QUIET
+) -> np.ndarray:
     """Wrenches (N, 6) over 60 s: a force of LEVELS in any direction, beside it 0 to `moment` [Nm]; then a pause [s]."""
-    wrench, t = np.zeros((round(DURATION * RATE), 6)), QUIET
+    wrench, t = np.zeros((round(DURATION * RATE), 6)), quiet
     levels: list[float] = []
     while t < DURATION - 3.0:
         levels = levels or list(draw.permutation(LEVELS))

@@ -248,3 +248,17 @@ def test_work_from_a_cold_start_warms_the_robot_and_is_judged_by_its_age(ur5e):
     assert all(row["force_moving"] < 5.0 and row["false_share"] < 0.05 for row in rows)
     head, *lines = hour.cells([rows, rows], ends=(1, 3))
     assert [line[0] for line in lines] == ["0 to 1", "1 to 3"] and {len(line) for line in lines} == {len(head)}
+
+
+def test_parts_are_carried_every_other_way_and_weigh_what_inverse_dynamics_says(ur5e):
+    """J' times the wrench is minus the torque of a payload of that mass at the TCP."""
+    rng = np.random.default_rng(2)
+    (q, qd, qdd), carried = recordings.cycles(ur5e, recordings.home(ur5e, rng), rng)
+    assert len(q) == len(carried) == recordings.DURATION * recordings.RATE and 0.4 < carried.mean() < 0.6
+    assert (np.diff(carried.astype(int)) != 0).sum() > 10 and not np.abs(qd[1:][np.diff(carried)]).max() > 1e-9
+    model, wrench = RobotModel(ur5e.chain()), recordings.weights(ur5e, q, 2.0 * carried)
+    tcp = ur5e.chain().tool[:3, 3]
+    load = model.with_payload(2.0, tcp).rnea(q, qd, qdd) - model.rnea(q, qd, qdd)
+    torque = np.einsum("nki,nk->ni", model.jacobian(q), wrench)
+    error = np.abs(torque + load * carried[:, None])[5:-5]
+    assert np.quantile(error, 0.99) < 0.01 and error.max() < 0.2  # where acceleration jumps, its difference is a mean

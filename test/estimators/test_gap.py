@@ -62,13 +62,14 @@ def test_the_live_node_and_the_replay_of_its_bag_agree_bit_for_bit(whole, begin,
     assert (status == int(Status.reset)).sum() == 1
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.05])
+@pytest.mark.parametrize("noise", [0.0, 3e-4, 6e-3])
 def test_closed_brakes_are_no_contact(whole, noise):
-    """The effort is zero while the robot stands, and that of drives which carry it again afterwards."""
+    """The effort is noise (share of the limit) while the robot stands, and that of drives which carry it afterwards."""
     arm, log = whole
     part = without(log, 0.0, -1.0)[0]
     braked = (part.time > 1.0) & (part.time < FIRST - 1.0)
-    part.effort[braked] = noise * np.random.default_rng(0).normal(size=(braked.sum(), 6))
+    limit, rng = arm.array("limits.torque"), np.random.default_rng(0)
+    part.effort[braked] = noise * limit * rng.normal(size=(braked.sum(), 6))
     status = Pipeline(arm).run(part)
     assert (status[braked] == int(Status.unavailable)).all() and np.isnan(part.external_wrench[braked]).all()
     after = (part.time >= FIRST - 1.0) & (part.time < PUSHES[0] + 0.9)

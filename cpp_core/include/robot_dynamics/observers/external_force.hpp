@@ -55,7 +55,7 @@ class ExternalForce {
       drifted[i] = drift_.variance(i, in.qd[i], law[i]);
     }
     if (!finite || !all_finite(friction, n) || !all_finite(friction_std, n)) return Status::dropped;
-    if (torque_.health().braked(in.drive_torque, in.qd, in.model_torque)) return Status::unavailable;
+    if (torque_.braked(in)) return Status::unavailable;
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;

@@ -87,6 +87,7 @@ class ExternalTorque {
     return false;
   }
   bool slides(int i) const noexcept { return dry_.slides(i); }  // a joint of dry friction began to
+  bool braked(const ForceInput& in) noexcept { return health_.braked(in.drive_torque, in.qd, in.model_torque); }
   const TorqueHealth& health() const noexcept { return health_; }
   double slowest() const noexcept {  // rad/s
     return *std::min_element(p_.gain.begin(), p_.gain.begin() + n_);

@@ -22,6 +22,7 @@ class TorqueHealth {
   static constexpr double hold_time = 0.5;                // s a joint stays isolated after the last fault
   static constexpr double jump = 0.1 / 3;                 // share of bound, 10 % of the limit, within one sample
   static constexpr double idle = 0.01 / 3;                // share of bound, 1 % of the limit: a drive without power
+  static constexpr double noisy = 3.0;                    // times idle, within which such a drive stays
 
   // bound (n) [Nm]: beyond it a torque is invalid; holds (n) [Nm]: what friction holds at most.
   TorqueHealth(int n, const double* bound, const double* holds) : n_(n) {
@@ -31,14 +32,14 @@ class TorqueHealth {
   }
 
   // True behind closed brakes. model (n) [Nm]: what the drives would have to carry.
-  bool braked(const double* tau, const double* qd, const double* model) const noexcept {
-    bool falls = false;
+  bool braked(const double* tau, const double* qd, const double* model) noexcept {
+    bool stands = true, falls = false;
     for (int i = 0; i < n_; ++i) {
-      const double noise = idle * bound_[i];
-      if (std::abs(tau[i]) > noise || std::abs(qd[i]) > speeds::sliding) return false;
+      const double noise = (braked_ ? noisy : 1.0) * idle * bound_[i];
+      stands = stands && std::abs(tau[i]) <= noise && std::abs(qd[i]) <= speeds::sliding;
       falls = falls || std::abs(model[i]) > holds_[i] + noise;
     }
-    return falls;
+    return braked_ = stands && falls;
   }
 
   // True when the signal of every joint is valid. expected (n) [Nm]: model and friction.
@@ -59,6 +60,7 @@ class TorqueHealth {
   bool isolated(int i) const noexcept { return isolated_[i]; }
   bool jumped(int i) const noexcept { return spikes_.now(i); }  // at the last sample
   void reset() noexcept {
+    braked_ = false;
     last_.fill(std::nan(""));
     spikes_.reset();
     stuck_.fill(0.0);
@@ -71,6 +73,7 @@ class TorqueHealth {
   std::array<double, max_joints> bound_{}, holds_{}, last_{}, stuck_{}, hold_{};
   Spikes spikes_;
   std::array<bool, max_joints> isolated_{};
+  bool braked_ = false;
 };
 
 }  // namespace robot_dynamics

@@ -253,7 +253,7 @@ class PreslidingProblem:
 def _squares(grams: np.ndarray, x: np.ndarray) -> np.ndarray:
     """|y - A x|^2 (F,) from Gram matrices (F, k + 1, k + 1) of [A, y] and x (F or 1, k)."""
     x = np.column_stack([np.broadcast_to(x, (len(grams), x.shape[1])), np.full(len(grams), -1.0)])
-    return np.asarray(np.einsum("fi,fij,fj->f", x, grams, x, optimize=True))
+    return np.asarray((x[:, None] @ grams @ x[:, :, None])[:, 0, 0])
 
 
 def _noise(t: np.ndarray, driver: np.ndarray, start: np.ndarray) -> float:

@@ -13,26 +13,29 @@
 
 namespace robot_dynamics {
 
-// Samples that speak against what is assumed are summed since they do, for a piece at most.
+// Samples are summed for a piece; where a load comes and goes, since they speak against what is assumed.
 class LoadChange {
  public:
   // A sample, as a share of a piece: whether a load that is held was put down, or one that is not was taken up. A piece
-  // that contradicts it shows the former, or less of one that is free of any torque. While a contact is flagged
-  // (touched) it has to be free, for `patience` pieces (0: at once).
-  bool step(double share, const PayloadEvidence& s, const PayloadLoad& load, bool held, bool touched,
+  // that contradicts it shows the former; or `patience` pieces that are free of any torque, as they have to be while a
+  // contact is flagged (touched). returns: the load has come and gone before.
+  bool step(double share, const PayloadEvidence& s, const PayloadLoad& load, bool held, bool returns, bool touched,
             int patience) noexcept {
     recent_.add(share, s);
-    const double carried = recent_.explained(load.theta);
-    const bool whole = recent_.amount > std::max(1, touched ? patience : 0) - 1e-9, free = !recent_.shows();
-    const bool seen = touched ? free && (whole || patience == 0) : free || whole;
-    const bool up = carried > PayloadEvidence::certain && recent_.explained_by(load);
-    const bool changed = held ? seen && recent_.contradicts(load) : up;
-    if (changed || whole || (held ? carried >= 0.0 : carried <= 0.0)) recent_ = {};
+    touched_ = touched_ || touched;
+    const double carried = recent_.explained(load.theta), pieces = recent_.amount + 1e-9;
+    const bool free = !recent_.shows() && (!touched_ || pieces >= patience),
+               whole = pieces >= std::max(1, touched_ ? patience : 0);
+    const bool up = returns && carried > PayloadEvidence::certain && recent_.explained_by(load);
+    const bool down = (free || (!touched_ && pieces >= 1.0)) && recent_.contradicts(load);
+    const bool changed = held ? down : up;
+    if (changed || whole || (returns && (held ? carried >= 0.0 : carried <= 0.0))) *this = {};
     return changed;
   }
 
  private:
   PayloadEvidence recent_;
+  bool touched_ = false;
 };
 
 class RecurringLoad {

@@ -168,9 +168,9 @@ class PayloadCheck {
 
   // What is held may be put down, and what may return be taken up.
   void doubt(const PayloadEvidence& s, bool touched) noexcept {
-    if (answer_ != Answer::judge || !(held_ || may_return_)) return;
+    if (answer_ != Answer::judge) return;
     const int patience = complete() ? pieces_ : 0;  // what is seen under a contact is no piece any more
-    if (!change_.step(waited_ / piece_time, s, load_, held_, touched, patience)) return;
+    if (!change_.step(waited_ / piece_time, s, load_, held_, may_return_, touched, patience)) return;
     may_return_ = may_return_ || ample();
     forget();
     held_ = !held_;

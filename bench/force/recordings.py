@@ -140,20 +140,20 @@ def touched(
     goes on from where it stands, as warm as it is.
     """
     draw = who.draw(number)
-    centre, carried = home(robot, draw), np.zeros(0, dtype=bool)
+    centre = home(robot, draw)
     if since.parts:
         motion, carried = cycles(robot, centre, draw)
     else:
-        motion = moves(robot, centre, draw, near_singular=name == "singular")
-    wrench = pushed(draw)
+        motion, carried = moves(robot, centre, draw, near_singular=name == "singular"), np.zeros(round(DURATION * RATE))
+    wrench, weight = pushed(draw), weights(robot, motion[0], since.parts * carried)
     if machine is None:
         machine = simulated(robot, since.who(who), number)
         machine.reset(motion[0][0])
     else:
         way = motions.quintic(machine.record().q, motion[0][0], RATE, VELOCITY, ACCELERATION)
-        motion, wrench = motions.join(way, motion), np.vstack([np.zeros((len(way[0]), 6)), wrench])
+        motion = motions.join(way, motion)
+        wrench, weight = (np.vstack([np.zeros((len(way[0]), 6)), x]) for x in (wrench, weight))
     machine.set_payload(since.payload, PAYLOAD_COM, configured=False)
-    weight = weights(robot, motion[0], since.parts * carried) if since.parts else 0.0
     log, truth = machine.run(*motion, wrench=wrench + weight)
     truth["external_wrench"] = truth["external_wrench"] - weight
     after = int(AFTERGLOW * RATE)

@@ -262,3 +262,12 @@ def test_parts_are_carried_every_other_way_and_weigh_what_inverse_dynamics_says(
     torque = np.einsum("nki,nk->ni", model.jacobian(q), wrench)
     error = np.abs(torque + load * carried[:, None])[5:-5]
     assert np.quantile(error, 0.99) < 0.01 and error.max() < 0.2  # where acceleration jumps, its difference is a mean
+
+
+def test_work_with_parts_goes_on_from_where_the_arm_stands_and_their_weight_is_no_true_force(ur5e):
+    (who,) = zoo.individuals(ur5e, 1, 0, zoo.families("tuning"))
+    machine, since = recordings.simulated(ur5e, who, 0), recordings.Since(parts=1.0)
+    machine.reset(recordings.home(ur5e, who.draw(0)))
+    samples = round(recordings.DURATION * recordings.RATE)
+    trial = recordings.touched(ur5e, who, "minute", 31, lambda draw: np.zeros((samples, 6)), since, machine)
+    assert len(trial.log) > samples and np.abs(trial.truth["external_wrench"]).max() < 1e-9

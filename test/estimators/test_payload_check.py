@@ -9,6 +9,7 @@ from force_bench import (
     UR5E,
     carrying,
     estimated,
+    loaded,
     measured,
     model,
     moving,
@@ -25,7 +26,6 @@ from robot_dynamics_ros._core import PayloadAnswer
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.hysteresis import friction_level
-from robot_dynamics_ros.signals import Sample
 
 
 def force_size(log):
@@ -107,101 +107,6 @@ def test_a_payload_that_is_put_down_is_not_taken_off_any_more():
     empty = later(measured(still(seconds=4)), log)
     pipeline.run(empty)
     assert force_size(empty) < 1.0 and not pipeline.stage("force").core.payload_held
-
-
-def loaded(seconds, mass, begin=-1.0, end=np.inf):
-    """A log of so many seconds of an arm that carries `mass` [kg] from `begin` to `end` [s], and its times."""
-    log, full = (measured(moving(seconds), payload=(m, COM, (0,) * 6), noise=0.1) for m in (0.0, mass))
-    when = (log.time > begin) & (log.time < end)
-    log.effort = np.where(when[:, None], full.effort, log.effort)
-    return log, log.time
-
-
-def held_from(log, pipeline):
-    """Times [s] at which a payload begins to be held, and ends."""
-    sample, core, held = Sample(log.joint_names), pipeline.stage("force").core, [False]
-    for row in range(len(log)):
-        log.read(row, sample)
-        pipeline.step(sample)
-        held.append(core.payload_held)
-    return log.time[np.diff(held)].tolist()
-
-
-def test_a_held_payload_lasts_until_motion_without_contact_contradicts_it():
-    """A push for half of the time since the start contradicts it in contact; 0.6 s without the payload end it."""
-    log, t = loaded(12.0, 2.0, end=10.0)
-    push(log, np.outer((t > 3.0) & (t < 8.0), [60.0, 80.0, 0, 0, 0, 0]))
-    begin, end = held_from(log, Pipeline(UR5E))
-    assert begin < 2.5 and 10.5 < end < 11.8
-
-
-@pytest.mark.parametrize(("force", "begins"), [((0, 0, -20.0), 1), ((0, 20.0, 0), 0)], ids=["weight", "push"])
-def test_a_payload_that_was_put_down_and_taken_up_again_is_held_within_two_pieces(force, begins):
-    """A torque that it explains is no contact for 10 s, as that of an unknown payload is; another one is."""
-    log, t = loaded(16.0, 2.0, end=8.0)
-    push(log, np.outer((t > 10.0) & (t < 13.0), [*force, 0, 0, 0]))
-    _, put_down, *taken_up = held_from(log, Pipeline(UR5E))
-    assert 8.0 < put_down < 9.3 and len(taken_up) == 2 * begins
-    if begins:
-        assert 10.0 < taken_up[0] < 11.3 and 13.0 < taken_up[1] < 15.6
-
-
-def carried_in_turn(t):
-    """Whether a part is carried at times t (N,) [s]: 3 s of every 6."""
-    return (t > 1.0) & (t % 6.0 > 3.0)
-
-
-def parts():
-    """A log of 30 s in which parts of 2 kg are carried in turn."""
-    log, full = (measured(moving(30.0), payload=(m, COM, (0,) * 6), noise=0.1) for m in (0.0, 2.0))
-    log.effort = np.where(carried_in_turn(log.time)[:, None], full.effort, log.effort)
-    return log
-
-
-def test_parts_that_come_and_go_are_held_from_the_fourth_on():
-    """Of unknown parts that are carried for less than 10 s each was a contact."""
-    changes = held_from(parts(), Pipeline(ROBOT))
-    assert changes == pytest.approx([21.0, 24.0, 27.0], abs=0.4) and changes == sorted(changes)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_pushes_that_come_and_go_are_no_parts(seed):
-    """Their directions differ."""
-    log, rng = measured(moving(30.0), noise=0.1), np.random.default_rng(seed)
-    directions = rng.normal(size=(5, 3))
-    forces = 20.0 * directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    wrench = np.hstack([forces, np.zeros((5, 3))])[(log.time // 6.0).astype(int)]
-    push(log, wrench * carried_in_turn(log.time)[:, None])
-    assert held_from(log, Pipeline(ROBOT)) == []
-
-
-def test_parts_that_come_and_go_are_contact_where_the_user_refuses_payloads():
-    pipeline = Pipeline(ROBOT)
-    pipeline.stage("force").answer_payload(PayloadAnswer.refuse)
-    assert held_from(parts(), pipeline) == []
-
-
-@pytest.mark.parametrize("end", [2.5, 2.75, 3.0, 3.25])
-def test_a_payload_that_was_a_push_is_put_down_within_less_than_a_piece(end):
-    """Torques that are free contradict it sooner than within 0.6 s, wherever its pieces begin."""
-    wrench = np.outer(np.arange(5 * 500) < 500 * end, [0, 0, -30.0, 0, 0, 0])
-    begin, put_down = held_from(measured(moving(5.0), wrench, noise=0.1), Pipeline(UR5E))
-    assert begin < end < put_down < end + 0.6
-
-
-def test_evidence_of_a_payload_begins_anew_after_10_s_of_contact():
-    """An arm that was seen free picks up 3 kg: contact for 10 s, then a payload after 2 s of motion."""
-    (begin,) = held_from(loaded(18.0, 3.0, begin=4.0)[0], Pipeline(ROBOT))
-    assert 15.0 < begin < 17.0
-
-
-@pytest.mark.parametrize("every", [2.0, 3.0])
-def test_a_payload_that_was_picked_up_is_held_although_ends_of_pushes_interrupt_its_contact(every):
-    """40 N for 0.6 s now and then: 10 s of contact count as before, seconds without it twice."""
-    log, t = loaded(20.0, 3.0, begin=3.0)
-    push(log, np.outer((t > 4.0) & (t % every < 0.6), [0, 40.0, 0, 0, 0, 0]))
-    (begin,) = held_from(log, Pipeline(ROBOT))
-    assert 14.0 < begin < 17.0
 
 
 def test_the_answer_to_a_payload_lasts_until_it_is_reset():

@@ -77,6 +77,18 @@ def push(log, wrench):
     log.effort = log.effort - np.einsum("kij,ki->kj", model().jacobian(log.q), wrench)
 
 
+def carried(seconds, mass, when):
+    """A log of so many seconds of an arm that carries `mass` [kg] at the times t [s] where when(t) holds; its times."""
+    log, full = (measured(moving(seconds), payload=(m, COM, (0,) * 6), noise=0.1) for m in (0.0, mass))
+    log.effort = np.where(when(log.time)[:, None], full.effort, log.effort)
+    return log, log.time
+
+
+def loaded(seconds, mass, begin=-1.0, end=np.inf):
+    """The same from `begin` to `end` [s]."""
+    return carried(seconds, mass, lambda t: (t > begin) & (t < end))
+
+
 def carrying(mass, poses=ORIENTATIONS):
     return measured(through(poses), payload=(mass, COM, (0.0,) * 6))
 

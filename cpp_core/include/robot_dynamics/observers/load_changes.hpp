@@ -1,8 +1,4 @@
-// When a known load is put down and taken up again, and whether parts that nobody names come and go.
-//
-// A load comes and goes where pieces of evidence (payload_evidence.hpp) show a torque between two that show none. The
-// first and the last one do not count: it came and went in them. Where one payload explains the last loads, the arm
-// carries parts of that mass (source: own).
+// When a known load is put down and taken up again, and whether parts that nobody names come and go (source: own).
 #pragma once
 
 #include <algorithm>
@@ -23,11 +19,11 @@ class LoadChange {
             int patience) noexcept {
     recent_.add(share, s);
     touched_ = touched_ || touched;
-    const double carried = recent_.explained(load.theta), pieces = recent_.amount + 1e-9;
-    const bool free = !recent_.shows() && (!touched_ || pieces >= patience),
-               whole = pieces >= std::max(1, touched_ ? patience : 0);
+    const double carried = recent_.explained(load.theta);
+    const bool whole = recent_.amount + 1e-9 >= (touched_ ? std::max(1, patience) : 1);
+    const bool free = !recent_.shows() && (whole || !touched_ || patience == 0);
     const bool up = returns && carried > PayloadEvidence::certain && recent_.explained_by(load);
-    const bool down = (free || (!touched_ && pieces >= 1.0)) && recent_.contradicts(load);
+    const bool down = (free || (whole && !touched_)) && recent_.contradicts(load);
     const bool changed = held ? down : up;
     if (changed || whole || (returns && (held ? carried >= 0.0 : carried <= 0.0))) *this = {};
     return changed;
@@ -38,6 +34,9 @@ class LoadChange {
   bool touched_ = false;
 };
 
+// A load comes and goes where pieces of evidence (payload_evidence.hpp) show a torque between two that show none. The
+// first and the last one do not count: it came and went in them. Where one payload explains the last loads, the arm
+// carries parts of that mass.
 class RecurringLoad {
  public:
   static constexpr int times = 3;  // loads that are alike: of pushes three are not

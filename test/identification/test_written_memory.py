@@ -96,7 +96,7 @@ def test_live_nodes_integrate_the_velocity_as_the_identification_does(found):
 
 
 def test_rotor_positions_follow_the_formula_and_refuse_other_shapes():
-    """theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt), from theta again where a joint slid."""
+    """theta_r <- theta_r + u dt + dt / (T + dt) (theta - theta_r - u dt), from theta again where a joint slid."""
     rng = np.random.default_rng(3)
     t = np.cumsum(rng.uniform(0.001, 0.01, 300))
     q, v = 0.005 * rng.normal(size=(2, 300, 2))
@@ -105,7 +105,8 @@ def test_rotor_positions_follow_the_formula_and_refuse_other_shapes():
     for k in range(1, len(t)):
         dt = t[k] - t[k - 1]
         before = q[k - 1] if np.abs(v[k - 1]).max() > 0.02 else rotor
-        rotor = before + v[k] * dt + dt / (2.0 + dt) * (q[k] - before - v[k] * dt)
+        ahead = before + 0.5 * (v[k - 1] + v[k]) * dt
+        rotor = ahead + dt / (2.0 + dt) * (q[k] - ahead)
         expected[k] = expected[k - 1] + rotor - before
     assert 0.2 < np.mean(np.abs(v).max(axis=1) > 0.02) < 0.5
     np.testing.assert_allclose(_core.rotor_positions(t, q, v, 2.0), expected, atol=1e-12)

@@ -13,7 +13,8 @@
 //
 // Friction acts on the rotor, which a push or gravity turns against the link by the deflection of the gear. A velocity
 // that is measured on the rotor shows its motion where only the link's position is reported:
-//   theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt)  T = rotor_time; 0: theta_r = theta
+//   theta_r <- theta_r + u dt + dt / (T + dt) (theta - theta_r - u dt)  T = rotor_time; 0: theta_r = theta
+// u: mean of the velocities at both ends of dt.
 // Only changes of theta_r matter. While a joint slides (slides_at) theta_r - theta of all begins at zero again, so that
 // two histories become the same one there, bit for bit once the elements have slipped.
 // The output's bearing and seals act on the link: c_b H_b, one element that slips after D_b (source: own).
@@ -43,7 +44,6 @@ class Friction {
  public:
   static constexpr double slides_at = speeds::slow;
   static constexpr double stroke = 0.5;     // s in which a joint goes there and back, or creeps unseen (source: own)
-  static constexpr double silence = 0.012;  // s of which one velocity with its noise says less than the displacement
 
   // The static map alone.
   explicit Friction(FrictionMap map) : map_(std::move(map)) {}
@@ -210,7 +210,7 @@ class Friction {
     if (!moved_rotor_) return theta;
     const Vec T = rotor_time_.at(i), last = elements_->last().at(i);
     return select((Ints)(T > 0.0),
-                  dt > 0.0 && dt <= silence ? rotor_after(dt, last, theta, v, T) : last + (theta - theta_.at(i)),
+                  dt > 0.0 ? rotor_after(dt, last, theta, 0.5 * (v_.at(i) + v), T) : last + (theta - theta_.at(i)),
                   theta);
   }
 

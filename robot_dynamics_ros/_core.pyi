@@ -152,8 +152,6 @@ class FusedQR:
         """One triangle (P + 1, P + 1) of all joints, joint j's rows times weights[j]."""
     def parameters_of(self, joint: Integer) -> list[int]:
         """Parameter of each column of the joint's triangle, without the target."""
-    def residual_squares(self, x: Reals) -> RealArray:
-        """Sum of squared residuals of every joint at parameters x, unweighted, without another pass over data."""
     def triangle(self, joint: Integer) -> RealArray:
         """Upper triangle [R z; 0 rho] of one joint; the target is last."""
     def update(

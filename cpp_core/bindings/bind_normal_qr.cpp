@@ -92,12 +92,6 @@ Array fold(const FusedQR& qr, const Maybe& weights) {
   return R;
 }
 
-Array residual_squares(const FusedQR& qr, const Array& x) {
-  Array out(qr.joints());
-  qr.residual_squares(row(x, "x", qr.parameters()), out.mutable_data());
-  return out;
-}
-
 }  // namespace
 
 void bind(py::module_& m) {
@@ -121,9 +115,7 @@ void bind(py::module_& m) {
           "parameters_of", [](const FusedQR& qr, int j) { return qr.parameters_of(checked_joint(qr, j)); },
           py::arg("joint"), "Parameter of each column of the joint's triangle, without the target.")
       .def("fold", &fold, py::arg("weights") = none,
-           "One triangle (P + 1, P + 1) of all joints, joint j's rows times weights[j].")
-      .def("residual_squares", &residual_squares, py::arg("x"),
-           "Sum of squared residuals of every joint at parameters x, unweighted, without another pass over data.");
+           "One triangle (P + 1, P + 1) of all joints, joint j's rows times weights[j].");
 }
 
 }  // namespace bindings::normal_qr

@@ -57,9 +57,7 @@ def test_solution_is_that_of_lstsq(n, count):
     x = solution(qr.fold())
     assert len(x) == A.shape[1]
     assert np.abs(x - expected).max() <= RELATIVE * np.abs(expected).max()
-    squares = ((A @ x - tau.T.ravel()) ** 2).reshape(n, count).sum(axis=1)
-    np.testing.assert_allclose(qr.residual_squares(x), squares, rtol=1e-9)
-    assert qr.fold()[-1, -1] ** 2 == pytest.approx(squares.sum(), rel=1e-9)
+    assert qr.fold()[-1, -1] ** 2 == pytest.approx(((A @ x - tau.T.ravel()) ** 2).sum(), rel=1e-9)
 
 
 def test_joint_triangles_are_those_of_the_joints_rows():

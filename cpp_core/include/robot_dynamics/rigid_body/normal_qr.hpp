@@ -88,19 +88,6 @@ class FusedQR {
       for (int c = 0; c < width; ++c) out[k * width + c] = R[std::size_t(k) * stride + c];
   }
 
-  // Sum of squared residuals of every joint for parameters x, from the triangles alone: |R_j x - z_j|^2 + rho_j^2.
-  void residual_squares(const double* x, double* out) const {
-    for (int j = 0; j < chain_.n; ++j) {
-      const QrJoint& t = jobs_[j];
-      out[j] = 0;
-      for (int k = 0; k < t.width; ++k) {
-        double r = -t.R[k * t.stride + t.width - 1];
-        for (int c = k; c < t.width - 1; ++c) r += t.R[k * t.stride + c] * x[parameters_[j][c]];
-        out[j] += r * r;
-      }
-    }
-  }
-
  private:
   void add_joint(int j) {
     std::vector<int> parameters;

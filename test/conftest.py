@@ -1,4 +1,4 @@
-"""What every test process starts from, the two tiers of the suite, and the table of the slowest tests."""
+"""What every test process starts from, the two tiers of the suite, and the table of damaged inputs."""
 
 import contextlib
 import ctypes
@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import threading
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ collect_ignore = []  # a workspace does not build the module of the laboratory
 if not list(ROOT.glob("bench/speed/native*.so")):
     collect_ignore = ["bench/test_bench.py", "bench/test_estimator_peers.py"]
 
-SLOWEST = 25  # rows of each table at the end of a run
 INPUTS = "inputs tried: "
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
 COLLECTED = 10_000, 20, 10  # of gc.set_threshold
@@ -115,24 +113,8 @@ def inputs_tried(reporter):
     return found
 
 
-def durations(reporter):
-    """Seconds per test and per file, set-up and teardown included."""
-    tests, files = Counter(), Counter()
-    for reports in reporter.stats.values():
-        for report in reports:
-            if hasattr(report, "duration") and hasattr(report, "nodeid"):
-                tests[report.nodeid] += report.duration
-                files[report.nodeid.split("::")[0]] += report.duration
-    return tests, files
-
-
 def pytest_terminal_summary(terminalreporter):
     if "FUZZ_TRIES" in os.environ:
         terminalreporter.section("damaged inputs")
         for kind, (count, failed) in sorted(inputs_tried(terminalreporter).items()):
             terminalreporter.write_line(f"| {kind} | {count} | {failed} |")
-    for name, counted in zip(("tests", "files"), durations(terminalreporter), strict=True):
-        if len(counted) > SLOWEST:
-            terminalreporter.section(f"{SLOWEST} slowest {name}, {sum(counted.values()):.0f} s in all")
-            for where, seconds in counted.most_common(SLOWEST):
-                terminalreporter.write_line(f"{seconds:7.1f} s  {where}")

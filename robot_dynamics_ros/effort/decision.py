@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.effort.evidence import RANGE, Evidence, pooled_gains
+from robot_dynamics_ros.effort.evidence import RANGE, Evidence, gains
 from robot_dynamics_ros.effort.meaning import (
     CURRENT,
     CURRENT_GRAVITY_FREE,
@@ -135,7 +135,7 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
     side = robot.drives.torque_side
     found = None if meaning is None else replace(meaning, side=side)
     of_masses = found is not None and _of_masses(evidence, votes, found, robot)
-    gain, std = _gains(evidence, found, robot, of_masses)
+    gain, std = gains(evidence, found, robot, of_masses)
     gravity, inertia, friction = _indicators(evidence, robot, found or declared(robot), gain)
     first = np.where((gravity == 0) & (side == "motor"), inertia, gravity)  # elsewhere inertia is the second indicator
     signs = _signs(first, friction, int(robot.drives.effort.sign))
@@ -266,17 +266,6 @@ def _of_masses(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFil
     if meaning.unit == "Nm" or not meaning.has_gain(robot):
         return meaning.unit == "A"
     return bool(robot.drives.effort.unit == "Nm" and votes.any() and not _fits(e, votes, meaning, robot))
-
-
-def _gains(e: Evidence, meaning: Meaning | None, robot: RobotFile, of_masses: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Effort per Nm (n,) and its deviation: 1, 1 / K_tau of the robot file, or of gravity (NaN without)."""
-    n = len(e.gravity)
-    if meaning is None or meaning.unit == "Nm":
-        return np.ones(n), np.zeros(n)
-    if of_masses:
-        return pooled_gains(e, robot.array_or("limits.torque", 1.0), meaning.includes_gravity)
-    constants = robot.array("drives.torque_constant")
-    return 1.0 / constants, robot.array_or("drives.torque_constant_std", 0.0) / constants**2
 
 
 # -- signs ------------------------------------------------------------------------------------------------------------

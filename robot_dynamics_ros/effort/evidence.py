@@ -8,11 +8,16 @@ friction may hold. Nothing is decided here (decision.py). Gains of currents, eff
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import MOVING, STEP
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.effort.meaning import Meaning
+    from robot_dynamics_ros.robot_file import RobotFile
 
 REST_SAMPLES = 100  # resting samples in a row that are averaged into one pose
 NEW_POSE = 0.1  # rad, from which on a pose is another one
@@ -164,13 +169,20 @@ def resting_stretches(qd: np.ndarray) -> list[slice]:
     return [slice(a, b) for a, b in runs((np.abs(qd) < MOVING).all(axis=1)) if b - a >= REST_SAMPLES]
 
 
-def pooled_gains(e: Evidence, limit: np.ndarray, gravity: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Effort per Nm (n,), positive, and its standard deviation, from the slopes on gravity and inertial torque.
+def gains(e: Evidence, meaning: Meaning | None, robot: RobotFile, of_masses: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Effort per Nm (n,), positive, and its deviation: 1, 1 / K_tau of the robot file, or that of the masses.
 
-    A strong slope decides alone; what a weak one leaves open comes from joints of the same torque limit (n,) [Nm] where
-    these agree, else from all joints with the deviation that gains have between joints. NaN, inf where nothing shows.
+    Of the masses: a joint's strong slope on gravity and inertial torque decides alone; what a weak one leaves open
+    comes from joints of the same torque limit where these agree, else from all joints with the deviation that gains
+    have between joints. NaN, inf where nothing shows.
     """
-    return pooled(*_own(e, gravity), limit)
+    n = len(e.gravity)
+    if meaning is None or meaning.unit == "Nm":
+        return np.ones(n), np.zeros(n)
+    if of_masses:
+        return pooled(*_own(e, meaning.includes_gravity), robot.array_or("limits.torque", 1.0))
+    constants = robot.array("drives.torque_constant")
+    return 1.0 / constants, robot.array_or("drives.torque_constant_std", 0.0) / constants**2
 
 
 def pooled(own: np.ndarray, std: np.ndarray, limit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

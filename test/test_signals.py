@@ -1,13 +1,19 @@
-"""Samples and logs: shapes, names, absence, joint order."""
+"""Samples and logs: shapes, names, absence, joint order; runs of samples; equal-delay filters [Madsen2020 ch6]."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.signal import savgol_coeffs
 
+from robot_dynamics_ros._core import SavitzkyGolay
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
+from robot_dynamics_ros.signals.runs import GAP, pieces_of, runs
 
 NAMES = ("a", "b", "c")
+DT = 1e-3
 
 
 def log(n=5):
@@ -80,3 +86,51 @@ def test_parameters_resolve_over_defaults_and_refuse_unknown_names():
     assert resolve([GAIN]) == {"gain": 2.0} and resolve([GAIN], {"gain": 3}) == {"gain": 3.0}
     with pytest.raises(ConfigError, match="gian"):
         resolve([GAIN], {"gian": 1.0})
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, GAP, 2 * GAP])), max_size=12), st.booleans())
+def test_runs_are_the_stretches_of_a_mask_also_of_one_without_samples(rows, timed):
+    mask, stamps = np.array([m for m, _ in rows], bool), np.cumsum([step for _, step in rows])
+    found = []
+    for row in np.flatnonzero(mask).tolist():
+        goes_on = row > 0 and mask[row - 1] and not (timed and stamps[row] - stamps[row - 1] > GAP)
+        found.append((found.pop()[0] if goes_on else row, row + 1))
+    assert runs(mask, stamps if timed else None) == found
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=12))
+def test_pieces_begin_where_it_is_marked_and_hold_all_samples(start):
+    pieces = list(pieces_of(np.array(start)))
+    assert [first for first, _ in pieces] == [k for k, begins in enumerate(start) if begins or k == 0]
+    assert [end for _, end in pieces] == [first for first, _ in pieces[1:]] + [len(start)]
+
+
+@pytest.mark.parametrize(("window", "order"), [(5, 2), (11, 3), (101, 2), (101, 4)])
+def test_weights_are_those_of_scipy(window, order):
+    estimate, answer = SavitzkyGolay(1, window, order), []
+    for x in [0.0] * (window + 2) + [1.0] + [0.0] * (window + 2):
+        if estimate.push(np.array([x])):
+            answer.append(estimate.value()[0])
+    zeros = len(answer) - window
+    begin = next(k for k in range(zeros + 1) if answer[k] != 0.0)
+    np.testing.assert_allclose(answer[begin : begin + window], savgol_coeffs(window, order), atol=1e-12)
+    assert not any(answer[:begin]) and not any(answer[begin + window :])
+
+
+@pytest.mark.parametrize("arguments", [(4, 2), (1, 0), (5, 5), (5, -1)])
+def test_weights_name_the_wrong_argument(arguments):
+    with pytest.raises(ValueError, match="window|order"):
+        SavitzkyGolay(1, *arguments)
+
+
+def test_a_quadratic_and_its_derivatives_come_out_exactly_51_samples_late():
+    estimate = SavitzkyGolay(2, 101, 2)
+    assert estimate.delay == 51
+    t = DT * np.arange(300)
+    x = np.column_stack([0.3 + 2 * t - 5 * t**2, 7 * t])
+    ready = [estimate.push(row) for row in x]
+    assert ready.index(True) == 102
+    late = 299 - 51
+    np.testing.assert_allclose(estimate.value(), x[late], atol=1e-12)
+    np.testing.assert_allclose(estimate.first(DT), [2 - 10 * t[late], 7], atol=1e-9)
+    np.testing.assert_allclose(estimate.second(DT), [-10, 0], atol=1e-6)

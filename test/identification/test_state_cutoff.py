@@ -1,4 +1,4 @@
-"""The state's cut-off follows the motion, not the logger's noise."""
+"""The state's cut-off follows the motion, not the logger's noise, and the rate the length of a recording."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
-from robot_dynamics_ros.identification.dataset.motion import motion_frequency
+from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, kept_rate, motion_frequency
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -35,3 +35,13 @@ def test_late_stamps_do_not_raise_the_cut_off(velocity: bool) -> None:
     """Nor let their noise pass to the acceleration."""
     structure = Tuner([jittered(velocity)], RigidModel(load_robot("ur5e"))).run()
     assert 4 * HIGHEST < structure.cutoff < 26 * HIGHEST
+
+
+@pytest.mark.parametrize(
+    "minutes, rate, kept", [(1, 500.0, 250.0), (10, 500.0, 100.0), (4, 500.0, 250.0), (60, 125.0, 125.0)]
+)
+def test_a_long_recording_is_decimated_further(minutes, rate, kept):
+    samples = int(60 * minutes * rate)
+    t, x = np.arange(samples) / rate, np.zeros((samples, 1))
+    motion = Motion(t, x, x, x, x, t == 0, rate)
+    assert at_lower_rate(motion, kept_rate(samples, rate)).rate == kept

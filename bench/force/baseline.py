@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bench.force.recordings import replayed
 from robot_dynamics_ros.estimators.external_force import ForceStage
-from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -24,6 +24,7 @@ EPSILONS = (0.003, 0.01, 0.03, 0.1)  # rad/s
 DAMPED, RATIO, FLOOR = 0.08, 3.5, 5.0  # singular value, deviations, N
 ON, OFF = 0.01, 0.05  # s of debouncing
 THIN = 5  # every so many samples are fitted
+MOTION = ("motion",)  # the stage alone that gives qdd, model and drive torque of a robot file
 
 
 @dataclass
@@ -41,16 +42,9 @@ class Baseline:
         return np.stack([_regressor(v, tau, eps) @ law for v, tau, eps, law in columns], axis=1)
 
 
-def moved(robot: RobotFile, log: Log) -> Log:
-    """A copy of a log after the motion stage alone: qdd, model and drive torque of this robot file."""
-    copy = Log(log.joint_names, log.stamp_ns, {k: v.copy() for k, v in log.signals.items()})
-    Pipeline(robot, stages=["motion"]).run(copy)
-    return copy
-
-
 def fit(robot: RobotFile, logs: Sequence[Log]) -> Baseline:
     """The law of every joint from recordings without contact, with the inertia of the robot file."""
-    done = [moved(robot, log) for log in logs]
+    done = [replayed(robot, log, MOTION) for log in logs]
     moving = np.concatenate([moving_mask(x.qd, x.time) for x in done])[::THIN]
     qd, tau, drive = (
         np.concatenate([getattr(x, k) for x in done])[::THIN] for k in ("qd", "model_torque", "drive_torque")
@@ -79,7 +73,7 @@ def _regressor(v: np.ndarray, tau: np.ndarray, eps: float) -> np.ndarray:
 
 def observed(robot: RobotFile, log: Log, friction: np.ndarray, std: np.ndarray) -> Log:
     """The log of the motion stage with the force stage run on a given friction torque and its deviation (N, n)."""
-    done = moved(robot, log)
+    done = replayed(robot, log, MOTION)
     done.friction_torque, done.friction_std = np.ascontiguousarray(friction), np.ascontiguousarray(std)
     stage = ForceStage()
     stage.configure(robot)
@@ -89,7 +83,7 @@ def observed(robot: RobotFile, log: Log, friction: np.ndarray, std: np.ndarray) 
 
 def estimate(robot: RobotFile, log: Log, law: Baseline) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Wrench and its deviation (N, 6), and detection (N,), of a log."""
-    done = moved(robot, log)
+    done = replayed(robot, log, MOTION)
     moving = moving_mask(done.qd, done.time)
     std = np.where(moving[:, None], law.moving_std, law.rest_std)
     torque = observed(robot, log, law.friction(done.qd, done.model_torque), std).external_joint_torque

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.force.judge import Verdict, _series, identified_file
+from bench.force.judge import Verdict, identified_file, series_of
 from bench.force.recordings import Since, home, recorded, simulated, touched
 from bench.force.table import NAMES
 from bench.force.zoo import Individual
@@ -40,7 +40,7 @@ def work(name: str, who: Individual, since: Since, ends: Sequence[int] = ENDS) -
         for minute in range(begin, end):
             trial = touched(robot, who, f"minute {minute}", MINUTE + minute, since.pushes, since, machine)
             pipeline.run(log := trial.log)
-            parts.append(_series(trial, log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5))
+            parts.append(series_of(trial, log))
         kelvin = float(np.mean(trial.truth["lubricant_temperature"][-1]) - who.temperature)
         known = figures(reduce(Series.joined, parts)).items()
         rows.append({"kelvin": kelvin} | {k: float(v) for k, v in known if not isinstance(v, list)})

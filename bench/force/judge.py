@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from bench.force import baseline
-from bench.force.recordings import SAME, TRIALS, Since, Trial, recorded, simulated, trial
+from bench.force.recordings import SAME, TRIALS, Since, Trial, recorded, replayed, simulated, trial
 from bench.force.zoo import Individual
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import Series, figures
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
@@ -74,16 +73,16 @@ def judge(name: str, who: Individual, work: Path | None, since: Since = SAME) ->
     identified = identified_file(robot, logs, work / f"robot_{who.index}", verdict)
     clock.lap("identify")
     law = baseline.fit(identified, logs)
-    series: dict[str, Series] = {}
+    found: dict[str, Series] = {}
     exact, true = _exact(robot, who, identified)
     clock.lap("baseline")
     for t in trials:
         estimates = _estimates(identified, exact, true, law, t)
         verdict.trials[t.name] = figures(estimates["ours"])
         for method, s in estimates.items():
-            series[method] = series[method].joined(s) if method in series else s
+            found[method] = found[method].joined(s) if method in found else s
     clock.lap("replay")
-    verdict.figures = {method: figures(s) for method, s in series.items()}
+    verdict.figures = {method: figures(s) for method, s in found.items()}
     clock.lap("figures")
     verdict.seconds = clock.seconds
     return verdict
@@ -126,8 +125,7 @@ def _estimates(
     The oracle's friction is scaled like the reported torque, whose gain is off; a torque sensor on the link sees
     friction of the link alone.
     """
-    ours = Log(t.log.joint_names, t.log.stamp_ns, {k: v.copy() for k, v in t.log.signals.items()})
-    Pipeline(identified).run(ours)
+    ours = replayed(identified, t.log)
     if identified.drives.torque_side == "link":
         gain, friction = true["sensing.torque_gain"], t.truth["link_friction_torque"]
     else:
@@ -136,13 +134,17 @@ def _estimates(
     scaled = Log(t.log.joint_names, t.log.stamp_ns, {**t.log.signals, "effort": t.log.effort / gain})
     best = baseline.observed(exact, scaled, friction, ORACLE_STD * np.abs(friction))
     plain = baseline.estimate(identified, t.log, law)
-    result = {"baseline": _series(t, *plain)}
-    for method, log in (("ours", ours), ("oracle", known), ("true_inertia", best)):
-        result[method] = _series(t, log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5)
-    return result
+    logs = {"ours": ours, "oracle": known, "true_inertia": best}
+    return {"baseline": series(t, *plain)} | {method: series_of(t, log) for method, log in logs.items()}
 
 
-def _series(t: Trial, wrench: np.ndarray, std: np.ndarray, flagged: np.ndarray) -> Series:
+def series_of(t: Trial, log: Log) -> Series:
+    """A trial with the estimates that its replayed log holds."""
+    return series(t, log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5)
+
+
+def series(t: Trial, wrench: np.ndarray, std: np.ndarray, flagged: np.ndarray) -> Series:
+    """A trial with an estimated wrench and its deviation (N, 6), and a detection (N,); the settled rows."""
     late = t.log.time >= SETTLED
     columns = (t.log.time, wrench, std, t.truth["external_wrench"], t.moving, t.contact, flagged)
     return Series(*(values[late] for values in columns))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from bench.arms.zoo import arms
 from bench.force import EXCITE
 from bench.force.zoo import Individual
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.identification.excitation import Limits, design_fourier
 from robot_dynamics_ros.identification.excitation.space import usual_clearance
@@ -164,6 +165,13 @@ def touched(
 def reported(log: Log) -> Log:
     """What a bag holds of it."""
     return Log(log.joint_names, log.stamp_ns, {k: v for k, v in log.signals.items() if k in REPORTED})
+
+
+def replayed(robot: RobotFile, log: Log, stages: Sequence[str] | None = None) -> Log:
+    """A copy of a log after the live pipeline of a robot file, or after some of its stages."""
+    done = Log(log.joint_names, log.stamp_ns, {k: v.copy() for k, v in log.signals.items()})
+    Pipeline(robot, stages=stages).run(done)
+    return done
 
 
 def noisy(log: Log, who: Individual, number: int) -> Log:

@@ -9,16 +9,17 @@ import pickle
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from bench.force.recordings import TRIALS, Trial, recorded, trial
+from bench.force.judge import series_of
+from bench.force.recordings import TRIALS, Trial, recorded, replayed, trial
 from bench.force.zoo import Individual
 from bench.learning.tasks import quick, task_of, worked
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
-from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import STATES, Series, figures
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
@@ -37,7 +38,6 @@ from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 
 AT_HAND = 3  # newest recordings whose residuals the written file states
-SETTLED = 2.0  # s at the beginning of a replay that are not judged
 GROUPS = 5  # the fleet prior of each group of individuals is that of the others
 EFFORT = Options(effort="torque")
 
@@ -195,31 +195,17 @@ def learned(prior: Prior, one: Worked, count: int) -> RobotFile:
 def trials_of(setup: Setup, who: Individual) -> list[Trial]:
     """Motions with pushes and rests that an individual is judged on."""
     robot = load_robot(setup.robot)
-    return [_trial_of(setup, robot, who, kind) for kind in TRIALS]
 
+    def slim(kind: str) -> Trial:
+        found = trial(robot, who, kind)
+        return replace(found, truth={"external_wrench": found.truth["external_wrench"]})
 
-def _trial_of(setup: Setup, robot: RobotFile, who: Individual, kind: str) -> Trial:
-    return kept(setup.place(who) / f"trial_{kind}.pickle", lambda: _slim(trial(robot, who, kind)))
-
-
-def _slim(found: Trial) -> Trial:
-    return replace(found, truth={"external_wrench": found.truth["external_wrench"]})
+    return [kept(setup.place(who) / f"trial_{kind}.pickle", partial(slim, kind)) for kind in TRIALS]
 
 
 def force(robot: RobotFile, trials: Sequence[Trial]) -> dict[str, float]:
     """Force RMS [N] per axis by state, over all trials."""
-    series: Series | None = None
-    for t in trials:
-        log = Log(t.log.joint_names, t.log.stamp_ns, {k: v.copy() for k, v in t.log.signals.items()})
-        Pipeline(robot).run(log)
-        late = log.time >= SETTLED
-        truth, flagged = t.truth["external_wrench"], log.contact[:, -1] > 0.5
-        columns = (log.time, log.external_wrench, log.external_wrench_std, truth, t.moving, t.contact, flagged)
-        one = Series(*(values[late] for values in columns))
-        series = one if series is None else series.joined(one)
-    if series is None:
-        return dict.fromkeys(STATES, float("nan"))
-    found = figures(series)
+    found = figures(reduce(Series.joined, (series_of(t, replayed(robot, t.log)) for t in trials)))
     return {state: float(found[f"force_{state}"]) for state in STATES}  # type: ignore[arg-type]
 
 

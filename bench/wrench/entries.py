@@ -8,8 +8,8 @@ from itertools import chain
 import numpy as np
 
 from bench.force import baseline
+from bench.force.recordings import replayed
 from robot_dynamics_ros.estimators.collision import CollisionDetector
-from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
@@ -52,16 +52,9 @@ def collision(detector: CollisionDetector, done: Log) -> Estimate:
     return {"flagged": detector.collided(done, distance), "significance": distance}
 
 
-def replayed(robot: RobotFile, log: Log) -> Log:
-    """A copy after the live pipeline."""
-    done = Log(log.joint_names, log.stamp_ns, {k: v.copy() for k, v in log.signals.items()})
-    Pipeline(robot).run(done)
-    return done
-
-
 def momentum(robot: RobotFile, log: Log, law: baseline.Baseline) -> Estimate:
     """Momentum observer less Coulomb and viscous friction, damped inverse; no deviation."""
-    done = baseline.moved(robot, log)
+    done = replayed(robot, log, baseline.MOTION)
     friction = law.friction(done.qd, done.model_torque)
     torque = baseline.observed(robot, log, friction, np.ones_like(friction)).external_joint_torque
     return {"wrench": np.einsum("nij,nj->ni", baseline.damped_inverse(robot, done.q), torque)}
@@ -69,7 +62,7 @@ def momentum(robot: RobotFile, log: Log, law: baseline.Baseline) -> Estimate:
 
 def joint_torque(robot: RobotFile, log: Log) -> Estimate:
     """J^-T (gravity - motor torque): what broadcasters of joint torque do. Neither motion nor friction is known."""
-    done = baseline.moved(robot, log)
+    done = replayed(robot, log, baseline.MOTION)
     torque = RobotModel(robot.chain()).gravity(done.q) - done.drive_torque
     return {"wrench": np.einsum("nij,nj->ni", baseline.damped_inverse(robot, done.q), torque)}
 
@@ -80,7 +73,7 @@ def _named(columns: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Estimate:
 
 def _coulomb(robot: RobotFile, training: Sequence[Log]) -> baseline.Baseline:
     """fo + fv qd + fc sign(qd) of every joint by least squares on moving rows."""
-    done = [baseline.moved(robot, log) for log in training]
+    done = [replayed(robot, log, baseline.MOTION) for log in training]
     qd, rest = (np.concatenate(x) for x in zip(*((d.qd, d.drive_torque - d.model_torque) for d in done), strict=True))
     law = np.zeros((qd.shape[1], 4))
     for j, (v, target) in enumerate(zip(qd.T, rest.T, strict=True)):

@@ -13,10 +13,10 @@ import numpy as np
 
 from bench.force import PLANTS
 from bench.force.judge import Verdict, identified_file
-from bench.force.recordings import Trial, collisions, pushes, recorded, reported, simulated, touched
+from bench.force.recordings import Trial, collisions, pushes, recorded, replayed, reported, simulated, touched
 from bench.force.zoo import Individual, individuals
 from bench.mujoco_plant import MujocoPlant
-from bench.wrench.entries import entries, replayed
+from bench.wrench.entries import entries
 from robot_dynamics_ros.cli.demo_robots import demo_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask

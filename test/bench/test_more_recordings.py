@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from bench.force import recordings, zoo
-from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
 TUNING = zoo.families("tuning")
 
@@ -23,8 +21,7 @@ def force_error(ur5e, logs, unseen, folder):
     """RMS force error [N] of a replay, by the file that these recordings give."""
     found = identify_recordings(ur5e, [recording(log, f"bag_{i}") for i, log in enumerate(logs)], [], Options())
     robot = load_robot(write_outputs(found, folder, [])["robot_file"])
-    log = Log(unseen.log.joint_names, unseen.log.stamp_ns, {n: v.copy() for n, v in unseen.log.signals.items()})
-    Pipeline(robot).run(log)
+    log = recordings.replayed(robot, unseen.log)
     late = log.time > 2.0
     return np.sqrt(np.mean((log.external_wrench - unseen.truth["external_wrench"])[late, :3] ** 2))
 

@@ -18,10 +18,6 @@ ODD = (np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324, 0.0)
 ODD_NS = (-(2**63), 2**63 - 1, 0, -1)
 
 
-def _torn(rig: ClockBench) -> None:
-    rig.cycle(4, q=np.full(6, np.nan))
-
-
 def _frozen(rig: ClockBench) -> None:
     state = rig.state
     for _ in range(20):
@@ -37,7 +33,7 @@ FAULTS: tuple[Callable[[ClockBench], object], ...] = (  # each must latch the gu
     lambda rig: rig.loop.trip(GuardReason.publisher),
     lambda rig: rig.loop.lost(),
     lambda rig: rig.cycle(stamp_ns=rig.now - 10**9),
-    _torn,
+    lambda rig: rig.cycle(4, q=np.full(6, np.nan)),
     _frozen,
 )
 

@@ -36,12 +36,13 @@ class Rollouts:
 def models(identified: RobotFile, given: RobotFile, training: Log) -> dict[str, str]:
     """MJCF of the models that are compared, by name; `given` is the robot file before identification."""
     simple = with_coulomb_viscous(identified, training)
+    bare = given.with_updates({"drives.rotor_inertia": None, "friction": None, "hysteresis": None})
     return {
         "exported": mjcf_text(identified),
         SIMPLE: mjcf_text(simple, "coulomb-viscous"),
         "the same without friction": mjcf_text(identified, "none"),
         "robot file it began with, Coulomb and viscous": mjcf_text(given, "coulomb-viscous"),
-        "its URDF (no friction, no rotors)": mjcf_text(_as_urdf(given), "none"),
+        "its URDF (no friction, no rotors)": mjcf_text(bare, "none"),
     }
 
 
@@ -149,7 +150,3 @@ def _acceleration(log: Log) -> np.ndarray:
     kernel = np.ones(2 * width + 1) / (2 * width + 1)
     smooth = np.apply_along_axis(lambda v: np.convolve(np.pad(v, width, mode="edge"), kernel, "valid"), 0, log.qd)
     return np.gradient(smooth, log.time, axis=0)
-
-
-def _as_urdf(robot: RobotFile) -> RobotFile:
-    return robot.with_updates({"drives.rotor_inertia": None, "friction": None, "hysteresis": None})

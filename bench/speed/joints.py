@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ def cases(setup: Setup) -> Iterator[Case]:
     tau = 2e4 * phi + 4e9 * phi**3
 
     yield Case(SECTION, "GMS step, 6 joints x 4", _gms(theta, stamps, ELEMENTS), _Against(theta).gms, "numpy", N)
-    yield Case(SECTION, "RLS-DF step, 6 joints x 2", _rls(phi, tau), _Against(phi, tau).rls, "numpy", N)
+    rls = partial(native.repeat_rls, phi, tau, 1e-3, np.empty_like(phi))
+    yield Case(SECTION, "RLS-DF step, 6 joints x 2", rls, _Against(phi, tau).rls, "numpy", N)
     for elements in (1, 8, 16):
         yield Case(SECTION, f"GMS step, 6 joints x {elements}", _gms(theta, stamps, elements), count=N, budget=0.2)
     load, name = 20.0 * np.sin(0.013 * t), "GMS step, load on each element, 6 joints x 6 spans"
@@ -52,11 +54,6 @@ def _presliding(stamps: np.ndarray, theta: np.ndarray, load: np.ndarray) -> Any:
     core = presliding_core({**values, **speed, **elements}, FrictionModel.from_robot(load_robot("ur5e")), 1e9)
     v, out = np.gradient(theta, axis=0) / 2e-3, np.empty_like(theta)
     return lambda: core.run(stamps, theta, v, load, None, out)
-
-
-def _rls(phi: np.ndarray, tau: np.ndarray) -> Any:
-    errors = np.empty_like(phi)
-    return lambda: native.repeat_rls(phi, tau, 1e-3, errors)
 
 
 def _stiffness(stamps: np.ndarray, theta: np.ndarray, phi: np.ndarray, tau: np.ndarray) -> Any:

@@ -75,7 +75,7 @@ def table_log(
     report.messages += table.rows
     report.notes += [_sentence(s, taken[s], units[s]) for s in signals]
     report.effort_unit = {"A": "A", "mA": "A", "%": "%"}.get(units.get("effort", ""), "")
-    _in_si(signals, units)
+    signals = {s: v * (RADIANS | {"mA": 1e-3}).get(units[s], 1.0) for s, v in signals.items()}
     finite = np.isfinite(stamps)
     report.drop("without a time", int((~finite).sum()))
     columns = [] if "q" in options.columns else list(taken["q"].values())
@@ -210,12 +210,6 @@ def _velocity_unit(q: np.ndarray, unit: str, qd: np.ndarray, stamps: np.ndarray)
     dq, mean = dq[usual], mean[usual]
     ratio = abs(dq @ mean) / max(mean @ mean, 1e-300) / RADIANS[other]
     return other if 0.5 < ratio < 2 else unit
-
-
-def _in_si(signals: dict[str, np.ndarray], units: Mapping[str, str]) -> None:
-    for signal, values in signals.items():
-        factor = (RADIANS | {"mA": 1e-3}).get(units[signal], 1.0)
-        signals[signal] = values * factor
 
 
 def _with_unit(signal: str, unit: str, columns: str = "") -> str:

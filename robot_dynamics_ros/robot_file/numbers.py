@@ -118,10 +118,8 @@ def _plain_parameter(value: Any) -> Any:
     return value if value and isinstance(value[0], tuple) else _as_scalar(value)
 
 
-def _of_one(value: Any) -> Any:
-    return (_nested_tuple(value),)
-
-
-ParameterValue = Annotated[Any, BeforeValidator(_of_one), PlainSerializer(lambda value: value[0])]
+ParameterValue = Annotated[
+    Any, BeforeValidator(lambda value: (_nested_tuple(value),)), PlainSerializer(lambda value: value[0])
+]
 ParameterValues = Annotated[Any, BeforeValidator(_as_parameter), PlainSerializer(_plain_parameter)]
 Source = Annotated[dict[str, str], BeforeValidator(_as_sources), PlainSerializer(_plain_source)]

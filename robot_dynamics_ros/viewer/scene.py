@@ -68,11 +68,6 @@ def deviation_along(force: np.ndarray, std: np.ndarray) -> float:
     return float(np.linalg.norm(std) / np.sqrt(3)) if size == 0 else float(np.linalg.norm(force * std) / size)
 
 
-def time_kind(stamp_ns: int) -> str:
-    """What a stamp is on the timeline: a timestamp, or a duration where it is no date."""
-    return "timestamp" if stamp_ns > FIRST_DATE_NS else "duration"
-
-
 class Scene:
     """Logs one robot's samples to a rerun recording stream. Raises CapabilityError for a robot without kinematics."""
 
@@ -149,7 +144,8 @@ class Scene:
 
     def set_time(self, stamp_ns: int) -> None:
         """Place what follows at a stamp: on a date, or where it is none at seconds of a motion."""
-        self._stream.set_time("time", **{time_kind(stamp_ns): 1e-9 * stamp_ns})
+        kind = "timestamp" if stamp_ns > FIRST_DATE_NS else "duration"
+        self._stream.set_time("time", **{kind: 1e-9 * stamp_ns})
 
     def place(self, q: np.ndarray) -> np.ndarray:
         """Draw the links at positions q (n,) [rad]; returns the TCP (3,) [m]."""

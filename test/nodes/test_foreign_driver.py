@@ -33,28 +33,28 @@ def observed(request):
     made = Observed(describe("ur5e", "none", joint_states="vendor/joint_states"), max_age=request.param)
     made.vendor = made.node.create_publisher(JointState, "vendor/joint_states", 10)
     made.spin(made.vendor.get_subscription_count)
+    made.hear(WrenchStamped, WRENCH, 3000)
+    made.spin(lambda: made.nodes[0].count_subscribers(WRENCH))
     yield made
     made.close()
 
 
-def estimates(observed):
-    """Values of the node's diagnostics of its estimates."""
+def diagnosed(observed):
+    """The node's diagnostics of its estimates: message and values."""
     (found,) = (s for s in observed.nodes[0].diagnose() if s.name.endswith("estimates"))
-    return {value.key: value.value for value in found.values}
+    return found.message, {value.key: value.value for value in found.values}
 
 
 @pytest.mark.parametrize("observed", [0.0], indirect=True)
 def test_current_in_another_joint_order_is_recognised_and_gives_no_false_force(observed):
     rng = np.random.default_rng(3)
-    observed.hear(WrenchStamped, WRENCH, 3000)
-    observed.spin(lambda: observed.nodes[0].count_subscribers(WRENCH))
 
     def state():
         observed.tell(observed.vendor, NAMES, REST[ORDER], (CURRENT + rng.normal(0, 0.02, 6))[ORDER])
 
     for _ in range(2000):  # 4 s
         state()
-    assert estimates(observed)["effort"] == "effort recognised at rest: A, gravity included"
+    assert diagnosed(observed)[1]["effort"] == "effort recognised at rest: A, gravity included"
     for _ in range(300):
         state()
     observed.spin(lambda: to_ns(observed.heard[WRENCH][-1].header.stamp) == observed.stamp_ns)
@@ -65,13 +65,10 @@ def test_current_in_another_joint_order_is_recognised_and_gives_no_false_force(o
 @pytest.mark.parametrize("observed", [0.0], indirect=True)
 @pytest.mark.parametrize(("effort", "why"), [(np.zeros(6), "never changes"), ([], "effort is absent")])
 def test_without_an_effort_nothing_is_ready_or_estimated_and_the_reason_is_logged_once(observed, capfd, effort, why):
-    observed.hear(WrenchStamped, WRENCH, 500)
-    observed.spin(lambda: observed.nodes[0].count_subscribers(WRENCH))
     for _ in range(1200):  # 2.4 s
         observed.tell(observed.vendor, NAMES, REST[ORDER], effort)
-    (found,) = (s for s in observed.nodes[0].diagnose() if s.name.endswith("estimates"))
-    log = capfd.readouterr().err
-    assert why in found.message and "withheld" in found.message and log.count(why) == 1
+    message, log = diagnosed(observed)[0], capfd.readouterr().err
+    assert why in message and "withheld" in message and log.count(why) == 1
     assert "ready:" not in log and "recognised" not in log
     observed.heard[WRENCH].clear()
     for _ in range(100):
@@ -81,8 +78,6 @@ def test_without_an_effort_nothing_is_ready_or_estimated_and_the_reason_is_logge
 
 @pytest.mark.parametrize("observed", [0.0], indirect=True)
 def test_degrees_are_never_published_as_a_force_and_named_once(observed, capfd):
-    observed.hear(WrenchStamped, WRENCH, 500)
-    observed.spin(lambda: observed.nodes[0].count_subscribers(WRENCH))
     for k in range(1600):  # 3.2 s
         observed.tell(observed.vendor, NAMES, np.degrees(REST[ORDER]) + 0.01 * k, CURRENT[ORDER] + 0.01 * (k % 7))
     assert capfd.readouterr().err.count("they are not radians") == 1
@@ -96,16 +91,12 @@ def test_old_and_incomplete_messages_are_refused_and_reported(observed):
         message = JointState(name=names, position=[0.0] * len(names), velocity=[speed] * len(names))
         message.header.stamp = to_time(stamp)
         observed.vendor.publish(message)
-    observed.spin(lambda: sum(key.startswith("refused") for key in estimates(observed)) == 3)
-    assert any("max_age" in key for key in estimates(observed)) and observed.processed == 0
+    observed.spin(lambda: sum(key.startswith("refused") for key in diagnosed(observed)[1]) == 3)
+    assert any("max_age" in key for key in diagnosed(observed)[1]) and observed.processed == 0
 
 
 @pytest.mark.parametrize("observed", [0.0], indirect=True)
 def test_refused_messages_are_not_blamed_on_the_network_and_a_gripper_is_no_warning(observed, capfd):
-    def entry():
-        (found,) = (s for s in observed.nodes[0].diagnose() if s.name.endswith("estimates"))
-        return found
-
     def tell(names, q):
         message = JointState(name=list(names), position=list(q))
         message.header.stamp = to_time(observed.stamp_ns)
@@ -116,8 +107,8 @@ def test_refused_messages_are_not_blamed_on_the_network_and_a_gripper_is_no_warn
     for k in range(800):
         observed.tell(observed.vendor, NAMES, REST[ORDER], CURRENT[ORDER] + 0.01 * (k % 7))
     tell(["finger"], [0.0])
-    observed.spin(lambda: estimates(observed).get("refused: message of other joints") == "1")
-    entry()
+    observed.spin(lambda: diagnosed(observed)[1].get("refused: message of other joints") == "1")
+    diagnosed(observed)
     for k in range(200):
         observed.tell(observed.vendor, NAMES, REST[ORDER], CURRENT[ORDER] + 0.01 * (k % 7))
         if k % 10 == 0:
@@ -125,7 +116,7 @@ def test_refused_messages_are_not_blamed_on_the_network_and_a_gripper_is_no_warn
             tell(NAMES, [np.nan] * 6)
         if k == 195:
             tell(["finger"], [0.0])
-    text = entry().message
+    text = diagnosed(observed)[0]
     assert "20 messages refused: joint_states: positions are missing or not finite" in text and "network" not in text
     log = capfd.readouterr().err
     assert "finger" not in log and "positions are missing" in log

@@ -1,10 +1,10 @@
 """The scripts and the notebook of examples/ run, and show what they claim."""
 
-import importlib.util
 import json
 import runpy
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +16,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def script(name):
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**runpy.run_path(str(EXAMPLES / f"{name}.py")))
 
 
 @pytest.mark.parametrize("robot", ["ur5e", "panda"])

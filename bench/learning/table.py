@@ -13,8 +13,7 @@ from bench.force.table import NAMES
 from bench.learning.study import Judged, Worked
 from bench.page import markdown_table
 from robot_dynamics_ros.estimators.wrench_metrics import STATES
-from robot_dynamics_ros.outputs import replacing
-from robot_dynamics_ros.plots import INK, figure, png_bytes
+from robot_dynamics_ros.plots import INK, figure, save
 
 
 def cells(judged: Sequence[Judged]) -> list[list[str]]:
@@ -42,7 +41,7 @@ def _two(values: Sequence[float]) -> str:
 def draw(judged: Sequence[Judged], path: Path) -> None:
     """Force error by the number of recordings, a panel per state: medians, alone and with a fleet, and a dedicated one.
 
-    Raises CapabilityError without matplotlib, OSError naming the path.
+    Raises CapabilityError without matplotlib, DataError when it cannot be written.
     """
     drawing, axes = figure(1, len(STATES), 13, 3.4)
     for axis, state in zip(axes.flat, STATES, strict=True):
@@ -58,8 +57,7 @@ def draw(judged: Sequence[Judged], path: Path) -> None:
         axis.set_ylim(0)
     axes.flat[0].set_ylabel("force RMS, median of robots [N]")
     axes.flat[0].legend(fontsize=7)
-    with replacing(path) as temporary:
-        temporary.write_bytes(png_bytes(drawing))
+    save(drawing, path)
 
 
 def page(robots: Sequence[Worked], judged: Sequence[Judged], origin: str, words: str) -> str:

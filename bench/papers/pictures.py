@@ -11,8 +11,7 @@ from bench.papers.labs import lab
 from bench.papers.madsen_joint import FIT_ROWS, hysteresis_data, temperature_data
 from robot_dynamics_ros.identification.joint.friction import fit_friction
 from robot_dynamics_ros.identification.joint.hysteresis import fit_hysteresis
-from robot_dynamics_ros.outputs import replacing
-from robot_dynamics_ros.plots import BLUE, OTHER, RED, figure, png_bytes
+from robot_dynamics_ros.plots import BLUE, OTHER, RED, figure, save
 
 RATE = 500.0  # Hz
 SECONDS, PERIOD, LARGEST, SMALLEST = 48.0, 6.0, 12e-3, 1e-3  # of the oscillation that fades: s, s, rad, rad
@@ -22,14 +21,13 @@ BINS = np.arange(10.0, 50.0, 2.0)  # deg C
 
 
 def friction_picture(path: Path) -> None:
-    """Draw both. Raises CapabilityError without matplotlib, OSError naming the path."""
+    """Draw both. Raises CapabilityError without matplotlib, DataError when it cannot be written."""
     drawing, axes = figure(1, 2, 11.0, 4.2)
     _loops(axes[0, 0])
     _temperature(axes[0, 1])
     for axis, scale in zip(axes.flat, (3, 1), strict=True):
         axis.legend(loc="upper right", fontsize=8, markerscale=scale)
-    with replacing(path) as temporary:
-        temporary.write_bytes(png_bytes(drawing))
+    save(drawing, path)
 
 
 def _loops(axis: Any) -> None:

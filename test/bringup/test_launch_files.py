@@ -1,8 +1,8 @@
 """Launch files executed by a double of launch: what is asked for is checked first, and a part that fails ends all."""
 
-import importlib.util
 import sys
 from pathlib import Path
+from runpy import run_path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -58,10 +58,7 @@ def load(monkeypatch, file, installed=(), python=sys.executable):
         module = ModuleType(name)
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, name, module)
-    spec = importlib.util.spec_from_file_location("launch_file", LAUNCH / file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**run_path(str(LAUNCH / file)))
 
 
 def context(module, **given):

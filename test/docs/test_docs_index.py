@@ -1,11 +1,12 @@
 """The documentation as a whole: every page is in the navigation and can be reached, every link leads somewhere."""
 
-import importlib.util
 import os
 import re
 import sys
 from functools import cache
 from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -13,9 +14,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LINK = re.compile(r"\]\(([^)#\s]+)?(?:#([^)\s]*))?\)")
-spec = importlib.util.spec_from_file_location("site_of_docs", DOCS / "generators" / "site.py")
-site = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(site)
+site = SimpleNamespace(**run_path(str(DOCS / "generators" / "site.py")))
 WRITTEN = {path.relative_to(DOCS).as_posix(): path for path in sorted(DOCS.rglob("*.md"))}
 RESULTS = {name: path for name, path in site.result_pages().items() if name.endswith(".md")}
 PAGES = [*WRITTEN, *RESULTS, *(name for name in site.PAGES if name.endswith(".md"))]

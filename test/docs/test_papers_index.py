@@ -1,7 +1,8 @@
 """Every equation that the sources cite is named by a test."""
 
-import importlib.util
 from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,10 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def index():
-    spec = importlib.util.spec_from_file_location("papers_index", ROOT / "docs" / "generators" / "papers.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**run_path(str(ROOT / "docs" / "generators" / "papers.py")))
 
 
 def test_every_cited_equation_has_a_test(index):

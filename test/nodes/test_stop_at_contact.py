@@ -1,6 +1,6 @@
 """examples/stop_at_contact.py calls the stop service once per contact."""
 
-import importlib.util
+import runpy
 import time
 from pathlib import Path
 
@@ -20,11 +20,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "stop_at_contact.py"
 
 @pytest.mark.ros
 def test_a_contact_stops_the_robot_once():
-    spec = importlib.util.spec_from_file_location("stop_at_contact", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    example = runpy.run_path(str(EXAMPLE))
     with rclpy.init():
-        calls, node, robot = [], module.StopAtContact(), rclpy.create_node("composed_node")
+        calls, node, robot = [], example["StopAtContact"](), rclpy.create_node("composed_node")
 
         def stop(_, answer):
             calls.append(1)

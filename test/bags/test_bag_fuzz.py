@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from bag_factory import messages, rows, simple, write
+from bag_factory import bag, rows, simple
 from fuzz import SEED, mutated, tries
 
 from robot_dynamics_ros.bags import layout, load_bag, write_bag
@@ -102,17 +102,14 @@ def test_a_stamp_that_is_no_time_costs_its_message_and_no_other(tmp_path, stamp)
 
 
 def test_an_mcap_stamp_beyond_64_bits_with_sign_costs_its_message_and_no_other(tmp_path):
-    stamp, *signals = rows(50)
-    items = messages(stamp, *signals)
-    received = [2**63 if k == 3 else int(s) for k, s in enumerate(stamp)]
-    log, report = load_bag(write(tmp_path / "bag", "mcap", {"/joint_states": items}, receive=received))
+    data = rows(50)
+    received = [2**63 if k == 3 else int(s) for k, s in enumerate(data[0])]
+    log, report = load_bag(bag(tmp_path / "bag", *data, receive=received))
     assert len(log) == 49 and report.dropped == {"message whose stamp is no time": 1}
 
 
 def test_header_stamps_before_1970_are_dropped(tmp_path):
     stamp, q, qd, effort = rows(50)
     stamp[7] = -5_000_000_000
-    items = messages(stamp, q, qd, effort)
-    path = write(tmp_path / "bag", "mcap", {"/joint_states": items}, receive=rows(50)[0])
-    log, report = load_bag(path)
+    log, report = load_bag(bag(tmp_path / "bag", stamp, q, qd, effort, receive=rows(50)[0]))
     assert len(log) == 49 and log.stamp_ns.min() > 0 and report.dropped == {"stamp before 1970": 1}

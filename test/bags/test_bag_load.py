@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from bag_factory import JOINTS, messages, rows, simple, write
+from bag_factory import JOINTS, bag, messages, rows, simple, write
 
 from robot_dynamics_ros.bags import load_bag, segments
 from robot_dynamics_ros.errors import DataError
@@ -50,8 +50,7 @@ def test_the_duration_of_parts_is_that_of_the_data(tmp_path):
     stamp, q, qd, effort = rows(period_ns=20_000_000)
     paths = []
     for k, begin in enumerate((0, 3600 * 10**9)):
-        items = messages(stamp + begin, q, qd, effort)
-        paths.append(write(tmp_path / f"{k}", "mcap", {"/js": items}))
+        paths.append(bag(tmp_path / f"{k}", stamp + begin, q, qd, effort))
     one = 1e-9 * float(np.ptp(stamp))
     for parts in (paths, [paths[0], paths[0]]):
         _, report = load_bag(parts, ROBOT)
@@ -62,8 +61,7 @@ def test_the_duration_of_parts_is_that_of_the_data(tmp_path):
 def test_joints_reordered_aliased_and_extra_give_identical_columns(tmp_path):
     stamp, q, qd, effort = rows(joints=4)
     names = ("Wrist 1", "gripper", "shoulder", "elbow")
-    items = messages(stamp, q, qd, effort, names)
-    log, _ = load_bag(write(tmp_path / "x", "mcap", {"/js": items}), ROBOT)
+    log, _ = load_bag(bag(tmp_path / "x", stamp, q, qd, effort, names=names), ROBOT)
     np.testing.assert_array_equal(log.effort, effort[:, [2, 3, 0]])
 
 
@@ -124,8 +122,7 @@ def test_one_impossible_velocity_costs_its_row_and_a_wrong_unit_keeps_all(tmp_pa
     for name, factor, left in (("rad", 1.0, 49), ("deg", 57.3, 50)):
         v = factor * qd
         v[9, 0] = 500.0
-        items = messages(stamp, q, v, effort)
-        log, report = load_bag(write(tmp_path / name, "mcap", {"/js": items}), ROBOT)
+        log, report = load_bag(bag(tmp_path / name, stamp, q, v, effort), ROBOT)
         assert len(log) == left and report.lost == 50 - left, report.dropped
     limits = SimpleNamespace(velocity=[None] * (len(JOINTS) - 1) + [300.0])
     fast = SimpleNamespace(**vars(ROBOT) | {"limits": limits})
@@ -134,14 +131,12 @@ def test_one_impossible_velocity_costs_its_row_and_a_wrong_unit_keeps_all(tmp_pa
 
 @pytest.mark.parametrize("constant", [0, 1])
 def test_constant_header_stamps_are_recognised_and_reported(tmp_path, constant):
-    stamp, q, qd, effort = rows()
-    items = [(constant, JOINTS, a, b, c) for a, b, c in zip(q, qd, effort, strict=True)]
-    path = write(tmp_path / "x", "mcap", {"/js": items}, receive=stamp)
-    log, report = load_bag(path, ROBOT)
+    stamp, *values = rows()
+    log, report = load_bag(bag(tmp_path / "x", np.full_like(stamp, constant), *values, receive=stamp), ROBOT)
     np.testing.assert_array_equal(log.stamp_ns, stamp)
     assert report.stamps == "receive" and f"header stamps are constant ({constant} ns)" in report.notes[0]
     with pytest.raises(DataError, match="needs 2"):
-        load_bag(write(tmp_path / "y", "mcap", {"/js": items[:1]}), ROBOT)
+        load_bag(bag(tmp_path / "y", *(x[:1] for x in rows())), ROBOT)
 
 
 def test_slightly_swapped_messages_are_sorted_and_a_restarted_clock_is_kept(tmp_path):

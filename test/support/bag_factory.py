@@ -51,6 +51,11 @@ def messages(stamp, q, qd, effort, names=JOINTS):
     return [(s, names, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
 
 
+def bag(path, *data, kind="mcap", names=JOINTS, receive=None):
+    """A bag of one topic; data: stamps, q, qd, effort as `rows` gives them. Returns the path to open."""
+    return write(path, kind, {"/joint_states": messages(*data, names)}, receive)
+
+
 def simple(path, kind="mcap", names=JOINTS, **kwargs):
     data = rows(**kwargs)
-    return write(path, kind, {"/joint_states": messages(*data, names)}), data
+    return bag(path, *data, kind=kind, names=names), data

@@ -72,9 +72,8 @@ class Store:
 
         Raises DataError naming a file that is damaged or of another robot model.
         """
-        sizes = [len(i) + 1 for i in self.columns.index]
         chosen = self.names(folder) if names is None else names
-        found = [load(self._path(folder, name), self.columns.robot_id, sizes) for name in chosen]
+        found = [load(self._path(folder, name), self.columns) for name in chosen]
         return sorted(found, key=lambda t: t.time)
 
     def posterior(self, prior: Prior, of: str = "posterior") -> Running:

@@ -19,6 +19,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.robot_file.problems import wrong_fields
 
@@ -83,8 +84,8 @@ def save(triangle: Triangle, path: Path) -> int:
     return len(content) + 32
 
 
-def load(path: Path, robot_id: str, sizes: Sequence[int]) -> Triangle:
-    """A triangle of the robot `robot_id` whose joints have k_j + 1 = `sizes` columns.
+def load(path: Path, columns: Columns) -> Triangle:
+    """A triangle of the robot that `columns` are of.
 
     Raises DataError naming the file: unreadable, damaged, of another format or another robot model.
     """
@@ -98,17 +99,18 @@ def load(path: Path, robot_id: str, sizes: Sequence[int]) -> Triangle:
         with np.load(io.BytesIO(raw[32:]), allow_pickle=False) as file:
             data = dict(file)
         about = About.model_validate_json(data.pop("about").tobytes()).model_dump()
-        joints = [_square(data[f"joint_{j}"], size) for j, size in enumerate(sizes) if about["robot_id"] == robot_id]
+        own = columns.index if about["robot_id"] == columns.robot_id else []
+        joints = [_square(data[f"joint_{j}"], len(index) + 1) for j, index in enumerate(own)]
         for name, low, high in (("count", 1e-9, 1e10), ("correlation", 1.0, 1e6), ("reference", 0.0, 1e12)):
-            _refuse(name, data[name], (len(sizes),), low, high)
+            _refuse(name, data[name], (columns.n,), low, high)
     except ValidationError as error:
         raise DataError(f"{path}: holds {wrong_fields(error)}; remove the file and learn its recording again") from None
     except UNREADABLE as error:
         raise DataError(f"{path}: holds no triangle ({error}); remove the file and learn its recording again") from None
-    if about["robot_id"] != robot_id:
+    if about["robot_id"] != columns.robot_id:
         raise DataError(
-            f"{path}: is of another robot model ({about['robot_id']}, this one is {robot_id}): kinematics or columns "
-            "differ; keep one state directory per robot"
+            f"{path}: is of another robot model ({about['robot_id']}, this one is {columns.robot_id}): kinematics or "
+            "columns differ; keep one state directory per robot"
         )
     return Triangle(joints, data["count"], data["correlation"], data["reference"], about)
 

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 from fuzz import NUMBERS, SEED, mutated, tries
-from test_state_of_strangers import replaced, sizes, triangle
+from test_state_of_strangers import replaced, triangle
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.learning.fleet import load_prior, save_prior
@@ -45,7 +45,7 @@ def test_damaged_triangles_are_finite_or_refused(tmp_path, columns, prior, tried
         if rng.random() < 0.3:
             path.write_bytes(mutated(good, rng))
         try:
-            found = load(path, columns.robot_id, sizes(columns))
+            found = load(path, columns)
         except RobotDynamicsError as error:
             assert path.name in str(error)
             continue

@@ -18,14 +18,10 @@ from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.robot_file import load_robot
 
 
-def sizes(columns):
-    return [len(i) + 1 for i in columns.index]
-
-
 def triangle(columns, seed=0, **changes):
     """A triangle as a recording leaves it."""
     rng, n = np.random.default_rng(seed), columns.n
-    joints = [np.triu(rng.normal(size=(k, k))) for k in sizes(columns)]
+    joints = [np.triu(rng.normal(size=2 * (len(i) + 1,))) for i in columns.index]
     about = {"robot_id": columns.robot_id, "recording": f"day{seed}", "time": 1.7e9, "seconds": 60.0, "unit": "Nm"}
     about |= {"sha256": hashlib.sha256(str(seed).encode()).hexdigest(), "format": FORMAT, "version": "1"}
     values = {"count": np.full(n, 100.0), "correlation": np.full(n, 3.0), "reference": np.full(n, 2.0)}
@@ -54,7 +50,7 @@ def kept(columns, tmp_path):
     """A file of a recording, and its bytes."""
     path = tmp_path / "day.triangle"
     save(triangle(columns), path)
-    load(path, columns.robot_id, sizes(columns))
+    load(path, columns)
     return path, path.read_bytes()
 
 
@@ -65,7 +61,7 @@ def test_a_number_that_no_recording_can_have_left_behind_is_refused_by_name(colu
         about = np.frombuffer(json.dumps(other.about).encode(), np.uint8)
         replaced(path, good, about=about, **{k: getattr(other, k) for k in ("count", "correlation", "reference")})
         with pytest.raises(DataError, match=r"day\.triangle: holds"):
-            load(path, columns.robot_id, sizes(columns))
+            load(path, columns)
 
 
 def test_arrays_of_another_shape_or_kind_are_refused_whatever_the_checksum_says(columns, kept):
@@ -74,7 +70,7 @@ def test_arrays_of_another_shape_or_kind_are_refused_whatever_the_checksum_says(
         for value in (None, np.zeros(0), np.zeros((3, 3)), np.array("text"), np.array([1 + 2j])):
             replaced(path, good, **{name: value})
             with pytest.raises(DataError, match=r"day\.triangle"):
-                load(path, columns.robot_id, sizes(columns))
+                load(path, columns)
 
 
 def test_bytes_that_are_no_archive_are_refused_whatever_the_checksum_says(columns, tmp_path):
@@ -82,7 +78,7 @@ def test_bytes_that_are_no_archive_are_refused_whatever_the_checksum_says(column
     for body in (b"", b"PK\x03\x04", b"\x93NUMPY", b"x" * 1000):
         path.write_bytes(hashlib.sha256(body).digest() + body)
         with pytest.raises(DataError, match=r"day\.triangle"):
-            load(path, columns.robot_id, sizes(columns))
+            load(path, columns)
 
 
 def test_a_kept_posterior_that_cannot_be_one_is_computed_again(prior, tmp_path):

@@ -54,7 +54,7 @@ def test_a_triangle_says_what_its_rows_say(worker, motions, rng):
 def test_a_file_comes_back_as_it_was(worker, tmp_path):
     c, T = worker.prior.columns, worker.triangles[0]
     size = save(T, tmp_path / "a.triangle")
-    back = load(tmp_path / "a.triangle", c.robot_id, [len(i) + 1 for i in c.index])
+    back = load(tmp_path / "a.triangle", c)
     assert size == (tmp_path / "a.triangle").stat().st_size < 100_000
     assert back.about == T.about
     for a, b in zip(back.joints, T.joints, strict=True):
@@ -74,7 +74,7 @@ def test_any_damage_is_refused_by_name(worker, tmp_path_factory, place, bit, cut
         raw[k] ^= 1 << bit
     path.write_bytes(raw)
     with pytest.raises(DataError, match="day.triangle.*damaged"):
-        load(path, c.robot_id, [len(i) + 1 for i in c.index])
+        load(path, c)
 
 
 def test_a_foreign_triangle_is_refused_by_name(worker, tmp_path):
@@ -82,17 +82,16 @@ def test_a_foreign_triangle_is_refused_by_name(worker, tmp_path):
     assert other.robot_id != worker.prior.columns.robot_id
     save(worker.triangles[0], tmp_path / "day.triangle")
     with pytest.raises(DataError, match="day.triangle.*another robot model"):
-        load(tmp_path / "day.triangle", other.robot_id, [len(i) + 1 for i in other.index])
+        load(tmp_path / "day.triangle", other)
 
 
 def test_a_triangle_without_provenance_or_of_a_later_format_is_refused(worker, tmp_path):
     c, T = worker.prior.columns, worker.triangles[0]
-    sizes = [len(i) + 1 for i in c.index]
     for change in ({"format": 99}, {"sha256": None}):
         about = {k: v for k, v in (T.about | change).items() if v is not None}
         save(Triangle(T.joints, T.count, T.correlation, T.reference, about), tmp_path / "day.triangle")
         with pytest.raises(DataError, match=f"day.triangle.*{next(iter(change))}"):
-            load(tmp_path / "day.triangle", c.robot_id, sizes)
+            load(tmp_path / "day.triangle", c)
 
 
 def test_a_state_directory_keeps_removes_and_names_what_it_lacks(worker, tmp_path):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from command_line import robot_dynamics
+from table_files import write_csv
 
 from bench.evidence import vendor
 from robot_dynamics_ros.bags import load_bag
@@ -17,10 +18,8 @@ UR5E = load_robot("ur5e")
 
 def as_csv(path, log, wrench):
     """A record as ur_rtde writes it, with actual_TCP_force in base axes."""
-    groups = {"actual_q": log.q, "actual_qd": log.qd, "actual_current": log.effort, "actual_TCP_force": wrench}
-    names = ["timestamp", *(f"{name}_{k}" for name in groups for k in range(6))]
-    np.savetxt(path, np.column_stack([log.time, *groups.values()]), delimiter=",", header=",".join(names), comments="")
-    return path
+    groups = {"q": log.q, "qd": log.qd, "current": log.effort, "TCP_force": wrench}
+    return write_csv(path, {"timestamp": log.time} | {f"actual_{name}_{{}}": x for name, x in groups.items()})
 
 
 @pytest.mark.parametrize("columns", ["actual_TCP_force", "actual_TCP_force_*"])

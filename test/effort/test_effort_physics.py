@@ -9,6 +9,7 @@ import pytest
 from force_bench import POSE, measured, moving, through
 from scipy.ndimage import gaussian_filter1d
 from synthetic import excitation, log_at, synthetic_log, torque, truth_of
+from table_files import write_csv
 
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import EffortEvidence, Evidence
@@ -211,9 +212,8 @@ FLOATING = ROBOT.with_updates({"kinematics.gravity": [0.0, 0.0, 0.0]})
 def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_or_refused(tmp_path):
     """As the columns of a table state it, or as the robot file declares it: never taken as so many Nm."""
     constant = FLOATING.array("drives.torque_constant")
-    table, names = tmp_path / "run.csv", [f"{s}_{k}" for s in ("q", "qd", "current") for k in range(1, 7)]
-    values = np.column_stack([LOG.time, LOG.q, LOG.qd, (LOG.effort - GRAVITY) / constant])
-    np.savetxt(table, values, delimiter=",", comments="", header=",".join(["time", *names]))
+    columns = {"time": LOG.time, "q_{}": LOG.q, "qd_{}": LOG.qd, "current_{}": (LOG.effort - GRAVITY) / constant}
+    table = write_csv(tmp_path / "run.csv", columns)
     rec = read(FLOATING, table, Options())
     found = Identification(FLOATING, Options(), [rec], [], "")
     recognise_effort(found)
@@ -233,10 +233,9 @@ def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_o
 def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tmp_path, column, declares):
     """A servo's current looks like Nm, and a file in Nm has no constants of a percentage: those of the masses do."""
     robot, unit = ROBOT.with_updates(declares), np.array([0.7, 0.7, 0.7, 3.5, 3.5, 3.5])  # per Nm
-    log, table = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2), tmp_path / "run.csv"
-    names = [f"{s}_{k}" for s in ("q", "qd", column) for k in range(1, 7)]
-    values = np.column_stack([log.time, log.q, log.qd, log.effort * unit])
-    np.savetxt(table, values, delimiter=",", comments="", header=",".join(["time", *names]))
+    log = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2)
+    columns = {"time": log.time, "q_{}": log.q, "qd_{}": log.qd, column + "_{}": log.effort * unit}
+    table = write_csv(tmp_path / "run.csv", columns)
     state = Identification(robot, Options(), [read(robot, table, Options())], [], "")
     recognise_effort(state)
     for asked in ("auto", "current"):

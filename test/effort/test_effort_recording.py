@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from force_bench import POSE, UR5E, measured, model, moving, still, through
 from public_data import DATA, needs_data
+from table_files import write_csv
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.effort.recording import adopted, contradictions
@@ -124,15 +125,13 @@ def test_an_effort_that_fits_no_meaning_is_taken_as_the_columns_say_or_the_robot
     log = measured(through([POSE, POSE + 0.6]))
     log.effort = 0.3 * log.effort
     floating = UR5E.with_updates({"drives.torque_constant": None, "kinematics.gravity": [0.0, 0.0, 0.0]})
-    values = np.column_stack([log.time, log.q, log.qd, log.effort])
-    names = [f"{signal}_{k}" for signal in ("q", "qd", "current") for k in range(1, 7)]
-    table, form = tmp_path / "t.csv", {"delimiter": ",", "comments": "", "header": ",".join(["time", *names])}
-    np.savetxt(table, values, **form)
+    columns = {"time": log.time, "q_{}": log.q, "qd_{}": log.qd, "current_{}": log.effort}
+    table = write_csv(tmp_path / "t.csv", columns)
     stated = replay([table], UR5E)
     assert stated.robot.drives.effort.unit == "A" and "taken as A, as its columns say" in " ".join(stated.notes)
     with pytest.raises(DataError, match=r"fill in drives\.torque_constant"):
         replay([table], floating)
-    np.savetxt(table, values / np.repeat([1, 0.3], [13, 6]), **form)
+    write_csv(table, columns | {"current_{}": log.effort / 0.3})
     assert "effort looks like Nm, its columns say A: taken as the data say" in replay([table], UR5E).notes  # clear data
     found = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E)
     assert "taken as Nm, as the robot file declares" in " ".join(found.notes) and found.doubts

@@ -10,6 +10,7 @@ from typing import Any
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import BAG_MARK, new_bag
+from robot_dynamics_ros.verdict import word
 
 FLUSH_PERIOD = 1.0  # s of messages a crash may cost
 MAGIC = b"\x89MCAP0\r\n"
@@ -81,6 +82,22 @@ class LiveWriter:
 def mcap_files(path: Path) -> list[Path]:
     """The mcap files of a bag: those in its directory, or itself."""
     return sorted(path.glob("*.mcap")) if path.is_dir() else [path]
+
+
+def recovery(path: Path) -> str:
+    """What may bring back a bag that was cut: of an mcap file or a directory of such files, else nothing."""
+    files = mcap_files(path)
+    try:
+        if not files or not all(_begins_as_mcap(file) for file in files):
+            return ""
+    except OSError:  # unreadable, which the error says
+        return ""
+    return f"; what is left of it: robot-dynamics record --recover {word(path)} --out NEW"
+
+
+def _begins_as_mcap(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def recover(path: str | Path, out: str | Path) -> dict[str, int]:

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
-from robot_dynamics_ros.bags.live_writer import MAGIC, mcap_files
+from robot_dynamics_ros.bags.live_writer import recovery
 from robot_dynamics_ros.errors import DataError, first_line
-from robot_dynamics_ros.verdict import word
 
 MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
 Wrap = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, text, total -> items
@@ -107,24 +106,8 @@ def read_topics(path: Path, types: Iterable[str], progress: Wrap | None = None) 
             _read_file(part, wanted, topics, progress)
         except Exception as error:  # storage back ends raise their own, sqlite's, struct's and zstd's errors
             text = f"{part}: cannot be read as a bag, truncated or not a bag ({first_line(error)})"
-            raise DataError(f"{text}{_recovery(part)}") from error
+            raise DataError(f"{text}{recovery(part)}") from error
     return topics
-
-
-def _recovery(path: Path) -> str:
-    """What may bring back a bag that was cut: of an mcap file or a directory of such files, else nothing."""
-    files = mcap_files(path)
-    try:
-        if not files or not all(_begins_as_mcap(file) for file in files):
-            return ""
-    except OSError:  # unreadable, which the error says
-        return ""
-    return f"; what is left of it: robot-dynamics record --recover {word(path)} --out NEW"
-
-
-def _begins_as_mcap(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
 
 
 def _reader(path: Path) -> Any:

@@ -11,7 +11,7 @@ import click
 from rich.live import Live
 from rich.text import Text
 
-from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
+from robot_dynamics_ros.bags.live_writer import LiveWriter, recover, recovery
 from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.cli.options import NewPath
 from robot_dynamics_ros.cli.printed import print_identify, stderr
@@ -53,15 +53,17 @@ def _record(out: Path, topics: str, duration: float | None) -> dict[str, int]:
 
     patterns = [name.strip() for name in topics.split(",") if name.strip()]
     start = time.monotonic()
-    with LiveWriter(out) as writer, Live(console=stderr, transient=True, refresh_per_second=2) as live:
+    try:
+        with LiveWriter(out) as writer, Live(console=stderr, transient=True, refresh_per_second=2) as live:
 
-        def report(counts: dict[str, int]) -> None:
-            text = (
-                f"{time.monotonic() - start:6.1f} s  {sum(counts.values())} messages  {len(counts)} topics  Ctrl-C ends"
-            )
-            live.update(Text(text if stderr.is_terminal else ""))
+            def report(counts: dict[str, int]) -> None:
+                elapsed, messages = time.monotonic() - start, sum(counts.values())
+                text = f"{elapsed:6.1f} s  {messages} messages  {len(counts)} topics  Ctrl-C ends"
+                live.update(Text(text if stderr.is_terminal else ""))
 
-        skipped = record(writer, patterns, duration, report)
+            skipped = record(writer, patterns, duration, report)
+    except DataError as error:
+        raise DataError(f"{error}{recovery(out)}") from error
     for topic, reason in skipped.items():
         click.echo(printable(f"not recorded: {topic}: {reason}"), err=True)
     return writer.counts

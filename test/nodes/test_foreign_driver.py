@@ -1,5 +1,7 @@
 """Without a driver of ours: another joint order, effort in ampere, old and malformed messages; recording."""
 
+import contextlib
+import resource
 import signal
 
 import numpy as np
@@ -122,11 +124,10 @@ def test_refused_messages_are_not_blamed_on_the_network_and_a_gripper_is_no_warn
     assert "finger" not in log and "positions are missing" in log
 
 
-@pytest.mark.long
-@pytest.mark.realtime
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_a_recording_keeps_its_data_however_it_ends(tmp_path, how):
-    listener, bag = Listener("foreign"), tmp_path / "bag"
+@contextlib.contextmanager
+def recording(bag):
+    """A vendor's driver, and a recorder that hears it."""
+    listener = Listener("foreign")
     vendor = listener.node.create_publisher(JointState, "vendor/joint_states", 10)
 
     def tick():
@@ -136,17 +137,47 @@ def test_a_recording_keeps_its_data_however_it_ends(tmp_path, how):
 
     listener.node.create_timer(0.004, tick)
     recorder = Process("robot_dynamics_ros.cli.main", "record", "--out", str(bag), "--topics", "vendor/*")
-    listener.spin(lambda: vendor.get_subscription_count() > 0)
-    file = bag / "bag.mcap"
-    listener.spin(lambda: file.exists() and file.stat().st_size > 50_000)
-    status, output = recorder.end(how)
-    listener.close()
+    try:
+        yield listener, vendor, recorder
+    finally:
+        listener.close()
+
+
+def stamps_in_order(bag):
+    topic = read_topics(bag, ["sensor_msgs/msg/JointState"])["/vendor/joint_states"]
+    assert len(topic.raws) > 100 and (np.diff(topic.stamps()) >= 0).all()
+    assert to_ns(Listener.decode(topic.raws[0], JointState).header.stamp) > 0
+
+
+@pytest.mark.long
+@pytest.mark.realtime
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_recording_keeps_its_data_however_it_ends(tmp_path, how):
+    bag = tmp_path / "bag"
+    with recording(bag) as (listener, vendor, recorder):
+        listener.spin(lambda: vendor.get_subscription_count() > 0)
+        file = bag / "bag.mcap"
+        listener.spin(lambda: file.exists() and file.stat().st_size > 50_000)
+        status, output = recorder.end(how)
     if how == signal.SIGKILL:
         counts = recover(bag, tmp_path / "whole")
         bag = tmp_path / "whole"
         assert set(counts) == {"/vendor/joint_states"}
     else:
         assert status == 0 and "messages on 1 topics" in output, output
-    topic = read_topics(bag, ["sensor_msgs/msg/JointState"])["/vendor/joint_states"]
-    assert len(topic.raws) > 100 and (np.diff(topic.stamps()) >= 0).all()
-    assert to_ns(Listener.decode(topic.raws[0], JointState).header.stamp) > 0
+    stamps_in_order(bag)
+
+
+@pytest.mark.long
+@pytest.mark.realtime
+def test_a_recording_ends_on_a_full_disk_with_one_line_that_says_how_to_keep_the_data(tmp_path):
+    bag = tmp_path / "bag"
+    with recording(bag) as (listener, vendor, recorder):
+        listener.spin(lambda: vendor.get_subscription_count() > 0)  # the middleware has the files it needs
+        limit = 100_000, 100_000  # bytes of a file: writing beyond them fails as on a full disk
+        resource.prlimit(recorder.process.pid, resource.RLIMIT_FSIZE, limit)
+        status, output = listener.ended(recorder)
+    (line,) = output.splitlines()
+    assert status == 1 and "File too large" in line and f"record --recover {bag} --out NEW" in line
+    recover(bag, tmp_path / "whole")
+    stamps_in_order(tmp_path / "whole")

@@ -16,6 +16,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.run import Ending
 from robot_dynamics_ros.nodes.topics.encoding import message_class
 
@@ -32,6 +33,7 @@ class Recorder(Node):
         self._writer, self._patterns = writer, tuple(patterns)
         self._seen: set[str] = set()
         self.skipped: dict[str, str] = {}
+        self.failure: DataError | None = None  # why nothing more can be written
         self.create_timer(DISCOVERY_PERIOD, self.discover)
         self.discover()
 
@@ -62,8 +64,15 @@ class Recorder(Node):
         self.create_subscription(kind, topic, self._callback(topic), self._qos(topic), raw=True)
 
     def _callback(self, topic: str) -> Callable[[Any], None]:
-        writer = self._writer
-        return lambda raw: writer.write(topic, time.time_ns(), raw)
+        return lambda raw: self._write(topic, raw)
+
+    def _write(self, topic: str, raw: bytes) -> None:
+        """An error is kept for record(): raised here, the middleware would print a traceback of its own."""
+        if self.failure is None:
+            try:
+                self._writer.write(topic, time.time_ns(), raw)
+            except DataError as error:
+                self.failure = error
 
     def _qos(self, topic: str) -> QoSProfile:
         """Reliable and latched only where every publisher is: another requirement would receive nothing."""
@@ -80,7 +89,10 @@ class Recorder(Node):
 def record(
     writer: LiveWriter, patterns: Sequence[str], duration: float | None, report: Callable[[dict[str, int]], None]
 ) -> dict[str, str]:
-    """Record until Ctrl-C, SIGTERM or `duration` [s]; `report` gets the counts at 2 Hz. Returns skipped topics."""
+    """Record until Ctrl-C, SIGTERM or `duration` [s]; `report` gets the counts at 2 Hz. Returns skipped topics.
+
+    Raises DataError when the disk is full.
+    """
     ending = Ending()  # an interrupt inside the middleware would be reported as its failure
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = Recorder(writer, patterns)
@@ -89,17 +101,19 @@ def record(
     end = float("inf") if duration is None else time.monotonic() + duration
     reported = 0.0
     try:
-        while rclpy.ok() and not ending.requested and time.monotonic() < end:
+        while rclpy.ok() and not ending.requested and node.failure is None and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
             if time.monotonic() - reported > 0.5:
                 reported = time.monotonic()
                 report(writer.counts)
     except (ExternalShutdownException, rclpy_implementation.RCLError):
         report(writer.counts)
-    skipped = dict(node.skipped)
+    skipped, failure = dict(node.skipped), node.failure
     try:
         node.destroy_node()
     except rclpy_implementation.RCLError:
         report(writer.counts)
     rclpy.try_shutdown()
+    if failure is not None:
+        raise failure
     return skipped

@@ -11,7 +11,7 @@ from scripted_rtde import SETTLE
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import make_driver
-from robot_dynamics_ros.drivers.interface import Driver
+from robot_dynamics_ros.drivers.interface import Driver, MotionState
 from robot_dynamics_ros.drivers.ur.control import UrControl
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
@@ -98,6 +98,24 @@ def test_motion_is_refused_when_the_robot_is_stopped(fed, state, text):
     with pytest.raises(CapabilityError, match=text):
         driver.play([np.zeros(6)])
     assert driver._control.pid is None
+
+
+def test_a_motion_that_a_stop_of_the_robot_ends_says_so(fed):
+    """The vendor's client says only that the controller refuses the stream."""
+    scripted, driver = fed()
+    scripted.stream(0, SETTLE)
+    collect(driver, 1)
+    control = driver._control
+    why = iter(["the controller refuses the stream"] * 2)
+    control._listen = lambda process, pipe: next(why)
+    control.motion = MotionState("moving")
+    control._follow(None, None)
+    assert control.motion == MotionState("failed", "the controller refuses the stream")
+    scripted.stream(SETTLE, SETTLE + 5, safety_mode=3)
+    collect(driver, 5)
+    control.motion = MotionState("moving")
+    control._follow(None, None)
+    assert control.motion.reason == "the controller refuses the stream: safety mode is protective stop"
 
 
 def test_motion_is_refused_when_the_controller_is_gone(fed):

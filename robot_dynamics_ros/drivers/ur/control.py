@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -22,11 +23,14 @@ SILENCE_TIMEOUT = 2.0  # s without new data until the child is ended; at 2.5 s t
 
 
 class UrControl(Client):
-    """The child is started with the first request; every method returns at once."""
+    """The child is started with the first request; every method returns at once.
 
-    def __init__(self, host: str, silence: float = SILENCE_TIMEOUT) -> None:
+    stopped: says why the robot stands still now, "" where nothing stops it.
+    """
+
+    def __init__(self, host: str, silence: float = SILENCE_TIMEOUT, stopped: Callable[[], str] = lambda: "") -> None:
         super().__init__(host)
-        self._silence = silence
+        self._silence, self._stopped = silence, stopped
         self._begin_asked: tuple[np.ndarray, int] | None = None  # first row (6,) [rad] of a stream, system time [ns]
 
     # -- requests -----------------------------------------------------------------------------------------------------
@@ -115,7 +119,8 @@ class UrControl(Client):
             if self._process is process:
                 self._use(None, None)
             if self._process is None and self.motion.active:
-                self.motion = MotionState("failed", why)
+                cause = self._stopped()
+                self.motion = MotionState("failed", f"{why}: {cause}" if cause else why)
 
     def _hear(self, event: str, report: dict[str, Any]) -> None:
         if event == "begins":

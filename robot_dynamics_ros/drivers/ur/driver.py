@@ -78,7 +78,7 @@ class UrDriver(TorqueDriver):
         options = {"rate": robot.rate, "minimum_major": 5 if robot.rate > 125.0 else 3} | reader_options
         options["torque_inputs"] = torque
         self._stream = RtdeReader(host=host, port=port, follow_host_clock=follow_host_clock, **options)
-        self._control = UrControl(host, silence=client_silence)
+        self._control = UrControl(host, silence=client_silence, stopped=self._stopped)
         self.sample = Sample(robot.joint_names)
         self._values, self._meta = np.full(RTDE_WIDTH, np.nan), np.zeros(4, dtype=np.int64)
         self._map()
@@ -135,6 +135,11 @@ class UrDriver(TorqueDriver):
         sample.stamp_ns, sample.receive_ns, *_ = self._meta.tolist()
         self._control.on_sample(sample.q, sample.receive_ns)
         return sample
+
+    def _stopped(self) -> str:
+        """The safety mode that stops the robot, "" in a normal one."""
+        status = self.status
+        return "" if status.safety_normal else f"safety mode is {status.safety_text}"
 
     def value(self, output: str) -> np.ndarray:
         """Last values of an RTDE output (width,), NaN where the controller has none."""

@@ -204,7 +204,10 @@ class MotionInterface(NodePart):
         distance = np.abs(first - here)
         if not distance.max() <= farthest:
             joint = self._driver.robot.joint_names[int(np.argmax(distance))]
-            raise CapabilityError(f"{joint} starts {distance.max():.2f} rad from here, more than {farthest:.2f}")
+            advice = "bring the robot nearer, or raise the parameter max_start_distance"
+            raise CapabilityError(
+                f"{joint} starts {distance.max():.2f} rad from here, more than {farthest:.2f}: {advice}"
+            )
 
     def on_sample(self, sample: Sample) -> None:
         """Take over the robot's position; STATE_RATE times per second publish the state of the motion if it changed."""

@@ -131,17 +131,46 @@ def test_a_connection_that_was_lost_is_no_gap_of_the_network(rig, monkeypatch, s
     assert "gaps" in rig.diagnosed("estimates")[0]  # this one is
 
 
-def test_a_node_that_falls_behind_leaves_out_what_is_old_and_counts_it(rig):
-    driver = rig.driver
+@pytest.fixture
+def looked_at(rig):
+    """The rig without the node's own timer: each report is one that the test asks for."""
+    for timer in rig.robot_node.timers:
+        timer.cancel()
+    rig.robot_node.diagnose()
+    yield rig
+    for timer in rig.robot_node.timers:
+        timer.reset()
+
+
+def test_a_node_that_falls_behind_leaves_out_what_is_old_and_counts_it(looked_at):
+    rig, driver = looked_at, looked_at.driver
     driver.late = round(0.3 * driver.sim.rate)
     rig.seconds(0.5)
     driver.late = 0  # the rest is worked off without the robot's time
     rig.cycle(1 + round(0.3 * driver.sim.rate))
-    left_out = int(rig.diagnosed("stream")[1]["not published"])
-    assert left_out > 0.3 * driver.sim.rate and "machine is too slow" in rig.diagnosed("stream")[0]
+    text, values = rig.diagnosed("stream")
+    left_out = int(values["not published"])
+    assert left_out > 0.3 * driver.sim.rate and "machine is too slow" in text
     ((*_, last),) = rig.published(50, "joint_states")
     assert to_ns(last.header.stamp) == driver.now
-    assert int(rig.diagnosed("stream")[1]["not published"]) == left_out
+    text, values = rig.diagnosed("stream")
+    assert int(values["not published"]) == left_out and text == "stream ok"  # it has caught up
+
+
+def test_samples_lost_once_are_no_state_of_the_stream_and_later_failures_are_on_the_console(
+    looked_at, monkeypatch, capfd
+):
+    rig = looked_at
+    monkeypatch.setattr(rig.driver, "statistics", lambda: Statistics(overruns=300))
+    assert "300 samples lost" in rig.diagnosed("stream")[0]
+    text, values = rig.diagnosed("stream")
+    assert text == "stream ok" and values["overruns"] == "300"
+    monkeypatch.setattr(rig.driver, "condition", StreamState.fault)
+    for why in ("UDP receive: timeout", "connection refused", "UDP receive: timeout"):
+        monkeypatch.setattr(rig.driver, "last_error", why)
+        rig.robot_node.diagnose()
+    log = capfd.readouterr().err
+    assert log.count("timeout") == log.count("connection refused") == log.count("as it should be again") == 1
 
 
 # -- a second node of the name --------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -133,8 +134,8 @@ class DriverInterface(NodePart):
         if isinstance(driver, MotionDriver):
             self._motion = MotionInterface(node, driver, self._stops, end_torque)
         self.settings, self.lateness = RobotSettings(node, driver), Lateness(driver.clock)
-        self._cpu, self._fails = Rate(time.process_time()), False  # as last logged
-        self._looked, self.connected_again = Statistics(), False  # as last reported
+        self._cpu, self._logged = Rate(time.process_time()), set[str]()  # causes of this failure
+        self._looked, self._left_out, self.connected_again = Statistics(), 0, False  # as last reported
         self.trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
             self.trigger("~/recover", driver.recover)
@@ -223,11 +224,14 @@ class DriverInterface(NodePart):
         driver = self._driver
         counts, robot, condition = driver.statistics(), driver.status, driver.condition
         found = self._faults()
-        self.connected_again, self._looked = counts.reconnects > self._looked.reconnects, counts
-        if counts.overruns:
-            found.append((ERROR, f"{counts.overruns} samples lost: this machine is too slow"))
-        if unpublished := self.lateness.unpublished:
-            found.append((WARN, f"{unpublished} samples not published, to catch up: this machine is too slow"))
+        before, self._looked, unpublished = self._looked, counts, self.lateness.unpublished
+        self.connected_again = counts.reconnects > before.reconnects
+        if (lost := counts.overruns - before.overruns) > 0:
+            found.append((ERROR, f"{lost} samples lost within a second: this machine is too slow"))
+        if left_out := unpublished - self._left_out:
+            text = f"{left_out} samples not published within a second, to catch up: this machine is too slow"
+            found.append((WARN, text))
+        self._left_out = unpublished
         values = {
             "condition": condition.name,
             "latched": driver.latched.name,
@@ -249,11 +253,14 @@ class DriverInterface(NodePart):
         return level, text, values
 
     def _log(self, fails: bool, text: str) -> None:
-        """The stream's failure and its end, once each."""
-        if fails != self._fails:
-            logger = self._node.get_logger()
-            logger.error(text) if fails else logger.info("the robot's stream is as it should be again")
-        self._fails = fails
+        """Each cause of a failure of the stream once, whatever its numbers are, and the end of the failure."""
+        logger = self._node.get_logger()
+        if fails and (cause := re.sub(r"\d+", "", text)) not in self._logged:
+            logger.error(text)
+            self._logged.add(cause)
+        elif not fails and self._logged:
+            logger.info("the robot's stream is as it should be again")
+            self._logged.clear()
 
     def diagnose_torque(self) -> list[Any]:
         """Entries of the guard and of adaptation."""

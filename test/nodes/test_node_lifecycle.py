@@ -223,6 +223,25 @@ def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(elsewher
         node.destroy_node()
 
 
+@pytest.mark.parametrize("parameter", ["learn_state", "adaptation_file"])
+def test_two_nodes_do_not_keep_what_they_learn_in_one_place(elsewhere, tmp_path, monkeypatch, parameter):
+    monkeypatch.chdir(tmp_path)
+    nodes, held = [], []
+    for space, place in (("left", tmp_path / "left"), ("right", "right/../left"), ("third", tmp_path / "third")):
+        given = [Parameter(parameter, value=str(place)), Parameter("torque", value=False)]
+        options = {"context": elsewhere, "use_global_arguments": False, "parameter_overrides": given}
+        nodes.append(RobotNode("composed_node", namespace=space, **options))
+    left, right, third = (list(node.claims().items()) for node in nodes)
+    held = [claim(*each) for each in (*left, *third, right[0])]
+    with pytest.raises(ConnectionFailed, match=f"another node .* has {parameter} right/../left"):
+        claim(*right[1])
+    for socket in held:
+        socket.close()
+    for node in nodes:
+        node.drop()
+        node.destroy_node()
+
+
 def test_a_node_of_the_same_name_on_another_machine_is_reported(rig, elsewhere):
     """For the graph a node of another machine is one that does not hold the name on this machine."""
     rig.hear(DiagnosticArray, "/diagnostics")

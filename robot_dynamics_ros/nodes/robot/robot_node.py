@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rclpy.utilities import get_rmw_implementation_identifier
@@ -35,6 +37,7 @@ from robot_dynamics_ros.signals import Sample
 if TYPE_CHECKING:
     from robot_dynamics_ros.learning.batch import Collector
 
+KEPT = ("learn_state", "adaptation_file")  # parameters of what a node keeps of its robot
 FLOOD = 64  # messages dropped at once, each 0.1 ms or less
 
 
@@ -125,12 +128,20 @@ class RobotNode(LifecycleBase):
         return result
 
     def claims(self) -> dict[str, str]:
-        """With torque also the robot: two nodes of any name or domain would replace each other's program."""
-        if not self.has_parameter("torque") or not self.value("torque"):
-            return super().claims()
-        robot = self.value("ip")
-        why = f"another node on this machine commands torques to {robot}: end it first"
-        return super().claims() | {f"torque of {robot}": why}
+        """With torque also the robot: two nodes of any name or domain would replace each other's program. So are files
+        that a node keeps: what is learned of two robots would be mixed.
+        """
+        found = super().claims()
+        if self.has_parameter("torque") and self.value("torque"):
+            robot = self.value("ip")
+            why = f"another node on this machine commands torques to {robot}: end it first"
+            found[f"torque of {robot}"] = why
+        for parameter in KEPT:
+            if self.has_parameter(parameter) and (name := self.value(parameter)):
+                path = Path(name).expanduser().resolve()
+                why = f"another node on this machine has {parameter} {name}: give it to one node of one robot"
+                found[f"file {sha256(bytes(path)).hexdigest()}"] = why  # a path may be too long for a name
+        return found
 
     def stop(self) -> None:
         """Disconnect; may be called again."""

@@ -27,6 +27,7 @@ from robot_dynamics_ros.signals import Log, Sample, width
 
 SIGNALS = ("q", "qd", "effort", "temperature", "payload")
 NICE = 15  # of the child process
+HERE = "learn_state"  # parameter of the node, before each line on its console
 
 
 class Collector:
@@ -58,7 +59,8 @@ class Collector:
         if self._count < self._rows:
             return
         if self.busy:
-            self._count = 0  # the machine is too slow: this batch is not learned
+            self._count = 0
+            _warn(f"{self.state}: the machine is too slow to learn all that is recorded: a batch is left out")
             return
         self.busy = True
         stamp, data = self._stamp, self._data
@@ -72,12 +74,20 @@ class Collector:
     def _learn(self, stamp: np.ndarray, data: dict[str, np.ndarray]) -> None:
         try:
             path = self.state / "batches" / f"{stamp[0]}.npz"
-            write_arrays(path, stamp_ns=stamp, names=np.array(self._names), **data)
+            try:
+                write_arrays(path, stamp_ns=stamp, names=np.array(self._names), **data)
+            except OSError as error:
+                return _warn(f"{self.state}: a batch cannot be written and is not learned: {error}")
             command = [sys.executable, "-m", "robot_dynamics_ros.learning.batch", str(self.state), str(path)]
             done = subprocess.run(command, preexec_fn=_lower, check=False)
             self.learned += done.returncode == 0
         finally:
             self.busy = False
+
+
+def _warn(text: str) -> None:
+    """On the console of the node."""
+    print(f"{HERE}: {text}", file=sys.stderr, flush=True)
 
 
 def _lower() -> None:
@@ -98,28 +108,31 @@ def read_batch(path: Path) -> Log:
 
 
 def learn_batch(state: str | Path, path: Path) -> list[str]:
-    """Learn one batch, offer a better robot file where there is one, and remove the batch. Raises DataError."""
-    store = Store(state)
-    session = Session.of(store)
-    log = read_batch(path)
+    """Learn one batch, offer a better robot file where there is one, and remove the batch, also where it is not
+    learned: batches would fill the disk. Raises DataError.
+    """
     try:
-        refuse(log, store.columns.robot, path.stem)
-        session.add(recording(log, path.stem, store.columns.robot), file_sha256(path))
-        session.propose()
-    except RobotDynamicsError as error:
-        session.store.note("refused", f"{path.stem}: {error}")
-        raise
+        store = Store(state)
+        session, log = Session.of(store), read_batch(path)
+        try:
+            refuse(log, store.columns.robot, path.stem)
+            session.add(recording(log, path.stem, store.columns.robot), file_sha256(path))
+            session.propose()
+        except RobotDynamicsError as error:
+            session.store.note("refused", f"{path.stem}: {error}")
+            raise
+        return session.lines
     finally:
-        path.unlink()
-    return session.lines
+        path.unlink(missing_ok=True)
 
 
 def main() -> None:
     """STATE BATCH of the command line."""
+    state, path = sys.argv[1], Path(sys.argv[2])
     try:
-        print("\n".join(learn_batch(sys.argv[1], Path(sys.argv[2]))))
-    except RobotDynamicsError as error:
-        sys.exit(f"error: {error}")
+        print(*(f"{HERE}: {line}" for line in learn_batch(state, path)), sep="\n")
+    except (RobotDynamicsError, OSError) as error:
+        sys.exit(f"{HERE}: {state}: the batch {path.stem} is not learned: {error}")
 
 
 if __name__ == "__main__":

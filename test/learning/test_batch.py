@@ -1,5 +1,6 @@
 """Learning beside a running robot: samples become a batch, a process learns it, the loop goes on."""
 
+import errno
 from types import SimpleNamespace
 
 import numpy as np
@@ -61,6 +62,34 @@ def test_a_batch_that_comes_while_one_is_learned_is_dropped(worker, tmp_path):
     feed(collector, worker.logs[0], 120)
     collector.close(wait=True)
     assert not (tmp_path / "batches").exists()
+
+
+def test_a_batch_that_is_not_learned_is_a_line_of_the_console_that_says_why(worker, tmp_path, monkeypatch, capfd):
+    def full(path, **arrays):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    log = worker.logs[0]
+    collector = Collector(worker.robot, tmp_path, 50 / 500.0 / 60.0, 500.0)
+    collector.busy = True
+    feed(collector, log, 50)
+    assert f"learn_state: {tmp_path}: the machine is too slow" in capfd.readouterr().err
+    collector.busy = False
+    with monkeypatch.context() as disk:
+        disk.setattr(batch, "write_arrays", full)
+        feed(collector, log, 50)
+        collector.close(wait=True)
+    assert "is not learned: [Errno 28] No space left" in capfd.readouterr().err and not collector.busy
+    np.savez(
+        tmp_path / "7.npz", stamp_ns=log.stamp_ns[:9], names=np.array(log.joint_names), temperature=np.zeros((9, 6))
+    )
+    monkeypatch.setattr("sys.argv", ["batch", str(tmp_path), str(tmp_path / "7.npz")])
+    monkeypatch.setattr(batch, "refuse", lambda *_: full("history.json"))
+    with pytest.raises(SystemExit, match=r"learn_state: .*: the batch 7 is not learned: .*No space left"):
+        batch.main()
+    (tmp_path / "7.npz").write_bytes(b"damaged")
+    with pytest.raises(SystemExit, match="is no batch"):
+        batch.main()
+    assert not (tmp_path / "7.npz").exists()
 
 
 def test_another_robots_state_is_refused_at_the_start(worker, tmp_path):

@@ -192,6 +192,20 @@ def test_headers_name_the_frame_of_the_numbers(frame, named):
     assert published["external_wrench_base"].wrench.force.x == 1.0
 
 
+def test_the_latency_of_the_wrench_is_reported_while_somebody_listens():
+    """Of a listener that has gone, old numbers would stay in the diagnostics."""
+    outputs = SampleOutputs(node(), ROBOT, ["external_wrench"], "")
+    sample, writer = Sample(NAMES, 5), outputs._writers[0]
+    sample.framed_wrench = [3.0] * 6
+    while not outputs._wrench.count:  # the first ones are left out
+        outputs.publish(sample)
+    assert "receive to wrench p99 [us]" in outputs.latencies()
+    writer.subscribed = False
+    outputs.publish(sample)
+    found = outputs.latencies()
+    assert "receive to published p99 [us]" in found and not any("wrench" in name for name in found)
+
+
 def test_publishers_of_an_unknown_frame_are_refused():
     with pytest.raises(ConfigError, match="'camera' has no known transform"):
         SampleOutputs(node(), ROBOT, ["external_wrench"], "camera")

@@ -71,6 +71,7 @@ class SampleOutputs(NodePart):
         self._description = self._publish_active(String, "robot_description", LATCHED) if described else None
         self._slow_pace, self._marker_pace, self._contact_pace = Pace(), Pace(), Pace()
         self._wrench, self._processing, self._age = LatencyMeter(), LatencyMeter(), LatencyMeter()
+        self._told = 0  # wrenches, as last reported
 
     def _writer(self, topic: Topic, prefix: str) -> SampleWriter:
         joints, kind = self._robot.joint_names, MESSAGE_TYPES[topic.type]
@@ -134,9 +135,10 @@ class SampleOutputs(NodePart):
         return [name for name in dict.fromkeys(names) if self._node.count_publishers(name) > 1]
 
     def latencies(self) -> dict[str, str]:
-        """Rate and latencies of what was published, as diagnostic values."""
+        """Rate and latencies of what was published, as diagnostic values; of the wrench while it is subscribed."""
         values = {"rate [Hz]": f"{self._processing.rate():.1f}"}
-        values |= self._wrench.summary("receive to wrench") if self._wrench.count else {}
+        before, self._told = self._told, self._wrench.count
+        values |= self._wrench.summary("receive to wrench") if self._told > before else {}
         return values | self._processing.summary("receive to published") | self._age.summary("stamp to published")
 
 

@@ -190,16 +190,16 @@ class MotionDriver(Driver):
         if self.motion.active:
             raise CapabilityError(f"no {what}: a motion is running: stop it first")
 
-    def refuse_motion(self) -> None:
-        """Raise CapabilityError while no motion may begin: busy, not connected, stopped, or drives that do not hold."""
-        self.refuse_busy("motion")
+    def refuse_motion(self, what: str = "motion") -> None:
+        """Raise CapabilityError while no `what` may begin: busy, not connected, stopped, or drives that do not hold."""
+        self.refuse_busy(what)
         status = self.status
         if not self._stream.connected:
-            raise CapabilityError("no motion: not connected to the robot")
+            raise CapabilityError(f"no {what}: not connected to the robot")
         if not status.safety_normal:
-            raise CapabilityError(f"no motion: safety mode is {status.safety_text}")
+            raise CapabilityError(f"no {what}: safety mode is {status.safety_text}")
         if not status.drives_hold:
-            raise CapabilityError(f"no motion: robot mode is {status.mode_text}")
+            raise CapabilityError(f"no {what}: robot mode is {status.mode_text}")
 
     def refuse_rate(self, rate: float | None) -> None:
         """Raise CapabilityError for a rate [Hz] of positions that is not the robot's own; None is the robot's own."""

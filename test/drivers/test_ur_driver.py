@@ -100,6 +100,20 @@ def test_motion_is_refused_when_the_robot_is_stopped(fed, state, text):
     assert driver._control.pid is None
 
 
+@pytest.mark.parametrize(
+    "state, text",
+    [({"safety_mode": 7}, "safety mode is robot emergency stop"), ({"robot_mode": 3}, "robot mode is power off")],
+)
+def test_a_setting_is_refused_when_the_robot_is_stopped_also_as_the_first_thing_after_connecting(fed, state, text):
+    """The vendor's client would try for 5 s to start its program, and then say only that it does not start."""
+    scripted, driver = fed()
+    scripted.stream(0, SETTLE, **state)
+    for setting in (lambda: driver.set_payload(1.0, np.zeros(3)), driver.zero_ft):
+        with pytest.raises(CapabilityError, match=f"no (change of the payload|zeroing of the sensor): {text}"):
+            setting()
+    assert driver._control.pid is None
+
+
 def test_a_motion_that_a_stop_of_the_robot_ends_says_so(fed):
     """The vendor's client says only that the controller refuses the stream."""
     scripted, driver = fed()

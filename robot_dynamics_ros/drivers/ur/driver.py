@@ -41,6 +41,7 @@ SIGNALS = {  # signal -> RTDE output
 FROZEN = int(SampleFlag.frozen)
 EFFORT_SOURCES = ("current", "controller")
 HEAVIEST = 100.0  # kg of a load that is passed on
+STATE_TIMEOUT = 1.0  # s from connecting to the first state
 PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it runs
 
 
@@ -209,13 +210,29 @@ class UrDriver(TorqueDriver):
 
         inertia in kg m2, flange axes. Returns when it is set. Raises CapabilityError, ConnectionFailed.
         """
-        self.refuse_busy("change of the payload")
-        self._control.ask({"do": "payload"} | load_of(mass, com, inertia, HEAVIEST), self.wait_until)
+        load = load_of(mass, com, inertia, HEAVIEST)
+        self._refuse_setting("change of the payload")
+        self._control.ask({"do": "payload"} | load, self.wait_until)
 
     def zero_ft(self) -> None:
         """Zero the controller's own force-torque sensor; returns when it is done. Raises as set_payload()."""
-        self.refuse_busy("zeroing of the sensor")
+        self._refuse_setting("zeroing of the sensor")
         self._control.ask({"do": "zero_ft"}, self.wait_until)
+
+    def _refuse_setting(self, what: str) -> None:
+        """The program that carries a setting out does not start on a robot that is stopped or has no power: the
+        vendor's client says so after 5 s, and not why.
+        """
+
+        def known() -> bool:
+            return bool(np.isfinite(self.value("safety_mode")).all())
+
+        if self._stream.connected:
+            self.wait_until(known, STATE_TIMEOUT)
+        if known():
+            self.refuse_motion(what)
+        else:
+            self.refuse_busy(what)
 
     @property
     def motion(self) -> MotionState:

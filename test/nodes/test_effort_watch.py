@@ -183,6 +183,18 @@ def test_the_diagnostics_say_that_no_drive_carries_the_arm():
     assert level == WARN and "brakes are closed" in text and np.isnan(sample.external_wrench).all()
 
 
+def test_nothing_is_tared_behind_closed_brakes():
+    """The mean of the last second before they closed is no torque of now."""
+    node = NodeDouble()
+    estimates = Estimates(node, ROBOT, select("force"), SimpleNamespace(effort_varies=False))
+    for k in range(2000):
+        estimates.add_to(resting(GRAVITY, k))
+    assert node.call("tare")[0]
+    estimates.add_to(resting(0 * GRAVITY, 2000))
+    done, why = node.call("tare")
+    assert not done and "brakes are closed" in why
+
+
 @pytest.mark.parametrize("reported", [50, 70], ids=["while they are closed", "after they opened"])
 def test_brakes_that_open_are_neither_a_gap_nor_an_absent_effort(reported):
     estimates = Estimates(NodeDouble(), ROBOT, select("force"), SimpleNamespace(effort_varies=False))

@@ -176,6 +176,8 @@ class Estimates(NodePart):
         silent = self._silent and not self._statuses
         if silent or not self._node.active or not self.judged or self._withheld():
             raise CapabilityError("not tared: there are no estimates now; the diagnostics say why")
+        if self._braked:  # what was estimated before says nothing about now
+            raise CapabilityError("not tared: no drive carries the arm: brakes are closed, or power is off")
         success, text = self.pipeline.stage("force").tare()
         if not success:
             raise CapabilityError(text)

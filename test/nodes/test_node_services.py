@@ -1,5 +1,7 @@
 """Parameters and services of a node on a robot that the test steps: what is refused says why."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -77,6 +79,15 @@ def test_a_load_that_no_body_has_is_refused_and_the_robot_keeps_its_own(rig):
         done, why = change(rig, **values)
         assert not done and text in why and rig.driver.load == kept
     assert change(rig, load_mass=-1.0)[0] and rig.driver.load == kept
+
+
+def test_a_robot_that_has_forgotten_its_load_is_a_warning(rig, monkeypatch):
+    """A controller that was restarted has the load of its installation, and a program on it may set another one."""
+    assert change(rig, load_mass=0.6)[0]
+    for payload, said in ((0.6, False), (float("nan"), False), (0.0, True)):
+        monkeypatch.setattr(rig.driver, "status", replace(rig.driver.status, payload=payload))
+        assert ("a payload of 0 kg, load_mass is 0.6" in rig.diagnosed("stream")[0]) == said
+    assert change(rig, load_mass=-1.0)[0] and rig.diagnosed("stream")[0] == "stream ok"
 
 
 def test_the_inertia_of_a_rod_is_accepted_although_its_smallest_moment_is_rounded_below_zero(rig):

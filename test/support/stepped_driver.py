@@ -5,6 +5,7 @@ any machine, as fast as that computes.
 """
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 
@@ -131,6 +132,7 @@ class SteppedDriver(TorqueDriver):
 
     def set_payload(self, mass, com, inertia=(0.0,) * 6):
         self.load = (mass, tuple(com), tuple(inertia))
+        self.status = replace(self.status, payload=mass)
 
     def set_collision_thresholds(self, torque, force):
         self.thresholds = (np.array(torque), np.array(force))

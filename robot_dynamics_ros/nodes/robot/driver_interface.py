@@ -31,6 +31,7 @@ LOAD_INERTIA = tuple(f"load_inertia_{axes}" for axes in ("xx", "xy", "xz", "yy",
 LOAD = ("load_mass", "load_com_x", "load_com_y", "load_com_z", *LOAD_INERTIA)
 ROUNDING = 1e-6  # of the largest principal moment: a rod has one of 0
 LATE, CAUGHT_UP = 0.2, 0.02  # s from arrival: samples later than LATE are not published until one is within CAUGHT_UP
+SAME_LOAD = 0.005  # kg between what was set and what the robot reports
 COLLISION = ("collision_torque", "collision_force", "collision_moment")
 
 
@@ -71,6 +72,13 @@ class RobotSettings:
             self._set_load(values)
         if set(proposed) & set(COLLISION):
             self._set_collision(values)
+
+    def forgotten(self) -> str:
+        """What the robot has no more of what a parameter says, after its restart or a change at the robot."""
+        mass, found = self._node.value("load_mass"), self._driver.status.payload
+        if mass == -1.0 or not abs(found - mass) > SAME_LOAD:
+            return ""
+        return f"the robot has a payload of {found:g} kg, load_mass is {mass:g}: set load_mass again, or -1"
 
     def _set_load(self, values: Mapping[str, Any]) -> None:
         mass, *rest = (values[name] for name in LOAD)
@@ -232,6 +240,8 @@ class DriverInterface(NodePart):
             text = f"{left_out} samples not published within a second, to catch up: this machine is too slow"
             found.append((WARN, text))
         self._left_out = unpublished
+        if condition < StreamState.fault and (forgotten := self.settings.forgotten()):
+            found.append((WARN, forgotten))
         values = {
             "condition": condition.name,
             "latched": driver.latched.name,

@@ -7,6 +7,7 @@ import pytest
 from comau_rig import free_udp_port
 
 from robot_dynamics_ros.drivers.comau import link, wire
+from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.comau.lpc import Settings, SimulatedLpc
 
@@ -41,6 +42,12 @@ def test_states_of_another_session_are_counted_and_not_taken(lpc):
     udp.stop()
     assert received.state.sequence == 4 and udp.malformed == 3
     assert "session" in udp.last_error
+
+
+def test_an_lpc_that_answers_nobody_may_serve_another_client_and_the_error_says_so(lpc, monkeypatch):
+    monkeypatch.setattr(link, "CONNECT_TIMEOUT", 0.0)
+    with pytest.raises(ConnectionFailed, match="no state within .* serves another client"):
+        link.UdpLink(*lpc.getsockname(), N, 1).start()
 
 
 def test_two_drivers_have_two_sessions():

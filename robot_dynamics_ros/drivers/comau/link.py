@@ -86,7 +86,8 @@ class UdpLink:
         self._thread.start()
         if not wait_until(lambda: self.queue.pending, CONNECT_TIMEOUT):
             self.stop()
-            raise ConnectionFailed(self.lost or self._no_state(self.last_error or "no state within 5 s"))
+            why = self.last_error or f"no state within {CONNECT_TIMEOUT:g} s, or it serves another client"
+            raise ConnectionFailed(self.lost or self._no_state(why))
 
     def _no_state(self, why: str) -> str:
         return f"{self._address[0]}:{self._address[1]}: {why} (does the program on the LPC run?)"

@@ -1,5 +1,6 @@
 """`robot-dynamics play`: what of a motion is sent."""
 
+from contextlib import nullcontext
 from threading import Event
 from types import SimpleNamespace
 
@@ -47,6 +48,23 @@ def test_what_is_given_with_an_action_arrives(monkeypatch, tmp_path):
     ((action, joint_states, namespace, _, points, yes),) = given
     assert (action, joint_states, namespace, yes) == ("/jtc/follow", "/arm/js", "/left", True)
     assert points.times[-1] == pytest.approx((len(q) - 1) / 62.5) and "done" in result.output
+
+
+@pytest.mark.parametrize(("options", "why"), [((), "node listens"), (("--action", "/a"), "limits.velocity is unknown")])
+def test_where_a_robot_file_has_no_limit_of_the_speed_the_node_judges_it(monkeypatch, tmp_path, options, why):
+    """The driver of the Comau has that of its LPC; excite and play were made for such a file."""
+    monitor = pytest.importorskip("robot_dynamics_ros.nodes.topics.monitor", reason="rclpy is not installed")
+    arm, file = load_robot("comau_ns16"), tmp_path / "motion.csv"
+    assert not arm.has("limits.velocity")
+    times = np.linspace(0.0, 2.0, 50)
+    q = np.tile([0.0, 0.3, -1.2, 0.0, 1.5, 0.0], (50, 1)) + 0.1 * np.sin(times)[:, None]
+    write_trajectory(file, arm.joint_names, Points(times, q, np.gradient(q, times, axis=0)))
+    monkeypatch.setattr(play, "require_ros", lambda: None)
+    monkeypatch.setattr(play, "environment", dict)
+    absent = nullcontext(SimpleNamespace(wait_for_node=lambda seconds: False))
+    monkeypatch.setattr(monitor, "Monitor", lambda *words: absent)
+    result = robot_dynamics("play", file, "--robot", "comau_ns16", "--yes", *options)
+    assert why in str(result.exception)
 
 
 @pytest.mark.parametrize(

@@ -109,19 +109,20 @@ def concatenate(logs: Sequence[Log]) -> Log:
 
 
 def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str:
-    """The JointState topic to read. Raises DataError listing the topics of the bag."""
-    listing = shown([f"{name} [{t.type}]" for name, t in sorted(topics.items())], 50) or "none"
+    """The JointState topic to read. Raises DataError listing those of the bag, or all topics where there is none."""
+    derived = {t.name for t in TOPICS.values() if t.type == JOINT_STATE} - {"joint_states"}
+    names = [n for n, t in topics.items() if t.type == JOINT_STATE and t.raws and n.rsplit("/", 1)[-1] not in derived]
     if wanted != "auto":
         for name in (wanted, "/" + wanted):
             if name in topics and topics[name].type == JOINT_STATE:
                 return name
-        raise DataError(f"{path}: no JointState topic {wanted!r}; topics: {listing}")
-    derived = {t.name for t in TOPICS.values() if t.type == JOINT_STATE} - {"joint_states"}
-    names = [n for n, t in topics.items() if t.type == JOINT_STATE and t.raws and n.rsplit("/", 1)[-1] not in derived]
-    if len(names) == 1:
+        what = f"no JointState topic {wanted!r}"
+    elif len(names) == 1:
         return names[0]
-    what = "several JointState topics, choose one (--topic)" if names else "no JointState messages"
-    raise DataError(f"{path}: {what}; topics: {listing}")
+    else:
+        what = "several JointState topics, choose one (--topic)" if names else "no JointState messages"
+    listed = sorted(names) or [f"{name} [{t.type}]" for name, t in sorted(topics.items())]
+    raise DataError(f"{path}: {what}; topics: {shown(listed, 50) or 'none'}")
 
 
 def choose_stamps(header: np.ndarray, receive: np.ndarray) -> tuple[np.ndarray, str, str]:

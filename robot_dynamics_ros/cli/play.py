@@ -72,7 +72,8 @@ def command(
         times, q, qd = _few(Points(times, q, qd))
     with Monitor(node, namespace) as monitor:
         if not monitor.wait_for_node(ANSWER):
-            raise ConnectionFailed(f"no {node} listens: first robot-dynamics up --robot {robot} --ip ADDRESS")
+            first = f"first robot-dynamics up --robot {robot} --ip ADDRESS, or name another node (--node)"
+            raise ConnectionFailed(f"no {node} listens: {first}")
         if not yes:
             click.confirm("The robot will move. Is the space around it free?", abort=True)
         length = float(times[-1] - times[0])

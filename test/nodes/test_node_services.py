@@ -81,6 +81,14 @@ def test_a_load_that_no_body_has_is_refused_and_the_robot_keeps_its_own(rig):
     assert change(rig, load_mass=-1.0)[0] and rig.driver.load == kept
 
 
+def test_a_mass_that_is_none_is_refused_also_before_the_node_is_active(rig, monkeypatch):
+    """It was accepted, and the node could then not be activated."""
+    monkeypatch.setattr(type(rig.robot_node), "active", False)
+    done, why = change(rig, load_mass=-0.3)
+    assert not done and "neither a mass" in why
+    assert change(rig, load_mass=-1.0)[0]
+
+
 def test_a_robot_that_has_forgotten_its_load_is_a_warning(rig, monkeypatch):
     """A controller that was restarted has the load of its installation, and a program on it may set another one."""
     assert change(rig, load_mass=0.6)[0]

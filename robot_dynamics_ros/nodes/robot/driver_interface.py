@@ -66,6 +66,8 @@ class RobotSettings:
     def accept(self, proposed: Mapping[str, Any]) -> None:
         """Send changed values to the robot; before activation apply() does. Raises as apply()."""
         values = {name: self._node.value(name) for name in LOAD + COLLISION} | dict(proposed)
+        if "load_mass" in proposed and values["load_mass"] != -1.0:
+            _refuse_negative(values["load_mass"])
         if not self._node.active:
             return
         if set(proposed) & set(LOAD) and values["load_mass"] != -1.0:
@@ -82,8 +84,7 @@ class RobotSettings:
 
     def _set_load(self, values: Mapping[str, Any]) -> None:
         mass, *rest = (values[name] for name in LOAD)
-        if mass < 0.0:
-            raise CapabilityError(f"load_mass {mass:g} kg is neither a mass nor -1, which leaves the robot's setting")
+        _refuse_negative(mass)
         xx, xy, xz, yy, yz, zz = rest[3:]
         smallest, _, largest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         if smallest < -ROUNDING * abs(largest):
@@ -97,6 +98,11 @@ class RobotSettings:
             raise CapabilityError("collision_torque, collision_force and collision_moment are set together, above 0")
         limit = self._driver.robot.array("limits.torque")
         self._driver.set_collision_thresholds(torque * limit, np.repeat([force, moment], 3))
+
+
+def _refuse_negative(mass: float) -> None:
+    if mass < 0.0:
+        raise CapabilityError(f"load_mass {mass:g} kg is neither a mass nor -1, which leaves the robot's setting")
 
 
 class Lateness:

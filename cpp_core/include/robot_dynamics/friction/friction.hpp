@@ -43,7 +43,7 @@ V rotor_after(double dt, V rotor, V theta, V v, V T) noexcept {
 class Friction {
  public:
   static constexpr double slides_at = speeds::slow;
-  static constexpr double stroke = 0.5;     // s in which a joint goes there and back, or creeps unseen (source: own)
+  static constexpr double stroke = 0.5;  // s in which a joint goes there and back, or creeps unseen (source: own)
 
   // The static map alone.
   explicit Friction(FrictionMap map) : map_(std::move(map)) {}

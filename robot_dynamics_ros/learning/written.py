@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from robot_dynamics_ros.identification.arm.contact import pushes, without
 from robot_dynamics_ros.identification.arm.friction_columns import LAW, Shape, static_table
 from robot_dynamics_ros.identification.arm.presliding_shape import SLIDING_RATIOS
 from robot_dynamics_ros.identification.arm.residuals import residuals
@@ -53,9 +54,12 @@ def shows_rotors(columns: Columns, recordings: Sequence[Recording]) -> bool:
 
 
 def with_residuals(robot: RobotFile, recordings: Sequence[Recording]) -> RobotFile:
-    """A file of `written` with what its live pipeline leaves unexplained in recordings in Nm."""
+    """A file of `written` with what its live pipeline leaves unexplained in recordings in Nm, without pushes: a first
+    look, which knew the robot less, has not found all of them.
+    """
     key = next(k for k in robot.sources if k.startswith("learned_"))
-    return robot.with_updates({"residuals": {"source": key} | residuals(robot, recordings)})
+    free = without(recordings, pushes(robot, recordings)) or recordings
+    return robot.with_updates({"residuals": {"source": key} | residuals(robot, free)})
 
 
 def parameters_of(columns: Columns, robot: RobotFile) -> np.ndarray:

@@ -52,10 +52,19 @@ def contact_stretches(
     the rest.
     """
     try:
-        pushed = list(_pushed(recordings, rare(robot, recordings, elsewhere)))
+        pushed = pushes(robot, recordings, elsewhere)
     except CapabilityError:  # of a file without a force, as its missing residuals say
         pushed = []
     return joined([*pushed, *_held(live, without(recordings, pushed))])
+
+
+def pushes(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray | float = 0.0) -> list[Stretch]:
+    """Stretches of recordings in Nm that are `rare` for the live pipeline of a robot file; elsewhere (n,): see
+    `residuals`.
+
+    Raises CapabilityError where the file has no force.
+    """
+    return list(_pushed(recordings, rare(robot, recordings, elsewhere)))
 
 
 def _pushed(recordings: Sequence[Recording], values: Sequence[np.ndarray]) -> Iterator[Stretch]:

@@ -187,7 +187,7 @@ def _significance(robot: RobotFile, recordings: Sequence[Recording], found: dict
     return float(np.quantile(known, 1.0 - FALSE_SHARE))
 
 
-def rare(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray) -> list[np.ndarray]:
+def rare(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray | float) -> list[np.ndarray]:
     """How rare the torques of every piece are without contact (N,), as `significance`, where less than half of the
     samples are in contact; 0 while the observer settles, without end where there is no force.
     """

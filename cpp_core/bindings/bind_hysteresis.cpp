@@ -146,8 +146,7 @@ Array rotor_positions(const Array& t, const Array& theta, const Array& v, double
     slides = false;
     for (py::ssize_t j = k * n; j < (k + 1) * n; ++j) {
       double& before = last[j - k * n];
-      const double mean = 0.5 * (speed[j - n] + speed[j]);
-      const double after = rotor_after(seconds[k] - seconds[k - 1], before, q[j], mean, T);
+      const double after = rotor_after(seconds[k] - seconds[k - 1], before, q[j], speed[j - n], speed[j], T);
       r[j] = r[j - n] + (after - before);
       before = after;
       slides = slides || std::abs(speed[j]) > Friction::slides_at;

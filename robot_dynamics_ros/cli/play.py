@@ -59,9 +59,7 @@ def command(
     times, q, qd = load_trajectory(motion, arm)
     times, qd = times / speed, qd if qd is None else speed * qd
     unknown = None if action else np.inf  # where the file has no limit of the speed, the node has that of its driver
-    refuse_outside_limits(
-        arm, resample(times, q, qd, arm.rate), arm.rate, None if arm.has("limits.velocity") else unknown
-    )
+    refuse_outside_limits(arm, resample(times, q, qd, arm.rate), arm.rate, unknown)
     os.environ.update(environment())
     if action:
         console.print(f"{motion}: {_by_action(action, joint_states, namespace, arm, Points(times, q, qd), yes)}")

@@ -34,7 +34,7 @@ UNJUDGED = (
     "agrees with the robot file"
 )
 WORN = {Wear.warn: WARN, Wear.error: ERROR}
-BRAKED = "no drive carries the arm: brakes are closed, or power is off; no force is published until it is carried again"
+BRAKED = "no drive carries the arm: brakes are closed, or power is off"
 
 
 class Estimates(NodePart):
@@ -177,7 +177,7 @@ class Estimates(NodePart):
         if silent or not self._node.active or not self.judged or self._withheld():
             raise CapabilityError("not tared: there are no estimates now; the diagnostics say why")
         if self._braked:  # what was estimated before says nothing about now
-            raise CapabilityError("not tared: no drive carries the arm: brakes are closed, or power is off")
+            raise CapabilityError(f"not tared: {BRAKED}")
         success, text = self.pipeline.stage("force").tare()
         if not success:
             raise CapabilityError(text)
@@ -234,7 +234,7 @@ class Estimates(NodePart):
             self._node.get_logger().info(UNJUDGED, once=True)
         stood, self._stood = self._stood, 0
         if stood:
-            found.append((WARN, BRAKED))
+            found.append((WARN, f"{BRAKED}; no force is published until it is carried again"))
         if counts[Status.unavailable] > stood:
             found.append((STALE, "a required signal is absent: is effort published?"))
         if counts[Status.fault]:

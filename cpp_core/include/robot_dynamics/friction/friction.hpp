@@ -33,10 +33,10 @@
 
 namespace robot_dynamics {
 
-// theta_r of the header after dt.
+// theta_r of the header after dt; before, v: velocities at its beginning and end.
 template <class V>
-V rotor_after(double dt, V rotor, V theta, V v, V T) noexcept {
-  const V ahead = rotor + v * dt;
+V rotor_after(double dt, V rotor, V theta, V before, V v, V T) noexcept {
+  const V ahead = rotor + 0.5 * (before + v) * dt;
   return ahead + dt / (T + dt) * (theta - ahead);
 }
 
@@ -210,8 +210,7 @@ class Friction {
     if (!moved_rotor_) return theta;
     const Vec T = rotor_time_.at(i), last = elements_->last().at(i);
     return select((Ints)(T > 0.0),
-                  dt > 0.0 ? rotor_after(dt, last, theta, 0.5 * (v_.at(i) + v), T) : last + (theta - theta_.at(i)),
-                  theta);
+                  dt > 0.0 ? rotor_after(dt, last, theta, v_.at(i), v, T) : last + (theta - theta_.at(i)), theta);
   }
 
   // Torque of joints whose elements have this level, before offset [Nm]; warm, thin: factors of it and of viscosity.

@@ -8,7 +8,7 @@
 // at rest, too; tau is the torque of the drive. c, a constant error in deviations s of the friction, is not taken off:
 // without it, it would be learned as friction. The noise has the deviation s, which grows beyond the recorded speeds,
 // and is correlated over `correlation`. Samples of one slot are applied together when the next slot has ended without
-// contact, so that neither the onset nor the end of a push is in them (source: own).
+// contact, so that the onset of a push is not in them (source: own).
 #pragma once
 
 #include <algorithm>
@@ -149,14 +149,12 @@ class FrictionDrift {
     return {p_.std[i] * v / (1.0 + std::abs(v) / knee), scale_std * f, gain_std * tau, 0.0};
   }
 
-  // A slot has ended: the one before it is applied unless there was a contact in either; one after a contact is left
-  // out.
+  // A slot has ended: the one before it is applied unless there was a contact in either.
   void turn(std::int64_t slot) noexcept {
     const bool broken = blocked_ || slot != slot_ + 1;
     for (int i = 0; i < n_ && !broken; ++i) apply(joint_[i], waiting_[i]);
-    waiting_ = broken || after_ ? decltype(waiting_){} : filling_;
+    waiting_ = broken ? decltype(waiting_){} : filling_;
     filling_.fill({});
-    after_ = broken;
     blocked_ = false;
     slot_ = slot;
   }
@@ -189,7 +187,6 @@ class FrictionDrift {
   std::array<Sums, max_joints> filling_{}, waiting_{};
   std::int64_t slot_ = 0;  // stamp over slot_length
   bool blocked_ = true;    // a contact in the present slot, or its beginning is missing
-  bool after_ = true;      // the same in the slot before
 };
 
 }  // namespace robot_dynamics

@@ -36,8 +36,7 @@ class RestBias {
   static constexpr std::int64_t delay = 100'000'000;  // ns
   static constexpr double span = 2e-3;                // rad over which the error of presliding friction changes
   static constexpr double reach = 1.4;                // deviations that are absorbed at most
-  static constexpr double far = 5.0 * span;           // rad
-  static constexpr double gone = 15.0 * span;         // rad after which nothing is left of a push
+  static constexpr double far = 5.0 * span;           // rad; nothing is left of a push either
   static constexpr double eager = 0.2;                // s, two delays: what came of a push is absorbed before the next
   static constexpr double afterwards = 1.0;           // s
 
@@ -104,7 +103,7 @@ class RestBias {
   void leave(int i, double q, bool still, bool contact) noexcept {
     const double distance = std::abs(q - stood_[i]);
     if (distance > far) now_[i] = older_[i] = newer_[i] = 0.0;
-    if (distance > gone && !contact) pushed_[i] = 0.0;
+    if (distance > far && !contact) pushed_[i] = 0.0;
     if (still) stood_[i] = q;
   }
 

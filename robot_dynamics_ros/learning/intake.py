@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -96,23 +96,20 @@ class Work:
 
 
 def warmer_than(rec: Recording, motion: Motion) -> np.ndarray | None:
-    """T - T0 (N, n) [K] at the rows of a motion; None where a recording does not hold all temperatures.
-
-    A recording in several pieces counts with its mean.
-    """
+    """T - T0 (N, n) [K] at the rows of a motion; None where a recording does not hold all temperatures."""
     if not all("temperature" in p.extra and np.isfinite(p.extra["temperature"]).all() for p in rec.pieces):
         return None
-    if len(rec.pieces) > 1:
-        return np.repeat(rec.stacked("temperature").mean(axis=0)[None] - WARM, len(motion), axis=0)
-    piece = rec.pieces[0]
-    return interpolated(motion.t, piece.t, piece.extra["temperature"]) - WARM
+    t = np.concatenate([p.begin + p.t for p in rec.pieces])
+    return interpolated(motion.t, t, rec.stacked("temperature")) - WARM
 
 
 def working_motion(rec: Recording, delay: float = 0.0) -> Motion:
-    """The motion of a recording at the rate of the triangles; its effort is `delay` [s] later than the positions.
+    """The motion of a recording at the rate of the triangles, t from its first sample; its effort is `delay` [s] later
+    than the positions.
 
     Raises DataError where it is too short.
     """
+    rec = replace(rec, pieces=[replace(p, t=p.begin + p.t, begin=0.0) for p in rec.pieces])
     cutoff = float(np.clip(5 * motion_frequency(rec), *CUTOFFS))
     return at_lower_rate(filtered(rec, min(cutoff, 0.2 * rec.rate), delay=delay))
 
@@ -130,35 +127,40 @@ def _rows(prior: Prior, work: Work, name: str, state: Information | None) -> tup
     count = np.maximum(use.sum(axis=0), 1.0)
     known, free = prior.information, use
     if state is not None:
-        known, free = state, use * ~_contact(prior, work, use, state.mean)[1][:, None]
+        known, free = state, use * ~_contact(prior, work, state.mean)[1][:, None]
     first = Triangle(triangles_of(prior, work, free), count, ALIKE * ones, 0 * ones)
     return use, known.with_rows(rows_of(first, columns)).mean
 
 
-def _contact(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _contact(prior: Prior, work: Work, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Residuals (N, n) [Nm] of parameters x (p,), and which rows (N,) they show as contact."""
     parts = list(work.chunks())
     residual = np.concatenate([_residual(prior, part, x) for part in parts])
-    return residual, touched(residual, use, _level(prior, parts), work.motion.rate)
+    known = np.concatenate([_known(prior, part.motion) for part in parts])
+    moved = np.concatenate([_after_motion(part.motion) for part in parts])[:, None]
+    return residual, touched(residual, (known * moved, known * ~moved), _level(prior, parts), work.motion.rate)
 
 
-def touched(residual: np.ndarray, use: np.ndarray, level: np.ndarray, rate: float) -> np.ndarray:
-    """(N,) bool: the mean of a residual (N, n) over a block in which all of a joint's rows are used (N, n) is beyond
-    FAR robust deviations of all such means, at least SHARE and at most CORE of the joint's friction, level (n,) [Nm];
-    and half of that in a second joint, if there is one. In a long standstill contact lasts until a block shows its end.
+def touched(residual: np.ndarray, states: Sequence[np.ndarray], level: np.ndarray, rate: float) -> np.ndarray:
+    """(N,) bool: the mean of a residual (N, n) over a block in which all of a joint's rows are of one of the states,
+    each (N, n), is beyond FAR robust deviations of all such means of that state, at least SHARE and at most CORE of the
+    joint's friction, level (n,) [Nm]; and half of that in a second joint, if there is one. Contact lasts until a block
+    that can be judged shows its end.
 
     A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
     """
     k = max(round(TOUCH * rate), 1)
-    mean, known = in_blocks(residual, k).mean(axis=1), in_blocks(use, k).min(axis=1) > 0
-    joints = np.zeros_like(mean)
-    for j, (value, rows) in enumerate(zip(mean.T, known.T, strict=True)):
-        if rows.sum() > MIN_BLOCKS:
-            off = np.abs(value - np.median(value[rows]))
-            joints[:, j] = rows * off / np.clip(FAR * robust_std(off[rows]), SHARE * level[j], CORE * level[j])
+    mean = in_blocks(residual, k).mean(axis=1)
+    joints, judged = np.zeros_like(mean), np.zeros(len(mean), bool)
+    for state in states:
+        for j, (value, rows) in enumerate(zip(mean.T, in_blocks(state, k).min(axis=1).T > 0, strict=True)):
+            if rows.sum() > MIN_BLOCKS:
+                off = np.abs(value - np.median(value[rows]))
+                joints[:, j] += rows * off / np.clip(FAR * robust_std(off[rows]), SHARE * level[j], CORE * level[j])
+                judged |= rows
     joints.sort(axis=1)
     size = np.minimum(joints[:, -1], SEVERAL * joints[:, -2:][:, 0])
-    last = np.maximum.accumulate(np.where(known.any(axis=1), np.arange(len(size)), 0))
+    last = np.maximum.accumulate(np.where(judged, np.arange(len(size)), 0))
     rows = np.repeat(binary_dilation(size[last] > 1.0), k)
     return np.concatenate([rows, np.zeros(len(residual) - len(rows), bool)])
 
@@ -178,7 +180,7 @@ def _level(prior: Prior, parts: list[Work]) -> np.ndarray:
 def _folded(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> tuple[Triangle, np.ndarray]:
     """The triangle without what was touched, rows far off x (p,) with less weight (Huber); touched (N,) bool."""
     columns = prior.columns
-    residual, contact = _contact(prior, work, use, x)
+    residual, contact = _contact(prior, work, x)
     use = use * ~contact[:, None]
     weight = np.column_stack([_huber(r, u) for r, u in zip(residual.T, use.T, strict=True)])
     law = file_effort(columns.robot, columns.rigid.gravity, (None,) * columns.n)
@@ -192,10 +194,6 @@ def _without(rec: Recording, motion: Motion, touched: np.ndarray) -> Recording:
     """The recording without the time of touched rows."""
     step = 1 / motion.rate
     found = [Stretch(rec.name, float(motion.t[a]) - step, float(motion.t[b - 1]) + step) for a, b in runs(touched)]
-    pieces = rec.pieces
-    if not found or len(pieces) > 1:  # times of a motion count from the beginning of each piece
-        return rec
-    found = [replace(s, begin=s.begin + pieces[0].begin, end=s.end + pieces[0].begin) for s in found]
     left = without([rec], found)
     return left[0] if left else rec
 
@@ -221,16 +219,21 @@ def _after_motion(motion: Motion) -> np.ndarray:
 
 
 def _usable(prior: Prior, motion: Motion) -> np.ndarray:
-    """(N, n) of 0 and 1: the arm has just moved, and the joint far enough to know its presliding state."""
-    use = np.repeat(_after_motion(motion)[:, None], motion.n, axis=1)
+    """(N, n) of 0 and 1: what is known, while the arm moves and just after it."""
+    return _known(prior, motion) * _after_motion(motion)[:, None]
+
+
+def _known(prior: Prior, motion: Motion) -> np.ndarray:
+    """(N, n) of 0 and 1: the joint has moved far enough to know its presliding state."""
+    known = np.ones((len(motion), motion.n))
     starts = np.maximum.accumulate(np.where(motion.start, np.arange(len(motion)), 0))
     for j, shape in enumerate(prior.columns.shapes if prior.columns.motor_side else ()):
         q = motion.position[:, j]
         for a in np.unique(starts):
             rows = np.flatnonzero(starts == a)
             span = np.maximum.accumulate(q[rows]) - np.minimum.accumulate(q[rows])
-            use[rows, j] &= span > TRAVEL * max(shape.spans)
-    return use.astype(float)
+            known[rows, j] = span > TRAVEL * max(shape.spans)
+    return known
 
 
 def _residual(prior: Prior, work: Work, x: np.ndarray) -> np.ndarray:

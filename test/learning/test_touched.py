@@ -5,10 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.learning.intake import touched
+from bench.force.recordings import RATE, home, moves, reported, simulated
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.learning.intake import _after_motion, touched, working_motion
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.written import with_residuals, written
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.trajectories import motions
+
+DAY, ARM = 20, np.array([15.0, 25.0, 15.0, 4.0, 3.0, 1.0])  # of a recording that is not learned yet; Nm of a collision
 
 
 @pytest.mark.parametrize(("joints", "found"), [((1,), False), ((1, 2), True), ((0,), True)])
@@ -17,8 +23,57 @@ def test_contact_beside_known_friction_loads_several_joints(joints, found):
     n = 1 if joints == (0,) else 4
     residual = np.random.default_rng(0).normal(0.0, 0.01, (3000, n))
     residual[1000:1100, list(joints)] += np.array([2.0, 1.5])[: len(joints)]
-    rows = touched(residual, np.ones_like(residual), np.full(n, 4.0), 50.0)
+    rows = touched(residual, [np.ones_like(residual)], np.full(n, 4.0), 50.0)
     assert rows[1015:1085].all() == found and rows.any() == found and rows.sum() < 200
+
+
+def test_a_long_stand_is_judged_by_its_own_scatter():
+    """What is larger than in motion is no contact there; a push beyond six deviations is."""
+    residual = np.random.default_rng(0).normal(0.0, 0.01, (6000, 4))
+    stands = np.repeat(np.arange(6000) >= 3000, 4).reshape(-1, 4)
+    residual[3000:] += np.repeat(np.random.default_rng(1).normal(0.0, 0.5, (200, 4)), 15, axis=0)
+    residual[5000:5100] += 5.0
+    rows = touched(residual, (~stands, stands), np.full(4, 4.0), 50.0)
+    assert rows[5015:5085].all() and rows.sum() < 200
+
+
+def test_a_push_in_a_long_stand_is_left_out(worker):
+    """30 N, within a second so that no joint seems to move, while the arm has stood for 10 s."""
+    parts = moves(worker.robot, home(worker.robot, worker.who.draw(7)), worker.who.draw(DAY))
+    parts = [x[: round(25 * RATE)] for x in parts]
+    motion = motions.join(parts, motions.hold(parts[0][-1], 20.0, RATE))
+    machine, wrench = simulated(worker.robot, worker.who, DAY), np.zeros((len(motion[0]), 6))
+    machine.reset(motion[0][0])
+    share = np.clip(np.minimum(t := np.arange(len(wrench)) / RATE - 34.5, 3.0 - t), 0.0, 1.0)
+    wrench[:, :3] = 30.0 / np.sqrt(3.0) * share[:, None]
+    _, left = worker.learned(reported(machine.run(*motion, wrench=wrench)[0]), DAY)
+    assert not has(left, 36.0) and has(left, 32.0) and has(left, 40.0)
+
+
+def test_contact_is_left_out_of_a_recording_in_pieces_too(worker):
+    """Rows with a named payload make pieces of it."""
+    log = worker.log(DAY)
+    hit, payload = (log.time > 14.0) & (log.time < 15.0), np.zeros((len(log), 4))
+    payload[(log.time > 6.0) & (log.time < 8.0), 0] = 1.0
+    signals = log.signals | {"effort": log.effort + hit[:, None] * ARM, "payload": payload}
+    _, left = worker.learned(Log(log.joint_names, log.stamp_ns, signals), DAY)
+    assert has(left, 5.0) and not has(left, 7.0) and has(left, 12.0) and not has(left, 14.5)
+
+
+def test_a_stand_after_a_gap_is_no_motion(worker):
+    """The clock of a recording goes on over its pieces: of a stand one second is learned."""
+    log = worker.logs[0]
+    q, effort = log.q.copy(), log.effort.copy()
+    q[5500:], effort[5500:] = q[5500], effort[5500]
+    log = Log(log.joint_names, log.stamp_ns, {"q": q, "effort": effort})
+    motion = working_motion(recording(log[np.r_[:5000, 5500 : len(log)]], "gap"))
+    moved = _after_motion(motion)
+    assert moved.any() and not moved[motion.t > 13.0].any() and motion.t[-1] > 24.0
+
+
+def has(recording, t):
+    """Whether a recording has the time t [s] after its first sample."""
+    return any(p.begin + p.t[0] < t < p.begin + p.t[-1] for p in recording.pieces)
 
 
 def test_pushes_that_a_first_look_has_left_do_not_widen_what_the_written_file_states(worker):

@@ -20,6 +20,7 @@ from robot_dynamics_ros.estimators.force_arguments import (
     expected_moment,
 )
 from robot_dynamics_ros.estimators.stage import Stage
+from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.models.sliding_friction import share_text, viscosity_text
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -40,6 +41,7 @@ LEARNED, SURE = 0.5, 3.0  # friction counts as known below a share of its first 
 # shares of Coulomb friction, viscous friction and torque per effort beyond which a joint needs a look: no usual
 # temperature explains them (of the second 30 K colder, 60 K warmer)
 USUAL = 0.15, 0.6, 0.06
+FORCES, POSES, MOST = np.geomspace(1.0, 1e3, 61), 300, 0.9  # N, number and share of poses and directions: `least_push`
 
 
 FRAME_ID = Parameter(
@@ -260,6 +262,23 @@ def significance(robot: RobotFile, log: Log) -> np.ndarray:
     moment = expected_moment(robot)
     rare = _core.wrench_significance(robot.chain(), np.ascontiguousarray(log.q), *torques, expected_moment=moment)
     return rare if robot.residuals is None else np.where(_stands(log), rare / AT_REST, rare)
+
+
+def least_push(robot: RobotFile) -> float:
+    """Force [N] at the TCP from which on the force stage shows a push on a standing robot in MOST of its poses and of
+    all directions, by default parameters and with residuals.rest of the robot file; infinite beyond the last of FORCES.
+    """
+    given = core_arguments(robot, resolve(ForceStage.parameters + CONSTANTS, None, ForceStage.name))
+    least = given["contact_rest_share"] * given["contact_on_ratio"]
+    q, way = robot.random_poses(POSES), np.random.default_rng(0).normal(size=(POSES, 3))
+    way /= np.linalg.norm(way, axis=1, keepdims=True)
+    torque = np.einsum("tij,ti->tj", RobotModel(robot.chain(), robot.joint_names).jacobian(q)[:, :3], way)
+    std, moment = np.tile(given["rest_std"], (POSES, 1)), given["expected_moment"]
+    for force in FORCES:
+        rare = _core.wrench_significance(robot.chain(), q, force * torque, std, expected_moment=moment)
+        if np.mean(rare > least) >= MOST:
+            return float(force)
+    return float("inf")
 
 
 def _stands(log: Log) -> np.ndarray:

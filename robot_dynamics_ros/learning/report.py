@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.external_force import least_push
 from robot_dynamics_ros.learning.observability import OPEN, PARTLY, Knowledge
 from robot_dynamics_ros.learning.proposal import Proposal
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, figure, svg
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.verdict import cell, level_of, matrix, verdict, word
 
 TEMPLATE = "learn_report.html.j2"
@@ -43,9 +45,11 @@ def judged(
         then = f"robot-dynamics up --robot {word(state / 'robot.yaml')}" if applied else take
     masses = f"{seen} of {len(known)} base parameters of the masses are determined by the recordings"
     friction = "; what improves is friction" if proposal.robot is not None and not seen else ""
+    shown = [] if proposal.robot is None else [shown_at_rest(proposal.robot)]
     said = verdict(
         "fair" if left_out or proposal.worse or proposal.halves or waits else "good",
         headline,
+        *shown,
         *left_out,
         *again,
         f"{masses}{friction}.",
@@ -53,6 +57,14 @@ def judged(
         then=then,
     )
     return said | {"matrix": _matrix(session, proposal)}
+
+
+def shown_at_rest(robot: RobotFile) -> str:
+    """A sentence about the pushes that a robot file shows while the arm stands."""
+    least = least_push(robot)
+    if not np.isfinite(least):
+        return "While the arm stands it shows no push: its residuals.rest are too large."
+    return f"While the arm stands it shows pushes from {least:.2g} N on, in nine of ten poses and directions."
 
 
 def improvement(proposal: Proposal, joints: Sequence[str]) -> str:

@@ -19,10 +19,10 @@ from robot_dynamics_ros.learning.changes import Change, change_of, is_new
 from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.observability import OPEN, expected, knowledge, shortest_motion
 from robot_dynamics_ros.learning.proposal import MARGIN, Proposal, judge, propose, verdict
-from robot_dynamics_ros.learning.report import improvement
+from robot_dynamics_ros.learning.report import improvement, shown_at_rest
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.update import Prior
-from robot_dynamics_ros.learning.written import parameters_of, shows_rotors, written
+from robot_dynamics_ros.learning.written import parameters_of, shows_rotors, with_residuals, written
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.inertia import is_consistent
 from robot_dynamics_ros.robot_file import load_robot
@@ -142,6 +142,16 @@ def test_the_error_that_is_reported_is_of_the_joints_that_are_better():
     assert improvement(found, ["a", "b", "c"]) == "error 0.2 instead of 0.3 Nm in b"
 
 
+def test_the_verdict_says_which_pushes_at_rest_a_file_shows(worker, learned):
+    """Larger ones with larger residuals: "Good" alone was said of a file that showed none of 30 N."""
+    file = with_residuals(learned, worker.recordings[:2])
+    rest, said = file.array("residuals.rest"), []
+    for factor in (1.0, 4.0, 1000.0):
+        said.append(shown_at_rest(file.with_updates({"residuals.rest": (factor * rest).tolist()})))
+    one, four = (float(text.split(" from ")[1].split(" N")[0]) for text in said[:2])
+    assert 5.0 < one < 35.0 and 2.0 * one < four < 4.5 * one and "shows no push" in said[2]
+
+
 @pytest.mark.parametrize("gain", [0.001, 0.01, 0.015, 0.025, 0.1])
 def test_figures_of_a_joint_that_is_better_differ_as_they_are_printed(gain):
     """However sure: a file that is better by less than a robot repeats itself is not proposed."""
@@ -236,6 +246,7 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch, reque
     first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply")
     assert first.exit_code == 0, first.output
     report = json.loads((state / "learn.json").read_text())
+    assert report["verdict"][1].startswith("While the arm stands it shows pushes from ")
     assert report["proposed"] and report["level"] == "good" and report["next"].endswith("robot.yaml")
     rows = {row["joint"]: row["cells"] for row in report["matrix"]["rows"]}
     assert set(rows) == set(worker.robot.joint_names)

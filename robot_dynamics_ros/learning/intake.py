@@ -115,7 +115,8 @@ def working_motion(rec: Recording, delay: float = 0.0) -> Motion:
 
 
 def _rows(prior: Prior, work: Work, name: str, state: Information | None) -> tuple[np.ndarray, np.ndarray]:
-    """Informative rows (N, n) of 0 and 1, and parameters x (p,) that the residuals of a first look are about.
+    """Informative rows (N, n) of 0 and 1, and parameters x (p,) that the residuals of a first look are about, without
+    the contact that the state shows or, where nothing is known, a look at all rows.
 
     Raises DataError where no joint moves.
     """
@@ -125,11 +126,14 @@ def _rows(prior: Prior, work: Work, name: str, state: Information | None) -> tup
         raise DataError(f"{name}: hardly moves: no joint has {MIN_ROWS} rows in motion")
     ones = np.ones(columns.n)
     count = np.maximum(use.sum(axis=0), 1.0)
-    known, free = prior.information, use
-    if state is not None:
-        known, free = state, use * ~_contact(prior, work, state.mean)[1][:, None]
-    first = Triangle(triangles_of(prior, work, free), count, ALIKE * ones, 0 * ones)
-    return use, known.with_rows(rows_of(first, columns)).mean
+
+    def fitted(rows: np.ndarray) -> np.ndarray:
+        first = Triangle(triangles_of(prior, work, rows), count, ALIKE * ones, 0 * ones)
+        return known.with_rows(rows_of(first, columns)).mean
+
+    known = prior.information if state is None else state
+    x = fitted(use) if state is None else state.mean
+    return use, fitted(use * ~_contact(prior, work, x)[1][:, None])
 
 
 def _contact(prior: Prior, work: Work, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -60,6 +60,16 @@ def test_contact_is_left_out_of_a_recording_in_pieces_too(worker):
     assert has(left, 5.0) and not has(left, 7.0) and has(left, 12.0) and not has(left, 14.5)
 
 
+def test_most_pushes_of_a_first_recording_are_left_out(worker):
+    """30 N down for 1.5 s, every 5 s: what the first look takes for mass and friction, the second one does not."""
+    log, model = worker.log(1), RobotModel(worker.robot.chain(), worker.robot.joint_names)
+    force = -30.0 * ((log.time % 5.0 > 3.0) & (log.time % 5.0 < 4.5))
+    signals = log.signals | {"effort": log.effort - model.jacobian(log.q)[:, 2] * force[:, None]}
+    _, left = worker.learned(Log(log.joint_names, log.stamp_ns, signals), 1, alone=True)
+    times = np.concatenate([p.begin + p.t for p in left.pieces])
+    assert ((times % 5.0 > 3.2) & (times % 5.0 < 4.3)).sum() < 0.5 * 5 * 1.1 * RATE and left.duration > 18.0
+
+
 def test_a_stand_after_a_gap_is_no_motion(worker):
     """The clock of a recording goes on over its pieces: of a stand one second is learned."""
     log = worker.logs[0]

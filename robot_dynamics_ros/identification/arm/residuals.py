@@ -27,7 +27,7 @@ from robot_dynamics_ros.identification.metrics import robust_std
 from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.signals.speeds import MOVING, SLOW
+from robot_dynamics_ros.signals.speeds import SLOW
 
 SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
@@ -39,12 +39,10 @@ ROWS = 30_000  # at LOWER_RATE: of longer recordings some stretches are replayed
 # Deviation over the residual of R = 1, 2, .. recordings: with one or two the fit hides some of its error; with more 0.9
 # because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.
 WIDER = 1.3, 1.0, 0.9
-# Of the breakaway level, what no recording shows of other days and places: sliding, and where a joint stands; the last
-# is that of a joint which hardly stood: at reversals an error does not last. By experiment on simulated robots.
-SLIDING, STANDING, NEVER_STOOD = 0.008, KEPT, 0.08
+FLOORS = {"moving": 0.008, "rest": KEPT}  # of the breakaway level: what no recording shows of other days and places
 UNSEEN = 0.15  # of it: deviation of what the recordings do not show, presliding at rest or friction at small speeds
 FASTEST = 0.999  # share of the samples below what counts as the largest speed: single samples may be wrong
-SHOWN, LEAST = 0.05, 3.0  # rad/s, s: slower sliding than this for so long shows Stribeck friction, so long a stand it
+SHOWN, LEAST = 0.05, 3.0  # rad/s, s: slower sliding than this for so long shows Stribeck friction
 STEADY = 0.2  # s, ten times what effort behind the lowest cut-off of identification, 8 Hz, is late
 POSES = 300
 ONSETS = 150.0, 60.0, 40.0  # rad/s, bandwidths for fast changes
@@ -84,24 +82,15 @@ def deviations(
     slow = slow_error([piece for rec in recordings for piece in rec.pieces])
     wider = WIDER[min(len({rec.name for rec in recordings}), len(WIDER)) - 1]
     recordings = sampled(recordings, ROWS, SETTLING)
-    pieces = [piece for rec in recordings for piece in rec.pieces]
-    seen = [_seen(robot, piece) for piece in pieces]
+    seen = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
     torque, speed, load = (_joined([signals[k] for signals in seen], robot) for k in range(len(NAMES)))
-    stood = sum(_stands(signals[1], piece.period) for signals, piece in zip(seen, pieces, strict=True))
     breakaway = friction_level(robot, np.abs(load).mean(axis=0))
     moving, rest = (wider * spread(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
-    kept = np.where(stood >= LEAST, STANDING, NEVER_STOOD)
-    rest = np.where(np.isfinite(rest), np.hypot(rest, kept * breakaway), UNSEEN * breakaway)
-    rest, moving = np.hypot(rest, elsewhere), np.hypot(np.hypot(moving, SLIDING * breakaway), elsewhere)
+    rest = np.where(np.isfinite(rest), np.hypot(rest, FLOORS["rest"] * breakaway), UNSEEN * breakaway)
+    rest, moving = np.hypot(rest, elsewhere), np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
     moving = np.where(np.isfinite(moving), moving, rest)
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
     return {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest, "slow": slow}
-
-
-def _stands(speed: np.ndarray, period: float) -> np.ndarray:
-    """Time (n,) [s] for which joints of speed (N, n) [rad/s] rest, half of STEADY before and after."""
-    size = max(round(STEADY / period), 1)
-    return np.asarray(period * (maximum_filter1d(np.abs(speed), size, axis=0) < MOVING).sum(axis=0))
 
 
 def slow_error(pieces: Sequence[Piece]) -> np.ndarray:

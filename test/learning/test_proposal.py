@@ -1,17 +1,10 @@
 """Acceptance test: what is proposed and what is not; contradictions; the written file is the posterior."""
 
-import json
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from command_line import robot_dynamics
 
-from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 from robot_dynamics_ros.learning import changes, observability
@@ -25,8 +18,6 @@ from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.learning.written import parameters_of, shows_rotors, with_residuals, written
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.inertia import is_consistent
-from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
 DAY = 20  # of a recording that is not learned yet
 
@@ -126,13 +117,9 @@ def test_a_joint_that_is_worse_by_more_than_the_scatter_blocks_and_one_that_is_n
     assert not verdict(steady)[1].any()  # less than a robot repeats itself, however sure
 
 
-def with_effort(log, effort):
-    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort})
-
-
 def changed(worker, gain=1.0, bias=0.0, **load):
     log = worker.log(DAY, **load)
-    triangle, _ = worker.learned(with_effort(log, log.effort * gain + bias), DAY)
+    triangle, _ = worker.learned(worker.with_signals(log, effort=log.effort * gain + bias), DAY)
     return change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns)
 
 
@@ -199,30 +186,6 @@ def test_what_the_recording_before_shows_too_is_no_change(monkeypatch):
             assert is_new(now, None, None, None) == new
 
 
-def test_contact_in_a_recording_is_left_out_and_not_learned(worker, monkeypatch):
-    """A push for a fifth of the time: what it adds to the residual variances is a third without the contact found."""
-    log = worker.log(DAY)
-    free, kept = worker.learned(log, DAY)
-    touched = (log.time > 8) & (log.time < 13)
-    arm = np.array([5.0, 9.0, 7.0, 2.0, 1.5, 0.5])
-    touched = with_effort(log, log.effort + touched[:, None] * arm)
-    pushed, left = worker.learned(touched, DAY)
-    assert 2.0 < kept.duration - left.duration < 7.0
-    monkeypatch.setattr("robot_dynamics_ros.learning.intake.FAR", np.inf)
-    with_contact, _ = worker.learned(touched, DAY)
-    more, less = ((t.sigma**2 - free.sigma**2).sum() for t in (with_contact, pushed))
-    assert less < more / 3
-
-
-def test_a_collision_is_left_out_and_the_rest_of_the_recording_agrees(worker):
-    log = worker.log(DAY)
-    hit = (log.time > 12.0) & (log.time < 12.6)
-    force = np.array([15.0, 25.0, 15.0, 4.0, 3.0, 1.0])
-    triangle, kept = worker.learned(with_effort(log, log.effort + hit[:, None] * force), DAY)
-    assert not any(p.t[0] < 12.3 < p.t[-1] for p in kept.pieces)
-    assert change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns) is None
-
-
 def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker, monkeypatch):
     monkeypatch.setattr(observability, "DURATIONS", (5.0, 10.0))
     state = Running.of(worker.prior, worker.triangles).state
@@ -233,78 +196,3 @@ def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker, monkeypat
     after = expected(worker.prior, state, motion)
     names = worker.prior.columns.names
     assert all(after.std[names.index(name)] < 0.5 * state.std[names.index(name)] for name in shown)
-
-
-TORQUE = "--effort", "torque"
-run = partial(robot_dynamics, "learn")
-
-
-def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch, request):
-    bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
-    loaded = write_bag(worker.log(DAY, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
-    state = tmp_path / "state"
-    first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply")
-    assert first.exit_code == 0, first.output
-    report = json.loads((state / "learn.json").read_text())
-    assert report["verdict"][1].startswith("While the arm stands it shows pushes from ")
-    assert report["proposed"] and report["level"] == "good" and report["next"].endswith("robot.yaml")
-    rows = {row["joint"]: row["cells"] for row in report["matrix"]["rows"]}
-    assert set(rows) == set(worker.robot.joint_names)
-    assert {joint for joint, cells in rows.items() if cells[1]["level"] == "good"} == set(report["better"])
-    assert "<svg" in Path(report["files"]["report"]).read_text()
-    assert report["files"]["robot_file"] == str(state / "robot.yaml")
-    assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
-    assert 0 < report["bytes"] < 3 * 100_000
-    request.getfixturevalue("no_pictures")
-    second = run("ur5e", bags[0], loaded, tmp_path / "nothing", "--state", state, "--effort", "torque")
-    assert second.exit_code == 0, second.output
-    assert json.loads((state / "learn.json").read_text())["level"] == "fair"  # two recordings were left out
-    assert "is learned already" in second.output
-    assert "held: loaded: held back, load of +1." in second.output
-    assert "a new --state, or --accept loaded and --forget those before" in " ".join(second.output.split())
-    assert "refused" in second.output and str(tmp_path / "nothing") in second.output
-    none = run("ur5e", tmp_path / "nothing", "--state", state, "--apply")
-    assert none.exit_code == 1 and f"refused: {tmp_path / 'nothing'}: no such file" in none.output
-    assert str(none.exception) == "no recording is usable, nothing is learned"
-    kept = run("ur5e", tmp_path / "nothing", "--state", state, "--accept", "loaded", "--forget", "day1")
-    assert kept.exit_code == 1 and "nothing is learned, forgotten or accepted" in str(kept.exception)
-    assert [len(list((state / folder).iterdir())) for folder in ("recordings", "held")] == [3, 1]
-    gone = run("ur5e", "--state", state, "--forget", "day1")
-    assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 2
-    monkeypatch.setattr("robot_dynamics_ros.learning.session.read", Mock(side_effect=DataError("not by today's rules")))
-    gone = run("ur5e", bags[0], "--state", state, "--forget", "day2")
-    assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 1, gone.output
-
-
-@pytest.mark.parametrize(("rows", "says"), [(12_500, "on the other half of a recording"), (3_500, "record once more")])
-def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker, tmp_path, no_pictures, rows, says):
-    log = worker.logs[0]
-    log = Log(log.joint_names, log.stamp_ns[:rows], {name: x[:rows] for name, x in log.signals.items()})
-    bag = write_bag(log, tmp_path / "day0", topics=["joint_states"])
-    done = run("ur5e", bag, "--state", tmp_path / "state", *TORQUE)
-    report = json.loads((tmp_path / "state" / "learn.json").read_text())
-    assert done.exit_code == 0 and says in " ".join(report["verdict"]), done.output
-    assert report["level"] == ("fair" if report["proposed"] else "good") and len(report["lines"]) == 1
-    again = run("ur5e", "--state", tmp_path / "state")  # the recording is not at hand, its proposal is
-    assert "nan" not in again.output and ("as found with its recordings" in again.output) == report["proposed"]
-    assert again.output.startswith("Fair" if report["proposed"] else "Good"), again.output
-
-
-def test_a_recording_of_a_smaller_robot_is_refused(worker, tmp_path):
-    bag = write_bag(worker.logs[0], tmp_path / "day0", topics=["joint_states"])
-    done = run("ur10e", bag, "--state", tmp_path / "state", *TORQUE)
-    assert done.exit_code == 1 and "another robot than ur10e" in done.output, done.output
-
-
-def test_wrong_input_is_one_line(worker, tmp_path):
-    state = tmp_path / "state"
-    nothing = run("ur5e", "--state", state)
-    assert nothing.exit_code != 0 and "no recording is learned yet" in str(nothing.exception)
-    missing = run("ur5e", tmp_path / "nothing", "--state", state)
-    assert missing.exit_code != 0 and f"refused: {tmp_path / 'nothing'}" in missing.output
-    long = run("ur5e", 300 * "x", "--state", state)
-    assert long.exit_code != 0 and "refused: xxx" in long.output and "xxx: File name too long" in long.output
-    other = run("ur10e", "--state", state)
-    assert other.exit_code != 0
-    unknown = run("ur5e", "--state", state, "--forget", "day1")
-    assert unknown.exit_code != 0 and "0 recordings of that name" in str(unknown.exception)

@@ -78,7 +78,7 @@ class RestBias {
       if (stands(qd[i])) now_[i] = older_[i] = newer_[i] = within(i, tau[i]);
   }
 
-  // A dry joint slides: what was absorbed was an error of what it kept while it was stuck.
+  // Also when a dry joint slides: what was absorbed was an error of what it kept while it was stuck.
   void forget(int i) noexcept { now_[i] = older_[i] = newer_[i] = 0.0; }
 
   double bias(int i) const noexcept { return used_[i]; }
@@ -102,8 +102,10 @@ class RestBias {
   // Far from where the joint stood nothing is known; `still`: it stands here.
   void leave(int i, double q, bool still, bool contact) noexcept {
     const double distance = std::abs(q - stood_[i]);
-    if (distance > far) now_[i] = older_[i] = newer_[i] = 0.0;
-    if (distance > far && !contact) pushed_[i] = 0.0;
+    if (distance > far) {
+      forget(i);
+      if (!contact) pushed_[i] = 0.0;
+    }
     if (still) stood_[i] = q;
   }
 

@@ -1,0 +1,89 @@
+"""The command learn: from bags to a version of the robot file; what it refuses, in one line."""
+
+import json
+from functools import partial
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from command_line import robot_dynamics
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+
+DAY = 20  # of a recording that is not learned yet
+TORQUE = "--effort", "torque"
+run = partial(robot_dynamics, "learn")
+
+
+def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch, request):
+    bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
+    loaded = write_bag(worker.log(DAY, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
+    state = tmp_path / "state"
+    first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply")
+    assert first.exit_code == 0, first.output
+    report = json.loads((state / "learn.json").read_text())
+    assert report["verdict"][1].startswith("While the arm stands it shows pushes from ")
+    assert report["proposed"] and report["level"] == "good" and report["next"].endswith("robot.yaml")
+    rows = {row["joint"]: row["cells"] for row in report["matrix"]["rows"]}
+    assert set(rows) == set(worker.robot.joint_names)
+    assert {joint for joint, cells in rows.items() if cells[1]["level"] == "good"} == set(report["better"])
+    assert "<svg" in Path(report["files"]["report"]).read_text()
+    assert report["files"]["robot_file"] == str(state / "robot.yaml")
+    assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
+    assert 0 < report["bytes"] < 3 * 100_000
+    request.getfixturevalue("no_pictures")
+    second = run("ur5e", bags[0], loaded, tmp_path / "nothing", "--state", state, "--effort", "torque")
+    assert second.exit_code == 0, second.output
+    assert json.loads((state / "learn.json").read_text())["level"] == "fair"  # two recordings were left out
+    assert "is learned already" in second.output
+    assert "held: loaded: held back, load of +1." in second.output
+    assert "a new --state, or --accept loaded and --forget those before" in " ".join(second.output.split())
+    assert "refused" in second.output and str(tmp_path / "nothing") in second.output
+    none = run("ur5e", tmp_path / "nothing", "--state", state, "--apply")
+    assert none.exit_code == 1 and f"refused: {tmp_path / 'nothing'}: no such file" in none.output
+    assert str(none.exception) == "no recording is usable, nothing is learned"
+    kept = run("ur5e", tmp_path / "nothing", "--state", state, "--accept", "loaded", "--forget", "day1")
+    assert kept.exit_code == 1 and "nothing is learned, forgotten or accepted" in str(kept.exception)
+    assert [len(list((state / folder).iterdir())) for folder in ("recordings", "held")] == [3, 1]
+    gone = run("ur5e", "--state", state, "--forget", "day1")
+    assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 2
+    monkeypatch.setattr("robot_dynamics_ros.learning.session.read", Mock(side_effect=DataError("not by today's rules")))
+    gone = run("ur5e", bags[0], "--state", state, "--forget", "day2")
+    assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 1, gone.output
+
+
+@pytest.mark.parametrize(("rows", "says"), [(12_500, "on the other half of a recording"), (3_500, "record once more")])
+def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker, tmp_path, no_pictures, rows, says):
+    log = worker.logs[0]
+    log = Log(log.joint_names, log.stamp_ns[:rows], {name: x[:rows] for name, x in log.signals.items()})
+    bag = write_bag(log, tmp_path / "day0", topics=["joint_states"])
+    done = run("ur5e", bag, "--state", tmp_path / "state", *TORQUE)
+    report = json.loads((tmp_path / "state" / "learn.json").read_text())
+    assert done.exit_code == 0 and says in " ".join(report["verdict"]), done.output
+    assert report["level"] == ("fair" if report["proposed"] else "good") and len(report["lines"]) == 1
+    again = run("ur5e", "--state", tmp_path / "state")  # the recording is not at hand, its proposal is
+    assert "nan" not in again.output and ("as found with its recordings" in again.output) == report["proposed"]
+    assert again.output.startswith("Fair" if report["proposed"] else "Good"), again.output
+
+
+def test_a_recording_of_a_smaller_robot_is_refused(worker, tmp_path):
+    bag = write_bag(worker.logs[0], tmp_path / "day0", topics=["joint_states"])
+    done = run("ur10e", bag, "--state", tmp_path / "state", *TORQUE)
+    assert done.exit_code == 1 and "another robot than ur10e" in done.output, done.output
+
+
+def test_wrong_input_is_one_line(worker, tmp_path):
+    state = tmp_path / "state"
+    nothing = run("ur5e", "--state", state)
+    assert nothing.exit_code != 0 and "no recording is learned yet" in str(nothing.exception)
+    missing = run("ur5e", tmp_path / "nothing", "--state", state)
+    assert missing.exit_code != 0 and f"refused: {tmp_path / 'nothing'}" in missing.output
+    long = run("ur5e", 300 * "x", "--state", state)
+    assert long.exit_code != 0 and "refused: xxx" in long.output and "xxx: File name too long" in long.output
+    other = run("ur10e", "--state", state)
+    assert other.exit_code != 0
+    unknown = run("ur5e", "--state", state, "--forget", "day1")
+    assert unknown.exit_code != 0 and "0 recordings of that name" in str(unknown.exception)

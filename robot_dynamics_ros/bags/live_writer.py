@@ -18,23 +18,28 @@ SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x03, 0x04, 0x05, 0x06
 
 
 class LiveWriter:
-    """Raw messages into an mcap bag directory (metadata version 9). Raises DataError naming the path."""
+    """Raw messages into an mcap bag directory (metadata version 9). Raises DataError naming the path, or `final`, to
+    which a complete bag is moved.
+    """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, final: str | Path | None = None) -> None:
         from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
         from rosbags.typesys import Stores, get_typestore
 
-        self.path = Path(path)
+        self._named = path if final is None else final
         self.counts: dict[str, int] = {}  # messages per topic
         self._store = get_typestore(Stores.ROS2_JAZZY)
         self._connections: dict[str, Any] = {}
         self._flushed = time.monotonic()
         try:
-            self._writer = Writer(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
+            self._writer = Writer(Path(path), version=9, storage_plugin=StoragePlugin.MCAP)
             self._writer.open()
             self._writer.set_custom_data(BAG_MARK, "record")
         except (WriterError, OSError) as error:
-            raise DataError(f"{path}: cannot be written ({error})") from error
+            raise self._failed(error) from error
+
+    def _failed(self, error: Exception) -> DataError:
+        return DataError(f"{self._named}: cannot be written ({error})")
 
     def add(self, topic: str, type_name: str) -> bool:
         """Announce a topic; False for a message type that cannot be described in a bag."""
@@ -54,7 +59,7 @@ class LiveWriter:
             if time.monotonic() - self._flushed > FLUSH_PERIOD:
                 self.flush()
         except OSError as error:
-            raise DataError(f"{self.path}: cannot be written ({error})") from error
+            raise self._failed(error) from error
 
     def flush(self) -> None:
         """Everything so far onto the disk, as complete chunks."""
@@ -70,7 +75,7 @@ class LiveWriter:
             if self._writer.storage is not None:
                 self._writer.close()
         except OSError as error:
-            raise DataError(f"{self.path}: cannot be written ({error})") from error
+            raise self._failed(error) from error
 
     def __enter__(self) -> LiveWriter:
         return self
@@ -110,7 +115,7 @@ def recover(path: str | Path, out: str | Path) -> dict[str, int]:
         if not content.startswith(MAGIC):
             raise DataError(f"{file}: not an mcap file")
     with new_bag(out) as place:
-        with LiveWriter(place) as writer:
+        with LiveWriter(place, out) as writer:
             for content in data:
                 _copy(content, writer)
         if not sum(writer.counts.values()):

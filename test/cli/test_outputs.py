@@ -149,7 +149,7 @@ def test_a_full_disk_leaves_the_old_file_and_one_line(tmp_path):
 
 def test_a_recovery_on_a_full_disk_leaves_nothing(tmp_path):
     bag = write_bag(log_of(2000), tmp_path / "bag")
-    with full_disk(20_000), pytest.raises(DataError, match="cannot be written"):
+    with full_disk(20_000), pytest.raises(DataError, match=f"^{tmp_path}/whole: cannot be written"):
         recover(bag, tmp_path / "whole")
     assert [p.name for p in tmp_path.iterdir()] == ["bag"]
     assert sum(recover(bag, tmp_path / "whole").values()) == 2000

@@ -125,16 +125,18 @@ def test_damaged_packets_are_dropped_and_counted(rig, driver, fault, counted):
     assert (np.diff([s.stamp_ns for s in samples]) > 0).all()
 
 
-def test_a_lost_lpc_is_named_until_its_states_arrive_again(rig, driver):
+def test_a_lost_lpc_is_named_until_its_states_arrive_again_which_is_counted(rig, driver):
     def refuse(_):
         raise ConnectionRefusedError(111, "Connection refused")
 
+    collect(driver, 3)
+    assert driver.statistics().reconnects == 0
     socket, driver._link._socket = driver._link._socket, SimpleNamespace(send=refuse)
     driver._link.hello()
     assert "connection refused (does the program on the LPC run?)" in driver.last_error
     driver._link._socket = socket
     collect(driver, 3)
-    assert driver.last_error == ""
+    assert driver.last_error == "" and driver.statistics().reconnects == 1
 
 
 def test_the_lpc_rejects_steps_and_holds_without_commands(rig, driver):

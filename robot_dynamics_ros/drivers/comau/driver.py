@@ -136,9 +136,12 @@ class ComauDriver(MotionDriver):
 
     def statistics(self) -> Statistics:
         """Counts since connecting; malformed holds damaged, late and implausible packets."""
-        malformed = self._link.malformed + self._states.out_of_order + self._states.jumps
+        link, states = self._link, self._states
         return self._stream.statistics(
-            malformed=malformed, overruns=self._link.queue.overruns, pending=self._link.queue.pending
+            malformed=link.malformed + states.out_of_order + states.jumps,
+            overruns=link.queue.overruns,
+            pending=link.queue.pending,
+            reconnects=link.reconnects,
         )
 
     def details(self) -> dict[str, str]:

@@ -71,7 +71,7 @@ class UdpLink:
     def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
         self._address, self._n_axes, self._arm = (host, port), n_axes, arm
         self.queue, self.malformed, self.last_error = Queue(), 0, ""
-        self.lost = ""  # why no state can arrive, empty while they do
+        self.lost, self.reconnects = "", 0  # why no state can arrive, empty while they do; how often that ended
         self.received_ns = 0  # steady time of the newest state
         self.on_state: Callable[[wire.State], None] | None = None
         self._sequence, self._session = 0, secrets.randbits(32)
@@ -156,6 +156,7 @@ class UdpLink:
             elif state.arm == self._arm:
                 batch.append(Received(state, time.time_ns(), time.monotonic_ns()))
         if batch:
+            self.reconnects += bool(self.lost and self.received_ns)
             self.lost = ""
             self.received_ns = batch[-1].steady_ns
             if self.on_state is not None:

@@ -75,6 +75,11 @@ def stating(robot: RobotFile, unit: str) -> RobotFile:
     return robot.with_updates({"drives.effort.unit": "A", **constants}) if unit else robot
 
 
+def printed_unit(unit: str, stated: str) -> str:
+    """Unit of a Meaning as reports print it: % where a table's columns state it, which a robot file holds as A."""
+    return stated if unit == "A" and stated else unit
+
+
 def declared(robot: RobotFile) -> Meaning:
     """The meaning that a robot file declares."""
     effort = robot.drives.effort

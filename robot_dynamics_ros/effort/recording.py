@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.effort.decision import Decision, decide
 from robot_dynamics_ros.effort.evidence import EffortEvidence, resting_stretches
-from robot_dynamics_ros.effort.meaning import Meaning, declared
+from robot_dynamics_ros.effort.meaning import Meaning, declared, printed_unit
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.robot_file import RobotFile
@@ -55,10 +55,10 @@ def recorded_meaning(
     return replace(whole, doubtful=tuple(name for name in whole.doubtful if name not in contradicted))
 
 
-def contradictions(decision: Decision, robot: RobotFile, says: str = "") -> list[str]:
+def contradictions(decision: Decision, robot: RobotFile, stated: str = "") -> list[str]:
     """Where the data contradict the robot file, as sentences; empty where they agree or decide nothing.
 
-    says: who declares the unit, "" for the robot file.
+    stated: the unit that a table says (`stating`).
     """
     effort, found = robot.drives.effort, []
     if decision.sign != effort.sign:
@@ -68,7 +68,8 @@ def contradictions(decision: Decision, robot: RobotFile, says: str = "") -> list
     found += [decision.ambiguity(robot)] * decision.ambiguous
     meaning = decision.meaning
     if meaning is not None and meaning.unit != effort.unit:
-        found.append(f"effort looks like {meaning.unit}, {says or f'{robot.name} declares'} {effort.unit}")
+        says = f"its columns say {stated}" if stated else f"{robot.name} declares {effort.unit}"
+        found.append(f"effort looks like {meaning.unit}, {says}")
     if meaning is not None and meaning.includes_gravity != effort.includes_gravity:
         words = ("without", "with")
         has, file = words[meaning.includes_gravity], words[effort.includes_gravity]
@@ -97,7 +98,7 @@ def with_constants(decision: Decision, robot: RobotFile) -> RobotFile:
         return robot
     if not decision.of_masses or not np.isfinite(decision.gain).all():
         raise DataError(
-            "effort is a current in A without visible gravity, which would give the torque constants: fill in "
+            "effort is a current without visible gravity, which would give the torque constants: fill in "
             f"drives.torque_constant of {robot.name}, or pass --effort torque where it is in Nm"
         )
     found = {"torque_constant": 1 / decision.gain, "torque_constant_std": decision.gain_std / decision.gain**2}
@@ -118,11 +119,12 @@ def constants_of_masses(decision: Decision) -> list[str]:
     ]
 
 
-def describe(decision: Decision) -> str:
-    """The decision in one line."""
+def describe(decision: Decision, stated: str) -> str:
+    """The decision in one line; stated: the unit that a table says (`stating`)."""
     meaning = decision.meaning
     votes = f"from {int(decision.votes.sum())} of {len(decision.votes)} joints"
     if meaning is None:
         return f"effort: not decided ({votes})"
     signs = {1: "sign +1", -1: "sign -1"}.get(int(decision.signs[0])) if np.ptp(decision.signs) == 0 else "mixed signs"
+    meaning = replace(meaning, unit=printed_unit(meaning.unit, stated))
     return f"effort: {meaning}, {signs} ({votes})"

@@ -202,17 +202,17 @@ def with_recorded_effort(
     """
     if effort != "auto":
         return *_given(log, robot, WORDS[effort]), []
-    robot, says = stating(robot, stated), "its columns say" if stated else ""
+    robot = stating(robot, stated)
     try:
         decision = effort_decision(log, robot)
     except CapabilityError as error:
         return robot, [f"effort could not be checked: {error}"], []
-    unit = declared(robot).unit
-    taken = ", as declared" if decision.meaning else f": taken as {unit}, as {says or 'the robot file declares'}"
-    found, constants = contradictions(decision, robot, says), constants_of_masses(decision)
+    who = "its columns say" if stated else "the robot file declares"
+    taken = ", as declared" if decision.meaning else f": taken as {stated or declared(robot).unit}, as {who}"
+    found, constants = contradictions(decision, robot, stated), constants_of_masses(decision)
     robot, factors = adopted(decision, robot)
     if not found:
-        return robot, [describe(decision) + taken, *constants], []
+        return robot, [describe(decision, stated) + taken, *constants], []
     if (factors < 0).any():
         log.effort = log.effort * factors
     ambiguous = decision.ambiguity(robot)

@@ -228,9 +228,9 @@ def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_o
 
 
 @pytest.mark.parametrize(
-    ("column", "declares"), [("current", {"drives.torque_constant": None}), ("torque_percent", {})]
+    ("column", "declares", "stated"), [("current", {"drives.torque_constant": None}, "A"), ("torque_percent", {}, "%")]
 )
-def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tmp_path, column, declares):
+def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tmp_path, column, declares, stated):
     """A servo's current looks like Nm, and a file in Nm has no constants of a percentage: those of the masses do."""
     robot, unit = ROBOT.with_updates(declares), np.array([0.7, 0.7, 0.7, 3.5, 3.5, 3.5])  # per Nm
     log = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2)
@@ -238,6 +238,8 @@ def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tm
     table = write_csv(tmp_path / "run.csv", columns)
     state = Identification(robot, Options(), [read(robot, table, Options())], [], "")
     recognise_effort(state)
+    assert state.effort.to_dict()["unit"] == stated and f"current in {stated}" in state.effort.statements[0]
+    assert any(f"effort: {stated}, gravity included" in note for note in replay([table], robot).notes)
     for asked in ("auto", "current"):
         found = replay([table], robot, effort=asked)
         constant = found.robot.array("drives.torque_constant")

@@ -12,7 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.effort.decision import OVERRULE, SIGNIFICANCE, Decision
 from robot_dynamics_ros.effort.evidence import EffortEvidence
-from robot_dynamics_ros.effort.meaning import CURRENT_GRAVITY_FREE, WORDS, Meaning, declared, stating
+from robot_dynamics_ros.effort.meaning import CURRENT_GRAVITY_FREE, WORDS, Meaning, declared, printed_unit, stating
 from robot_dynamics_ros.effort.recording import constants_of_masses, recorded_meaning, with_constants
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import CapabilityError, DataError
@@ -22,13 +22,14 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
-TEXTS = {"torque": "a torque in Nm", "current": "a current in A", "gravity-free": "a torque without gravity"}
+TEXTS = {"torque": "a torque in Nm", "current": "a current in {}", "gravity-free": "a torque without gravity"}
 
 
 @dataclass(frozen=True)
 class EffortMeaning:
     """meaning: unit, and whether gravity is in it. scale, scale_std (n,): torque per recorded unit, signed, and its
     standard deviation. slope, slope_std (n,): effort per Nm of gravity torque, NaN where gravity does not show.
+    stated: the unit that a table says (`stating`).
     """
 
     meaning: Meaning
@@ -38,12 +39,18 @@ class EffortMeaning:
     slope_std: np.ndarray
     statements: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    stated: str = ""
+
+    @property
+    def unit(self) -> str:
+        """Unit of the recorded effort in reports."""
+        return printed_unit(self.meaning.unit, self.stated)
 
     def to_dict(self) -> dict[str, Any]:
         """Values for the report."""
         return {
             "kind": self.meaning.word,
-            "unit": self.meaning.unit,
+            "unit": self.unit,
             "includes_gravity": self.meaning.includes_gravity,
             "torque_per_unit": self.scale,
             "torque_per_unit_std": self.scale_std,
@@ -61,12 +68,15 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str
     """
     if given not in ("auto", *WORDS):
         raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
-    robot = stating(robot, stated)
+    return replace(_recognised(stating(robot, stated), motion, given, stated), stated=stated)
+
+
+def _recognised(robot: RobotFile, motion: Motion, given: str, stated: str) -> EffortMeaning:
     if not has_masses(robot):
         return _by_friction(robot, motion, given, stated)
     decision = _decided(robot, motion, None if given == "auto" else WORDS[given])
     if given != "auto":
-        return _semantics(robot, decision, WORDS[given], (f"effort is {TEXTS[given]}, as asked",), signed=False)
+        return _semantics(robot, decision, WORDS[given], (_asked(given, stated),), signed=False)
     if decision.refused:
         raise DataError(decision.refused)
     if not decision.votes.any():
@@ -74,7 +84,15 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str
         text = f"gravity is not visible in the effort: its unit is taken from {source}"
         decision = _energy_checked(_decided(robot, motion, declared(robot)))
         return _semantics(robot, decision, declared(robot), (_taken(robot, stated), text), (text,))
-    return _found(robot, _energy_checked(decision))
+    return _found(robot, _energy_checked(decision), stated)
+
+
+def _text(word: str, stated: str) -> str:
+    return TEXTS[word].format(printed_unit("A", stated))
+
+
+def _asked(word: str, stated: str) -> str:
+    return f"effort is {_text(word, stated)}, as asked"
 
 
 def _decided(robot: RobotFile, motion: Motion, meaning: Meaning | None) -> Decision:
@@ -95,7 +113,7 @@ def _energy_checked(decision: Decision) -> Decision:
     return decision
 
 
-def _found(robot: RobotFile, decision: Decision) -> EffortMeaning:
+def _found(robot: RobotFile, decision: Decision, stated: str) -> EffortMeaning:
     found, meaning = decision.slopes(robot.joint_names), decision.meaning
     if meaning is None or meaning.same_as(CURRENT_GRAVITY_FREE):
         raise DataError(decision.ambiguity(robot))
@@ -108,8 +126,9 @@ def _found(robot: RobotFile, decision: Decision) -> EffortMeaning:
     source = "gravity (the masses of the robot file)" if decision.of_masses else "the robot file"
     shown = ", ".join(f"{1 / g:.3g} +- {s / g**2:.2g}" for g, s in zip(decision.gain, decision.gain_std, strict=True))
     known = declared(robot).same_as(meaning)
-    is_a = "is a current in A, as declared" if known else "looks like a current in A"
-    text = f"effort {is_a} (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/A"
+    what, unit = _text("current", stated), printed_unit("A", stated)
+    is_a = f"is {what}, as declared" if known else f"looks like {what}"
+    text = f"effort {is_a} (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/{unit}"
     return _semantics(robot, decision, meaning, (text,), () if known else (text,))
 
 
@@ -155,7 +174,7 @@ def _taken(robot: RobotFile, stated: str) -> str:
     """What an effort that nothing shows is taken as, and who says so."""
     says = "its columns say" if stated else "the robot file says"
     unchecked = "" if has_masses(robot) else ": no masses to check it against"
-    return f"effort is taken as {TEXTS[declared(robot).word]}, as {says}{unchecked}"
+    return f"effort is taken as {_text(declared(robot).word, stated)}, as {says}{unchecked}"
 
 
 def _by_friction(robot: RobotFile, motion: Motion, given: str, stated: str) -> EffortMeaning:
@@ -163,12 +182,12 @@ def _by_friction(robot: RobotFile, motion: Motion, given: str, stated: str) -> E
     n, sign = robot.n_joints, float(robot.drives.effort.sign)
     meaning, text = declared(robot), _taken(robot, stated)
     if given != "auto":
-        meaning, text = WORDS[given], f"effort is {TEXTS[given]}, as asked"
+        meaning, text = WORDS[given], _asked(given, stated)
     scale, std = np.full(n, sign), np.zeros(n)
     if meaning.unit == "A" and robot.has("drives.torque_constant"):
         scale, std = scale * robot.array("drives.torque_constant"), robot.array_or("drives.torque_constant_std", 0.0)
     elif meaning.unit == "A":
-        text += "; torque constants are unknown, so all torques of the result are in amperes"
+        text += f"; torque constants are unknown, so all torques of the result are in {printed_unit('A', stated)}"
     nothing, inf = np.full(n, np.nan), np.full(n, np.inf)
     found = EffortMeaning(meaning, scale, std, nothing, inf, (text,))
     if robot.drives.torque_side != "motor":

@@ -84,7 +84,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
         {
             "robot": found.robot.name,
             "joint_names": list(found.robot.joint_names),
-            "unit": found.effort.meaning.unit,
+            "unit": found.effort.unit,
             "validation": {
                 **written_file,
                 "samples": int(np.isfinite(y).any(axis=1).sum()),

@@ -99,8 +99,7 @@ def warmer_than(rec: Recording, motion: Motion) -> np.ndarray | None:
     """T - T0 (N, n) [K] at the rows of a motion; None where a recording does not hold all temperatures."""
     if not all("temperature" in p.extra and np.isfinite(p.extra["temperature"]).all() for p in rec.pieces):
         return None
-    t = np.concatenate([p.begin + p.t for p in rec.pieces])
-    return interpolated(motion.t, t, rec.stacked("temperature")) - WARM
+    return interpolated(motion.t, rec.stacked("time"), rec.stacked("temperature")) - WARM
 
 
 def working_motion(rec: Recording, delay: float = 0.0) -> Motion:
@@ -109,7 +108,6 @@ def working_motion(rec: Recording, delay: float = 0.0) -> Motion:
 
     Raises DataError where it is too short.
     """
-    rec = replace(rec, pieces=[replace(p, t=p.begin + p.t, begin=0.0) for p in rec.pieces])
     cutoff = float(np.clip(5 * motion_frequency(rec), *CUTOFFS))
     return at_lower_rate(filtered(rec, min(cutoff, 0.2 * rec.rate), delay=delay))
 

@@ -14,7 +14,8 @@ from robot_dynamics_ros.bags.rows import dated
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
-from robot_dynamics_ros.identification.dataset.recording import Recording, cut_in_time
+from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.split import cut_in_time
 from robot_dynamics_ros.learning.changes import change_since, viscosity_between, without_viscosity
 from robot_dynamics_ros.learning.fleet import prior_of_file
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording

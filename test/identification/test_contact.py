@@ -42,7 +42,7 @@ def pushed(log, spans, level=80.0):
 
 def left_of(found):
     """Stamps of the samples that are left of the first recording [s]."""
-    return np.concatenate([piece.begin + piece.t for piece in found.training[0].pieces])
+    return found.training[0].stacked("time")
 
 
 @pytest.mark.parametrize("kind", ["stop and go", "fourier"])
@@ -147,7 +147,7 @@ def test_figures_are_of_what_nothing_touched_unless_much_more_of_it_shows_a_cont
     run, judge = (synthetic_log(UR5E, TRUTH, seed, 30.0) for seed in (1, 2))
     pushes = [recording(pushed(run, SPANS), "run")], [recording(pushed(judge, spans), "judge")]
     found = steps(*pushes, until="measure_residuals")
-    t = np.concatenate([piece.begin + piece.t for piece in found.validation[0].pieces])
+    t = found.validation[0].stacked("time")
     inside = np.any([(t > begin + 0.3) & (t < end - 0.3) for begin, end in spans], axis=0)
     assert inside.any() == kept and ("s of contact" in found.split) == (not kept)
     assert (r2(found).mean() > 0.98) == (not kept)

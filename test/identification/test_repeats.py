@@ -7,7 +7,8 @@ from synthetic import excitation, log_at, torque, truth_of
 
 from robot_dynamics_ros.identification.arm import identify
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
-from robot_dynamics_ros.identification.dataset.recording import recording, repeats, set_apart
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.dataset.split import repeats, set_apart
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
 

@@ -90,7 +90,7 @@ def test_most_pushes_of_a_first_recording_are_left_out(worker):
     force = -30.0 * ((log.time % 5.0 > 3.0) & (log.time % 5.0 < 4.5))
     log = worker.with_signals(log, effort=log.effort - model.jacobian(log.q)[:, 2] * force[:, None])
     _, left = worker.learned(log, 1, alone=True)
-    times = np.concatenate([p.begin + p.t for p in left.pieces])
+    times = left.stacked("time")
     assert ((times % 5.0 > 3.2) & (times % 5.0 < 4.3)).sum() < 0.5 * 5 * 1.1 * RATE and left.duration > 18.0
 
 
@@ -107,7 +107,7 @@ def test_a_stand_after_a_gap_is_no_motion(worker):
 
 def has(recording, t):
     """Whether a recording has the time t [s] after its first sample."""
-    return any(p.begin + p.t[0] < t < p.begin + p.t[-1] for p in recording.pieces)
+    return any(p.time[0] < t < p.time[-1] for p in recording.pieces)
 
 
 def test_pushes_that_a_first_look_has_left_do_not_widen_what_the_written_file_states(worker):

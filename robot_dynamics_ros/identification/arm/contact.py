@@ -71,7 +71,7 @@ def _pushed(recordings: Sequence[Recording], values: Sequence[np.ndarray]) -> It
     """Stretches in which the values (N,) of the pieces are `rare`, and what lies around them."""
     pieces = [(rec.name, piece) for rec in recordings for piece in rec.pieces]
     for (name, piece), own in zip(pieces, values, strict=True):
-        t = piece.begin + piece.t
+        t = piece.time
         for a, b in runs(own > EDGE * RARE):
             if own[a:b].max() > RARE and t[b - 1] - t[a] > LASTS:
                 yield Stretch(name, float(t[a]) - BEFORE, float(t[b - 1]) + AFTER)
@@ -92,22 +92,22 @@ def _held(live: LiveModel, recordings: Sequence[Recording]) -> list[Stretch]:
     """Stretches in which joints that slide show a force (3,) [N] that the rest of the recordings does not: a long
     contact, or a payload that comes and goes.
     """
-    looked = [(rec, piece, motion) for rec in recordings for piece, motion in _motions(rec)]
+    looked = [(rec.name, motion) for rec in recordings for _, motion in _motions(rec)]
     if not looked:
         return []
-    residuals = [motion.effort - live.predict(motion) for _, _, motion in looked]
+    residuals = [motion.effort - live.predict(motion) for _, motion in looked]
     both = np.concatenate(residuals)
     deviation = np.fmax(robust(both, np.isfinite(both)), MIN_STD)
     arm = live.rigid.robot
     weight = 9.81 * float((arm.link_parameters if arm.links else live.phi.reshape(-1, 10))[:, 9].sum())
     rows, forces = [], []
-    for (rec, piece, m), residual in zip(looked, residuals, strict=True):
-        size, t = round(WINDOW * m.rate), piece.begin + m.t
+    for (name, m), residual in zip(looked, residuals, strict=True):
+        size = round(WINDOW * m.rate)
         J = live.rigid.model.jacobian(m.q)[:, :3] / deviation
         for first in range(0, len(m) - size // 2, size // 2):
             part = slice(first, first + size)
             forces.append(_force(J[part], residual[part] / deviation, np.abs(m.qd[part]) > MOVING, weight))
-            rows.append(Stretch(rec.name, float(t[first]), float(t[part][-1])))
+            rows.append(Stretch(name, float(m.t[first]), float(m.t[part][-1])))
     return _other(rows, np.array(forces).reshape(-1, 2, 3), weight)
 
 
@@ -171,7 +171,7 @@ def without(recordings: Sequence[Recording], stretches: list[Stretch]) -> list[R
 
 
 def _cut(piece: Piece, stretches: list[tuple[float, float]]) -> Iterator[Piece]:
-    t = piece.begin + piece.t
+    t = piece.time
     keep = np.ones(len(t), bool)
     for begin, end in stretches:
         keep &= (t < begin) | (t > end)

@@ -40,7 +40,8 @@ from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
 from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
-from robot_dynamics_ros.identification.dataset.recording import Recording, repeats, set_apart
+from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.split import repeats, set_apart
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.robot_file import RobotFile
 

@@ -138,7 +138,7 @@ def _freed(model: RobotModel, piece: Piece, known: KnownWrench) -> Piece:
 
 
 def _torque(J: np.ndarray, looked: Sequence[tuple[Piece, Motion]], offset: float) -> np.ndarray:
-    F = np.concatenate([interpolated(motion.t + offset, piece.t, piece.extra[SIGNAL]) for piece, motion in looked])
+    F = np.concatenate([interpolated(motion.t + offset, piece.time, piece.extra[SIGNAL]) for piece, motion in looked])
     return np.einsum("kij,ki->kj", J, F)
 
 

@@ -43,9 +43,10 @@ FITTED, CONTINUED = 2.0, 1.5
 @dataclass
 class Motion:
     """Filtered state at the instants of the measured effort, all (N, n), pieces stacked; `start` marks their
-    beginnings. `measured` are the positions that drive hysteretic friction: the rotor's where recorded, not filtered.
-    `rotor`: the rotor's from the reported velocity (`rotor_position`); None: there is none, or it was recorded.
-    `weight`: inverse variances of the effort relative to its joint's median one; None: all alike.
+    beginnings, t (N,) [s] counts from the first sample of the recording. `measured` are the positions that drive
+    hysteretic friction: the rotor's where recorded, not filtered. `rotor`: the rotor's from the reported velocity
+    (`rotor_position`); None: there is none, or it was recorded. `weight`: inverse variances of the effort relative to
+    its joint's median one; None: all alike.
     """
 
     t: np.ndarray
@@ -149,10 +150,10 @@ def _filtered_piece(p: Piece, cutoff: float, delay: float, margin: float) -> tup
     effort, rotor = p.effort[keep], rotor_position(p)
     if even and delay == 0:
         shown = None if rotor is None else rotor[keep]
-        return p.t[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], shown
+        return p.time[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], shown
     states = (interpolated(wanted, grid, x) for x in (q, qd, qdd))
     shown = None if rotor is None else interpolated(wanted, p.t, rotor)
-    return p.t[keep], *states, effort, interpolated(wanted, p.t, p.position), shown
+    return p.time[keep], *states, effort, interpolated(wanted, p.t, p.position), shown
 
 
 def rotor_position(p: Piece) -> np.ndarray | None:

@@ -1,42 +1,27 @@
-"""A log made fit for identification: spikes removed, clock made regular, cut at gaps and where validation begins."""
+"""A log made fit for identification: unusable rows left out, clock made regular, cut at gaps."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import signal
-from scipy.spatial import cKDTree
 
 from robot_dynamics_ros.bags import segments
 from robot_dynamics_ros.effort.joint_state import MIN_RATE, bursts
-from robot_dynamics_ros.effort.rest import stuck_friction
-from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.clock import regular
-from robot_dynamics_ros.models.robot_model import RobotModel
+from robot_dynamics_ros.identification.dataset.rows import held, loaded, usable
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.interpolation import interpolated
-from robot_dynamics_ros.signals.runs import runs
-from robot_dynamics_ros.signals.speeds import SLOW
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
 MIN_SAMPLES = 200
 SHORTEST_GAP = 0.05  # s
-IDLE = 0.02  # share of the largest effort of all joints that drives without power show
-OFTEN = 0.3  # share of rows
-CARRIED = 0.3  # correlation of effort and gravity, over all joints, of drives that carry the arm
-BRAKED = 0.3  # s within which brakes close, and drives take over again
-SPLIT = 0.7  # share of every recording used for identification when there is none for validation
-LATER = 0.2  # s between the two positions of a state, which show its velocity
-EVERY = 0.01, 0.05  # s between states of the identified, and of the held-out motion
-LEAST = 0.02  # rad, deviation of a joint that moves
-ALIKE = 0.05  # rms difference of two states over the motion's deviations; tracking repeats to 1e-3 of them or better
-REPEATED = 0.8  # share of the moving states of a recording from which on it is a repeat
 
 
 @dataclass
@@ -49,6 +34,11 @@ class Piece:
     effort: np.ndarray
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     begin: float = 0.0  # s from the first sample of the recording to t = 0
+
+    @property
+    def time(self) -> np.ndarray:
+        """Times (N,) [s] from the first sample of the recording."""
+        return self.begin + self.t
 
     @cached_property
     def period(self) -> float:
@@ -117,21 +107,12 @@ def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
     """Recording of a loaded log; robot: whose gravity shows where brakes are closed. Raises DataError when nothing
     usable is left.
     """
-    counts: dict[str, int] = {}
     notes: list[str] = []
-    if _loaded(log).all():
+    if loaded(log).all():
         raise DataError(f"{name}: the topic payload names a load in every row: record without one")
     if (np.abs(np.diff(log.q, axis=0)) > np.pi).any():  # positions of joints that turn without end begin again
         log = Log(log.joint_names, log.stamp_ns, log.signals | {"q": np.unwrap(log.q, axis=0)}, log.receive_ns)
-    for why, rows in (
-        ("repeated rows", _frozen),
-        ("rows behind closed brakes", partial(_braked, robot)),
-        ("rows with a payload", _loaded),
-        ("rows with an isolated spike", _spikes),
-    ):
-        drop = rows(log)
-        if drop.any() and not drop.all():
-            counts[why], log = int(drop.sum()), log[~drop]
+    log, counts = usable(log, robot)
     pieces, arrived = [], bursts(log.time)
     for part in segments(log, _gap(log, bool(arrived))):
         if len(part) < MIN_SAMPLES // 4 or part.time[-1] < MIN_SEGMENT:
@@ -181,122 +162,11 @@ def _gap(log: Log, arrived: bool) -> float:
     return max(10 * float(period), SHORTEST_GAP)
 
 
-def _frozen(log: Log) -> np.ndarray:
-    """Rows (N,) that repeat the row before in every number while the robot moves: written twice, or a stuck reader."""
-    q, tau = log.q, log.effort
-    same = np.concatenate([[False], ((np.diff(q, axis=0) == 0) & (np.diff(tau, axis=0) == 0)).all(1)])
-    moving = np.abs(np.gradient(q, axis=0)).max(1) > 1e-6
-    return np.asarray(same & moving)
-
-
-def _held(log: Log) -> np.ndarray:
-    """Rows (N,) with the positions of the row before while a velocity says that they change, where OFTEN of the faster
-    half of the motion has them: a slow joint may stay within the resolution of its encoder.
-    """
-    same = np.concatenate([[False], (np.diff(log.q, axis=0) == 0).all(axis=1)])
-    speed = np.abs(np.nan_to_num(log.qd)).max(axis=1) if log.has("qd") else np.zeros(len(log))
-    moves = speed > SLOW
-    fast = speed > np.median(speed[moves]) if moves.any() else moves
-    return same & moves & bool(fast.any() and same[fast].mean() > OFTEN)
-
-
-def _braked(robot: RobotFile | None, log: Log) -> np.ndarray:
-    """Rows (N,) in which no drive carries for BRAKED what friction cannot hold: brakes do. So they do while the drives
-    take over, before and after. None where the masses are unknown, or the effort does not contain gravity.
-    The rule of torque_health.hpp for an effort of unknown unit, sign and friction: what is small is so beside the rest.
-    """
-    drop, t = np.zeros(len(log), bool), log.time
-    if robot is None:
-        return drop
-    try:
-        gravity = RobotModel(robot.chain()).gravity(log.q)
-    except CapabilityError:
-        return drop
-    size = np.linalg.norm(log.effort, axis=1)
-    idle = size < IDLE * np.quantile(size, 0.99)
-    alike = np.abs((log.effort * gravity)[~idle].sum())
-    if alike < CARRIED * np.linalg.norm(log.effort[~idle]) * np.linalg.norm(gravity[~idle]):
-        return drop
-    idle &= (np.abs(gravity) > 2 * stuck_friction(robot)).any(axis=1)
-    for a, b in runs(idle):
-        if t[b - 1] - t[a] > BRAKED:
-            drop |= (t > t[a] - BRAKED) & (t < t[b - 1] + BRAKED)
-    return drop
-
-
-def _loaded(log: Log) -> np.ndarray:
-    """Rows (N,) with a payload that was named on its topic."""
-    return log.named_mass != 0.0
-
-
-def _spikes(log: Log) -> np.ndarray:
-    """Rows (N,) where a signal jumps away and back: over 8 robust deviations off the median of 5 rows."""
-    bad = np.zeros(len(log), bool)
-    for values, floor in ((log.q, 0.02), (np.nan_to_num(log.qd), 0.3), (log.effort, None)):  # rad, rad/s, Nm or A
-        span = np.ptp(np.quantile(values, [0.01, 0.99], axis=0), axis=0)
-        least = span if floor is None else np.maximum(floor, 0.05 * span)
-        if (2 * np.abs(np.diff(values, axis=0)).max(axis=0, initial=0.0) <= least).all():
-            continue  # no row is so far off the two before and after it
-        off = np.abs(values - signal.medfilt(values, (5, 1)))
-        limit = np.maximum(np.quantile(off, 0.99, axis=0) * 4, least)
-        bad |= (off > np.maximum(limit, 1e-9)).any(1)
-    return bad
-
-
 def _piece(part: Log, notes: list[str], begin: float) -> Piece:
-    q, held = part.q, _held(part)
-    if held.any():
+    q, same = part.q, held(part)
+    if same.any():
         notes.append("positions come less often than velocities: interpolated between; record each when it is taken")
-        q = interpolated(part.time, part.time[~held], q[~held])
+        q = interpolated(part.time, part.time[~same], q[~same])
     t = regular(part.time, notes, q, part.get("qd"))
     extra = {k: v for k, v in part.signals.items() if k not in ("q", "qd", "effort")}
     return Piece(t, q, part.get("qd"), part.effort, extra, begin)
-
-
-def set_apart(training: list[Recording], validation: list[Recording]) -> tuple[list[Recording], list[Recording], str]:
-    """Recordings to identify and to validate on (other bags, or the last part of each), and a sentence on that."""
-    if validation:
-        return training, validation, "validated on other bags"
-    split = f"no validation bag: identified on the first {SPLIT:.0%} of every bag, validated on the rest"
-    return *cut_in_time(training, SPLIT), split
-
-
-def cut_in_time(recordings: list[Recording], share: float) -> tuple[list[Recording], list[Recording]]:
-    """Every recording cut at a share of its samples."""
-    first, last = [], []
-    for rec in recordings:
-        cut = int(share * rec.samples)
-        a, b, seen = [], [], 0
-        for p in rec.pieces:
-            k = min(max(cut - seen, 0), len(p.t))
-            seen += len(p.t)
-            a += [p.take(slice(0, k))] if k > 50 else []
-            b += [p.take(slice(k, None))] if len(p.t) - k > 50 else []
-        first.append(replace(rec, pieces=a))
-        last.append(replace(rec, pieces=b, notes=[]))
-    return first, last
-
-
-def repeats(training: Sequence[Recording], judged: Sequence[Recording]) -> list[bool]:
-    """Of every `judged` recording, whether `training` has most of its moving states as well.
-
-    State: positions of all joints, and those LATER.
-    """
-    known = np.vstack([_states(rec, EVERY[0]) for rec in training])
-    scale = np.maximum(known.std(axis=0), LEAST) * np.sqrt(known.shape[1])
-    tree, found = cKDTree(known / scale), []
-    for rec in judged:
-        states = _states(rec, EVERY[1])
-        moving = np.abs(states[:, rec.n :] - states[:, : rec.n]).max(axis=1) > SLOW * LATER
-        far, _ = tree.query(states[moving] / scale, distance_upper_bound=ALIKE)
-        found.append(bool(moving.any() and np.isfinite(far).mean() > REPEATED))
-    return found
-
-
-def _states(rec: Recording, every: float) -> np.ndarray:
-    """Positions of all joints and those LATER (N, 2 n) [rad]."""
-    found = [np.zeros((0, 2 * rec.n))]
-    for piece in rec.pieces:
-        t = np.arange(piece.t[0], piece.t[-1] - LATER, every)
-        found.append(np.hstack([interpolated(at, piece.t, piece.q) for at in (t, t + LATER)]))
-    return np.vstack(found)

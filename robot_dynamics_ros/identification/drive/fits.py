@@ -70,7 +70,7 @@ def drive_data(recordings: Sequence[Recording]) -> DriveData:
 
 
 def _clock(stamp_ns: np.ndarray) -> np.ndarray:
-    """One clock over pieces that each begin near zero: a second, which no energy is counted over, lies between."""
+    """One clock over recordings that each begin near zero: a second, which no energy is counted over, lies between."""
     step = np.diff(stamp_ns)
     return np.concatenate([stamp_ns[:1], stamp_ns[0] + np.cumsum(np.where(step > 0, step, 1_000_000_000))])
 

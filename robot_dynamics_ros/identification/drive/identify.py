@@ -14,7 +14,8 @@ from robot_dynamics_ros.bags.rows import dropped_rows
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import Options
-from robot_dynamics_ros.identification.dataset.recording import Recording, set_apart
+from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.split import set_apart
 from robot_dynamics_ros.identification.drive.fits import (
     MAX_RELATIVE_STD,
     CurrentFit,

@@ -47,7 +47,7 @@ def _temperature(found: Identification, m: Motion) -> np.ndarray | None:
     rec = found.validation[0]
     if not all("temperature" in p.extra for p in rec.pieces):
         return None
-    t, values = rec.stacked("t"), rec.stacked("temperature")
+    t, values = rec.stacked("time"), rec.stacked("temperature")
     if not (np.nanmax(values, axis=0) - np.nanmin(values, axis=0) >= APART).any():
         return None
     return values[np.searchsorted(t, m.t).clip(0, len(t) - 1)]

@@ -58,7 +58,7 @@ class RobotSettings:
     def apply(self) -> None:
         """Send the values of the parameters to the connected robot. Raises CapabilityError, ConnectionFailed."""
         values = {name: self._node.value(name) for name in LOAD + COLLISION}
-        if values["load_mass"] != -1.0:
+        if _names_load(values):
             self._set_load(values)
         if any(values[name] > 0.0 for name in COLLISION):
             self._set_collision(values)
@@ -66,11 +66,10 @@ class RobotSettings:
     def accept(self, proposed: Mapping[str, Any]) -> None:
         """Send changed values to the robot; before activation apply() does. Raises as apply()."""
         values = {name: self._node.value(name) for name in LOAD + COLLISION} | dict(proposed)
-        if "load_mass" in proposed and values["load_mass"] != -1.0:
-            _refuse_negative(values["load_mass"])
+        load = bool(set(proposed) & set(LOAD)) and _names_load(values)
         if not self._node.active:
             return
-        if set(proposed) & set(LOAD) and values["load_mass"] != -1.0:
+        if load:
             self._set_load(values)
         if set(proposed) & set(COLLISION):
             self._set_collision(values)
@@ -84,7 +83,6 @@ class RobotSettings:
 
     def _set_load(self, values: Mapping[str, Any]) -> None:
         mass, *rest = (values[name] for name in LOAD)
-        _refuse_negative(mass)
         xx, xy, xz, yy, yz, zz = rest[3:]
         smallest, _, largest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         if smallest < -ROUNDING * abs(largest):
@@ -100,9 +98,12 @@ class RobotSettings:
         self._driver.set_collision_thresholds(torque * limit, np.repeat([force, moment], 3))
 
 
-def _refuse_negative(mass: float) -> None:
-    if mass < 0.0:
+def _names_load(values: Mapping[str, Any]) -> bool:
+    """Whether the parameters name a load. Raises CapabilityError for a mass below 0 that is not -1."""
+    mass = values["load_mass"]
+    if mass < 0.0 and mass != -1.0:
         raise CapabilityError(f"load_mass {mass:g} kg is neither a mass nor -1, which leaves the robot's setting")
+    return bool(mass >= 0.0)
 
 
 class Lateness:

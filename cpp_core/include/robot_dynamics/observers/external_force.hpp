@@ -1,11 +1,4 @@
 // The force stage: from motion, drive torque and friction to external joint torque, wrench, contact, with uncertainty.
-//
-// In contact two errors of a joint's torque tau are added to what is published. Neither decision nor estimate uses
-// them: the flag would drop out under the push that raises it, and a moment would explain what is a force (source:
-// own).
-//   (s tau / level)^2   s: deviation of friction, level: its breakaway
-//   (e tau)^2           e: deviation of the torque constant, as share of it
-//   lag^2               what the filters behind the observer have not followed yet (external_torque.hpp)
 #pragma once
 
 #include <cstdint>
@@ -16,6 +9,7 @@
 #include "robot_dynamics/observers/covariance_scale.hpp"
 #include "robot_dynamics/observers/external_torque.hpp"
 #include "robot_dynamics/observers/tare.hpp"
+#include "robot_dynamics/observers/torque_errors.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
@@ -169,34 +163,27 @@ class ExternalForce {
   bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* friction_std,
                const ForceOutput& out) noexcept {
     const int n = chain_.n;
-    Joints raw{}, torque{}, std{}, free_std{}, error{}, model{}, behind{}, variance{};
-    torque_.payload(in.q, variance.data());
+    TorqueErrors error(p_, torque_, push_, n, in.q, friction_std, contact_.any());
+    Joints raw{}, torque{}, std{}, free_std{};
     for (int i = 0; i < n; ++i) {
       raw[i] = environment_on_robot(torque_.r(i));
       torque[i] = raw[i] - tare_.bias()[i];
-      error[i] = relative_error(p_, i, friction_std[i]);
-      variance[i] = torque_.variance(i) + error[i] * variance[i] * error[i] * variance[i];
-      if (!contact_.any()) continue;
-      behind[i] = torque_.lag(i);
-      model[i] = error[i] * push_.held(i);
+      std[i] = error.published(i);
     }
-    const auto widened = [&](int i, double variance) {
-      return std::sqrt(variance + model[i] * model[i] + behind[i] * behind[i]);
-    };
-    for (int i = 0; i < n; ++i) std[i] = widened(i, variance[i]);
-    recognise_load(dt, in, torque.data(), std.data(), error.data());
+    recognise_load(dt, in, torque.data(), std.data(), error.share.data());
     const bool biased = load_.check().lasting_bias();  // of fewer pieces a push looks like one
     for (int i = 0; i < n; ++i) {
       raw[i] -= load_.torque(i), torque[i] -= load_.torque(i);
-      if (contact_.any() && biased) model[i] = std::hypot(model[i], load_.explained(i));  // which is not taken off
+      if (contact_.any() && biased)
+        error.model[i] = std::hypot(error.model[i], load_.explained(i));  // which is not taken off
       if (torque_.slides(i)) rest_.forget(i);
     }
     rest_.step(stamp_ns, dt, in.q, in.qd, torque.data(), trusted(), contact_.any());
     for (int i = 0; i < n; ++i) {
       out.torque[i] = torque[i] - rest_.bias(i);
-      variance[i] += load_.variance(i);
-      free_std[i] = std::sqrt(variance[i]);
-      out.torque_std[i] = widened(i, variance[i]);
+      error.variance[i] += load_.variance(i);
+      free_std[i] = std::sqrt(error.variance[i]);
+      out.torque_std[i] = error.published(i);
     }
     if (contact_.ended(stamp_ns, dt, out.torque, free_std.data(), load_.flagged())) {
       rest_.take(in.qd, torque.data());
@@ -209,7 +196,7 @@ class ExternalForce {
     if (!all_finite(out.torque, n) || !inverse_.solve(J, out.torque, free_std.data(), estimate_)) return false;
     const double scale = scale_.step(stamp_ns, n, out.torque, out.torque_std, settled(), contact_.any(),
                                      rest_.settled(), torque_.stuck());
-    inverse_.widen(J, free_std.data(), scale, model.data(), behind.data(), estimate_);
+    inverse_.widen(J, free_std.data(), scale, error.model.data(), error.behind.data(), estimate_);
     if (settled()) tare_.step(dt, raw.data(), std.data());
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));

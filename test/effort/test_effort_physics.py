@@ -1,15 +1,13 @@
 """Physics decides about the sign of an effort: friction dissipates, gravity and inertia have their sign, or nothing is
-flipped; gains from gravity carry a standard deviation.
+flipped.
 """
-
-import re
 
 import numpy as np
 import pytest
+from effort_bench import GRAVITY, LOG, MODEL, ROBOT, TRUTH, WRIST, column, semantics, with_effort
 from force_bench import POSE, measured, moving, through
 from scipy.ndimage import gaussian_filter1d
-from synthetic import excitation, log_at, synthetic_log, torque, truth_of
-from table_files import write_csv
+from synthetic import excitation, log_at, torque
 
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import EffortEvidence, Evidence
@@ -17,34 +15,11 @@ from robot_dynamics_ros.effort.recording import contradictions
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.replay import effort_decision, replay
-from robot_dynamics_ros.identification.arm.effort_meaning import recognise
-from robot_dynamics_ros.identification.arm.identify import Options, _begun, read, recognise_effort, slow_motion
-from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.arm.identify import Options, _begun, recognise_effort
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.robot_report import report
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
-
-ROBOT = load_robot("ur5e")
-TRUTH = truth_of(ROBOT)
-MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)
-LOG = synthetic_log(ROBOT, TRUTH, 1, duration=20.0)
-GRAVITY = MODEL.gravity(LOG.q)
-WRIST = 4
-
-
-def with_effort(effort):
-    return Log(LOG.joint_names, LOG.stamp_ns, {**LOG.signals, "effort": effort}, LOG.receive_ns)
-
-
-def semantics(effort, robot=ROBOT, given="auto"):
-    return recognise(robot, slow_motion([recording(with_effort(effort), "log")]), given)
-
-
-def column(values, j):
-    return np.eye(values.shape[1])[j] * values
 
 
 @pytest.mark.parametrize("slope", [-0.139, -0.4])
@@ -54,16 +29,6 @@ def test_a_gravity_slope_of_one_wrist_alone_flips_nothing(slope):
     assert found.slope[WRIST] == pytest.approx(slope, abs=0.1) and (found.scale == 1).all()
     decision = effort_decision(with_effort(effort), ROBOT)  # the same verdict in replay
     assert (decision.signs == 1).all() and not decision.refused
-
-
-@pytest.mark.parametrize("asked", ["auto", "current"])
-def test_torque_constants_that_the_masses_give_are_a_warning_with_what_finds_them(asked):
-    constants = np.array([13.0, 13.0, 13.0, 9.0, 9.0, 9.0])
-    unknown = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": None})
-    given = unknown.with_updates({"drives.torque_constant": constants})
-    text = r"their deviation, and that of forces, is \d+ to \d+ %.*mass=KG"
-    assert any(re.search(text, warning) for warning in semantics(LOG.effort / constants, unknown, asked).warnings)
-    assert not any("masses" in warning for warning in semantics(LOG.effort / constants, given, asked).warnings)
 
 
 @pytest.mark.parametrize("joint", range(6))
@@ -149,25 +114,6 @@ def test_noise_flips_nothing():
     assert (decision.signs == 1).all() and not decision.doubtful
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_gains_from_gravity_are_within_their_deviation(seed):
-    """Current in A, torque constants unknown and up to 40 % from joint to joint."""
-    constant = np.array([10.6, 10.6, 10.6, 7.7, 7.7, 7.7]) * np.random.default_rng(seed).uniform(0.6, 1.4, 6)
-    found = semantics(LOG.effort / constant, ROBOT.with_updates({"drives.torque_constant": None}))
-    assert found.meaning.word == "current" and np.isfinite(found.scale_std).all()
-    assert (np.abs(found.scale - constant) < 3 * found.scale_std).all()
-    assert found.scale[1:4] == pytest.approx(constant[1:4], rel=0.1)
-    assert found.scale_std[5] > 2 * found.scale_std[3]  # gravity does not show at wrist 3
-
-
-def test_a_weak_slope_is_neither_taken_at_face_value_nor_given_to_the_neighbour():
-    constant = np.array([10.6, 10.6, 10.6, 7.7, 7.7, 7.7])
-    effort = LOG.effort + column(np.random.default_rng(1).normal(0, 30.0, LOG.effort.shape), WRIST)
-    found = semantics(effort / constant, ROBOT.with_updates({"drives.torque_constant": None}))
-    assert (np.abs(found.scale - constant)[WRIST:] < 2.5 * found.scale_std[WRIST:]).all()
-    assert found.scale[WRIST:] == pytest.approx(constant[WRIST:], rel=0.4)
-
-
 @pytest.mark.parametrize("motion", [moving(8.0, amplitude=1.0), through([POSE, POSE + 0.6, POSE - 0.4])])
 def test_torque_without_gravity_that_is_zero_at_rest_is_recognised(motion):
     """The newer actual_current_as_torque of UR controllers."""
@@ -206,73 +152,6 @@ def test_an_offset_creates_no_energy():
     assert created_energy(ROBOT.with_updates({"friction": {**block, "parameters": parameters}})) == {}
 
 
-FLOATING = ROBOT.with_updates({"kinematics.gravity": [0.0, 0.0, 0.0]})
-
-
-def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_or_refused(tmp_path):
-    """As the columns of a table state it, or as the robot file declares it: never taken as so many Nm."""
-    constant = FLOATING.array("drives.torque_constant")
-    columns = {"time": LOG.time, "q_{}": LOG.q, "qd_{}": LOG.qd, "current_{}": (LOG.effort - GRAVITY) / constant}
-    table = write_csv(tmp_path / "run.csv", columns)
-    rec = read(FLOATING, table, Options())
-    found = Identification(FLOATING, Options(), [rec], [], "")
-    recognise_effort(found)
-    assert found.effort.meaning.unit == "A" and found.effort.scale == pytest.approx(constant)
-    assert any("its unit is taken from its columns" in text for text in found.warnings)
-    declares = FLOATING.with_updates({"drives.effort.unit": "A"})
-    assert recognise(declares, slow_motion([rec])).scale == pytest.approx(constant)
-    unknown = {"drives.torque_constant": None}
-    for robot, given, stated in ((FLOATING, "auto", "A"), (FLOATING, "current", ""), (declares, "auto", "")):
-        with pytest.raises(DataError, match=r"fill in drives\.torque_constant of ur5e, or pass --effort torque"):
-            recognise(robot.with_updates(unknown), slow_motion([rec]), given, stated)
-
-
-@pytest.mark.parametrize(
-    ("column", "declares", "stated"), [("current", {"drives.torque_constant": None}, "A"), ("torque_percent", {}, "%")]
-)
-def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tmp_path, column, declares, stated):
-    """A servo's current looks like Nm, and a file in Nm has no constants of a percentage: those of the masses do."""
-    robot, unit = ROBOT.with_updates(declares), np.array([0.7, 0.7, 0.7, 3.5, 3.5, 3.5])  # per Nm
-    log = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2)
-    columns = {"time": log.time, "q_{}": log.q, "qd_{}": log.qd, column + "_{}": log.effort * unit}
-    table = write_csv(tmp_path / "run.csv", columns)
-    state = Identification(robot, Options(), [read(robot, table, Options())], [], "")
-    recognise_effort(state)
-    assert state.effort.to_dict()["unit"] == stated and f"current in {stated}" in state.effort.statements[0]
-    assert any(f"effort: {stated}, gravity included" in note for note in replay([table], robot).notes)
-    for asked in ("auto", "current"):
-        found = replay([table], robot, effort=asked)
-        constant = found.robot.array("drives.torque_constant")
-        assert constant[1:4] * unit[1:4] == pytest.approx(1.0, rel=0.3)
-        assert constant[1:4] == pytest.approx(state.effort.scale[1:4], rel=0.1)
-        assert any("come from the masses" in text for text in (*found.notes, *state.effort.warnings))
-    identified = found.robot.with_updates({"drives.torque_constant": 1.1 * constant})  # the file of such a table
-    assert replay([table], identified).robot.array("drives.torque_constant") == pytest.approx(1.1 * constant)
-
-
-@pytest.mark.parametrize(("wrists", "torque", "unit"), [(1.0, 0.3, None), (0.1, 0.3, "A"), (1.0, 8.0, "Nm")])
-def test_a_load_that_the_file_lacks_does_not_make_a_torque_of_a_current(wrists, torque, unit):
-    """Wrists that carry 0.3 Nm show the gravity torque of a tool several times as large; wrists of 8 Nm do not."""
-    robot = ROBOT.with_updates({"drives.effort.unit": "A"})
-    slope = 1.2 / robot.array("drives.torque_constant")
-    slope[3:] = wrists
-    small, none, size = np.full(6, 0.01), np.full(6, np.nan), np.array([5.0, 40.0, 20.0, torque, torque, torque])
-    unknown, zero = (none, np.full(6, np.inf)), np.zeros(6)
-    evidence = Evidence(slope, small, *unknown, *unknown, *unknown, zero, size, size, np.full(6, 1000))
-    meaning = decide(evidence, robot).meaning
-    assert (meaning and meaning.unit) == unit
-
-
-@pytest.mark.parametrize(("seed", "mass"), [(0, 2.0), (2, 3.0), (3, 3.0), (4, 3.0)])
-def test_a_load_shows_in_the_inertia_too_and_makes_no_torque_of_a_current_there(seed, mass):
-    """A point of 2 or 3 kg, 8 cm before the flange of an arm for 3 kg: inertia of wrists is several times as large."""
-    robot = load_robot("ur3e").with_updates({"drives.effort.unit": "A"})
-    point = mass * np.array([0.01, 0.0, 0.0, 0.01, 0.0, 0.01, 0.0, 0.0, 0.08, 1.0])
-    log = synthetic_log(robot, truth_of(robot), seed, payload=point)
-    log.effort = log.effort / robot.array("drives.torque_constant")
-    assert effort_decision(log, robot).ambiguous
-
-
 def test_the_deviation_of_a_slope_holds_under_contacts_beneath_noise():
     """Contacts of a second under noise that is larger: from one sample to the next the residual looks independent."""
     rng, errors = np.random.default_rng(0), []
@@ -285,19 +164,3 @@ def test_the_deviation_of_a_slope_holds_under_contacts_beneath_noise():
         found = evidence.evidence()
         errors += [(found.gravity - 1) / found.gravity_std, (found.inertial - 1) / found.inertial_std]
     assert 0.6 < np.sqrt(np.mean(np.square(errors))) < 1.6
-
-
-@pytest.mark.parametrize("unit", [1 / 300, 0.5, 1.0, 40.0])
-def test_a_current_that_is_declared_has_any_constants_where_the_file_has_none(unit):
-    """Small servos have 1 to 2.5 Nm/A, which looks like a torque; a percentage of the rated current is one, too."""
-    declares = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": None})
-    spread = np.array([1.0, 0.7, 1.0, 1.6, 1.6, 1.6])
-    found = semantics(LOG.effort * unit * spread, declares)
-    torque = declares.with_updates({"drives.effort.unit": "Nm"})
-    motion = slow_motion([recording(with_effort(LOG.effort * unit * spread), "log")])
-    assert recognise(torque, motion, stated="A").scale == pytest.approx(found.scale)  # as the columns of a table say
-    assert found.meaning.unit == "A" and found.scale == pytest.approx(1 / (unit * spread), rel=0.35)
-    assert semantics(LOG.effort).meaning.unit == "Nm"  # a torque that is declared stays one
-    none = (np.full(6, np.nan), np.full(6, np.inf))  # rotors of high gear ratio hide the inertia
-    evidence = Evidence(unit * spread, unit * spread / 50, *none, *none, *none, *np.full((3, 6), 0.0), np.ones(6))
-    assert decide(evidence, declares).meaning.word == "current"

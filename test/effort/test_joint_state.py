@@ -7,6 +7,7 @@ import pytest
 from force_bench import POSE, UR5E, measured, moving, still, through
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from synthetic import with_signals
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.effort.joint_state import LiveGate, exchanged, findings, refuse
@@ -17,13 +18,9 @@ from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.learning.batch import learn_batch
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Sample
 
 ORDER = [1, 0, 2, 3, 4, 5]
-
-
-def changed(log, **signals):
-    return Log(log.joint_names, log.stamp_ns, {k: v for k, v in {**log.signals, **signals}.items() if v is not None})
 
 
 @cache
@@ -39,18 +36,18 @@ def bursts(stamps, many):
 
 
 SPOILED = {
-    "not radians": lambda log: changed(log, q=np.degrees(log.q), qd=np.degrees(log.qd)),
-    "times the travel per time: wrong unit": lambda log: changed(log, qd=np.degrees(log.qd)),
-    "velocity is zero while joints move": lambda log: changed(log, qd=0 * log.qd),
-    "velocity of wrist_3_joint does not fit": lambda log: changed(log, qd=log.qd * [1, 1, 1, 1, 1, -1]),
-    "velocity of shoulder_pan_joint, shoulder_lift_joint does not": lambda log: changed(log, qd=log.qd[:, ORDER]),
-    "the effort never changes": lambda log: changed(log, effort=0 * log.effort),
-    "the effort of wrist_1_joint never changes": lambda log: changed(log, effort=log.effort * [1, 1, 1, 0, 1, 1]),
-    "wrong unit (mNm or mA?), or the file of another robot": lambda log: changed(log, effort=1000 * log.effort),
-    "no effort is below zero": lambda log: changed(log, effort=np.abs(log.effort)),
+    "not radians": lambda log: with_signals(log, q=np.degrees(log.q), qd=np.degrees(log.qd)),
+    "times the travel per time: wrong unit": lambda log: with_signals(log, qd=np.degrees(log.qd)),
+    "velocity is zero while joints move": lambda log: with_signals(log, qd=0 * log.qd),
+    "velocity of wrist_3_joint does not fit": lambda log: with_signals(log, qd=log.qd * [1, 1, 1, 1, 1, -1]),
+    "velocity of shoulder_pan_joint, shoulder_lift_joint does not": lambda log: with_signals(log, qd=log.qd[:, ORDER]),
+    "the effort never changes": lambda log: with_signals(log, effort=0 * log.effort),
+    "the effort of wrist_1_joint never changes": lambda log: with_signals(log, effort=log.effort * [1, 1, 1, 0, 1, 1]),
+    "wrong unit (mNm or mA?), or the file of another robot": lambda log: with_signals(log, effort=1000 * log.effort),
+    "no effort is below zero": lambda log: with_signals(log, effort=np.abs(log.effort)),
     "samples per second: at least 10": lambda log: log[:: len(log) // 20],
-    "stamps come in bursts": lambda log: Log(log.joint_names, bursts(log.stamp_ns, 5), log.signals),
-    "the driver repeats its last message": lambda log: changed(
+    "stamps come in bursts": lambda log: with_signals(log, bursts(log.stamp_ns, 5)),
+    "the driver repeats its last message": lambda log: with_signals(
         log, **{name: np.repeat(log.get(name)[700:701], len(log), axis=0) for name in ("q", "qd")}
     ),
 }
@@ -89,21 +86,22 @@ def test_a_single_impossible_velocity_does_not_make_the_recording_unusable(tmp_p
     log = usual()
     qd = log.qd.copy()
     qd[700, 2] = 500.0
-    rec = read(UR5E, write_bag(changed(log, qd=qd), tmp_path / "bag"), DEFAULTS)
+    rec = read(UR5E, write_bag(with_signals(log, qd=qd), tmp_path / "bag"), DEFAULTS)
     assert rec.counts == {"qd beyond 30": 1}
 
 
 @pytest.mark.parametrize("motion", [still(), moving(), through([POSE, POSE + 0.6])], ids=["still", "moving", "through"])
 def test_what_is_good_passes_with_and_without_velocity_and_in_every_joint_order(motion):
     log = measured(motion, noise=0.2)
-    for good in (log, changed(log, qd=None), log.reordered(list(log.joint_names)[::-1]).reordered(log.joint_names)):
+    turned = log.reordered(list(log.joint_names)[::-1])
+    for good in (log, with_signals(log, qd=None), turned.reordered(log.joint_names)):
         refuse(good, UR5E, "bag")
         assert live(good) == ""
 
 
 def test_a_missing_effort_is_named_live_and_the_estimates_come_back_with_it():
     log = measured(moving(), noise=0.2)
-    assert "effort is absent" in live(changed(log, effort=None))
+    assert "effort is absent" in live(with_signals(log, effort=None))
     gate, sample = LiveGate(UR5E), Sample(UR5E.joint_names)
     for k in range(len(log)):
         sample.stamp_ns, sample.q, sample.qd = int(log.stamp_ns[k]), log.q[k], log.qd[k]
@@ -119,7 +117,7 @@ def test_single_bad_rows_withhold_nothing_live():
     for name in ("effort", "qd"):
         values = log.get(name).copy()
         values[7::50, 1] = np.nan
-        assert live(changed(log, **{name: values})) == "", name
+        assert live(with_signals(log, **{name: values})) == "", name
 
 
 def stamped(log, stamps):
@@ -139,7 +137,7 @@ def test_messages_that_waited_at_the_start_withhold_estimates_for_a_second_alone
     log = measured(moving(8.0, amplitude=1.5), noise=0.2)
     rows, waited = np.arange(len(log)), len(log) // 4
     stamps = np.where(rows < waited, log.stamp_ns[waited] - 50_000 * (waited - rows), log.stamp_ns)
-    start = Log(log.joint_names, stamps, log.signals)
+    start = with_signals(log, stamps)
     assert "bursts" in live(start[: waited + int(1.1 * waited / 2)]) and live(start) == ""
 
 
@@ -148,7 +146,7 @@ def test_two_joints_under_each_others_names_are_refused(pair):
     log, order = measured(moving(8.0, 1.0), noise=0.2), np.arange(6)
     order[list(pair)] = pair[::-1]
     names = " and ".join(UR5E.joint_names[j] for j in pair)
-    wrong = changed(log, **{name: log.get(name)[:, order] for name in ("q", "qd", "effort")})
+    wrong = with_signals(log, **{name: log.get(name)[:, order] for name in ("q", "qd", "effort")})
     with pytest.raises(DataError, match=f"with {names} exchanged"):
         refuse(wrong, UR5E, "bag")
     assert f"with {names} exchanged" in live(wrong) and live(log) == ""
@@ -159,7 +157,7 @@ def test_efforts_in_another_order_than_the_positions_are_refused(order):
     log = measured(moving(12.0, 1.0), noise=0.2)
     moved = [j for j in range(6) if order[j] != j]
     text = ", ".join(f"{UR5E.joint_names[j]}'s is that of {UR5E.joint_names[order[j]]}" for j in moved)
-    wrong = changed(log, effort=log.effort[:, order])
+    wrong = with_signals(log, effort=log.effort[:, order])
     with pytest.raises(DataError, match=f"another order than the positions: {text}"):
         refuse(wrong, UR5E, "bag")
     assert text in live(wrong)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from prepared import COUPLED, moves, sliding, steps, structure
+from synthetic import with_signals
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm import written_law
@@ -11,7 +12,6 @@ from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-from robot_dynamics_ros.signals import Log
 
 SPANS, LEVELS, VISCOUS = np.array([3e-4, 2e-3, 8e-3]), np.array([1.0, 1.0, 0.6]), 0.8
 RATE, SPEEDS = 500.0, np.array([0.2, 0.4, 0.8])
@@ -36,7 +36,7 @@ def coupled(log):
     """The log of a wrist whose last motor turns with the sum of the last two joints and loads both."""
     v = log.qd[:, 4] + log.qd[:, 5]
     extra = np.outer(elements(log.q[:, 4] + log.q[:, 5]) + VISCOUS * v, [0, 0, 0, 0, 1, 1])
-    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + extra})
+    return with_signals(log, effort=log.effort + extra)
 
 
 def identified(logs):

@@ -5,7 +5,7 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, identified, r2, run, steps
-from synthetic import Truth, coupled, synthetic_log
+from synthetic import Truth, coupled, synthetic_log, with_signals
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
@@ -25,10 +25,6 @@ CONSTANTS = np.array([10.61, 10.61, 10.61, 7.68, 7.68, 7.68])  # of the robot fi
 @pytest.fixture(scope="module")
 def log():
     return synthetic_log(ROBOT, TRUTH, 1, duration=12.0)
-
-
-def changed(log: Log, **signals) -> Log:
-    return Log(log.joint_names, signals.pop("stamp", log.stamp_ns), {**log.signals, **signals}, log.receive_ns)
 
 
 def bag(log: Log, folder):
@@ -122,7 +118,7 @@ def test_a_poor_recording_beside_a_good_one_does_no_harm():
     ],
 )
 def test_meaning_of_the_effort_is_recognised_and_stated(log, scale, kind, word):
-    found = steps([recording(changed(log, effort=scale * log.effort), "a")], until="recognise_effort")
+    found = steps([recording(with_signals(log, effort=scale * log.effort), "a")], until="recognise_effort")
     assert found.effort.meaning.word == kind
     assert any(word in text for text in found.statements)
     np.testing.assert_allclose(found.training[0].stacked("effort"), log.effort, rtol=0.02)
@@ -131,7 +127,8 @@ def test_meaning_of_the_effort_is_recognised_and_stated(log, scale, kind, word):
 @pytest.mark.parametrize(("unit", "said"), [("Nm", "looks like a current in A"), ("A", "is a current in A")])
 def test_a_current_is_a_warning_only_where_the_robot_file_does_not_declare_it(log, unit, said):
     robot = ROBOT.with_updates({"drives.effort.unit": unit})
-    found = steps([recording(changed(log, effort=log.effort / CONSTANTS), "a")], robot=robot, until="recognise_effort")
+    rec = recording(with_signals(log, effort=log.effort / CONSTANTS), "a")
+    found = steps([rec], robot=robot, until="recognise_effort")
     assert found.effort.meaning.word == "current"
     assert any(said in text for text in found.statements)
     assert any("current" in text for text in found.warnings) == (unit == "Nm")
@@ -145,7 +142,7 @@ def test_effort_without_gravity():
 
 def test_sign_is_found_without_masses(log):
     massless = ROBOT.with_updates({"links": None})
-    found = steps([recording(changed(log, effort=-log.effort), "a")], robot=massless, until="recognise_effort")
+    found = steps([recording(with_signals(log, effort=-log.effort), "a")], robot=massless, until="recognise_effort")
     assert any("friction would drive the joints" in w for w in found.warnings)
     assert np.all(found.effort.scale == -1)
 
@@ -164,7 +161,7 @@ def garbage(log):
     q, tau = log.q.copy(), log.effort.copy()
     rows = np.random.default_rng(3).integers(0, len(q), 60)
     tau[rows[:20]], q[rows[20:40]], tau[rows[40:], 2] = 1e300, np.nan, 1e12
-    return changed(log, q=q, effort=tau)
+    return with_signals(log, q=q, effort=tau)
 
 
 def reordered(log):
@@ -177,7 +174,7 @@ def duplicated(log):
 
 def jittered(log):
     stamp = np.sort(log.stamp_ns + np.random.default_rng(5).normal(0, 2e6, len(log)).astype(np.int64))
-    return changed(log, stamp=stamp)
+    return with_signals(log, stamp)
 
 
 def with_gaps(log):
@@ -185,7 +182,7 @@ def with_gaps(log):
 
 
 def backwards(log):
-    return changed(log, stamp=np.concatenate([log.stamp_ns[:1000], log.stamp_ns[: len(log) - 1000]]))
+    return with_signals(log, np.concatenate([log.stamp_ns[:1000], log.stamp_ns[: len(log) - 1000]]))
 
 
 def renamed(log):
@@ -203,13 +200,13 @@ def test_spoiled_logs_still_identify(log, tmp_path, spoil):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda log: changed(log, effort=log.effort / 1e5), "times too small"),
-        (lambda log: changed(log, qd=1000 * log.qd), "wrong unit of velocity"),
-        (lambda log: changed(log, q=0 * log.q, qd=0 * log.qd), "does not move"),
+        (lambda log: with_signals(log, effort=log.effort / 1e5), "times too small"),
+        (lambda log: with_signals(log, qd=1000 * log.qd), "wrong unit of velocity"),
+        (lambda log: with_signals(log, q=0 * log.q, qd=0 * log.qd), "does not move"),
         (lambda log: log.reordered(log.joint_names[:5]), "'wrist_3_joint' is missing"),
-        (lambda log: Log(log.joint_names, log.stamp_ns, {"q": log.q, "qd": log.qd}), "no effort"),
+        (lambda log: with_signals(log, effort=None), "no effort"),
         (lambda log: log[:100], "usable samples"),
-        (lambda log: changed(log, effort=np.full_like(log.effort, np.nan)), ""),
+        (lambda log: with_signals(log, effort=np.full_like(log.effort, np.nan)), ""),
     ],
 )
 def test_unusable_logs_are_refused_in_one_line(log, tmp_path, spoil, words):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command_line import robot_dynamics
 from prepared import ROBOT, steps
-from synthetic import log_at
+from synthetic import log_at, with_signals
 from test_payload_simulated import GIVEN, log_of
 
 from robot_dynamics_ros.bags import write_bag
@@ -28,8 +28,7 @@ FILE = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": 
 
 
 def in_ampere(log: Log, constants: np.ndarray):
-    signals = {k: v for k, v in log.signals.items() if k not in ("effort", "current")}
-    return recording(Log(log.joint_names, log.stamp_ns, {**signals, "effort": log.effort / constants}), "run")
+    return recording(with_signals(log, current=None, effort=log.effort / constants), "run")
 
 
 def runs(individual):

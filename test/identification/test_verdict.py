@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, run, steps
-from synthetic import synthetic_log, torque
+from synthetic import synthetic_log, torque, with_signals
 
 from robot_dynamics_ros.identification.arm.checks import NO_VELOCITY, check_stream
 from robot_dynamics_ros.identification.arm.parameters import other_masses
@@ -14,7 +14,6 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.identification.reports.verdict import judged
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
 
 def said(result):
@@ -208,6 +207,6 @@ def test_a_broken_model_is_no_comparison(other):
 def test_effort_of_another_robot_is_not_sold_as_a_model():
     good = synthetic_log(ROBOT, TRUTH, 1, duration=12.0)
     noise = 20 * np.random.default_rng(3).standard_normal(good.effort.shape)
-    log = Log(good.joint_names, good.stamp_ns, {**good.signals, "effort": noise})
+    log = with_signals(good, effort=noise)
     found = steps([recording(log, "noise")], [run(2)])
     assert any("explains nothing of the effort" in text for text in found.warnings)

@@ -5,7 +5,7 @@ from copy import copy
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, laws, r2, steps, structure
-from synthetic import excitation, synthetic_log
+from synthetic import excitation, synthetic_log, with_signals
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -18,8 +18,7 @@ from robot_dynamics_ros.signals import Log
 def without_rotors(log: Log, seed: int) -> Log:
     """A controller that takes twice the rotors' torque off: less than the links' own inertia is left."""
     qdd = excitation(6, 12.0, 125.0, seed)[3]
-    signals = {**log.signals, "effort": log.effort - 2 * TRUTH.rotor * qdd}
-    return Log(log.joint_names, log.stamp_ns, signals, log.receive_ns)
+    return with_signals(log, effort=log.effort - 2 * TRUTH.rotor * qdd)
 
 
 @pytest.fixture(scope="module")

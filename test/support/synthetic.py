@@ -11,6 +11,12 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
 
+def with_signals(log: Log, stamp_ns=None, **signals) -> Log:
+    """A copy of a log with other stamps and signals; None leaves one out."""
+    kept = {name: values for name, values in (log.signals | signals).items() if values is not None}
+    return Log(log.joint_names, log.stamp_ns if stamp_ns is None else stamp_ns, kept, log.receive_ns)
+
+
 @dataclass
 class Truth:
     """What the log was made from: inertial parameters, rotor inertia, Coulomb and viscous friction, offset per

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
 import subprocess
 import time
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bench.endurance.pieces import PIECE, Held
+from bench.ros_probe import Probe
 from robot_dynamics_ros.bringup import Graph, NodeSpec
 from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import RobotDynamicsError
@@ -114,15 +114,7 @@ class Flood:
     """A node that publishes garbage on every topic that the nodes under test subscribe to."""
 
     def __enter__(self) -> Flood:
-        os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        import rclpy
-        from rclpy.executors import SingleThreadedExecutor
-
-        self.context, self.sent = rclpy.Context(), 0
-        rclpy.init(args=[], context=self.context)
-        self.node = rclpy.create_node("flood", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        self._probe, self.sent = Probe("flood"), 0
         self.publishers: dict[str, tuple[Any, type]] = {}
         self._garbage = Garbage(load_robot("ur5e").joint_names)
         for name in NODES:
@@ -130,11 +122,7 @@ class Flood:
         return self
 
     def __exit__(self, *_: object) -> None:
-        import rclpy
-
-        self.executor.shutdown()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
+        self._probe.close()
 
     def _wait(self, name: str, timeout: float = 120.0) -> None:
         """Until a node is active; then a publisher for each of its topics."""
@@ -142,24 +130,18 @@ class Flood:
         while not self.active(name):
             if time.monotonic() > end:
                 raise RobotDynamicsError(f"{name} does not come up")
-        for topic, kinds in self.node.get_subscriber_names_and_types_by_node(name, NODES[name]):
+        node = self._probe.node
+        for topic, kinds in node.get_subscriber_names_and_types_by_node(name, NODES[name]):
             if topic not in OTHERS:
                 kind = message_type(kinds[0])
-                self.publishers[topic] = self.node.create_publisher(kind, topic, 10), kind
+                self.publishers[topic] = node.create_publisher(kind, topic, 10), kind
 
     def active(self, name: str) -> bool:
         """Whether a node says that it is active."""
         from lifecycle_msgs.srv import GetState
 
-        client: Any = self.node.create_client(GetState, f"{NODES[name]}/{name}/get_state".replace("//", "/"))
-        try:
-            if not client.wait_for_service(timeout_sec=10.0):
-                return False
-            future = client.call_async(GetState.Request())
-            self.executor.spin_until_future_complete(future, timeout_sec=10.0)
-            return bool(future.done() and future.result().current_state.label == "active")
-        finally:
-            self.node.destroy_client(client)
+        answer = self._probe.call(GetState, f"{NODES[name]}/{name}/get_state".replace("//", "/"))
+        return answer is not None and bool(answer.current_state.label == "active")
 
     def run(self, seconds: float) -> None:
         """One topic after the other, a message every PERIOD."""

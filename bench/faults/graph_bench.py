@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import subprocess
 import sys
@@ -13,10 +14,10 @@ import numpy as np
 
 from bench.faults.socket_bench import ATTEMPTS, SPEED, SocketBench
 from bench.faults.table import Failed, require
+from bench.ros_probe import Probe
 from robot_dynamics_ros._core import GuardReason
 from robot_dynamics_ros.bringup import Graph, NodeSpec
 from robot_dynamics_ros.drivers.child_process import end
-from robot_dynamics_ros.waiting import wait_until
 
 TORQUE = 2.0  # Nm at the first joint, that the commander sends
 EVENT_TIMEOUT = 40.0  # s
@@ -35,16 +36,10 @@ class GraphBench(SocketBench):
 
     def __enter__(self) -> GraphBench:
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        import rclpy
-        from rclpy.experimental import EventsExecutor
-
         super().__enter__()
         self.node_process = self.start_node()
-        self.context = rclpy.Context()
-        rclpy.init(args=[], context=self.context)
-        self.node = rclpy.create_node("commander", context=self.context)
-        self.executor = EventsExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        self.probe = Probe("commander", EVENT_TIMEOUT)
+        self.node = self.probe.node
         self._subscribe()
         try:
             self.spin(lambda: self.state is not None, "joint_states")
@@ -89,23 +84,19 @@ class GraphBench(SocketBench):
 
     def spin(self, condition: Callable[[], bool], what: str) -> None:
         """Until the condition holds; Failed otherwise."""
-        came = wait_until(condition, EVENT_TIMEOUT, lambda: self.executor.spin_once(timeout_sec=0.01))
-        require(came, f"no {what} after {EVENT_TIMEOUT:g} s")
+        require(self.probe.spin(condition, step=0.01), f"no {what} after {EVENT_TIMEOUT:g} s")
 
     def run(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
         """Spin for so many seconds of controller time, or until the condition holds."""
-        return wait_until(until, seconds / SPEED, lambda: self.executor.spin_once(timeout_sec=min(0.005, seconds)))
+        return self.probe.spin(until, seconds / SPEED, min(0.005, seconds))
 
     def call(self, name: str) -> tuple[bool, str]:
         """A Trigger service of the hardware node."""
         from std_srvs.srv import Trigger
 
-        client: Any = self.node.create_client(Trigger, f"hardware_node/{name}")
-        self.spin(client.service_is_ready, name)
-        future: Any = client.call_async(Trigger.Request())
-        self.spin(future.done, name)
-        self.node.destroy_client(client)
-        return future.result().success, future.result().message
+        response = self.probe.call(Trigger, f"hardware_node/{name}")
+        require(response is not None, f"no {name} after {EVENT_TIMEOUT:g} s")
+        return response.success, response.message
 
     def enable(self, service: str = "enable_torque") -> None:
         """Enabled and in torque mode; a busy machine may need more than one attempt."""
@@ -149,44 +140,33 @@ class GraphBench(SocketBench):
         require("guard" in text or "publishers" in text, f"refused for another reason: {text}")
 
     def __exit__(self, *_: object) -> None:
-        import rclpy
-
         self.node_process.terminate()
         end(self.node_process, 10.0)
-        self.executor.remove_node(self.node)
-        self.executor.shutdown()
         for publisher in list(self.node.publishers):
             self.node.destroy_publisher(publisher)
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
+        self.probe.close()
         self.publisher = None
-        del self.node, self.executor, self.context
+        del self.node, self.probe
         gc.collect()  # the middleware announces a publisher until the last reference to its context is gone
         super().__exit__()
 
 
 def main() -> None:
     """A commander in a process of its own: answers every joint_states with a small torque, until it is killed."""
-    import rclpy
-    from rclpy.experimental import EventsExecutor
     from rclpy.qos import QoSProfile, ReliabilityPolicy
     from sensor_msgs.msg import JointState
 
-    rclpy.init()
-    node = rclpy.create_node("commander_process")
+    probe = Probe("commander_process", math.inf)
     quick = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-    publisher = node.create_publisher(JointState, "robot_dynamics/joint_torque_command", quick)
+    publisher = probe.node.create_publisher(JointState, "robot_dynamics/joint_torque_command", quick)
 
     def answer(state: JointState) -> None:
         message = JointState(name=state.name, effort=[TORQUE] + [0.0] * (len(state.name) - 1))
         message.header.stamp = state.header.stamp
         publisher.publish(message)
 
-    node.create_subscription(JointState, "joint_states", answer, quick)
-    executor = EventsExecutor()
-    executor.add_node(node)
-    while rclpy.ok():
-        executor.spin_once(timeout_sec=0.1)
+    probe.node.create_subscription(JointState, "joint_states", answer, quick)
+    probe.spin(lambda: False)
 
 
 if __name__ == "__main__":

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 import numpy as np
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.experimental import EventsExecutor
 
+from bench.ros_probe import Probe
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns
 from robot_dynamics_ros.topics import PREFIX, TOPICS, below
-from robot_dynamics_ros.waiting import wait_until
 
 START_TIMEOUT = 30.0  # s until the first message
 
@@ -26,24 +23,19 @@ def probe(duration: float, warm_up: float, topic: str) -> dict[str, Any]:
     """
     rows: list[tuple[int, int]] = []
     last: dict[str, dict[str, str]] = {}
-    kind, context = MESSAGE_TYPES[TOPICS[topic].type], rclpy.Context()
-    rclpy.init(args=[], context=context)
-    node, executor = rclpy.create_node("latency_probe", context=context), EventsExecutor(context=context)
-    executor.add_node(node)
-    spin = partial(executor.spin_once, timeout_sec=0.05)
+    kind, listener = MESSAGE_TYPES[TOPICS[topic].type], Probe("latency_probe", START_TIMEOUT)
     try:
-        node.create_subscription(
+        listener.node.create_subscription(
             kind, below(PREFIX, topic), lambda m: rows.append((to_ns(m.header.stamp), time.time_ns())), 50
         )
-        node.create_subscription(DiagnosticArray, "/diagnostics", lambda m: _keep(m, last), 10)
-        if not wait_until(lambda: rows, START_TIMEOUT, spin):
+        listener.node.create_subscription(DiagnosticArray, "/diagnostics", lambda m: _keep(m, last), 10)
+        if not listener.spin(lambda: rows):
             raise ConnectionFailed(f"no {topic} arrives; see the messages above")
-        wait_until(lambda: False, warm_up, spin)
+        listener.spin(lambda: False, warm_up)
         rows.clear()
-        wait_until(lambda: False, duration, spin)
+        listener.spin(lambda: False, duration)
     finally:
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+        listener.close()
     return _figures(np.array(rows), duration) | {"diagnostics": last}
 
 

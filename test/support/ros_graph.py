@@ -7,11 +7,11 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from robot_dynamics_ros.waiting import wait_until
+from bench.ros_probe import Probe
 
 ROOT = Path(__file__).resolve().parents[2]
 HUNG = 200.0  # s; nothing that a test waits for takes as long, also beside other work
-os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")  # also of nodes that tests start before a listener
 os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(ROOT / "config" / "fastdds.xml"))
 
 
@@ -42,28 +42,21 @@ class Process:
         return self.process.returncode, output
 
 
-class Listener:
+class Listener(Probe):
     """A node in this process: messages by topic, services by name."""
 
     def __init__(self, name: str = "listener") -> None:
-        import rclpy
-        from rclpy.experimental import EventsExecutor
-
-        self.context = rclpy.Context()
-        rclpy.init(args=[], context=self.context)
-        self.node = rclpy.create_node(name, context=self.context)
-        self.executor = EventsExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        super().__init__(name, HUNG)
         self.heard = defaultdict(list)
 
     def hear(self, kind, topic: str, qos=10) -> None:
         """Collect the messages of a topic."""
         self.node.create_subscription(kind, topic, self.heard[topic].append, qos)
 
-    def spin(self, condition, timeout: float = HUNG) -> None:
+    def spin(self, condition, timeout: float = HUNG, step: float = 0.05) -> bool:
         """Until the condition holds; fails with what was heard when it does not."""
-        came = wait_until(condition, timeout, lambda: self.executor.spin_once(timeout_sec=0.05))
-        assert came, {topic: len(found) for topic, found in self.heard.items()}
+        assert super().spin(condition, timeout, step), {topic: len(found) for topic, found in self.heard.items()}
+        return True
 
     def ended(self, process: Process, timeout: float = HUNG) -> tuple[int, str]:
         """(exit status, output) of a process that ends by itself; what is heard meanwhile does not pile up."""
@@ -75,15 +68,6 @@ class Listener:
         self.heard[topic].clear()
         self.spin(lambda: self.heard[topic])
         return self.heard[topic][-1]
-
-    def call(self, kind, name: str, request=None, timeout: float = HUNG):
-        """Response of a service."""
-        client = self.node.create_client(kind, name)
-        self.spin(client.service_is_ready, timeout)
-        future = client.call_async(request or kind.Request())
-        self.spin(future.done, timeout)
-        self.node.destroy_client(client)
-        return future.result()
 
     def publisher(self, kind, topic: str, robot_node: str):
         """A publisher that the node `robot_node` hears: one that it does not know yet would lose a message.
@@ -110,14 +94,6 @@ class Listener:
         from rclpy.serialization import deserialize_message
 
         return deserialize_message(raw, kind)
-
-    def close(self) -> None:
-        """Leave the domain."""
-        import rclpy
-
-        self.executor.shutdown()  # it holds the nodes, which would stay in the graph
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
 
 
 def motion_file(names, path, start, seconds: float, travel: float) -> str:

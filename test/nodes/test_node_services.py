@@ -19,7 +19,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
-from robot_dynamics_ros.nodes.robot.driver_interface import LOAD_INERTIA
+from robot_dynamics_ros.nodes.robot.robot_settings import LOAD_INERTIA
 
 ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
 

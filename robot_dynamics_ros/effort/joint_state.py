@@ -5,15 +5,13 @@ withheld, with the same sentences.
 from __future__ import annotations
 
 from collections import deque
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from robot_dynamics_ros.effort.joint_order import SAMPLES, TRAVEL, exchanged
 from robot_dynamics_ros.effort.meaning import declared, thousandth
-from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.models.robot_model import RobotModel
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.signals.speeds import SLIDING
 
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 MAX_ANGLE = 12 * np.pi  # rad; six turns, of a joint without limits
 BEYOND, MARGIN = 1.5, 1.0  # times a joint's limit, and rad: positions beyond are not radians
 MOST = 0.9  # quantile of |q| that is compared: spikes are dropped elsewhere
-TRAVEL = 0.1  # rad, of a joint that moves
 BLOCK = 0.1  # s over which travel and velocity are compared
 STEPS = (0.005, 2.0)  # rad of travel in such a block; less is noise, more is a wrapped or wrong angle
 MIN_BLOCKS = 5
@@ -36,15 +33,6 @@ MOST_STEPS, BURST = 0.6, 1 / 3  # quantile of the steps of a second, and below w
 BURSTS = 0.1  # share of the seconds: a network that stops once in a while spoils those seconds alone
 LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
 APART = 0.1  # s between two live samples by which the order of the joints is judged, the newest SAMPLES of them
-SECONDS = 5.0  # of a recording that shows exchanged joints
-# of what the named order leaves with any mount: what two exchanged joints may leave. In the right order none left
-# less than 1.0 (126 recordings of 14 arms, pushed, with a payload, on a wall)
-EXPLAINED = 0.6
-# the same for efforts alone, of the joints that it is about, in twice the SECONDS: 0.7 in the right order (recordings
-# of five arms), 0.3 in the median of exchanged ones of 30 s
-OF_OTHERS = 0.5
-SAMPLES = 200  # of it that are compared
-V0 = 0.03  # rad/s, width of the friction step
 
 
 def findings(
@@ -231,65 +219,3 @@ def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray)
     odd = [names[j] for j in np.flatnonzero(enough)[alike < ALIKE]]
     text = f"velocity of {', '.join(odd)} does not fit its position: names in another order than the numbers, or a sign"
     return {"velocity": text if odd else ""}
-
-
-def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray | None, effort: np.ndarray) -> str:
-    """A sentence naming two joints which, exchanged, make the links explain the effort, or the efforts that are of
-    other joints; "" where there are none.
-
-    Compared is what the torque of the links leaves of the effort, less offset, friction step, viscous term and inertia
-    of each column, and in the named order less gravity and accelerations of any direction and size (another mount,
-    payload, or sign).
-    time (N,) [s]; q, qd, effort (N, n) [rad, rad/s, effort of the robot file].
-    """
-    meaning = declared(robot)
-    try:
-        gain = meaning.gain(robot)
-        model = RobotModel(robot.chain(), robot.joint_names)
-    except CapabilityError:
-        return ""
-    if robot.n_joints < 2 or len(time) < 2 or time[-1] - time[0] < SECONDS or not meaning.includes_gravity:
-        return ""
-    if np.ptp(q, axis=0).max() < TRAVEL:
-        return ""
-    speed = np.gradient(q, time, axis=0) if qd is None else qd
-    some = np.arange(1, len(q) - 1, -(-len(q) // SAMPLES))
-    a = (speed[some + 1] - speed[some - 1]) / (time[some + 1] - time[some - 1])[:, None]
-    q, v = q[some], speed[some]
-    torque, n = meaning.sign * effort[some] / gain, robot.n_joints
-    spans = [np.linalg.qr(np.c_[np.ones(len(q)), np.tanh(v[:, j] / V0), v[:, j], a[:, j]])[0] for j in range(n)]
-
-    def free(rest: np.ndarray) -> np.ndarray:
-        return np.concatenate([rest[:, j] - span @ (span.T @ rest[:, j]) for j, span in enumerate(spans)])
-
-    def left(*pair: int) -> float:
-        order = np.arange(n)
-        order[list(pair)] = pair[::-1]
-        links = model.rnea(*(np.ascontiguousarray(x[:, order]) for x in (q, v, a)))
-        return float(np.linalg.norm(free(torque - links[:, order])))
-
-    fall = model.with_gravity(np.zeros(3)).rnea(q, v, a)
-    seen, parts = free(torque), [model.with_gravity(axis).gravity(q) for axis in np.eye(3)]
-    mounts = np.column_stack([free(part) for part in (*parts, fall)])
-    mounted = seen - mounts @ np.linalg.lstsq(mounts, seen, rcond=None)[0]
-    best = min(combinations(range(n), 2), key=lambda pair: left(*pair))
-    if left(*best) > EXPLAINED * np.linalg.norm(mounted):
-        rest = torque[:, :, None] - model.rnea(q, v, a)[:, None]
-        long = time[-1] - time[0] > 2 * SECONDS
-        return _of_others(robot.joint_names, rest, spans, mounted.reshape(n, -1)) if long else ""
-    names = " and ".join(robot.joint_names[j] for j in best)
-    return f"the masses explain the effort only with {names} exchanged: names in another order than the numbers"
-
-
-def _of_others(names: list[str], rest: np.ndarray, spans: list[np.ndarray], named: np.ndarray) -> str:
-    """The same for efforts alone that are in another order than the positions. rest (N, n, n): of each effort less the
-    links of each joint, of whose span there may be more; named (n, N): what is left in the named order.
-    """
-    shown = [span.T @ rest[:, :, j] for j, span in enumerate(spans)]  # (term, effort) of each joint
-    cost = (rest**2).sum(axis=0) - np.transpose([(x**2).sum(axis=0) for x in shown])
-    columns, of = linear_sum_assignment(cost)
-    moved = columns != of
-    if not cost[columns, of][moved].sum() < OF_OTHERS**2 * (named[moved] ** 2).sum():
-        return ""
-    found = ", ".join(f"{names[i]}'s is that of {names[of[i]]}" for i in np.flatnonzero(moved))
-    return f"the masses explain the efforts only in another order than the positions: {found}"

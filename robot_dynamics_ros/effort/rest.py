@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.effort.decision import GUARD_NOISE, GUARD_SHARE, GUARD_TELLING, Decision, decide
+from robot_dynamics_ros.effort.decision import Decision, decide
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES, EffortEvidence
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.models import RobotModel
@@ -15,6 +15,9 @@ from robot_dynamics_ros.signals.speeds import MOVING
 STILL = 0.002  # rad of travel during a rest, where no velocity is reported
 MOTION = 1_000_000_000, 2000  # ns, or samples, of a motion that are averaged
 MOVED = 2.0  # times what friction may hold at rest: deviation of such a mean, with sliding friction and inertia
+GUARD_SHARE = 0.25  # of gravity that each joint's torque at rest may deviate by before torque mode, beside friction
+GUARD_TELLING = 0.9  # share of gravity that ampere for Nm, or gravity removed, would be wrong by
+GUARD_NOISE = 2.0  # Nm
 
 
 class EffortRecognition:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.effort.joint_state import TRAVEL
+from robot_dynamics_ros.effort.joint_order import TRAVEL
 from robot_dynamics_ros.estimators.reference import Comparison
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
 from robot_dynamics_ros.estimators.replay_changes import LEAST_ROWS, changes, moving

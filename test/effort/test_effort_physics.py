@@ -14,7 +14,8 @@ from robot_dynamics_ros.effort.evidence import EffortEvidence, Evidence
 from robot_dynamics_ros.effort.recording import contradictions
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.friction import FrictionStage
-from robot_dynamics_ros.estimators.replay import effort_decision, replay
+from robot_dynamics_ros.estimators.recorded_effort import effort_decision
+from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.identify import Options, _begun, recognise_effort
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models.friction import created_energy

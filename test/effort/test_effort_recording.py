@@ -11,7 +11,8 @@ from table_files import write_csv
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.effort.recording import adopted, contradictions
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.replay import effort_decision, replay
+from robot_dynamics_ros.estimators.recorded_effort import effort_decision
+from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.robot_file import load_robot
 

@@ -12,7 +12,8 @@ from table_files import write_csv
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.replay import effort_decision, replay
+from robot_dynamics_ros.estimators.recorded_effort import effort_decision
+from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
 from robot_dynamics_ros.identification.arm.identify import Options, read, recognise_effort, slow_motion
 from robot_dynamics_ros.identification.arm.state import Identification

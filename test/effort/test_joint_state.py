@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from synthetic import with_signals
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.effort.joint_state import LiveGate, exchanged, findings, refuse
+from robot_dynamics_ros.effort.joint_order import exchanged
+from robot_dynamics_ros.effort.joint_state import LiveGate, findings, refuse
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.read import read

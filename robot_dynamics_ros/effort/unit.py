@@ -48,7 +48,7 @@ def _known(slope: np.ndarray, std: np.ndarray, least: np.ndarray | float) -> np.
 
 
 def unit_error(e: Evidence, votes: np.ndarray, robot: RobotFile) -> str:
-    """Whether the unit is off by 1000, as a sentence; "" where it is not, or not sure."""
+    """Why the unit is off by 1000, "" where it is not, or not surely; votes (n,): see `voting`."""
     if not votes.any():
         return ""
     k = np.abs(e.gravity)
@@ -65,7 +65,7 @@ def unit_error(e: Evidence, votes: np.ndarray, robot: RobotFile) -> str:
 
 
 def likeliest(e: Evidence, votes: np.ndarray, robot: RobotFile) -> Meaning | None:
-    """The meaning that fits and is ahead of every other one; None where there is none."""
+    """The meaning that fits and is ahead of every other one, None where there is none; votes (n,): see `voting`."""
     seen = bool(_inertial_votes(e, votes).any())  # the unit of an effort without gravity is only known in motion
     possible = MEANINGS if not _any_unit(robot) else (CURRENT, CURRENT_GRAVITY_FREE)[: 1 + seen]
     score = {m: _log_likelihood(e, votes, m, robot) for m in possible}
@@ -92,7 +92,8 @@ def _range(robot: RobotFile) -> tuple[float, float]:
 
 def beyond_load(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
     """Whether a meaning is that of the robot file, or ahead of it although the arm may carry what the file does not
-    have. Joints that carry little are loaded several times as much then, so that a current looks like a torque.
+    have. Joints that carry little are loaded several times as much then, so that a current looks like a torque. votes
+    (n,): see `voting`.
     """
     if meaning.same_as(declared(robot)):
         return True
@@ -150,7 +151,7 @@ def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) ->
 
 def of_masses(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
     """Whether the gains of a current are those of the masses: the file has no constants, or it is one in Nm and they do
-    not fit, as for a percentage. Those of a file in A are believed against its masses.
+    not fit, as for a percentage. Those of a file in A are believed against its masses. votes (n,): see `voting`.
     """
     if meaning.unit == "Nm" or not meaning.has_gain(robot):
         return meaning.unit == "A"

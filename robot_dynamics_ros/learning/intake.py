@@ -29,7 +29,7 @@ from robot_dynamics_ros.learning.update import Information, Prior, rows_of
 from robot_dynamics_ros.robot_file.store import file_sha256
 from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.signals.runs import runs
-from robot_dynamics_ros.signals.speeds import SLOW
+from robot_dynamics_ros.signals.speeds import SLIDING, SLOW
 
 CUTOFFS = (5.0, 25.0)  # Hz, of the state; 5 times the frequency of the motion between them [Madsen2020 ch5 4.1]
 CHUNK = 16_384  # rows whose columns exist at a time
@@ -40,6 +40,7 @@ STAND = 1.0  # s of a stand that are learned from
 ALIKE = 50.0  # rows per independent row of a first look
 TOUCH = 0.3  # s over which residuals are averaged to see a contact
 FAR, SHARE, MIN_BLOCKS = 6.0, 0.25, 20  # deviations, of friction, blocks: contact beside a known model
+STILL_SHARE = 0.7  # of friction, in a long stand: the residuals of free simulated robots change by less there
 CORE = 1.8  # of friction, which no error of a model exceeds
 SEVERAL = 2.0  # times the second joint: a contact loads several joints, an error of friction one
 
@@ -137,34 +138,49 @@ def _rows(prior: Prior, work: Work, name: str, state: Information | None) -> tup
 def _contact(prior: Prior, work: Work, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Residuals (N, n) [Nm] of parameters x (p,), and which rows (N,) they show as contact."""
     parts = list(work.chunks())
-    residual = np.concatenate([_residual(prior, part, x) for part in parts])
+    of_parts = [_residual(prior, part, x) for part in parts]
+    residual = np.concatenate(of_parts)
     known = np.concatenate([_known(prior, part.motion) for part in parts])
     moved = np.concatenate([_after_motion(part.motion) for part in parts])[:, None]
-    return residual, touched(residual, (known * moved, known * ~moved), _level(prior, parts), work.motion.rate)
+    changes = np.concatenate([_in_stands(r, part.motion) for r, part in zip(of_parts, parts, strict=True)])
+    still = (residual, known * ~moved, SHARE), (changes, ~moved * np.ones_like(known), STILL_SHARE)
+    return residual, touched([(residual, known * moved, SHARE), *still], _level(prior, parts), work.motion.rate)
 
 
-def touched(residual: np.ndarray, states: Sequence[np.ndarray], level: np.ndarray, rate: float) -> np.ndarray:
-    """(N,) bool: the mean of a residual (N, n) over a block in which all of a joint's rows are of one of the states,
-    each (N, n), is beyond FAR robust deviations of all such means of that state, at least SHARE and at most CORE of the
-    joint's friction, level (n,) [Nm]; and half of that in a second joint, if there is one. Contact lasts until a block
-    that can be judged shows its end.
+def _in_stands(residual: np.ndarray, motion: Motion) -> np.ndarray:
+    """Residuals (N, n) less their median of the stand: what they change by while friction stays as it is, also where it
+    is not known. A push moves no joint as fast as SLIDING.
+    """
+    fast = (np.abs(motion.qd) > SLIDING).any(axis=1)
+    begins = np.flatnonzero(motion.start | np.diff(fast, prepend=fast[0]))
+    return np.concatenate([r - np.median(r, axis=0) for r in np.split(residual, begins) if len(r)])
+
+
+def touched(looks: Sequence[tuple[np.ndarray, np.ndarray, float]], level: np.ndarray, rate: float) -> np.ndarray:
+    """(N,) bool of looks at residuals (N, n) [Nm] in the rows (N, n) of a state; a share of friction belongs to each.
+
+    The mean of a residual over a block in which all of a joint's rows are of the state is beyond FAR robust deviations
+    of all such means, at least the share and at most CORE of the joint's friction, level (n,) [Nm]; and half of that in
+    a second joint, if there is one. Contact lasts until a block that can be judged shows its end.
 
     A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
     """
     k = max(round(TOUCH * rate), 1)
-    mean = in_blocks(residual, k).mean(axis=1)
-    joints, judged = np.zeros_like(mean), np.zeros(len(mean), bool)
-    for state in states:
+    joints = np.zeros((len(looks[0][0]) // k, len(level)))
+    judged = np.zeros(len(joints), bool)
+    for residual, state, share in looks:
+        mean = in_blocks(residual, k).mean(axis=1)
         for j, (value, rows) in enumerate(zip(mean.T, in_blocks(state, k).min(axis=1).T > 0, strict=True)):
             if rows.sum() > MIN_BLOCKS:
                 off = np.abs(value - np.median(value[rows]))
-                joints[:, j] += rows * off / np.clip(FAR * robust_std(off[rows]), SHARE * level[j], CORE * level[j])
+                least = np.clip(FAR * robust_std(off[rows]), share * level[j], CORE * level[j])
+                joints[:, j] = np.maximum(joints[:, j], rows * off / least)
                 judged |= rows
     joints.sort(axis=1)
     size = np.minimum(joints[:, -1], SEVERAL * joints[:, -2:][:, 0])
     last = np.maximum.accumulate(np.where(judged, np.arange(len(size)), 0))
     rows = np.repeat(binary_dilation(size[last] > 1.0), k)
-    return np.concatenate([rows, np.zeros(len(residual) - len(rows), bool)])
+    return np.concatenate([rows, np.zeros(len(looks[0][0]) - len(rows), bool)])
 
 
 def in_blocks(x: np.ndarray, k: int) -> np.ndarray:
@@ -214,8 +230,8 @@ def triangles_of(prior: Prior, work: Work, weight: np.ndarray) -> list[np.ndarra
 
 
 def _after_motion(motion: Motion) -> np.ndarray:
-    """(N,) bool: some joint has moved within STAND seconds."""
-    moves = (np.abs(motion.qd) > SLOW).any(axis=1)
+    """(N,) bool: some joint has moved within STAND seconds, or a piece has begun, before which it may have moved."""
+    moves = (np.abs(motion.qd) > SLOW).any(axis=1) | motion.start
     last = np.maximum.accumulate(np.where(moves, motion.t, -np.inf))
     return motion.t - last < STAND
 

@@ -1,6 +1,7 @@
 """Contact in a recording that is learned from."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from bench.force.recordings import RATE, home, moves, reported, simulated
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.changes import change_of
-from robot_dynamics_ros.learning.intake import _after_motion, touched, working_motion
+from robot_dynamics_ros.learning.intake import _after_motion, _in_stands, touched, working_motion
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.written import with_residuals, written
 from robot_dynamics_ros.models import RobotModel
@@ -24,7 +25,7 @@ def test_contact_beside_known_friction_loads_several_joints(joints, found):
     n = 1 if joints == (0,) else 4
     residual = np.random.default_rng(0).normal(0.0, 0.01, (3000, n))
     residual[1000:1100, list(joints)] += np.array([2.0, 1.5])[: len(joints)]
-    rows = touched(residual, [np.ones_like(residual)], np.full(n, 4.0), 50.0)
+    rows = touched([(residual, np.ones_like(residual), 0.25)], np.full(n, 4.0), 50.0)
     assert rows[1015:1085].all() == found and rows.any() == found and rows.sum() < 200
 
 
@@ -57,7 +58,7 @@ def test_a_long_stand_is_judged_by_its_own_scatter():
     stands = np.repeat(np.arange(6000) >= 3000, 4).reshape(-1, 4)
     residual[3000:] += np.repeat(np.random.default_rng(1).normal(0.0, 0.5, (200, 4)), 15, axis=0)
     residual[5000:5100] += 5.0
-    rows = touched(residual, (~stands, stands), np.full(4, 4.0), 50.0)
+    rows = touched([(residual, ~stands, 0.25), (residual, stands, 0.5)], np.full(4, 4.0), 50.0)
     assert rows[5015:5085].all() and rows.sum() < 200
 
 
@@ -72,6 +73,29 @@ def test_a_push_in_a_long_stand_is_left_out(worker):
     wrench[:, :3] = 30.0 / np.sqrt(3.0) * share[:, None]
     _, left = worker.learned(reported(machine.run(*motion, wrench=wrench)[0]), DAY)
     assert not has(left, 36.0) and has(left, 32.0) and has(left, 40.0)
+
+
+def test_a_push_is_less_than_what_stands_differ_by():
+    """20 stands of 6 s that friction moves by up to 3 Nm, in all joints; one has a push of 4 Nm for 2 s."""
+    push, fast = slice(5600, 5700), np.arange(6000) % 300 == 0
+    residual = np.repeat(np.random.default_rng(0).uniform(-3.0, 3.0, (20, 4)), 300, axis=0)
+    residual += np.random.default_rng(1).normal(0.0, 0.01, residual.shape)
+    residual[push] += 4.0
+    motion = SimpleNamespace(qd=np.repeat(1.0 * fast, 4).reshape(-1, 4), start=np.arange(6000) == 0)
+    looks = [[(r, np.ones_like(r), 0.7)] for r in (residual, _in_stands(residual, motion))]
+    whole, changes = (touched(look, np.full(4, 4.0), 50.0) for look in looks)
+    assert not whole.any() and changes[push].all() and changes.sum() < 200
+
+
+def test_a_push_in_a_stand_before_any_motion_is_left_out(worker):
+    """30 N down: what friction bears is not known, but it does not change."""
+    parts = moves(worker.robot, home(worker.robot, worker.who.draw(7)), worker.who.draw(DAY))
+    motion = motions.join(motions.hold(parts[0][0], 12.0, RATE), [x[: round(15 * RATE)] for x in parts])
+    machine, wrench = simulated(worker.robot, worker.who, DAY), np.zeros((len(motion[0]), 6))
+    machine.reset(motion[0][0])
+    wrench[:, 2] = -30.0 * np.clip(np.minimum(t := np.arange(len(wrench)) / RATE - 5.0, 2.0 - t) / 0.2, 0.0, 1.0)
+    _, left = worker.learned(reported(machine.run(*motion, wrench=wrench)[0]), DAY)
+    assert not has(left, 6.0) and has(left, 3.0) and has(left, 10.0)
 
 
 def test_contact_is_left_out_of_a_recording_in_pieces_too(worker):

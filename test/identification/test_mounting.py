@@ -78,6 +78,23 @@ def test_a_tilt_that_few_joints_may_agree_on_by_chance_is_left():
     assert [bool(mounted(UR5E, motion(UR5E, exact, g), TORQUE)[1]) for g in tilted] == [False, True]
 
 
+@pytest.mark.parametrize("meaning", [TORQUE, CURRENT])
+@pytest.mark.parametrize("way", [0.0, 2.0, 4.0])
+def test_a_slight_tilt_shows_in_the_first_joint_and_a_hose_is_none(way, meaning):
+    """Masses are wrong by 30 %; the torque of a hose that is pulled beyond an angle is an upright robot's."""
+    truth = replace(TRUTH, phi=((3.0 * WRONG - 2.0) * UR5E.inertial_parameters.reshape(-1, 10)).ravel())
+    gravity = Rotation.from_rotvec(np.deg2rad(4.0) * np.array([np.cos(way), np.sin(way), 0.0])).apply(UR5E.gravity)
+    robot = UR5E.with_updates({"drives.effort.unit": meaning.unit, "drives.torque_constant": CONSTANTS})
+    gain = CONSTANTS if meaning == CURRENT else 1.0
+    tilted, hose = (motion(UR5E, truth, g, int(way)) for g in (gravity, UR5E.gravity))
+    hose.effort[:, 0] += 6.0 * np.maximum(hose.q[:, 0] - hose.q[:, 0].mean(), 0.0)
+    for one in (tilted, hose):
+        one.effort[:] /= gain
+    found, text = mounted(robot, tilted, meaning)
+    assert text and angle(found.gravity, gravity) < 1.5
+    assert mounted(robot, hose, meaning)[1] == ""
+
+
 CONSTANTS = np.array([21.0, 18.0, 16.0, 9.5, 9.0, 7.0])  # Nm/A
 
 

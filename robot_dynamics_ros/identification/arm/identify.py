@@ -136,9 +136,10 @@ def recognise_effort(state: Identification) -> None:
     options, seen, mount = state.options, untouched(state), ""
     slow, names = slow_motion(seen), {rec.name for rec in seen}
     held_out = [rec for rec in (*state.validation, *state.repeats) if rec.name in names]
+    whole = stack([slow_motion([rec]) for rec in (*seen, *held_out)])  # as replay sees it: a part may not show gravity
     if options.effort != "gravity-free":
         meaning = declared(state.robot) if options.effort == "auto" else WORDS[options.effort]
-        state.robot, mount = mounted(state.robot, slow, meaning)
+        state.robot, mount = mounted(state.robot, whole, meaning)
     if options.contact == "auto" and has_masses(state.robot):
         motions = {rec.name: slow_motion([rec]) for rec in seen} if len(seen) > 1 else {}
         for name, motion in (motions or {seen[0].name: slow}).items():
@@ -146,7 +147,6 @@ def recognise_effort(state: Identification) -> None:
         if motions:  # what one recording shows is not sure, all of them may be
             refuse_guided(state.robot, stack(list(motions.values())), ", ".join(motions))
     stated = next((rec.effort_unit for rec in state.training if rec.effort_unit), "")
-    whole = stack([slow_motion([rec]) for rec in (*seen, *held_out)])  # as replay sees it: a part may not show gravity
     effort = recognise(state.robot, whole, options.effort, stated)
     state.change(lambda r: r.with_effort(lambda e: e * effort.scale))
     state.effort = effort

@@ -20,6 +20,8 @@ SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of fre
 JOINTS, SAMPLES = 3, 100  # that the direction is taken from at least; sliding samples of each
 SOURCE = "identified_gravity"  # key of the robot file
 ROUNDS = 20  # of direction and effort per Nm in turn, of a current
+SLIGHT = np.deg2rad(3.0)  # deviation of a slight tilt before measuring
+PARTS = 12  # in the order of time, for the deviation of what the first joint shows
 
 Normal = tuple[np.ndarray, np.ndarray]  # equations H (3, 3), h (3,) of one joint: H g = h
 
@@ -34,6 +36,8 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     over the joints (Efron & Stein 1981): their masses are wrong independently. Another direction than the file's must
     be SURE deviations from it; an axis of the base frame within them is taken instead. Effort of the other sign turns
     it round: another direction is only taken with the sign that each joint's dissipation shows.
+
+    A slight tilt, which wrong masses hide from that, is seen by the first joint of an upright or hanging robot.
     """
     declared = robot.gravity
     size = float(np.linalg.norm(declared))
@@ -42,7 +46,10 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     free = meaning.unit == "A"
     columns, signs = _columns(robot, motion), np.full(motion.n, float(robot.drives.effort.sign))
     found = _another(motion, columns, signs, declared / size, free)
-    found = found and _another(motion, columns, _signs(robot, motion, columns), declared / size, free)
+    signs = _signs(robot, motion, columns)
+    found = found and _another(motion, columns, signs, declared / size, free)
+    if found is None and meaning.has_gain(robot):
+        found = _leaning(motion, columns[0], (signs * motion.effort / meaning.gain(robot))[:, 0], declared / size)
     if found is None:
         return robot, ""
     direction, same = found
@@ -72,6 +79,37 @@ def _another(
         return None
     same = float(np.cos(min(SURE * np.hypot(TILT, _deviation(joints, free)), np.pi)))
     return None if found @ declared / strength >= same else (found / strength, same)
+
+
+def _leaning(
+    motion: Motion, columns: np.ndarray, torque: np.ndarray, declared: np.ndarray
+) -> tuple[np.ndarray, float] | None:
+    """The same by the first joint alone, with its columns (N, 4) and torque (N,), where the declared direction is that
+    of its axis: it gives this joint no torque, so that wrong masses only scale what a slight tilt gives.
+
+    The torque of a hose is a curve of the angle, that of a tilt depends on the reach as well. The deviation is the
+    jackknife over PARTS of the samples, since errors of friction last; a tilt that it hardly shows is taken as small.
+    """
+    q, qd, qdd = (x[:, 0] for x in (motion.q, motion.qd, motion.qdd))
+    rows, gravity = np.abs(qd) > MOVING, columns[:, 1:]
+    if rows.sum() < SAMPLES or np.linalg.norm(gravity @ declared) > TILT * np.linalg.norm(gravity):
+        return None
+    across = np.linalg.svd(declared[None])[2][1:].T
+    hose = np.vander(q - q[rows].mean(), 4)  # with the offset of the effort
+    own = np.column_stack([columns[:, 0], qdd, simple_friction(qd), hose, gravity @ across, torque])[rows]
+    parts = np.array([part.T @ part for part in np.array_split(own, PARTS)])
+    whole = parts.sum(axis=0)
+
+    def shown(normal: np.ndarray) -> np.ndarray:
+        return np.linalg.lstsq(normal[:-1, :-1], normal[:-1, -1], rcond=1e-9)[0][-2:] / STANDARD
+
+    found, others = shown(whole), np.array([shown(whole - part) for part in parts])
+    variance = (PARTS - 1) * np.cov(others.T, ddof=0) + TILT**2 * np.eye(2)
+    if found @ np.linalg.solve(variance, found) < SURE**2 or np.linalg.norm(found) > SURE * SLIGHT:
+        return None
+    likely = np.linalg.solve(np.eye(2) + variance / SLIGHT**2, found)
+    direction = declared + across @ likely
+    return direction / np.linalg.norm(direction), 1.0
 
 
 def _columns(robot: RobotFile, motion: Motion) -> np.ndarray:

@@ -20,7 +20,8 @@ SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of fre
 JOINTS, SAMPLES = 3, 100  # that the direction is taken from at least; sliding samples of each
 SOURCE = "identified_gravity"  # key of the robot file
 ROUNDS = 20  # of direction and effort per Nm in turn, of a current
-SLIGHT = np.deg2rad(3.0)  # deviation of a slight tilt before measuring
+SLIGHT = np.deg2rad(2.0)  # deviation of a slight tilt before measuring
+STEEP = np.sin(np.deg2rad(15.0))  # beyond it all joints show the direction
 PARTS = 12  # in the order of time, for the deviation of what the first joint shows
 
 Normal = tuple[np.ndarray, np.ndarray]  # equations H (3, 3), h (3,) of one joint: H g = h
@@ -105,7 +106,7 @@ def _leaning(
 
     found, others = shown(whole), np.array([shown(whole - part) for part in parts])
     variance = (PARTS - 1) * np.cov(others.T, ddof=0) + TILT**2 * np.eye(2)
-    if found @ np.linalg.solve(variance, found) < SURE**2 or np.linalg.norm(found) > SURE * SLIGHT:
+    if found @ np.linalg.solve(variance, found) < SURE**2 or np.linalg.norm(found) > STEEP:
         return None
     likely = np.linalg.solve(np.eye(2) + variance / SLIGHT**2, found)
     direction = declared + across @ likely

@@ -64,11 +64,11 @@ def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_o
     assert found.effort.meaning.unit == "A" and found.effort.scale == pytest.approx(constant)
     assert any("its unit is taken from its columns" in text for text in found.warnings)
     declares = FLOATING.with_updates({"drives.effort.unit": "A"})
-    assert recognise(declares, slow_motion([rec])).scale == pytest.approx(constant)
+    assert recognise(declares, slow_motion(rec)).scale == pytest.approx(constant)
     unknown = {"drives.torque_constant": None}
     for robot, given, stated in ((FLOATING, "auto", "A"), (FLOATING, "current", ""), (declares, "auto", "")):
         with pytest.raises(DataError, match=r"fill in drives\.torque_constant of ur5e, or pass --effort torque"):
-            recognise(robot.with_updates(unknown), slow_motion([rec]), given, stated)
+            recognise(robot.with_updates(unknown), slow_motion(rec), given, stated)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_current_that_is_declared_has_any_constants_where_the_file_has_none(un
     spread = np.array([1.0, 0.7, 1.0, 1.6, 1.6, 1.6])
     found = semantics(LOG.effort * unit * spread, declares)
     torque = declares.with_updates({"drives.effort.unit": "Nm"})
-    motion = slow_motion([recording(with_effort(LOG.effort * unit * spread), "log")])
+    motion = slow_motion(recording(with_effort(LOG.effort * unit * spread), "log"))
     assert recognise(torque, motion, stated="A").scale == pytest.approx(found.scale)  # as the columns of a table say
     assert found.meaning.unit == "A" and found.scale == pytest.approx(1 / (unit * spread), rel=0.35)
     assert semantics(LOG.effort).meaning.unit == "Nm"  # a torque that is declared stays one

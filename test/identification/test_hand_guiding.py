@@ -32,7 +32,7 @@ def guided(share=0.2, late=0.035, seconds=30.0, seed=1):
 def test_hand_guiding_is_refused(share):
     with pytest.raises(DataError, match=r"run: the arm was guided by hand: .*identify --contact ignore"):
         recognise_effort(Identification(UR5E, Options(), [recording(guided(share), "run")], [], ""))
-    assert guided_joints(UR5E, slow_motion([recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "driven")])) == []
+    assert guided_joints(UR5E, slow_motion(recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "driven"))) == []
 
 
 def test_a_recording_of_which_a_part_is_guided_is_refused_with_that_reason():
@@ -40,7 +40,7 @@ def test_a_recording_of_which_a_part_is_guided_is_refused_with_that_reason():
     q, qd, effort = (np.concatenate([driven.get(name), hand.get(name)]) for name in ("q", "qd", "effort"))
     stamps = np.concatenate([driven.stamp_ns, hand.stamp_ns + 30_000_000_000])
     half = recording(Log(UR5E.joint_names, stamps, {"q": q, "qd": qd, "effort": effort}), "half")
-    assert guided_joints(UR5E, slow_motion([half])) == []
+    assert guided_joints(UR5E, slow_motion(half)) == []
     with pytest.raises(DataError, match="half: the arm was guided by hand in 4 of 8 parts of 5 s, about 19 to 39 s "):
         recognise_effort(Identification(UR5E, Options(), [half], [], ""))
 
@@ -48,7 +48,7 @@ def test_a_recording_of_which_a_part_is_guided_is_refused_with_that_reason():
 def test_joint_torque_sensors_show_no_rotors_and_no_hand():
     panda = load_robot("panda")
     sensors = Truth(panda.inertial_parameters, *np.zeros((4, 7)))
-    driven = [slow_motion([recording(synthetic_log(panda, sensors, seed, 30.0), "driven")]) for seed in (1, 2, 3)]
+    driven = [slow_motion(recording(synthetic_log(panda, sensors, seed, 30.0), "driven")) for seed in (1, 2, 3)]
     assert not any(guided_joints(panda, motion) for motion in driven)
 
 
@@ -78,7 +78,7 @@ def test_travel_before_breakaway_is_no_lag_of_friction():
 
 
 def test_the_lag_of_friction_is_the_same_in_every_kth_sample():
-    motion = slow_motion([recording(guided(0.2, late=0.06), "late")])
+    motion = slow_motion(recording(guided(0.2, late=0.06), "late"))
     found = []
     for part in (motion, motion.every(3)):
         q, qd, qdd = (np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd))
@@ -98,7 +98,7 @@ def test_what_one_noisy_recording_does_not_show_of_a_hand_several_do():
             log.effort += 2.0 * np.random.default_rng(seed).normal(size=log.effort.shape)
     recordings = [[recording(x, f"run {k}") for k, x in enumerate(logs)] for logs in (hand, driven)]
     states = [Identification(UR5E, Options(), several, [], "") for several in recordings]
-    assert all(guided_joints(UR5E, slow_motion([rec])) == [] for rec in states[0].training)
+    assert all(guided_joints(UR5E, slow_motion(rec)) == [] for rec in states[0].training)
     with pytest.raises(DataError, match="run 0, .*guided by hand"):
         recognise_effort(states[0])
     recognise_effort(states[1])
@@ -106,5 +106,5 @@ def test_what_one_noisy_recording_does_not_show_of_a_hand_several_do():
 
 def test_friction_in_phase_with_the_motion_is_not_taken_for_contact():
     """Effort that leaves out all inertia, with friction that does not come late: a meaning of effort, not a hand."""
-    assert guided_joints(UR5E, slow_motion([recording(guided(0.2), "late")]))
-    assert guided_joints(UR5E, slow_motion([recording(guided(0.2, late=0.0), "in step")])) == []
+    assert guided_joints(UR5E, slow_motion(recording(guided(0.2), "late")))
+    assert guided_joints(UR5E, slow_motion(recording(guided(0.2, late=0.0), "in step"))) == []

@@ -46,11 +46,6 @@ class Worker:
         log = reported(machine.run(*motion)[0])
         return Log(log.joint_names, log.stamp_ns + BEGIN_NS + day * DAY_NS, log.signals)
 
-    @staticmethod
-    def with_signals(log: Log, **signals: np.ndarray) -> Log:
-        """A copy of a log with other signals."""
-        return Log(log.joint_names, log.stamp_ns, log.signals | signals)
-
     def learned(self, log: Log, day: int, alone: bool = False) -> tuple[Triangle, Recording]:
         """Its triangle, by what is known from the first recordings."""
         state = Running.of(self.prior, self.triangles).state if self.triangles and not alone else None

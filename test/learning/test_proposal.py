@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import with_signals
 
 from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
@@ -119,7 +120,7 @@ def test_a_joint_that_is_worse_by_more_than_the_scatter_blocks_and_one_that_is_n
 
 def changed(worker, gain=1.0, bias=0.0, **load):
     log = worker.log(DAY, **load)
-    triangle, _ = worker.learned(worker.with_signals(log, effort=log.effort * gain + bias), DAY)
+    triangle, _ = worker.learned(with_signals(log, effort=log.effort * gain + bias), DAY)
     return change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns)
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from synthetic import with_signals
 
 from bench.force.recordings import RATE, home, moves, reported, simulated
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -35,7 +36,7 @@ def test_contact_in_a_recording_is_left_out_and_not_learned(worker, monkeypatch)
     free, kept = worker.learned(log, DAY)
     rows = (log.time > 8) & (log.time < 13)
     arm = np.array([5.0, 9.0, 7.0, 2.0, 1.5, 0.5])
-    touching = worker.with_signals(log, effort=log.effort + rows[:, None] * arm)
+    touching = with_signals(log, effort=log.effort + rows[:, None] * arm)
     pushed, left = worker.learned(touching, DAY)
     assert 2.0 < kept.duration - left.duration < 7.0
     monkeypatch.setattr("robot_dynamics_ros.learning.intake.FAR", np.inf)
@@ -47,7 +48,7 @@ def test_contact_in_a_recording_is_left_out_and_not_learned(worker, monkeypatch)
 def test_a_collision_is_left_out_and_the_rest_of_the_recording_agrees(worker):
     log = worker.log(DAY)
     hit = (log.time > 12.0) & (log.time < 12.6)
-    triangle, kept = worker.learned(worker.with_signals(log, effort=log.effort + hit[:, None] * ARM), DAY)
+    triangle, kept = worker.learned(with_signals(log, effort=log.effort + hit[:, None] * ARM), DAY)
     assert not any(p.t[0] < 12.3 < p.t[-1] for p in kept.pieces)
     assert change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns) is None
 
@@ -103,7 +104,7 @@ def test_contact_is_left_out_of_a_recording_in_pieces_too(worker):
     log = worker.log(DAY)
     hit, payload = (log.time > 14.0) & (log.time < 15.0), np.zeros((len(log), 4))
     payload[(log.time > 6.0) & (log.time < 8.0), 0] = 1.0
-    log = worker.with_signals(log, effort=log.effort + hit[:, None] * ARM, payload=payload)
+    log = with_signals(log, effort=log.effort + hit[:, None] * ARM, payload=payload)
     _, left = worker.learned(log, DAY)
     assert has(left, 5.0) and not has(left, 7.0) and has(left, 12.0) and not has(left, 14.5)
 
@@ -112,7 +113,7 @@ def test_most_pushes_of_a_first_recording_are_left_out(worker):
     """30 N down for 1.5 s, every 5 s: what the first look takes for mass and friction, the second one does not."""
     log, model = worker.log(1), RobotModel(worker.robot.chain(), worker.robot.joint_names)
     force = -30.0 * ((log.time % 5.0 > 3.0) & (log.time % 5.0 < 4.5))
-    log = worker.with_signals(log, effort=log.effort - model.jacobian(log.q)[:, 2] * force[:, None])
+    log = with_signals(log, effort=log.effort - model.jacobian(log.q)[:, 2] * force[:, None])
     _, left = worker.learned(log, 1, alone=True)
     times = left.stacked("time")
     assert ((times % 5.0 > 3.2) & (times % 5.0 < 4.3)).sum() < 0.5 * 5 * 1.1 * RATE and left.duration > 18.0

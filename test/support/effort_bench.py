@@ -22,7 +22,7 @@ def with_effort(effort):
 
 
 def semantics(effort, robot=ROBOT, given="auto"):
-    return recognise(robot, slow_motion([recording(with_effort(effort), "log")]), given)
+    return recognise(robot, slow_motion(recording(with_effort(effort), "log")), given)
 
 
 def column(values, j):

@@ -134,18 +134,17 @@ def recognise_effort(state: Identification) -> None:
     Raises DataError for an effort whose meaning is ambiguous, or an arm guided by hand.
     """
     options, seen, mount = state.options, untouched(state), ""
-    slow, names = slow_motion(seen), {rec.name for rec in seen}
-    held_out = [rec for rec in (*state.validation, *state.repeats) if rec.name in names]
-    whole = stack([slow_motion([rec]) for rec in (*seen, *held_out)])  # as replay sees it: a part may not show gravity
+    names, motions = [rec.name for rec in seen], [slow_motion(rec) for rec in seen]
+    held_out = [slow_motion(rec) for rec in (*state.validation, *state.repeats) if rec.name in names]
+    whole = stack([*motions, *held_out])  # as replay sees it: a part may not show gravity
     if options.effort != "gravity-free":
         meaning = declared(state.robot) if options.effort == "auto" else WORDS[options.effort]
         state.robot, mount = mounted(state.robot, whole, meaning)
     if options.contact == "auto" and has_masses(state.robot):
-        motions = {rec.name: slow_motion([rec]) for rec in seen} if len(seen) > 1 else {}
-        for name, motion in (motions or {seen[0].name: slow}).items():
+        for name, motion in zip(names, motions, strict=True):
             refuse_guided(state.robot, motion, name)
-        if motions:  # what one recording shows is not sure, all of them may be
-            refuse_guided(state.robot, stack(list(motions.values())), ", ".join(motions))
+        if len(motions) > 1:  # what one recording shows is not sure, all of them may be
+            refuse_guided(state.robot, stack(motions), ", ".join(names))
     stated = next((rec.effort_unit for rec in state.training if rec.effort_unit), "")
     effort = recognise(state.robot, whole, options.effort, stated)
     state.change(lambda r: r.with_effort(lambda e: e * effort.scale))
@@ -237,11 +236,10 @@ def measure_residuals(state: Identification) -> None:
     note(state.warnings, unknown_at_small_speeds(state.robot.joint_names, state.residuals["slow"]))
 
 
-def slow_motion(recordings: list[Recording]) -> Motion:
-    """State of the longest recording behind a filter that keeps gravity and removes noise; every k-th sample of a long
-    one, far above that filter's band.
+def slow_motion(rec: Recording) -> Motion:
+    """State of a recording behind a filter that keeps gravity and removes noise; every k-th sample of a long one, far
+    above that filter's band.
     """
-    rec = max(recordings, key=lambda r: r.samples)
     motion = filtered(rec, min(5.0, 0.2 * rec.rate))
     k = min(len(motion) // MAX_SLOW_SAMPLES, int(rec.rate / 25))
     return motion if k < 2 else motion.every(k)

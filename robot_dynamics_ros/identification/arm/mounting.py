@@ -105,7 +105,7 @@ def _leaning(
         return np.linalg.lstsq(normal[:-1, :-1], normal[:-1, -1], rcond=1e-9)[0][-2:] / STANDARD
 
     found, others = shown(whole), np.array([shown(whole - part) for part in parts])
-    variance = (PARTS - 1) * np.cov(others.T, ddof=0) + TILT**2 * np.eye(2)
+    variance = _jackknife(others) + TILT**2 * np.eye(2)
     if found @ np.linalg.solve(variance, found) < SURE**2 or np.linalg.norm(found) > STEEP:
         return None
     likely = np.linalg.solve(np.eye(2) + variance / SLIGHT**2, found)
@@ -151,7 +151,12 @@ def _deviation(joints: list[Normal], free: bool) -> float:
     """Jackknife deviation [rad] of the direction, along that in which it varies most."""
     others = np.array([_gravity(joints[:k] + joints[k + 1 :], free) for k in range(len(joints))])
     others /= np.linalg.norm(others, axis=1)[:, None]
-    return float(np.sqrt((len(joints) - 1) * np.linalg.eigvalsh(np.cov(others.T, ddof=0))[-1]))
+    return float(np.sqrt(np.linalg.eigvalsh(_jackknife(others))[-1]))
+
+
+def _jackknife(others: np.ndarray) -> np.ndarray:
+    """Covariance of an estimate from those (k, d) without one of k parts each."""
+    return (len(others) - 1) * np.cov(others.T, ddof=0)
 
 
 def _normal_equations(motion: Motion, columns: np.ndarray, signs: np.ndarray) -> list[Normal]:

@@ -6,7 +6,8 @@ import numpy as np
 
 from robot_dynamics_ros.effort.meaning import Meaning
 from robot_dynamics_ros.identification.arm.effort_meaning import dissipation_signs, has_masses
-from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
+from robot_dynamics_ros.identification.arm.friction_columns import REMEMBERING, SIMPLE, JointFriction, Shape
+from robot_dynamics_ros.identification.arm.model import signals_of
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -15,14 +16,22 @@ from robot_dynamics_ros.signals.speeds import MOVING
 STANDARD = 9.80665  # m/s2
 PLAUSIBLE = (0.3, 4.0)  # estimated over standard gravity: masses may be off, units may not
 EXPLAINED = 0.1  # of the variance of currents, in the sum over the joints: 0.37 and more; without gravity 0.03 at most
-TILT = np.deg2rad(0.5)  # deviation of the direction that all joints share: few joints may agree by chance
+TILT = np.deg2rad(0.3)  # deviation of the direction at best; few joints may agree by chance
 SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of freedom of six joints
 JOINTS, SAMPLES = 3, 100  # that the direction is taken from at least; sliding samples of each
 SOURCE = "identified_gravity"  # key of the robot file
 ROUNDS = 20  # of direction and effort per Nm in turn, of a current
-SLIGHT = np.deg2rad(2.0)  # deviation of a slight tilt before measuring
 STEEP = np.sin(np.deg2rad(15.0))  # beyond it all joints show the direction
+CURVE = 5  # degree of the torque of a hose over the angle
 PARTS = 12  # in the order of time, for the deviation of what the first joint shows
+FRICTION = JointFriction((*SIMPLE, *REMEMBERING, "fs", "fv0"), Shape(1.0, 1.0, 0.1, rotor=True))
+WORSE = 1.05  # squared error by a hose over that by a tilt: 1.08 and more where there is a tilt, up to 1.01 with a hose
+RIDGE = 1e-7  # of columns of unit length: elements of neighbouring spans are alike
+
+HOSE = (
+    "torque of {} changes with its angle, as of a hose or of a base that leans by {:.1f} degrees, which these "
+    "recordings do not tell apart: record other reaches of the arm, or measure the base and write kinematics.gravity"
+)
 
 Normal = tuple[np.ndarray, np.ndarray]  # equations H (3, 3), h (3,) of one joint: H g = h
 
@@ -50,7 +59,11 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     signs = _signs(robot, motion, columns)
     found = found and _another(motion, columns, signs, declared / size, free)
     if found is None and meaning.has_gain(robot):
-        found = _leaning(motion, columns[0], (signs * motion.effort / meaning.gain(robot))[:, 0], declared / size)
+        leaning = _leaning(motion, columns[0], (signs * motion.effort / meaning.gain(robot))[:, 0], declared / size)
+        if leaning and not leaning[1]:
+            angle = np.rad2deg(np.arccos(leaning[0] @ declared / size))
+            return robot, HOSE.format(robot.joint_names[0], angle)
+        found = leaning and (leaning[0], 1.0)
     if found is None:
         return robot, ""
     direction, same = found
@@ -84,33 +97,50 @@ def _another(
 
 def _leaning(
     motion: Motion, columns: np.ndarray, torque: np.ndarray, declared: np.ndarray
-) -> tuple[np.ndarray, float] | None:
-    """The same by the first joint alone, with its columns (N, 4) and torque (N,), where the declared direction is that
-    of its axis: it gives this joint no torque, so that wrong masses only scale what a slight tilt gives.
+) -> tuple[np.ndarray, bool] | None:
+    """Direction (3,) of a slight tilt by the first joint alone, with its columns (N, 4) and torque (N,), where the
+    declared direction is that of its axis: it gives this joint no torque, so that wrong masses only scale what a tilt
+    gives. None where it shows none; False: the torque of a hose may be what is seen.
 
-    The torque of a hose is a curve of the angle, that of a tilt depends on the reach as well. The deviation is the
-    jackknife over PARTS of the samples, since errors of friction last; a tilt that it hardly shows is taken as small.
+    The torque of a hose is a curve of the angle, that of a tilt depends on the reach as well: where a curve explains
+    more, it is one. The deviation is the jackknife over PARTS of the samples: errors of friction last.
     """
-    q, qd, qdd = (x[:, 0] for x in (motion.q, motion.qd, motion.qdd))
-    rows, gravity = np.abs(qd) > MOVING, columns[:, 1:]
+    q, rows, gravity = motion.q[:, 0], np.abs(motion.qd[:, 0]) > MOVING, columns[:, 1:]
     if rows.sum() < SAMPLES or np.linalg.norm(gravity @ declared) > TILT * np.linalg.norm(gravity):
         return None
     across = np.linalg.svd(declared[None])[2][1:].T
-    hose = np.vander(q - q[rows].mean(), 4)  # with the offset of the effort
-    own = np.column_stack([columns[:, 0], qdd, simple_friction(qd), hose, gravity @ across, torque])[rows]
-    parts = np.array([part.T @ part for part in np.array_split(own, PARTS)])
+    curve = np.polynomial.legendre.legvander((q - q[rows].mean()) / np.ptp(q[rows]), CURVE)[:, 1:]
+    own = np.column_stack([columns[:, 0], _friction(motion)[0], curve, STANDARD * gravity @ across, torque])[rows]
+    size = np.maximum(np.linalg.norm(own, axis=0), 1e-9)
+    parts = np.array([part.T @ part for part in np.array_split(own / size, PARTS)])
     whole = parts.sum(axis=0)
+    hose = np.arange(len(whole) - 3)
+    used = np.append(hose[:-CURVE], [len(whole) - 3, len(whole) - 2])
+    by_tilt, by_hose = _solved(whole, used)[1], _solved(whole, hose)[1]
+    if by_tilt > WORSE * by_hose:
+        return None
 
     def shown(normal: np.ndarray) -> np.ndarray:
-        return np.linalg.lstsq(normal[:-1, :-1], normal[:-1, -1], rcond=1e-9)[0][-2:] / STANDARD
+        return _solved(normal, used)[0][-2:] * size[-1] / size[-3:-1]
 
     found, others = shown(whole), np.array([shown(whole - part) for part in parts])
     variance = _jackknife(others) + TILT**2 * np.eye(2)
     if found @ np.linalg.solve(variance, found) < SURE**2 or np.linalg.norm(found) > STEEP:
         return None
-    likely = np.linalg.solve(np.eye(2) + variance / SLIGHT**2, found)
-    direction = declared + across @ likely
-    return direction / np.linalg.norm(direction), 1.0
+    direction = declared + across @ found
+    return direction / np.linalg.norm(direction), by_hose > WORSE * by_tilt
+
+
+def _solved(normal: np.ndarray, used: np.ndarray) -> tuple[np.ndarray, float]:
+    """Coefficients of the `used` columns of a Gram matrix whose last column is the target, and the squared error."""
+    h = normal[used, -1]
+    x = np.linalg.solve(normal[np.ix_(used, used)] + RIDGE * np.eye(len(used)), h)
+    return x, float(normal[-1, -1] - h @ x)
+
+
+def _friction(motion: Motion) -> list[np.ndarray]:
+    """Columns (N, k) of friction and rotor of every joint, with presliding elements of all spans."""
+    return [signals.matrix(FRICTION) for signals in signals_of(motion, np.zeros_like(motion.q))]
 
 
 def _columns(robot: RobotFile, motion: Motion) -> np.ndarray:
@@ -165,13 +195,13 @@ def _normal_equations(motion: Motion, columns: np.ndarray, signs: np.ndarray) ->
     signs (n,): of the torque that each joint's effort is.
     """
     found = []
-    for j in range(motion.n):
+    for j, friction in enumerate(_friction(motion)):
         rows = np.abs(motion.qd[:, j]) > MOVING
         if rows.sum() < SAMPLES:
             continue
         y, rigid = signs[j] * motion.effort[rows, j], columns[j][rows]
         weight = 1 / max(float(((y - y.mean()) ** 2).sum()), 1e-12)
-        own = np.column_stack([rigid[:, 0], motion.qdd[rows, j], simple_friction(motion.qd[rows, j])])
+        own = np.column_stack([rigid[:, 0], friction[rows]])
         Q = np.linalg.qr(own + 1e-12)[0]
         G = rigid[:, 1:] - Q @ (Q.T @ rigid[:, 1:])
         y = y - Q @ (Q.T @ y)

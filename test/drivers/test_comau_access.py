@@ -38,7 +38,7 @@ def test_states_of_another_session_are_counted_and_not_taken(lpc):
         lpc.sendto(state(session ^ 1, sequence), client)
     lpc.sendto(state(session, 4), client)
     starter.join()
-    received = udp.queue.get(30.0)
+    received = udp.get(30.0)
     udp.stop()
     assert received.state.sequence == 4 and udp.malformed == 3
     assert "session" in udp.last_error

@@ -77,12 +77,12 @@ class ComauDriver(MotionDriver):
     # -- samples ------------------------------------------------------------------------------------------------------
     def read(self, timeout: float) -> Sample | None:
         """Next sample in order, or None. While motion is commanded, frozen samples are withheld: they are stale."""
-        received = self._link.queue.get(timeout)
+        received = self._link.get(timeout)
         while received is not None:
             sample = self._judged(received)
             if sample is not None:
                 return sample
-            received = self._link.queue.get(0.0)
+            received = self._link.get(0.0)
         return None
 
     def _judged(self, received: Received) -> Sample | None:
@@ -139,8 +139,8 @@ class ComauDriver(MotionDriver):
         link, states = self._link, self._states
         return self._stream.statistics(
             malformed=link.malformed + states.out_of_order + states.jumps,
-            overruns=link.queue.overruns,
-            pending=link.queue.pending,
+            overruns=link.overruns,
+            pending=link.pending,
             reconnects=link.reconnects,
         )
 

@@ -7,8 +7,9 @@ import select
 import socket
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from robot_dynamics_ros.drivers.comau import wire
@@ -18,7 +19,7 @@ from robot_dynamics_ros.waiting import wait_until
 PORT = 5005
 QUEUE = 16384  # states: 6 s at 2.5 kHz
 HELLO_PERIOD = 0.2  # s between the commands that keep the LPC sending
-BATCH = 256  # datagrams taken at most before they are announced
+BATCH = 256  # datagrams taken at most before the newest is answered
 RECEIVE_BUFFER = 4 << 20  # bytes requested
 CONNECT_TIMEOUT = 5.0  # s
 
@@ -31,36 +32,6 @@ class Received(NamedTuple):
     steady_ns: int
 
 
-class Queue:
-    """States in order of arrival; what is not read in time is dropped and counted."""
-
-    def __init__(self) -> None:
-        self._items: deque[Received] = deque()
-        self._news = threading.Condition()
-        self.overruns = 0
-
-    def put(self, items: list[Received]) -> None:
-        """Append a batch."""
-        with self._news:
-            self._items.extend(items)
-            while len(self._items) > QUEUE:
-                self._items.popleft()
-                self.overruns += 1
-            self._news.notify()
-
-    def get(self, timeout: float) -> Received | None:
-        """The oldest, or None after `timeout` [s]."""
-        with self._news:
-            if not self._items:
-                self._news.wait(timeout)
-            return self._items.popleft() if self._items else None
-
-    @property
-    def pending(self) -> int:
-        """States waiting."""
-        return len(self._items)
-
-
 def _why(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
@@ -70,7 +41,8 @@ class UdpLink:
 
     def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
         self._address, self._n_axes, self._arm = (host, port), n_axes, arm
-        self.queue, self.malformed, self.last_error = Queue(), 0, ""
+        self._queue, self.overruns = SimpleQueue[Received](), 0  # states dropped because they were read too late
+        self.malformed, self.last_error = 0, ""
         self.lost, self.reconnects = "", 0  # why no state can arrive, empty while they do; how often that ended
         self.received_ns = 0  # steady time of the newest state
         self.on_state: Callable[[wire.State], None] | None = None
@@ -84,7 +56,7 @@ class UdpLink:
         self._running = True
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        if not wait_until(lambda: self.queue.pending, CONNECT_TIMEOUT):
+        if not wait_until(lambda: self.pending, CONNECT_TIMEOUT):
             self.stop()
             why = self.last_error or f"no state within {CONNECT_TIMEOUT:g} s, or it serves another client"
             raise ConnectionFailed(self.lost or self._no_state(why))
@@ -122,6 +94,17 @@ class UdpLink:
             self._socket.send(wire.pack_command(command, self._n_axes))
         except OSError as error:
             self.lost = self._no_state(_why(error))
+
+    @property
+    def pending(self) -> int:
+        """States waiting."""
+        return self._queue.qsize()
+
+    def get(self, timeout: float) -> Received | None:
+        """The oldest state, or None after `timeout` [s]."""
+        with suppress(Empty):
+            return self._queue.get(timeout=timeout)
+        return None
 
     def _run(self) -> None:
         poll = select.poll()
@@ -161,4 +144,7 @@ class UdpLink:
             self.received_ns = batch[-1].steady_ns
             if self.on_state is not None:
                 self.on_state(batch[-1].state)  # one answer, to the newest: late states must not become a leap
-            self.queue.put(batch)
+            for received in batch:
+                self._queue.put(received)
+            while self.pending > QUEUE and self.get(0.0):
+                self.overruns += 1

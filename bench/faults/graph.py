@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bench.faults.bench import RAMP
@@ -15,30 +17,16 @@ WATCHED = 0.35  # s until a node has looked at who publishes
 LATE = 0.04  # s until a command is too old
 
 
-def second_publisher(_: int) -> str:
-    with GraphBench() as bench:
-        bench.enable()
-        begin = bench.now
-        other = bench.node.create_publisher(bench.message, "robot_dynamics/joint_torque_command", 1)
-        text = bench.off_within(WATCHED + RAMP + NODE, begin=begin)
-        bench.node.destroy_publisher(other)
-        return text
+def second_publisher(bench: GraphBench) -> None:
+    bench.node.create_publisher(bench.message, "robot_dynamics/joint_torque_command", 1)
 
 
-def nan_command(_: int) -> str:
-    with GraphBench() as bench:
-        bench.enable()
-        begin = bench.now
-        bench.torque = np.array([0, np.nan, 0, 0, 0, 0])
-        return bench.off_within(NODE, begin=begin)
+def nan_command(bench: GraphBench) -> None:
+    bench.torque = np.array([0, np.nan, 0, 0, 0, 0])
 
 
-def commander_gone(_: int) -> str:
-    with GraphBench() as bench:
-        bench.enable()
-        begin = bench.now
-        bench.torque = None
-        return bench.off_within(LATE + RAMP + NODE, begin=begin)
+def commander_gone(bench: GraphBench) -> None:
+    bench.torque = None
 
 
 def commander_killed(_: int) -> str:
@@ -120,11 +108,24 @@ def _off(seconds: float, also: str = "latched") -> str:
     return f"off within {1e3 * seconds:.0f} ms, {also}"
 
 
+def _ends(number: int, name: str, seconds: float, inject: Callable[[GraphBench], None]) -> Case:
+    """What is injected ends an enabled torque within so many seconds, latched."""
+
+    def run(_: int) -> str:
+        with GraphBench() as bench:
+            bench.enable()
+            begin = bench.now
+            inject(bench)
+            return bench.off_within(seconds, begin=begin)
+
+    return Case(number, name, "graph", _off(seconds), run)
+
+
 CASES: list[Case] = [
-    Case(9, "NaN in a command", "graph", _off(NODE), nan_command),
-    Case(24, "second publisher", "graph", _off(WATCHED + RAMP + NODE), second_publisher),
+    _ends(9, "NaN in a command", NODE, nan_command),
+    _ends(24, "second publisher", WATCHED + RAMP + NODE, second_publisher),
     Case(25, "commander killed -9", "graph", _off(LATE + RAMP + NODE), commander_killed),
-    Case(25, "commander disconnected", "graph", _off(LATE + RAMP + NODE), commander_gone),
+    _ends(25, "commander disconnected", LATE + RAMP + NODE, commander_gone),
     Case(25, "dead-man switch silent", "graph", _off(TIMEOUT + 0.05 + RAMP + NODE), dead_man),
     Case(27, "protective stop in motion", "graph", _off(0.01, "back only by re-arm and enable"), protective_stop),
     Case(28, "four processes load the CPU", "graph", "torque goes on, or is off and at rest", processor_load),

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from bench.faults.socket_bench import HEARTBEAT, SPEED, Arm, SocketBench, Worker, cpu_load
+from bench.faults.socket_bench import HEARTBEAT, SPEED, Arm, SocketBench, arm_apart, cpu_load
 from bench.faults.table import Case, refused, require
 from robot_dynamics_ros._core import GuardReason, GuardState
 
@@ -30,12 +30,9 @@ def emergency_stop(_: int) -> str:
 
 def process_killed(_: int) -> str:
     with SocketBench(arm=False) as bench:
-        worker = Worker(bench.ur.host)
-        try:
+        with arm_apart(bench.ur.host):
             require(bench.simulation.state["torque_mode"], "not in torque mode")
-        finally:
             begin = bench.now
-            worker.kill()
         text = bench.torque_ends(begin, HEARTBEAT)
         again = Arm(bench.ur.host)
         try:

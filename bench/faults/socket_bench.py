@@ -195,22 +195,17 @@ def cpu_load(seconds: float) -> Iterator[None]:
         process.wait()
 
 
-class Worker:
-    """The arm in a process of its own, to be killed."""
-
-    def __init__(self, host: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "bench.faults.socket_bench", host], stdout=subprocess.PIPE, text=True
-        )
-        line = self.process.stdout.readline() if self.process.stdout else ""
-        require(line.strip() == "moving", f"the process did not start: {line.strip() or 'no output'}")
-
-    def kill(self) -> None:
-        """SIGKILL."""
-        self.process.kill()
-        self.process.wait()
-        if self.process.stdout:
-            self.process.stdout.close()
+@contextmanager
+def arm_apart(host: str) -> Iterator[None]:
+    """The arm in a process of its own, which is killed (SIGKILL) at the end."""
+    command = [sys.executable, "-m", "bench.faults.socket_bench", host]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        line = process.stdout.readline() if process.stdout else ""
+        try:
+            require(line.strip() == "moving", f"the process did not start: {line.strip() or 'no output'}")
+            yield
+        finally:
+            process.kill()
 
 
 def main() -> None:

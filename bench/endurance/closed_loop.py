@@ -80,9 +80,8 @@ class ClosedLoop:
         Raises RobotDynamicsError when it is refused.
         """
         refuse_torque(self.robot, self.driver.info, self.driver.status)
-        motion = None
-        if trajectory is not None:
-            motion = _core.TorqueTrajectory(trajectory.q, trajectory.qd, trajectory.qdd, RATE, True)
+        p = trajectory
+        motion = None if p is None else _core.TorqueTrajectory(p.q, p.qd, p.qdd, RATE, True)
         self.driver.start_torque()
         for _ in range(self.driver.statistics().pending):
             self.driver.read(0.0)  # what waits is of before

@@ -37,14 +37,6 @@ class Group:
     hybrid: Quality | None
     hybrid_slopes: Quality | None
 
-    def share(self) -> float:
-        """Time of the hybrid search over that on the condition number alone by differences."""
-        return self.hybrid.seconds / self.differences.seconds if self.hybrid else np.inf
-
-    def share_of_slopes(self) -> float:
-        """The same where both use slopes."""
-        return self.hybrid_slopes.seconds / self.slopes.seconds if self.hybrid_slopes else np.inf
-
 
 def run(quick: bool = False) -> list[Row]:
     """Time and quality of the searches; quick: two groups."""
@@ -53,10 +45,12 @@ def run(quick: bool = False) -> list[Row]:
 
 def rows(groups: list[Group]) -> list[Row]:
     """The figures of the groups; a search that did not reach its goal counts as infinite time."""
-    share, by_slopes = (float(np.median([getattr(g, name)() for g in groups])) for name in ("share", "share_of_slopes"))
+    share = _share([(g.hybrid, g.differences) for g in groups])
+    by_slopes = _share([(g.hybrid_slopes, g.slopes) for g in groups])
     best = [g.hybrid.condition if g.hybrid else np.inf for g in groups]
     gap = [g.hybrid.logdet - g.differences.logdet if g.hybrid else np.inf for g in groups]
-    seconds = [float(np.median([q.seconds for q in column])) for column in zip(*map(_ended, groups), strict=True)]
+    ended = zip(*((g.differences, g.slopes) for g in groups), strict=True)
+    seconds = [float(np.median([q.seconds for q in column])) for column in ended]
     note = "to the condition number and log determinant that cond alone, by differences, ends with; "
     note += "one group" if len(groups) == 1 else f"median of {len(groups)} groups"
     again = sum(g.hybrid is not None and g.hybrid.starts > 1 for g in groups)
@@ -78,8 +72,9 @@ def rows(groups: list[Group]) -> list[Row]:
     ]
 
 
-def _ended(g: Group) -> tuple[Quality, Quality]:
-    return g.differences, g.slopes
+def _share(groups: list[tuple[Quality | None, Quality]]) -> float:
+    """Time of the hybrid search over that on the condition number alone, in the median."""
+    return float(np.median([hybrid.seconds / alone.seconds if hybrid else np.inf for hybrid, alone in groups]))
 
 
 @one_thread()

@@ -42,9 +42,7 @@ def six_waypoints(robot: RobotFile, velocity: float = VELOCITY, acceleration: fl
 def identify_here(robot: RobotFile, path: Trajectory, payload: float = 0.0) -> Run:
     """A run of 1.2 passes with the friction of the robot file, for identification."""
     loop = InProcessLoop(robot, CONTROL | {"law": "fixed", "bandwidth": 20.0}, payload)
-    loop.move_to(path.q[0])
-    loop.enable(TorqueMode.track, path)
-    return loop.run(1.2 * path.duration)
+    return loop.follow(path, 1.2 * path.duration)
 
 
 def run(quick: bool = False) -> list[Row]:

@@ -15,7 +15,6 @@ from bench.papers.labs import lab
 from bench.papers.labs.in_process import RATE, InProcessLoop, Run
 from bench.papers.labs.loop_friction import identified, model_error
 from bench.papers.table import Row, at_least, beside
-from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.trajectories.smooth import Trajectory, through
 
@@ -42,8 +41,11 @@ def run(quick: bool = False) -> list[Row]:
     first = _pass(robot, path, CONTROL | {"bandwidth": 20.0})
     known, (scale, offset) = identified(robot, first), model_error(robot, first)[JOINT]
     runs = {memory: _pass(known, path, CONTROL | {"memory": memory}) for memory in (True, False)}
-    torque = {m: float(np.mean(_error(known, r, scale, offset)[-len(path.q) + 1 :] ** 2)) for m, r in runs.items()}
-    place = {m: float(np.mean(r.position_error[-len(path.q) + 1 :, JOINT] ** 2)) for m, r in runs.items()}
+    last = slice(-len(path.q) + 1, None), JOINT
+    # the paper's model torque is calibrated, ours by one scale and one offset
+    left = {m: r.torque_error(known)[last] - scale * r.tau_d[last] - offset for m, r in runs.items()}
+    torque = {m: float(np.mean(error**2)) for m, error in left.items()}
+    place = {m: float(np.mean(r.position_error[last] ** 2)) for m, r in runs.items()}
     note = f"{PAYLOAD:g} kg, the paper carried 7.5 kg"
     return [
         at_least(SOURCE, "torque MSE, sgn(w) F(tau) / E-GMS", 2.1, torque[False] / torque[True], "", note),
@@ -53,13 +55,5 @@ def run(quick: bool = False) -> list[Row]:
     ]
 
 
-def _error(robot: RobotFile, run: Run, scale: float, offset: float) -> np.ndarray:
-    """Torque error (N,) of the joint; the paper's model torque is calibrated, ours by one scale and one offset."""
-    return run.torque_error(robot)[:, JOINT] - scale * run.tau_d[:, JOINT] - offset
-
-
 def _pass(robot: RobotFile, path: Trajectory, parameters: dict[str, Any]) -> Run:
-    loop = InProcessLoop(robot, parameters, PAYLOAD)
-    loop.move_to(path.q[0])
-    loop.enable(TorqueMode.track, path)
-    return loop.run(path.duration + 2.0 + 1 / RATE)
+    return InProcessLoop(robot, parameters, PAYLOAD).follow(path, path.duration + 2.0 + 1 / RATE)

@@ -19,6 +19,7 @@ from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros.identification.arm.identify import Identification, Options, identify_recordings
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_friction
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.simulation.plant.build import without
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -61,19 +62,15 @@ def run(quick: bool = False) -> list[Row]:
 def _rows(plant: str, errors: Errors) -> list[Row]:
     rows = []
     for what, z in (("base parameters", errors.base), ("rotor inertias", errors.rotor), ("friction", errors.friction)):
-        size = f"{len(z)} values; error {np.sqrt(np.mean(np.square(z))):.2f} deviations RMS, largest {_largest(z):.1f}"
+        size = f"{len(z)} values; error {rms(np.array(z)):.2f} deviations RMS, largest {np.abs(z).max():.1f}"
         if what == "friction" and plant == "whole":
-            note = f"{size}; {100 * np.sqrt(np.mean(np.square(errors.relative))):.1f} % of its value RMS: laws differ"
+            note = f"{size}; {100 * rms(np.array(errors.relative)):.1f} % of its value RMS: laws differ"
             rows.append(beside(SOURCE, f"{what} within 3 deviations, {plant} plant", None, within(z, 3), "%", note))
             continue
         for bound, share in SHARE.items():
             name = f"{what} within {bound} deviations, {plant} plant"
             rows.append(at_least(SOURCE, name, share, within(z, bound), "%", size if bound == 3 else ""))
     return rows
-
-
-def _largest(z: list[float]) -> float:
-    return float(np.abs(z).max())
 
 
 def within(z: list[float], bound: float) -> float:

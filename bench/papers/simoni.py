@@ -17,7 +17,6 @@ from scipy import signal
 from bench.papers.labs import lab
 from bench.papers.labs.thermal import KEEP, identified, rested, subject
 from bench.papers.table import Row, at_most, beside
-from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.models import RobotModel
@@ -78,10 +77,8 @@ class Phase:
 def run(quick: bool = False, robot_name: str = "ur5e") -> list[Row]:
     """Ratios of the RMS force errors in cycles 1, 3, 5; convergence of the observer; quick: 3 minutes between.
 
-    Raises ConfigError for a robot without a task.
+    Raises ConfigError for a robot without experiments.
     """
-    if robot_name not in TASKS:
-        raise ConfigError("reproduce", "robot", f"{robot_name} is none of {', '.join(TASKS)}")
     robot = identified(name=robot_name)
     phases = list(protocol(robot, FREE / (5 if quick else 1)))
     cold = robot.with_updates({"thermal": None})
@@ -154,16 +151,21 @@ def sensed(
     pipeline = Pipeline(robot, {"force": force or {}, "temperature": observer(robot)})
     found: list[float] = []
     for phase in phases:
-        log = Log(phase.log.joint_names, phase.log.stamp_ns, phase.log.signals)
-        for stage in pipeline.stages:
-            if stage.name == "temperature":
-                closed = phase.contact or (found and not again)
-                log.contact = np.full(log.shape("contact"), 1.0 if closed else 0.0)
-            stage.run(log)
+        log = _through(pipeline, phase, bool(phase.contact or (found and not again)))
         if phase.contact:
             judged = (log.time > SETTLE) & (log.time < log.time[-1] - SETTLE)
             found.append(rms((estimate(robot, log) - phase.force)[judged]))
     return found
+
+
+def _through(pipeline: Pipeline, phase: Phase, closed: bool) -> Log:
+    """The log of a phase with the signals of the stages; closed: the temperature observer does not correct."""
+    log = Log(phase.log.joint_names, phase.log.stamp_ns, phase.log.signals)
+    for stage in pipeline.stages:
+        if stage.name == "temperature":
+            log.contact = np.full(log.shape("contact"), float(closed))
+        stage.run(log)
+    return log
 
 
 def filtered(robot: RobotFile, log: Log) -> np.ndarray:
@@ -201,11 +203,6 @@ def convergence(robot: RobotFile, phase: Phase) -> list[Row]:
 def _observed(robot: RobotFile, phase: Phase, start: float) -> np.ndarray:
     """Temperature estimates (N, n) of a phase without contact from one start [deg C]."""
     pipeline = Pipeline(robot, {"temperature": observer(robot)}, stages=["motion", "temperature"])
-    log = Log(phase.log.joint_names, phase.log.stamp_ns, phase.log.signals)
     for joint in range(robot.n_joints):
         pipeline.stage("temperature").core.set_initial(joint, start, start, 100.0)
-    for stage in pipeline.stages:
-        if stage.name == "temperature":
-            log.contact = np.zeros(log.shape("contact"))
-        stage.run(log)
-    return log.temperature_estimate
+    return _through(pipeline, phase, False).temperature_estimate

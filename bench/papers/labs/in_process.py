@@ -75,13 +75,18 @@ class InProcessLoop:
 
     def enable(self, mode: TorqueMode, trajectory: Trajectory | None = None) -> None:
         """Torque mode on. Raises RobotDynamicsError when it is refused."""
-        motion = None
-        if trajectory is not None:
-            motion = _core.TorqueTrajectory(trajectory.q, trajectory.qd, trajectory.qdd, RATE, True)
+        p = trajectory
+        motion = None if p is None else _core.TorqueTrajectory(p.q, p.qd, p.qdd, RATE, True)
         self.loop.enable(mode, motion)
         self.rig.cycle()
         if self.loop.enabled != EnableResult.done:
             raise RobotDynamicsError(f"closed loop: not enabled: {self.loop.enabled.name}")
+
+    def follow(self, path: Trajectory, seconds: float) -> Run:
+        """From where the path begins: records of so many seconds along it, over and over."""
+        self.move_to(path.q[0])
+        self.enable(TorqueMode.track, path)
+        return self.run(seconds)
 
     def run(self, seconds: float, each: Callable[[_core.TorqueRecord], None] | None = None) -> Run:
         """Records of so many seconds; `each` sees every one. Raises RobotDynamicsError when torque ends before."""

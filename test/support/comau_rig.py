@@ -1,11 +1,10 @@
 """The Comau driver and the simulated LPC over UDP in one thread: each read of the driver is one cycle of the LPC."""
 
-import json
 import math
 import socket
-from types import SimpleNamespace
 
 import numpy as np
+from stepping import answered, set_clocks
 
 from robot_dynamics_ros.drivers import stream
 from robot_dynamics_ros.drivers.comau import driver as comau
@@ -67,11 +66,7 @@ class Rig:
     def __init__(self, monkeypatch, robot=ROBOT, rate=None, **options):
         port = free_udp_port()
         self.lpc = FaultyLpc(lpc.Settings(udp_port=port, rate=rate))
-        seconds = lambda: self.lpc.arm_server.time  # noqa: E731
-        nanoseconds = lambda: round(1e9 * seconds())  # noqa: E731
-        clock = SimpleNamespace(monotonic=seconds, monotonic_ns=nanoseconds, time_ns=nanoseconds, perf_counter=seconds)
-        for module in (stream, comau, link, lpc):
-            monkeypatch.setattr(module, "time", clock)
+        set_clocks(monkeypatch, lambda: self.lpc.arm_server.time, stream, comau, link, lpc)
         self.driver = make_driver("comau", robot, "127.0.0.1", port=port, **options)
         self.link, self._read = self.driver._link, self.driver.read
         self.link.start, self.driver.read = self.link.open, self.read
@@ -91,9 +86,7 @@ class Rig:
 
     def command(self, name, /, **fields):
         """A line of the LPC's control channel."""
-        reply = json.loads(json.dumps(self.lpc.arm_server.control.execute(json.dumps({"command": name, **fields}))))
-        assert reply.pop("ok"), reply
-        return reply
+        return answered(self.lpc.arm_server.control, name, fields)
 
     def close(self):
         self.driver.disconnect()

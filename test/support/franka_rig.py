@@ -9,6 +9,7 @@ from collections import deque
 from types import SimpleNamespace
 
 import numpy as np
+from stepping import answered, set_clocks
 
 from robot_dynamics_ros.drivers import client, stream
 from robot_dynamics_ros.drivers.child_process import encoded
@@ -89,12 +90,7 @@ class Rig:
 
     def __init__(self, monkeypatch):
         self.server = ArmServer(Settings(robot="fr3"), Arm(ROBOT, START, rate=RATE))
-        seconds = lambda: self.server.time  # noqa: E731
-        nanoseconds = lambda: round(1e9 * seconds())  # noqa: E731
-        clock = SimpleNamespace(monotonic=seconds, process_time=seconds, sleep=None)
-        clock.monotonic_ns = clock.time_ns = nanoseconds
-        for module in (child, client, driver, process, stream):
-            monkeypatch.setattr(module, "time", clock)
+        set_clocks(monkeypatch, lambda: self.server.time, child, client, driver, process, stream)
         self.physics = PlantPhysics(self.server)
         self.driver = make_driver("franka", ROBOT, "nowhere", follow_host_clock=False)
         self.process, self._read, self.driver.read = self.driver._process, self.driver.read, self.read
@@ -126,9 +122,7 @@ class Rig:
         self._requests.append(encoded(request, array))
 
     def command(self, name, /, **fields):
-        reply = self.server.control.execute(json.dumps({"command": name, **fields}))
-        assert reply.pop("ok"), reply
-        return reply
+        return answered(self.server.control, name, fields)
 
     def close(self):
         self._over = True

@@ -204,14 +204,16 @@ class GuardMachine(RuleBasedStateMachine):
         elif self.now - self.sent > HOLD and jump > 0:
             share = 1 - (self.now - self.sent - HOLD) / RAMP
             assert (np.abs(self.out) <= np.maximum(np.abs(before), TORQUE * share + 1e-9)).all()
+        up, down = self._past()  # never more torque towards a limit than there was
+        assert (~up | (self.out <= np.maximum(0.0, before) + 1e-12)).all()
+        assert (~down | (self.out >= np.minimum(0.0, before) - 1e-12)).all()
+
+    def _past(self):
+        """Joints (N,) that are past a limit upwards, and downwards."""
         q, qd = self.observed
         with np.errstate(over="ignore"):
             stop = q + qd * np.abs(qd) / (2 * BRAKE)
-        for i in range(N):  # never more torque towards a limit than there was
-            up = stop[i] >= REACH or qd[i] >= SPEED
-            down = stop[i] <= -REACH or qd[i] <= -SPEED
-            assert not up or self.out[i] <= max(0.0, before[i]) + 1e-12
-            assert not down or self.out[i] >= min(0.0, before[i]) - 1e-12
+        return (stop >= REACH) | (qd >= SPEED), (stop <= -REACH) | (qd <= -SPEED)
 
     def _judge_leaving(self, before, jump):
         """Towards zero and nowhere else; there 100 ms of clock, or 50 nominal cycles of a stopped one, later."""
@@ -227,14 +229,10 @@ class GuardMachine(RuleBasedStateMachine):
         """Past a limit the ramp to zero is as quick as the rate allows."""
         if self.observed is None:
             return
-        q, qd = self.observed
-        with np.errstate(over="ignore"):
-            stop = q + qd * np.abs(qd) / (2 * BRAKE)
+        up, down = self._past()
         fall = RATE * max(2e-3, min(20e-3, 1e-9 * jump))
-        for i in range(N):
-            up = before[i] > 0 and (stop[i] >= REACH or qd[i] >= SPEED)
-            down = before[i] < 0 and (stop[i] <= -REACH or qd[i] <= -SPEED)
-            assert not (up or down) or abs(self.out[i]) <= max(0.0, abs(before[i]) - fall) + 1e-9
+        past = ((before > 0) & up) | ((before < 0) & down)
+        assert (~past | (np.abs(self.out) <= np.maximum(0.0, np.abs(before) - fall) + 1e-9)).all()
 
     def teardown(self):
         self.guard.trip(GuardReason.external, False)

@@ -7,8 +7,8 @@ import json
 import struct
 
 import numpy as np
+from stepping import answered, step_until
 
-from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.ur.process import ControllerProcess
 
 
@@ -48,18 +48,11 @@ class Rig:
             self.process.cycle()
 
     def until(self, condition, limit=20_000):
-        for _ in range(limit):
-            if condition():
-                return
-            self.process.cycle()
-        raise AssertionError(list(self.controller.messages))
+        step_until(condition, self.process.cycle, self.controller, limit)
 
     def command(self, name, /, **fields):
         """A line of the control channel. Raises RobotDynamicsError for what it refuses."""
-        reply = self.process.control.execute(json.dumps({"command": name, **fields}))
-        if not reply.pop("ok"):
-            raise RobotDynamicsError(reply["error"])
-        return reply
+        return answered(self.process.control, name, fields)
 
     @property
     def state(self):

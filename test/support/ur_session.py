@@ -4,6 +4,7 @@ import json
 from collections import deque
 
 import numpy as np
+from stepping import step_until
 
 from robot_dynamics_ros.drivers.child_process import encoded
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
@@ -45,11 +46,7 @@ class Session:
             self.controller.step()
 
     def until(self, condition, limit=20_000):
-        for _ in range(limit):
-            if condition():
-                return
-            self.controller.step()
-        raise AssertionError(list(self.controller.messages))
+        step_until(condition, self.controller.step, self.controller, limit)
 
     def do(self, identifier, doubles=(), integers=()):
         """A command as ur_rtde sends it: wait for ready, write, wait for done, clear; real-time ones only write."""

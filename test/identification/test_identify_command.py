@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -138,16 +137,6 @@ def test_motion_that_says_nothing_is_reported_in_words(tmp_path, monkeypatch):
     result = robot_dynamics("identify", bag, "--robot", "ur5e", "--out", tmp_path / "out")
     assert isinstance(result.exception, RobotDynamicsError), result.exception
     assert "dull" in str(result.exception) and "record larger motions" in str(result.exception)
-
-
-def test_an_earlier_result_is_not_replaced(run, tmp_path, monkeypatch):
-    out, result, _ = run
-    bag, before = str(tmp_path / "x.bag"), Path(result["files"]["robot_file"]).read_bytes()
-    line = [bag, "--robot", str(out.parent / "arm.urdf"), "--out", str(out)]
-    refused = robot_dynamics("identify", *line)
-    assert isinstance(refused.exception, RobotDynamicsError)
-    assert "exists already" in str(refused.exception)
-    assert Path(result["files"]["robot_file"]).read_bytes() == before
 
 
 @pytest.mark.parametrize(("stamp", "expected"), [(0, None), (10**18, "2001-09-09T01:46:40+00:00")])

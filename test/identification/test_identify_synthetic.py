@@ -68,10 +68,6 @@ def test_consistent_links_and_prediction(clean):
     assert r2(clean).min() > 0.99
 
 
-def test_no_coupled_motors_are_found_where_there_are_none(clean):
-    assert not any("coupled motors" in s for s in clean.statements)
-
-
 @pytest.mark.parametrize(
     ("first", "share", "seen"), [(1, 1.0, {1, 2}), (1, 0.01, set()), (4, 1.0, {4, 5}), (4, 0.01, {5})]
 )

@@ -63,16 +63,21 @@ def test_a_long_stand_is_judged_by_its_own_scatter():
     assert rows[5015:5085].all() and rows.sum() < 200
 
 
+def left_of(worker, motion, force, begin, end, ramp):
+    """What learning leaves of a motion under a force (3,) [N] from `begin` to `end` [s], which takes `ramp` [s]."""
+    machine, t = simulated(worker.robot, worker.who, DAY), np.arange(len(motion[0])) / RATE
+    machine.reset(motion[0][0])
+    share = np.clip(np.minimum(t - begin, end - t) / ramp, 0.0, 1.0)
+    wrench = np.outer(share, [*force, 0.0, 0.0, 0.0])
+    return worker.learned(reported(machine.run(*motion, wrench=wrench)[0]), DAY)[1]
+
+
 def test_a_push_in_a_long_stand_is_left_out(worker):
     """30 N, within a second so that no joint seems to move, while the arm has stood for 10 s."""
     parts = moves(worker.robot, home(worker.robot, worker.who.draw(7)), worker.who.draw(DAY))
     parts = [x[: round(25 * RATE)] for x in parts]
     motion = motions.join(parts, motions.hold(parts[0][-1], 20.0, RATE))
-    machine, wrench = simulated(worker.robot, worker.who, DAY), np.zeros((len(motion[0]), 6))
-    machine.reset(motion[0][0])
-    share = np.clip(np.minimum(t := np.arange(len(wrench)) / RATE - 34.5, 3.0 - t), 0.0, 1.0)
-    wrench[:, :3] = 30.0 / np.sqrt(3.0) * share[:, None]
-    _, left = worker.learned(reported(machine.run(*motion, wrench=wrench)[0]), DAY)
+    left = left_of(worker, motion, np.full(3, 30.0 / np.sqrt(3.0)), 34.5, 37.5, 1.0)
     assert not has(left, 36.0) and has(left, 32.0) and has(left, 40.0)
 
 
@@ -92,10 +97,7 @@ def test_a_push_in_a_stand_before_any_motion_is_left_out(worker):
     """30 N down: what friction bears is not known, but it does not change."""
     parts = moves(worker.robot, home(worker.robot, worker.who.draw(7)), worker.who.draw(DAY))
     motion = motions.join(motions.hold(parts[0][0], 12.0, RATE), [x[: round(15 * RATE)] for x in parts])
-    machine, wrench = simulated(worker.robot, worker.who, DAY), np.zeros((len(motion[0]), 6))
-    machine.reset(motion[0][0])
-    wrench[:, 2] = -30.0 * np.clip(np.minimum(t := np.arange(len(wrench)) / RATE - 5.0, 2.0 - t) / 0.2, 0.0, 1.0)
-    _, left = worker.learned(reported(machine.run(*motion, wrench=wrench)[0]), DAY)
+    left = left_of(worker, motion, [0.0, 0.0, -30.0], 5.0, 7.0, 0.2)
     assert not has(left, 6.0) and has(left, 3.0) and has(left, 10.0)
 
 

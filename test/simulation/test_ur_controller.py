@@ -19,6 +19,8 @@ import json, sys, time
 import numpy as np
 import rtde_control, rtde_receive
 host = sys.argv[1]
+receive = rtde_receive.RTDEReceiveInterface(host)
+control = rtde_control.RTDEControlInterface(host)
 """
 
 
@@ -65,8 +67,6 @@ def test_signals_of_one_cycle_agree_with_each_other():
 def test_the_unmodified_clients_receive_move_and_set_the_payload(ur):
     result = ur_rtde(
         """
-        receive = rtde_receive.RTDEReceiveInterface(host)
-        control = rtde_control.RTDEControlInterface(host)
         start = np.array(receive.getActualQ())
         result["watchdog"] = control.setWatchdog(1.0)
         result["moved"] = control.moveJ((start + 0.1).tolist(), 1.5, 8.0)
@@ -97,8 +97,6 @@ def test_the_unmodified_clients_receive_move_and_set_the_payload(ur):
 def test_moves(ur):
     result = ur_rtde(
         """
-        receive = rtde_receive.RTDEReceiveInterface(host)
-        control = rtde_control.RTDEControlInterface(host)
         start = np.array(receive.getActualQ())
         def error(target):  # the two interfaces are two connections: let the other one catch up
             time.sleep(0.03)
@@ -130,8 +128,6 @@ def test_protective_and_emergency_stop(ur):
     result = ur_rtde(
         """
         import dashboard_client, socket
-        receive = rtde_receive.RTDEReceiveInterface(host)
-        control = rtde_control.RTDEControlInterface(host)
         dashboard = dashboard_client.DashboardClient(host)
         dashboard.connect()
         socket.create_connection((host, CONTROL)).sendall(b'{"command": "protective_stop"}\\n')

@@ -14,6 +14,7 @@ from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, Stretch, without
 from robot_dynamics_ros.identification.arm.export import bag_files
+from robot_dynamics_ros.identification.arm.friction_samples import covered
 from robot_dynamics_ros.identification.arm.identify import recognise_effort
 from robot_dynamics_ros.identification.arm.parameters import OTHER_ROBOT, gravity_factor, other_masses
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
@@ -120,7 +121,8 @@ def _rows(prior: Prior, work: Work, name: str, state: Information | None) -> tup
     Raises DataError where no joint moves.
     """
     columns = prior.columns
-    use = np.concatenate([_usable(prior, part.motion) for part in work.chunks()])
+    moving = (part.motion for part in work.chunks())  # or just after it
+    use = np.concatenate([_known(prior, motion) * _after_motion(motion)[:, None] for motion in moving])
     if (use.sum(axis=0) < MIN_ROWS).all():
         raise DataError(f"{name}: hardly moves: no joint has {MIN_ROWS} rows in motion")
     ones = np.ones(columns.n)
@@ -236,22 +238,12 @@ def _after_motion(motion: Motion) -> np.ndarray:
     return motion.t - last < STAND
 
 
-def _usable(prior: Prior, motion: Motion) -> np.ndarray:
-    """(N, n) of 0 and 1: what is known, while the arm moves and just after it."""
-    return _known(prior, motion) * _after_motion(motion)[:, None]
-
-
 def _known(prior: Prior, motion: Motion) -> np.ndarray:
     """(N, n) of 0 and 1: the joint has moved far enough to know its presliding state."""
-    known = np.ones((len(motion), motion.n))
-    starts = np.maximum.accumulate(np.where(motion.start, np.arange(len(motion)), 0))
-    for j, shape in enumerate(prior.columns.shapes if prior.columns.motor_side else ()):
-        q = motion.position[:, j]
-        for a in np.unique(starts):
-            rows = np.flatnonzero(starts == a)
-            span = np.maximum.accumulate(q[rows]) - np.minimum.accumulate(q[rows])
-            known[rows, j] = span > TRAVEL * max(shape.spans)
-    return known
+    if not prior.columns.motor_side:
+        return np.ones((len(motion), motion.n))
+    spans = np.array([max(shape.spans) for shape in prior.columns.shapes])
+    return (covered(motion.position, motion.start) > TRAVEL * spans).astype(float)
 
 
 def _residual(prior: Prior, work: Work, x: np.ndarray) -> np.ndarray:

@@ -59,22 +59,17 @@ def contact_stretches(
 
 
 def pushes(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.ndarray | float = 0.0) -> list[Stretch]:
-    """Stretches of recordings in Nm that are `rare` for the live pipeline of a robot file; elsewhere (n,): see
-    `residuals`.
+    """Stretches of recordings in Nm that are `rare` for the live pipeline of a robot file, and what lies around them;
+    elsewhere (n,): see `residuals`.
 
     Raises CapabilityError where the file has no force.
     """
-    return list(_pushed(recordings, rare(robot, recordings, elsewhere)))
-
-
-def _pushed(recordings: Sequence[Recording], values: Sequence[np.ndarray]) -> Iterator[Stretch]:
-    """Stretches in which the values (N,) of the pieces are `rare`, and what lies around them."""
-    pieces = [(rec.name, piece) for rec in recordings for piece in rec.pieces]
-    for (name, piece), own in zip(pieces, values, strict=True):
-        t = piece.time
+    found, pieces = [], [(rec.name, piece.time) for rec in recordings for piece in rec.pieces]
+    for (name, t), own in zip(pieces, rare(robot, recordings, elsewhere), strict=True):
         for a, b in runs(own > EDGE * RARE):
             if own[a:b].max() > RARE and t[b - 1] - t[a] > LASTS:
-                yield Stretch(name, float(t[a]) - BEFORE, float(t[b - 1]) + AFTER)
+                found.append(Stretch(name, float(t[a]) - BEFORE, float(t[b - 1]) + AFTER))
+    return found
 
 
 def joined(stretches: list[Stretch]) -> list[Stretch]:

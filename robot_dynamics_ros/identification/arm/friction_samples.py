@@ -11,6 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS
 from robot_dynamics_ros.identification.arm.model import EffortFilter
 from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.signals.runs import pieces_of
 from robot_dynamics_ros.signals.speeds import SLOW
 
 STILL = 0.05  # s in which a joint that stands moves by less than the smallest span: 0.6 mrad/s
@@ -84,6 +85,12 @@ def before(start: np.ndarray, rate: float) -> np.ndarray:
     here = np.arange(len(start))
     row = np.maximum(here - max(round(STILL * rate), 1), 0)
     return np.where(np.cumsum(start)[row] == np.cumsum(start), row, here)
+
+
+def covered(position: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Range (N, ...) [rad] of positions (N, ...) since the beginning of their piece."""
+    parts = (position[a:b] for a, b in pieces_of(start))
+    return np.concatenate([np.maximum.accumulate(q) - np.minimum.accumulate(q) for q in parts])
 
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:

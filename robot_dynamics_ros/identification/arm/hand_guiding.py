@@ -76,16 +76,13 @@ def friction_lag(motion: Motion, gravity: np.ndarray, inertial: np.ndarray, j: i
     """
     y, v, q = motion.effort[:, j], motion.qd[:, j], np.ascontiguousarray(motion.q[:, j])
     presliding = np.column_stack([_core.presliding_elements(q, PRESLIDING, motion.start), v, np.ones_like(v)])
+    parts = [(motion.t[a:b], v[a:b]) for a, b in pieces_of(motion.start)]
+    late = [np.concatenate([np.interp(t - lag, t, part) for t, part in parts]) for lag in LAGS]
     errors = []
-    for friction in (presliding, *(simple_friction(_shifted(motion, v, lag)) for lag in LAGS)):
+    for friction in (presliding, *(simple_friction(shifted) for shifted in late)):
         A = np.column_stack([gravity, inertial, motion.qdd[:, j], friction])
         errors.append(float(((y - A @ np.linalg.lstsq(A, y, rcond=1e-8)[0]) ** 2).sum()))
     return float([0.0, *LAGS][int(np.argmin(errors))])
-
-
-def _shifted(motion: Motion, v: np.ndarray, lag: float) -> np.ndarray:
-    parts = [np.interp(motion.t[a:b] - lag, motion.t[a:b], v[a:b]) for a, b in pieces_of(motion.start)]
-    return np.concatenate(parts)
 
 
 def refuse_guided(robot: RobotFile, motion: Motion, name: str) -> None:

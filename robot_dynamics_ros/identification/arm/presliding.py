@@ -27,11 +27,10 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
     stribeck_step,
     thinning,
 )
-from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, bearing_element, still
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, bearing_element, covered, still
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 from robot_dynamics_ros.identification.dataset.stretches import cells
-from robot_dynamics_ros.signals.runs import pieces_of
 from robot_dynamics_ros.signals.speeds import MOVING
 
 POWERS = (1.0, 2.0)  # p of the load
@@ -272,8 +271,5 @@ def _noise(t: np.ndarray, driver: np.ndarray, start: np.ndarray) -> float:
 
 def _travelled(data: FrictionSamples, distance: float) -> np.ndarray:
     """(N,) bool: the range covered since the start of the piece exceeds `distance`: the past no longer matters."""
-    known = np.zeros(len(data.y), bool)
-    for a, b in pieces_of(data.start):
-        q = data.position[a:b]
-        known[a:b] = np.maximum.accumulate(q) - np.minimum.accumulate(q) > distance
+    known = covered(data.position, data.start) > distance
     return known if known.mean() > 0.3 else np.ones(len(data.y), bool)

@@ -83,7 +83,8 @@ def deviations(
     wider = WIDER[min(len({rec.name for rec in recordings}), len(WIDER)) - 1]
     recordings = sampled(recordings, ROWS, SETTLING)
     seen = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
-    torque, speed, load = (_joined([signals[k] for signals in seen], robot) for k in range(len(NAMES)))
+    none = np.zeros((0, robot.n_joints))
+    torque, speed, load = (np.concatenate([none, *(signals[k] for signals in seen)]) for k in range(len(NAMES)))
     breakaway = friction_level(robot, np.abs(load).mean(axis=0))
     moving, rest = (wider * spread(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
     rest = np.where(np.isfinite(rest), np.hypot(rest, FLOORS["rest"] * breakaway), UNSEEN * breakaway)
@@ -228,10 +229,6 @@ def for_repaired(robot: RobotFile) -> RobotFile:
     given = robot.drives.velocity
     kept = {"window": given.window} if given is not None and given.window else None
     return robot if given is None else robot.with_updates({"drives.velocity": kept})
-
-
-def _joined(parts: Sequence[np.ndarray], robot: RobotFile) -> np.ndarray:
-    return np.concatenate([np.zeros((0, robot.n_joints)), *parts])
 
 
 def replayed(

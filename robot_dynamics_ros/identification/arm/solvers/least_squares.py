@@ -191,11 +191,8 @@ def deviations(
     residuals: Sequence[np.ndarray], weights: Sequence[np.ndarray], index: Sequence[np.ndarray]
 ) -> np.ndarray:
     """Deviation sigma (n,) of every joint's weighted residuals (N,), its number of parameters taken off the samples."""
-    return np.array([_deviation(r, w, len(i)) for r, w, i in zip(residuals, weights, index, strict=True)])
-
-
-def _deviation(r: np.ndarray, w: np.ndarray, parameters: int) -> float:
-    return max(float(np.sqrt((w * r**2).sum() / max(w.sum() - parameters, 1.0))), 1e-9)
+    rows = zip(residuals, weights, index, strict=True)
+    return np.array([max(float(np.sqrt((w * r**2).sum() / max(w.sum() - len(i), 1.0))), 1e-9) for r, w, i in rows])
 
 
 def combined(

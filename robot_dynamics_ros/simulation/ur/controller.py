@@ -5,7 +5,7 @@ write: registers shared with the robot program, and their watchdogs.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -172,10 +172,9 @@ class Registers:
             raise ValueError(f"{value} does not fit an integer register")
         self.values[self._int_out[index]] = (int(value),)
 
-    def write_doubles(self, first: int, values: Iterable[float]) -> None:
-        """Set output registers of floating point in a row."""
-        for offset, value in enumerate(values):
-            self.values[self._double_out[first + offset]] = (float(value),)
+    def write_double(self, index: int, value: float) -> None:
+        """Set an output register of floating point."""
+        self.values[self._double_out[index]] = (float(value),)
 
 
 ROUNDING = 1e-6  # s: a silence of the whole period is not too long, however its two times were rounded

@@ -225,9 +225,7 @@ ACTIONS: dict[str, Callable[..., Waiting | None]] = {
     "stopj": _stopj,
     "textmsg": lambda controller, *values: controller.report(f"textmsg: {' '.join(map(str, values))[:200]}"),
     "write_output_integer_register": lambda controller, i, value: controller.registers.write_int(int(i), int(value)),
-    "write_output_float_register": lambda controller, i, value: controller.registers.write_doubles(
-        int(i), [float(value)]
-    ),
+    "write_output_float_register": lambda controller, i, value: controller.registers.write_double(int(i), value),
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "read_input_integer_register": lambda controller, i: controller.registers.int_in(int(i)),

@@ -14,13 +14,14 @@ from builtin_interfaces.msg import Duration, Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from stepped_driver import START
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectoryPoint
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK
 from robot_dynamics_ros.nodes.part import LONGEST_REASON
 from robot_dynamics_ros.nodes.robot import motion_interface
 from robot_dynamics_ros.nodes.robot.joint_trajectory import read_points
+from robot_dynamics_ros.nodes.topics.encoding import trajectory
 from robot_dynamics_ros.nodes.topics.inputs import MAX_REASONS, OTHER, TopicInputs
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
 from robot_dynamics_ros.robot_file import load_robot
@@ -47,7 +48,7 @@ class Inputs(TopicInputs):
 def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
     inputs = Inputs()
     for stamp in [Time(sec=1_700_000_000, nanosec=0), *FAR, Time(sec=0, nanosec=0), Time(sec=1_700_000_001, nanosec=7)]:
-        inputs._message("joint_states", JointState(header=Header(stamp=stamp)), None)
+        inputs._message("joint_states", None, JointState(header=Header(stamp=stamp)))
     assert len(inputs.taken) == 3 and sum(inputs._refused.values()) == len(FAR)
 
 
@@ -57,7 +58,7 @@ def test_a_stamp_far_from_the_clock_of_the_node_is_refused(ahead, refused):
     inputs._node.value = {"stamps": "header", "max_age": 0.5}.get
     inputs._node.get_clock = lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=now * 10**9))
     stamp = Time(sec=int(now + ahead // 1), nanosec=round(ahead % 1 * 1e9))
-    inputs._message("joint_states", JointState(header=Header(stamp=stamp)), None)
+    inputs._message("joint_states", None, JointState(header=Header(stamp=stamp)))
     assert len(inputs.taken) == (not refused) and refused in inputs.last_refusal
 
 
@@ -65,7 +66,7 @@ def test_simulated_time_that_nobody_publishes_is_named():
     inputs = Inputs()
     inputs._node.value = {"stamps": "header", "max_age": 0.5}.get
     inputs._node.get_clock = lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=0))
-    inputs._message("joint_states", JointState(header=Header(stamp=Time(sec=1_700_000_000))), None)
+    inputs._message("joint_states", None, JointState(header=Header(stamp=Time(sec=1_700_000_000))))
     assert not inputs.taken and "nothing publishes /clock" in inputs.last_refusal
 
 
@@ -88,19 +89,15 @@ def test_a_message_behind_a_newer_one_is_left_out_and_a_clock_that_was_set_is_fo
     assert (join.counts["out of order"], join.counts["clock backwards"]) == (1, 1)
 
 
-def trajectory(velocity, name="shoulder_pan_joint"):
-    names = [name, *ROBOT.joint_names[1:]]
-    way = [[q + 0.1 * k for q in START[6]] for k in range(3)]
-    points = [JointTrajectoryPoint(positions=q, velocities=[velocity] * 6) for q in way]
-    for k, point in enumerate(points):
-        point.time_from_start = Duration(sec=k)
-    return JointTrajectory(joint_names=names, points=points)
+def at_velocity(velocity, name="shoulder_pan_joint"):
+    way = START[6] + 0.1 * np.arange(3)[:, None]
+    return trajectory([name, *ROBOT.joint_names[1:]], range(3), way, np.full((3, 6), velocity))
 
 
 @pytest.mark.parametrize("velocity", [np.nan, np.inf, -np.inf])
 def test_a_trajectory_with_velocities_that_are_not_finite_is_refused(velocity):
     with pytest.raises(DataError, match="velocities must be finite"):
-        resample(*read_points(trajectory(velocity), ROBOT))
+        resample(*read_points(at_velocity(velocity), ROBOT))
 
 
 def refused(node):
@@ -114,7 +111,7 @@ def refused(node):
 def test_a_refusal_is_short_however_long_the_names_of_a_message_are(stand):
     node, _ = stand
     refused(node)
-    node.callbacks["~/play_trajectory"](trajectory(0.0, name="x" * 60_000))
+    node.callbacks["~/play_trajectory"](at_velocity(0.0, name="x" * 60_000))
     (log,), (told,) = refused(node)
     assert max(len(log), len(told)) <= LONGEST_REASON + 30
 
@@ -130,19 +127,19 @@ def test_a_refusal_stays_the_last_state_until_the_robot_moves_again(stand):
 
     assert told() == ["idle"]
     for _ in range(2):
-        play(trajectory(np.nan))
+        play(at_velocity(np.nan))
     assert told() == ["refused", "refused"]
-    play(trajectory(0.0))
+    play(at_velocity(0.0))
     assert told() == ["moving"]
     driver.stop()
     driver.wait_until(lambda: not driver.motion.active, 1.0)
-    play(trajectory(0.0))
+    play(at_velocity(0.0))
     assert told()[-1:] == ["moving"]
 
 
 def garbage(rng):
     """A trajectory with one thing wrong."""
-    out, kind = trajectory(0.0), rng.integers(6)
+    out, kind = at_velocity(0.0), rng.integers(6)
     out.header.stamp = rng.choice([Time(), *FAR])
     if kind == 0:
         out.joint_names = [str(rng.integers(10**9)) * 3000, *out.joint_names[1:]]
@@ -187,7 +184,7 @@ def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(stand):
 
 def test_a_long_motion_outside_the_limits_is_refused_before_it_is_computed(stand, monkeypatch):
     node, _ = stand
-    long = trajectory(0.0)
+    long = at_velocity(0.0)
     long.points[1].positions, long.points[-1].time_from_start = [50.0] * 6, Duration(sec=3000)
     monkeypatch.setattr(motion_interface, "resample", lambda *a, **k: pytest.fail("1.5 million samples were computed"))
     node.callbacks["~/play_trajectory"](long)
@@ -200,7 +197,7 @@ def test_reasons_with_names_of_messages_are_counted_within_bounds():
     for k in range(500):
         names = [f"{k:03d}" + "x" * 200, *ROBOT.joint_names[1:]]
         stamp = Time(sec=1_700_000_000 + k, nanosec=0)
-        inputs._message("joint_states", JointState(header=Header(stamp=stamp), name=names, position=[0.0] * 6), None)
+        inputs._message("joint_states", None, JointState(header=Header(stamp=stamp), name=names, position=[0.0] * 6))
     counts = inputs.counts()
     assert len(counts) == MAX_REASONS + 1 and sum(counts.values()) == 500
     assert counts[f"refused: {OTHER}"] == 500 - MAX_REASONS

@@ -97,9 +97,6 @@ class FollowAction(NodePart):
     async def _execute(self, goal: Any) -> Any:
         code, text, how = await self._ends.pop(bytes(goal.goal_id.uuid))
         getattr(goal, how)()
-        return self._result(code, text)
-
-    def _result(self, code: int, text: str) -> Any:
         return self._kind.Result(error_code=code, error_string=text)
 
     def replaced(self, why: str) -> None:

@@ -53,12 +53,12 @@ class MotionInterface(NodePart):
         kind = action_type()
         self._action = FollowAction(node, kind, driver, self.plan, self.begin) if kind is not None else None
         stops.trigger("~/stop", self._stop)
-        self.trigger("~/zero_ft", lambda: self._call(driver.zero_ft, "the sensor is zeroed"))
+        self.trigger("~/zero_ft", self._zero_ft)
 
-    def _call(self, action: Callable[[], None], text: str) -> str:
+    def _zero_ft(self) -> str:
         self._require_active()
-        action()
-        return text
+        self._driver.zero_ft()
+        return "the sensor is zeroed"
 
     def _stop(self) -> str:
         """End torque and motion, and say so when they have ended. Raises CapabilityError with what goes on.

@@ -153,8 +153,7 @@ class SampleWriter:
     def _publish_joints(self, sample: Sample) -> None:
         for joint, publisher in enumerate(self.publishers):
             for target, signal in self._fields:
-                value = getattr(sample, signal)[joint]
-                target[:] = value
+                target[:] = getattr(sample, signal)[joint]
             publisher.publish(self._frame.stamped(sample.stamp_ns))
 
 

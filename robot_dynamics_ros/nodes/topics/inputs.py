@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -56,13 +57,10 @@ class TopicInputs(NodePart):
 
     def _listen(self, topic: Topic, joints: Sequence[str]) -> None:
         for joint, name in topic_names(topic, joints, self._node.value("prefix")).items():
-            made = self.subscribe(MESSAGE_TYPES[topic.type], name, self._callback(topic.name, joint), INPUT_QOS)
+            made = self.subscribe(MESSAGE_TYPES[topic.type], name, partial(self._message, topic.name, joint), INPUT_QOS)
             self.main = made.topic_name if topic.name == MAIN else self.main
 
-    def _callback(self, name: str, joint: int | None) -> Callable[[Any], None]:
-        return lambda message: self._message(name, message, joint)
-
-    def _message(self, name: str, message: Any, joint: int | None) -> None:
+    def _message(self, name: str, joint: int | None, message: Any) -> None:
         now = time.time_ns()
         try:
             stamp = now if self._node.value("stamps") == "receive" else self._fresh(message)

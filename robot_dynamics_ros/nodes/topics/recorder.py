@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
@@ -61,10 +61,7 @@ class Recorder(Node):
         if not self._writer.add(topic, type_name):
             self.skipped[topic] = f"{type_name} is not known to the bag format"
             return
-        self.create_subscription(kind, topic, self._callback(topic), self._qos(topic), raw=True)
-
-    def _callback(self, topic: str) -> Callable[[Any], None]:
-        return lambda raw: self._write(topic, raw)
+        self.create_subscription(kind, topic, partial(self._write, topic), self._qos(topic), raw=True)
 
     def _write(self, topic: str, raw: bytes) -> None:
         """An error is kept for record(): raised here, the middleware would print a traceback of its own."""

@@ -12,9 +12,10 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from rclpy.action import CancelResponse, GoalResponse
 from stepped import Stepped, SteppedDriver
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.nodes.robot import follow_action, motion_interface
+from robot_dynamics_ros.nodes.topics.encoding import trajectory
 from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
@@ -82,9 +83,7 @@ def at_rest(request):
 
 
 def goal(seconds, q, names=tuple(ROBOT.joint_names), path=(), reach=(), patience=0.0):
-    point = JointTrajectoryPoint(positions=list(map(float, q)))
-    point.time_from_start.sec = seconds
-    made = SimpleNamespace(trajectory=JointTrajectory(joint_names=list(names), points=[point]))
+    made = SimpleNamespace(trajectory=trajectory(names, [seconds], [q]))
     made.path_tolerance, made.goal_tolerance = path, reach
     made.goal_time_tolerance = SimpleNamespace(sec=int(patience), nanosec=int(1e9 * (patience % 1)))
     return made

@@ -5,14 +5,13 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from rclpy.duration import Duration
 from std_msgs.msg import String
 from stepped import Stepped, SteppedDriver
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.robot.joint_trajectory import from_here
-from robot_dynamics_ros.nodes.topics.encoding import to_time
+from robot_dynamics_ros.nodes.topics.encoding import to_time, trajectory
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.files import resample
 
@@ -24,13 +23,8 @@ NOW = 1_700_000_000_000_000_000
 
 def message(points, names=NAMES, stamp_ns=0, velocities=None):
     """points: (seconds, positions)."""
-    out = JointTrajectory(joint_names=list(names))
+    out = trajectory(names, [seconds for seconds, _ in points], [q for _, q in points], velocities)
     out.header.stamp = to_time(stamp_ns)
-    for k, (seconds, q) in enumerate(points):
-        point = JointTrajectoryPoint(positions=list(map(float, q)), time_from_start=Duration(seconds=seconds).to_msg())
-        if velocities is not None:
-            point.velocities = list(map(float, velocities[k]))
-        out.points.append(point)
     return out
 
 
@@ -96,10 +90,10 @@ def publish(rig):
     rig.node.destroy_publisher(publisher)
 
 
-def started(rig, publish, trajectory):
+def started(rig, publish, motion):
     """Publish; the node has handled it when the driver has its positions."""
     count = len(rig.driver.streams)
-    publish(trajectory)
+    publish(motion)
     rig.spin(lambda: len(rig.driver.streams) > count)
 
 

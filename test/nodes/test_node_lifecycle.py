@@ -183,34 +183,42 @@ def elsewhere():
     gc.collect()  # its nodes would stay in the graph
 
 
-def test_a_second_node_of_this_machine_is_refused_and_the_first_goes_on(rig, elsewhere):
-    second = RobotNode("composed_node", context=elsewhere, use_global_arguments=False)
+@pytest.fixture
+def another(elsewhere):
+    """another(namespace, **parameters): a node of another process's context, __ for a dot; removed at the end."""
+    made = []
+
+    def make(space="", **given):
+        overrides = [Parameter(name.replace("__", "."), value=value) for name, value in given.items()]
+        options = {"context": elsewhere, "use_global_arguments": False, "parameter_overrides": overrides}
+        made.append(RobotNode("composed_node", namespace=space, **options))
+        return made[-1]
+
+    yield make
+    for node in made:
+        node.drop()
+        node.destroy_node()
+
+
+def test_a_second_node_of_this_machine_is_refused_and_the_first_goes_on(rig, another):
+    second = another()
     assert not second.bring_up() and "runs on this machine already" in second.failure
-    second.drop()
-    second.destroy_node()
     assert len(rig.published(50, "joint_states")[0]) == 50
 
 
-def test_a_whole_number_for_a_float_at_the_start_says_how_it_is_written(elsewhere):
-    given = [Parameter("force.bandwidth", value=40)]
+def test_a_whole_number_for_a_float_at_the_start_says_how_it_is_written(another):
     with pytest.raises(ConfigError, match=r"force\.bandwidth.*with a point, as 40\.0"):
-        RobotNode("composed_node", context=elsewhere, use_global_arguments=False, parameter_overrides=given)
+        another(force__bandwidth=40)
 
 
-def test_a_robot_file_that_check_refuses_is_refused_by_a_node_without_a_launch(elsewhere, tmp_path):
+def test_a_robot_file_that_check_refuses_is_refused_by_a_node_without_a_launch(another, tmp_path):
     save_robot(load_robot("ur5e").with_updates({"limits.torque": [1.0] * 6}), tmp_path / "weak.yaml")
-    given = [Parameter("robot", value=str(tmp_path / "weak.yaml"))]
-    options = {"context": elsewhere, "use_global_arguments": False, "parameter_overrides": given}
-    node = RobotNode("composed_node", namespace="weak", **options)
+    node = another("weak", robot=str(tmp_path / "weak.yaml"))
     assert not node.bring_up() and "cannot hold the arm" in node.failure
-    node.drop()
-    node.destroy_node()
 
 
-def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(elsewhere):
-    given = [Parameter("torque", value=True), Parameter("ip", value="127.250.1.2")]
-    options = {"context": elsewhere, "use_global_arguments": False, "parameter_overrides": given}
-    left, right = (RobotNode("composed_node", namespace=space, **options) for space in ("left", "right"))
+def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(another):
+    left, right = (another(space, torque=True, ip="127.250.1.2") for space in ("left", "right"))
     held = [claim(name, why) for name, why in left.claims().items()]
     own, torque = right.claims().items()
     held.append(claim(*own))
@@ -218,28 +226,21 @@ def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(elsewher
         claim(*torque)
     for socket in held:
         socket.close()
-    for node in (left, right):
-        node.drop()
-        node.destroy_node()
 
 
 @pytest.mark.parametrize("parameter", ["learn_state", "adaptation_file"])
-def test_two_nodes_do_not_keep_what_they_learn_in_one_place(elsewhere, tmp_path, monkeypatch, parameter):
+def test_two_nodes_do_not_keep_what_they_learn_in_one_place(another, tmp_path, monkeypatch, parameter):
     monkeypatch.chdir(tmp_path)
-    nodes, held = [], []
-    for space, place in (("left", tmp_path / "left"), ("right", "right/../left"), ("third", tmp_path / "third")):
-        given = [Parameter(parameter, value=str(place)), Parameter("torque", value=False)]
-        options = {"context": elsewhere, "use_global_arguments": False, "parameter_overrides": given}
-        nodes.append(RobotNode("composed_node", namespace=space, **options))
-    left, right, third = (list(node.claims().items()) for node in nodes)
+    places = {"left": tmp_path / "left", "right": "right/../left", "third": tmp_path / "third"}
+    left, right, third = (
+        list(another(space, torque=False, **{parameter: str(place)}).claims().items())
+        for space, place in places.items()
+    )
     held = [claim(*each) for each in (*left, *third, right[0])]
     with pytest.raises(ConnectionFailed, match=f"another node .* has {parameter} right/../left"):
         claim(*right[1])
     for socket in held:
         socket.close()
-    for node in nodes:
-        node.drop()
-        node.destroy_node()
 
 
 def test_a_node_of_the_same_name_on_another_machine_is_reported(rig, elsewhere):

@@ -10,16 +10,16 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from stepped import UR, Stepped, SteppedDriver  # isort: skip  (sets the middleware before rclpy is initialised)
 
 from rcl_interfaces.srv import DescribeParameters, SetParametersAtomically
-from rclpy.duration import Duration
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
 from robot_dynamics_ros.nodes.robot.robot_settings import LOAD_INERTIA
+from robot_dynamics_ros.nodes.topics.encoding import trajectory
 
 ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
 
@@ -119,11 +119,9 @@ def play(rig):
     publisher = rig.node.create_publisher(JointTrajectory, "composed_node/play_trajectory", 5)
     rig.spin(publisher.get_subscription_count)
 
-    def publish(first, second, seconds=1.0, names=rig.driver.robot.joint_names):
-        points = [JointTrajectoryPoint(positions=list(map(float, q))) for q in (first, second)]
-        points[1].time_from_start = Duration(seconds=seconds).to_msg()
+    def publish(first, second, names=rig.driver.robot.joint_names):
         rig.heard["composed_node/motion"].clear()
-        publisher.publish(JointTrajectory(joint_names=list(names), points=points))
+        publisher.publish(trajectory(names, (0.0, 1.0), (first, second)))
 
     yield publish
     rig.driver.stop()

@@ -19,12 +19,12 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.estimators.replay import replay
-from robot_dynamics_ros.nodes.topics.encoding import to_ns
+from robot_dynamics_ros.nodes.topics.encoding import to_ns, trajectory
 from robot_dynamics_ros.nodes.topics.qos import LATCHED
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
@@ -88,6 +88,14 @@ class Graph:
     def force(self):
         return np.mean([[m.wrench.force.x, m.wrench.force.y, m.wrench.force.z] for m in self.recent(BASE, 20)], axis=0)
 
+    def pushed(self, client):
+        """A push of 40 N downward is seen."""
+        before = self.force()
+        client.command("set_wrench", wrench=[0, 0, -40, 0, 0, 0])
+        client.wait(1.5)
+        assert self.force()[2] - before[2] < -15.0
+        client.command("set_wrench", wrench=[0] * 6)
+
     def stream(self):
         """Values of the next diagnostics of the stream."""
         heard = self.listener.heard["/diagnostics"]
@@ -99,11 +107,9 @@ class Graph:
         """Publish a motion from here; wait until one of the words is reported."""
         publisher = self.listener.publisher(JointTrajectory, "composed_node/play_trajectory", "composed_node")
         here = self.recent("joint_states", 1)[0].position
-        points = [JointTrajectoryPoint(positions=list(map(float, q))) for q in (here, target)]
-        points[1].time_from_start.sec = seconds
         heard = self.listener.heard[MOTION]
         heard.clear()
-        publisher.publish(JointTrajectory(joint_names=list(self.robot.joint_names), points=points))
+        publisher.publish(trajectory(self.robot.joint_names, (0, seconds), (here, target)))
         ends = (*words, "refused", "failed")
         self.listener.spin(lambda: any(m.data.startswith(ends) for m in heard))
         assert not any(m.data.startswith(("refused", "failed")) for m in heard), [m.data for m in heard]
@@ -129,13 +135,8 @@ class TestUr:
         topics = "joint_states,motor_currents,joint_temperatures/*,robot_dynamics/external_wrench_base*"
         recorder = Process(MAIN, "record", "--out", str(bag), "--topics", topics)
         graph.in_step()
-        before = graph.force()
         with graph.sim.client() as client:
-            client.command("set_wrench", wrench=[0, 0, -40, 0, 0, 0])
-            client.wait(1.5)
-            after = graph.force()
-            client.command("set_wrench", wrench=[0] * 6)
-        assert after[2] - before[2] < -15.0
+            graph.pushed(client)
         assert graph.stream()["safety mode"] == "normal"
         graph.moved()
         status, output = recorder.end()
@@ -176,12 +177,8 @@ def test_an_fr3_at_its_rate_with_contact_motion_and_torque_and_up_to_date_after_
         pytest.importorskip(module, reason=f"{module} is not installed")
     with Graph("fr3", tmp_path, "    torque: true\n    control.time_scale: 0.05\n") as graph:
         graph.in_step()
-        before = graph.force()
         with graph.sim.client() as client:
-            client.command("set_wrench", wrench=[0, 0, -40, 0, 0, 0])
-            client.wait(1.5)
-            assert graph.force()[2] - before[2] < -15.0
-            client.command("set_wrench", wrench=[0] * 6)
+            graph.pushed(client)
             os.kill(graph.node.process.pid, signal.SIGSTOP)
             client.wait(1.5)
             os.kill(graph.node.process.pid, signal.SIGCONT)

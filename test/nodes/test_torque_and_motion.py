@@ -7,22 +7,20 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from builtin_interfaces.msg import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectoryPoint
 
 from robot_dynamics_ros._core import GuardState, StreamState
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.robot import motion_interface, refusals
 from robot_dynamics_ros.nodes.robot.joint_trajectory import MOST_BYTES, MOST_POINTS
-from robot_dynamics_ros.nodes.topics.encoding import to_time
+from robot_dynamics_ros.nodes.topics.encoding import to_time, trajectory
 from robot_dynamics_ros.robot_file import load_robot
 
 
-def trajectory(goal, seconds=2):
-    point = JointTrajectoryPoint(positions=list(map(float, goal)), time_from_start=Duration(sec=seconds))
-    return JointTrajectory(joint_names=list(load_robot("ur5e").joint_names), points=[point])
+def to(goal):
+    return trajectory(load_robot("ur5e").joint_names, [2.0], [goal])
 
 
 def guided(node):
@@ -35,14 +33,14 @@ def test_a_trajectory_is_refused_while_torque_is_live_and_taken_after_it(stand, 
     node, driver = stand
     guided(node)
     goal = driver.state.q + 0.1
-    node.callbacks[topic](trajectory(goal))
+    node.callbacks[topic](to(goal))
     assert not driver.streams and "torque is live" in node.published["~/motion"][-1].data
     driver.loop.disable()
     node.cycle(20)  # the ramp to zero belongs to it
-    node.callbacks[topic](trajectory(goal))
+    node.callbacks[topic](to(goal))
     assert not driver.streams
     node.cycle(60)
-    node.callbacks["~/joint_trajectory"](trajectory(goal))
+    node.callbacks["~/joint_trajectory"](to(goal))
     assert np.abs(driver.streams[0][0] - driver.state.q).max() < 1e-3
 
 
@@ -130,7 +128,7 @@ def test_a_stop_while_a_motion_is_planned_is_not_followed_by_the_motion(stand, m
         return resample(*points, rate=rate)
 
     monkeypatch.setattr(motion_interface, "resample", stopped_meanwhile)
-    node.callbacks[topic](trajectory(driver.state.q + 0.1))
+    node.callbacks[topic](to(driver.state.q + 0.1))
     assert not driver.streams and "stopped before" in node.published["~/motion"][-1].data
 
 
@@ -147,7 +145,7 @@ def test_a_flood_of_refused_trajectories_is_counted_and_summed_and_no_longer_par
 
     monkeypatch.setattr(motion_interface, "parsed", slowly)
     node.parts._motion._refusals = refusals.Refusals(node.parts._motion._refuse, lambda: now[0])
-    far = trajectory(np.full(6, 50.0))
+    far = to(np.full(6, 50.0))
     for _ in range(1500):
         node.callbacks["~/joint_trajectory"](far)
     assert node.parts._motion.flooded
@@ -156,18 +154,18 @@ def test_a_flood_of_refused_trajectories_is_counted_and_summed_and_no_longer_par
     now[0] = 1.1
     node.cycle(50)
     assert f"{1500 - read} more messages were dropped" in node.published["~/motion"][-1].data
-    node.callbacks["~/joint_trajectory"](trajectory(driver.state.q + 0.1))
+    node.callbacks["~/joint_trajectory"](to(driver.state.q + 0.1))
     assert len(driver.streams) == 1  # one of the next second is taken
 
 
 def test_the_points_and_the_bytes_of_a_trajectory_are_bounded(stand):
     node, driver = stand
     node.parts._motion._refusals = refusals.Refusals(node.parts._motion._refuse, lambda: 0.0)
-    many = trajectory(driver.state.q)
+    many = to(driver.state.q)
     many.points = [JointTrajectoryPoint() for _ in range(MOST_POINTS + 1)]
     node.callbacks["~/joint_trajectory"](many)
     assert f"more than {MOST_POINTS}" in node.published["~/motion"][-1].data
-    long = trajectory(driver.state.q)
+    long = to(driver.state.q)
     long.points[0].positions = [0.0] * (MOST_BYTES // 8)
     node.callbacks["~/joint_trajectory"](long)
     assert f"more than {MOST_BYTES}" in node.published["~/motion"][-1].data

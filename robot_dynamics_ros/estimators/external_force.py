@@ -155,9 +155,7 @@ class ForceStage(Stage):
         ),
     )
 
-    def __init__(self) -> None:
-        self.frame_id = ""  # of framed_wrench
-        self.notes: list[str] = []
+    frame_id = ""  # of framed_wrench
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot; an earlier tare is forgotten, which reset() keeps. parameters: CONSTANTS among them.

@@ -78,12 +78,9 @@ class FrictionStage(Stage):
         Parameter("known_stiction", 0.4, "share of it that remains with a hysteretic model", "", 0.0, 1.0),
     )
 
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.core: Any = None
-        self.hysteresis: Any = None
-        self.observer: RotorFriction | None = None
-        self._behind = False  # the torque is sensed behind the gear, and so is its friction: driven by the link
+    hysteresis: Any = None
+    observer: RotorFriction | None = None
+    _behind = False  # the torque is sensed behind the gear, and so is its friction: driven by the link
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot; one without friction parameters gives no friction, and says so in `notes`.

@@ -66,9 +66,6 @@ class MotionStage(Stage):
         ),
     )
 
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot. Raises ConfigError, or CapabilityError for unknown links or torque constants."""
         p = resolve(self.parameters, parameters, self.name)

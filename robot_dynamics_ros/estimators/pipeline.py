@@ -124,7 +124,7 @@ class Pipeline:
         waits = f"the robot reports some signals late: estimates are of {late:.3g} ms before the stamp of a sample"
         return (
             [waits] * bool(late)
-            + [note for stage in self.stages for note in getattr(stage, "notes", [])]
+            + [note for stage in self.stages for note in stage.notes]
             + self.lacks
             + [text for text in (self.sparse, called_unusable(self.robot)) if text]
         )

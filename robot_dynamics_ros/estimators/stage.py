@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ class Stage:
 
     name: as in parameters and topics. reads: required signals, a sample lacking one gives Status.unavailable; optional:
     signals used when present; writes: signals written; parameters: every parameter, declared once. core: what computes
-    it in C++, None in Python; arguments: from a sample, or the Columns of a log, to the signals that the core takes.
+    it in C++, None in Python; arguments: from a sample, or the Columns of a log, to the signals that the core takes;
+    notes: what the robot file lacks for it, as sentences.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Stage:
     parameters: tuple[Parameter, ...]
     core: Any = None
     arguments: Any
+    notes: Sequence[str] = ()
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build the stage for a robot; raises ConfigError or CapabilityError, and then leaves the stage as it was."""

@@ -75,9 +75,6 @@ class StiffnessStage(Stage):
         Parameter("wear_hold", 60.0, "time of comparable motion before a level changes", "s", 0.0, 1e5),
     )
 
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot. Raises CapabilityError where no deflection is measured, ConfigError for bad parameters."""
         p = resolve(self.parameters, parameters, self.name)

@@ -94,7 +94,6 @@ class ParameterWriter {
   }
   std::string text() const { return text_.str(); }
 
-  void comment(const std::string& words) { text_ << "# " << words << '\n'; }
   void take(const std::string& name, const std::string& value) {
     if (value.find('\n') != std::string::npos) throw std::invalid_argument(name + " holds a line break");
     text_ << name << ' ' << value << '\n';

@@ -65,8 +65,7 @@ class AdaptiveFriction {
 
   // Persisted values; outside the bounds they are projected, not finite they are refused.
   bool set(const double* a1, const double* a2) noexcept {
-    for (int i = 0; i < n_; ++i)
-      if (!(std::isfinite(a1[i]) && std::isfinite(a2[i]))) return false;
+    if (!all_finite(a1, n_) || !all_finite(a2, n_)) return false;
     for (int i = 0; i < n_; ++i) {
       now_.a1[i] = std::clamp(a1[i], lower, upper);
       now_.a2[i] = std::clamp(a2[i], lower, upper);
@@ -77,7 +76,6 @@ class AdaptiveFriction {
 
   const double* coulomb() const noexcept { return now_.a1.data(); }
   const double* viscous() const noexcept { return now_.a2.data(); }
-  int n() const noexcept { return n_; }
 
  private:
   struct Values {

@@ -99,8 +99,7 @@ class FrictionFeedforward {
   // The same in three parts, for a caller with more questions to the dynamics of this instant.
   // 1. Smooth; ok when there is something to learn from.
   Status observe(std::int64_t stamp_ns, const double* q, const double* tau, const double* T, bool saturated) noexcept {
-    for (int i = 0; i < n(); ++i)
-      if (!(std::isfinite(q[i]) && std::isfinite(tau[i]))) return Status::dropped;
+    if (!all_finite(q, n()) || !all_finite(tau, n())) return Status::dropped;
     if (have_last_ && stamp_ns == last_ns_) return Status::dropped;
     const double dt = have_last_ ? seconds_between(stamp_ns, last_ns_) : 0.0;
     const int steps = have_last_ ? static_cast<int>(std::lround(dt * o_.rate)) : 1;
@@ -210,8 +209,7 @@ class FrictionFeedforward {
       contact = contact || suspicion_[i] >= contact_time;
     }
     if (!contact) return;
-    if (!(frozen_ & freeze_contact)) take_back();
-    left_[0] = hold;
+    contact_seen();
     frozen_ |= freeze_contact;
   }
 

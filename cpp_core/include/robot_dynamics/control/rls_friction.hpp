@@ -25,8 +25,6 @@ class RlsFriction {
     reset();
   }
 
-  int n() const noexcept { return n_; }
-
   void reset() noexcept {
     for (Joint& joint : joints_) joint = {0, 0, P0_, 0, P0_};
     snapshots_.fill(joints_);
@@ -37,8 +35,7 @@ class RlsFriction {
 
   // Values kept from an earlier run, with a deviation of about 1 Nm; refused when not finite.
   bool set(const double* coulomb, const double* viscous) noexcept {
-    for (int i = 0; i < n_; ++i)
-      if (!(std::isfinite(coulomb[i]) && std::isfinite(viscous[i]))) return false;
+    if (!all_finite(coulomb, n_) || !all_finite(viscous, n_)) return false;
     const double P = std::min(P0_, 1.0);
     for (int i = 0; i < n_; ++i) joints_[i] = {coulomb[i], viscous[i], P, 0, P};
     snapshots_.fill(joints_);
@@ -47,8 +44,7 @@ class RlsFriction {
 
   Status step(double dt, const double* omega, const double* f_meas, bool frozen) noexcept {
     if (!(dt > 0)) return Status::dropped;
-    for (int i = 0; i < n_; ++i)
-      if (!(std::isfinite(omega[i]) && std::isfinite(f_meas[i]))) return Status::dropped;
+    if (!all_finite(omega, n_) || !all_finite(f_meas, n_)) return Status::dropped;
     if (frozen) return Status::degraded;
     const double lambda = std::exp(-dt / time_constant_);
     for (int i = 0; i < n_; ++i)

@@ -71,7 +71,6 @@ class TorqueLoop {
   bool finished() const noexcept { return finished_.load(); }
   const TorqueRecord* front() const noexcept { return records_.front(); }
   void drop() noexcept { records_.drop(); }
-  const TorqueProgram& program() const noexcept { return program_; }
 
   // -- the thread that receives states --------------------------------------------------------------------------------
   // A new state: writes the torque that leaves into the returned record.

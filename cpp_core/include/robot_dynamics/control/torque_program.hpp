@@ -86,7 +86,6 @@ class TorqueProgram {
 
   int n() const noexcept { return tracking_.n(); }
   FrictionFeedforward& friction() noexcept { return friction_; }
-  const FrictionFeedforward& friction() const noexcept { return friction_; }
 
   // False when a trajectory for flexible joints comes without jerk and snap.
   bool suits(const TorqueTrajectory* trajectory) const noexcept {

@@ -74,7 +74,6 @@ class Friction {
   const std::optional<PeriodicTable>& kinematic_error() const noexcept { return kinematic_error_; }
   bool rest_of_map() const noexcept { return rest_of_map_; }
   bool follows(int i) const noexcept { return elements_ && elements_->carries(i); }  // its memory, else the map
-  bool remembers() const noexcept { return elements_.has_value(); }
   bool valid(int i) const noexcept { return elements_ && elements_->valid(i); }
 
   // Level of the elements whose deflection is still unknown at load tau [Nm].

@@ -41,8 +41,7 @@ class RotorFrictionObserver {
               double* std) noexcept {
     const int n = joints();
     if (absent(omega, n) || absent(tau_m, n) || absent(tau_J, n)) return Status::unavailable;
-    for (int i = 0; i < n; ++i)
-      if (!(std::isfinite(omega[i]) && std::isfinite(tau_m[i]) && std::isfinite(tau_J[i]))) return Status::dropped;
+    if (!all_finite(omega, n) || !all_finite(tau_m, n) || !all_finite(tau_J, n)) return Status::dropped;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;

@@ -63,7 +63,6 @@ class MomentumObserver {
   }
 
   const double* r() const noexcept { return r_.data(); }
-  double gain(int i) const noexcept { return K_[i]; }
 
  private:
   using Joints = std::array<double, max_joints>;

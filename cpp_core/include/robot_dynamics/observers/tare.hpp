@@ -48,7 +48,6 @@ class Tare {
   }
 
   void set_bias(const double* bias) noexcept { std::copy(bias, bias + n_, bias_.begin()); }
-  void clear() noexcept { bias_.fill(0.0); }
   const double* bias() const noexcept { return bias_.data(); }
   const double* mean() const noexcept { return mean_.data(); }  // Nm, over the window, before subtraction
   const double* std() const noexcept { return std_.data(); }    // Nm, of the estimate

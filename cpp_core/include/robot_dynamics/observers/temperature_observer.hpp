@@ -45,7 +45,6 @@ class TemperatureObserver {
 
   int joints() const { return map_.joints(); }
   const TemperatureOptions& options() const { return o_; }
-  const FrictionMap& map() const { return map_; }
   const std::vector<HeatParameters>& heat() const { return heat_; }
   const std::vector<double>& gain() const { return gain_; }
   // Where a reset starts: T and T_h [deg C] and the variance of T [K2].

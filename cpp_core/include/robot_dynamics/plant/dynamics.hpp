@@ -44,7 +44,6 @@ class Dynamics {
  public:
   Dynamics() = default;
   explicit Dynamics(const Chain& chain) : chain_(chain) {}
-  const Chain& chain() const noexcept { return chain_; }
 
   void evaluate(const double* q, const double* qd, bool with_tcp, RigidBody& out) noexcept {
     for (int i = 0; i < chain_.n; ++i) turn(i, q[i]);

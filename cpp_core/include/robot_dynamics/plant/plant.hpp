@@ -51,8 +51,6 @@ class Plant {
   }
 
   int n() const noexcept { return p_.chain.n; }
-  const PlantParameters& parameters() const noexcept { return p_; }
-  const State& state() const noexcept { return s_; }
   const Measurement& measurement() const noexcept { return measured_; }
   const Truth& truth() const noexcept { return truth_; }
 
@@ -89,7 +87,6 @@ class Plant {
     for (int k = 0; k < 6; ++k) wrench_[k] = wrench[k];
   }
   void set_wall(const Wall& wall) noexcept { wall_ = wall; }
-  const Wall& wall() const noexcept { return wall_; }
   // The true payload, and the payload set in the controller (UR set_payload).
   void set_payload(double mass, const std::array<double, 3>& com, const std::array<double, 6>& inertia) noexcept {
     dynamics_ = Dynamics(with_payload(p_.chain, mass, com, inertia));

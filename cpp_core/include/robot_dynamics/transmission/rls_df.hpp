@@ -139,11 +139,6 @@ class RlsDf {
   // Share of the torque that the deflection explains, over the memory: 1 perfect, <= 0 none.
   double explained() const noexcept { return s_.power > 0 ? 1 - s_.residual / s_.power : 0.0; }
 
-  // tau_E(phi) [Nm]
-  double torque(double phi) const noexcept {
-    const double z = phi / rls::phi_ref;
-    return z * s_.a0 + z * z * z * s_.a1;
-  }
   // k(phi) = d tau_E / d phi [Nm/rad] [ch3 9-10]
   double stiffness(double phi) const noexcept {
     const double z = phi / rls::phi_ref;

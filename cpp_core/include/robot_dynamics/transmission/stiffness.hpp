@@ -71,9 +71,7 @@ class StiffnessEstimator {
 
   int joints() const { return static_cast<int>(joints_.size()); }
   const RlsDf& rls(int i) const { return rls_[i]; }
-  RlsDf& rls(int i) { return rls_[i]; }
   double deflection(int i) const noexcept { return state_[i].phi; }
-  double torque(int i) const noexcept { return state_[i].tau; }
 
   void reset() noexcept {
     clock_.reset();
@@ -110,8 +108,7 @@ class StiffnessEstimator {
   Status step(std::int64_t stamp_ns, const StiffnessInputs& in, double* k, double* k_std) noexcept {
     double dt;
     if (absent(in.theta, joints()) || absent(in.q, joints())) return Status::unavailable;
-    for (int i = 0; i < joints(); ++i)
-      if (!(std::isfinite(in.theta[i]) && std::isfinite(in.q[i]))) return Status::dropped;
+    if (!all_finite(in.theta, joints()) || !all_finite(in.q, joints())) return Status::dropped;
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;
     if (tick == Tick::backwards)

@@ -199,9 +199,7 @@ def moves(
         parts += [rest, move]
         length += (len(rest[0]) + len(move[0])) / RATE
         here, count = there, count + 1
-    q, qd, qdd = motions.join(*parts)
-    rows = slice(0, round(DURATION * RATE))
-    return q[rows], qd[rows], qdd[rows]
+    return motions.part(motions.join(*parts), slice(0, round(DURATION * RATE)))
 
 
 def cycles(robot: RobotFile, centre: np.ndarray, draw: np.random.Generator) -> tuple[motions.JointMotion, np.ndarray]:
@@ -219,9 +217,8 @@ def cycles(robot: RobotFile, centre: np.ndarray, draw: np.random.Generator) -> t
         carried += [count % 2 == 1] * 3 + [count % 2 == 0] * 2
         samples += sum(len(part[0]) for part in parts[-5:])
         here, count = above, count + 1
-    q, qd, qdd = motions.join(*parts)
     rows = slice(0, round(DURATION * RATE))
-    return (q[rows], qd[rows], qdd[rows]), np.repeat(carried, [len(part[0]) for part in parts])[rows]
+    return motions.part(motions.join(*parts), rows), np.repeat(carried, [len(part[0]) for part in parts])[rows]
 
 
 def weights(robot: RobotFile, q: np.ndarray, mass: np.ndarray) -> np.ndarray:

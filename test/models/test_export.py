@@ -95,16 +95,21 @@ def test_mjcf_has_the_dynamics_of_the_robot_file(robot):
         assert bool(model.actuator_ctrllimited[i]) == robot.has("limits.torque")
 
 
+def mujoco_friction(robot, v):
+    """Friction torque (n,) [Nm] of the MuJoCo model at velocity v of every joint."""
+    model = mujoco.MjModel.from_xml_string(mjcf_text(robot))
+    data = mujoco.MjData(model)
+    data.qvel[:] = v
+    mujoco.mj_forward(model, data)
+    return -(data.qfrc_passive + data.qfrc_actuator) + model.dof_frictionloss * np.sign(v)
+
+
 @settings(max_examples=8)
 @given(robot=robots())
 def test_mjcf_forces_are_the_friction_of_the_robot_file(robot):
-    model = mujoco.MjModel.from_xml_string(mjcf_text(robot))
-    data, law = mujoco.MjData(model), None if robot.friction is None else sliding_friction(robot)
     for speed in (0.1, 0.7, -1.9):
-        data.qvel[:] = speed
-        mujoco.mj_forward(model, data)
-        found = -(data.qfrc_passive + data.qfrc_actuator) + model.dof_frictionloss * np.sign(speed)
-        if law is None:
+        found = mujoco_friction(robot, speed)
+        if robot.friction is None:
             assert not found.any()
             continue
         p = robot.friction.parameters
@@ -130,15 +135,6 @@ LAW = {"load": [0.0, 0.05], "load_limit": 100.0, "stribeck_velocity": 0.2, "fv0"
 def presliding_robot(sliding_ratio=1.0):
     block = elements(SPAN, LEVEL, sliding_ratio=sliding_ratio, **LAW)
     return UR5E.with_updates({"hysteresis": block, "friction.source": "test"}, {"test": "this test"})
-
-
-def mujoco_friction(robot, v):
-    """Friction torque (n,) [Nm] of the MuJoCo model at velocity v of every joint."""
-    model = mujoco.MjModel.from_xml_string(mjcf_text(robot))
-    data = mujoco.MjData(model)
-    data.qvel[:] = v
-    mujoco.mj_forward(model, data)
-    return -(data.qfrc_passive + data.qfrc_actuator) + model.dof_frictionloss * np.sign(v)
 
 
 @pytest.mark.parametrize("v", [0.02, 0.05, 0.3, 1.0, 3.0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from chains import random_chain, random_motion
+from chains import random_chain, random_motion, random_rotation
 
 from robot_dynamics_ros import _core
 
@@ -108,8 +108,7 @@ def test_ill_conditioned_problem_keeps_the_digits_that_normal_equations_lose():
 def test_gravity_and_frames_are_those_of_the_regressor():
     chain = random_chain(4, 14).model().chain
     rng = np.random.default_rng(15)
-    frames = np.array([np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(4)])
-    frames *= np.sign(np.linalg.det(frames))[:, None, None]
+    frames = np.array([random_rotation(rng) for _ in range(4)])
     framed = _core.Chain(chain.placements, chain.inertia, chain.tool, np.array(chain.gravity), frames)
     body, motion, g = _core.RigidBody(framed), random_motion(4, 100, 16), [1.0, 2, 3]
     W = body.stacked_regressor(*motion, gravity=g)

@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from chains import random_chain
+from chains import random_chain, random_rotation
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
@@ -17,8 +17,7 @@ def motion(n, samples, seed):
 def turned(chain, seed):
     """The same arm with parameters reported in frames that do not turn about z, as a URDF with other axes gives."""
     rng = np.random.default_rng(seed)
-    frames = np.array([np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(chain.n)])
-    frames *= np.sign(np.linalg.det(frames))[:, None, None]
+    frames = np.array([random_rotation(rng) for _ in range(chain.n)])
     return RobotModel(_core.Chain(chain.placements, chain.inertia, chain.tool, chain.gravity, frames))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from chains import random_rotation
 
 from robot_dynamics_ros.models.inertia import (
     about_com,
@@ -44,8 +45,7 @@ def test_centre_of_mass_and_back(seed):
 def test_moving_the_frame_moves_the_points():
     rng = np.random.default_rng(3)
     ten, masses, points = point_cloud(rng)
-    R, p = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
-    R *= np.sign(np.linalg.det(R))
+    R, p = random_rotation(rng), rng.normal(size=3)
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R, p
     body = about_com(moved(ten, T))

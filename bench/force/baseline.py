@@ -75,8 +75,7 @@ def observed(robot: RobotFile, log: Log, friction: np.ndarray, std: np.ndarray) 
     """The log of the motion stage with the force stage run on a given friction torque and its deviation (N, n)."""
     done = replayed(robot, log, MOTION)
     done.friction_torque, done.friction_std = np.ascontiguousarray(friction), np.ascontiguousarray(std)
-    stage = ForceStage()
-    stage.configure(robot)
+    stage = ForceStage.of(robot)
     stage.run(done)
     return done
 

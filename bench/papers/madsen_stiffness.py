@@ -126,9 +126,7 @@ def online_log(bench: Bench, stiffness: float | None, seed: int) -> Log:
 
 def fresh_stage(robot: RobotFile) -> StiffnessStage:
     """The stage with the source's forgetting and P(0); motor side only, as in the source."""
-    stage = StiffnessStage()
-    stage.configure(robot, {"side": "motor", "cutoff": CUTOFF})
-    return stage
+    return StiffnessStage.of(robot, {"side": "motor", "cutoff": CUTOFF})
 
 
 def score(stage: StiffnessStage, baseline: StiffnessFit, span: float) -> float:

@@ -21,9 +21,8 @@ class MujocoFriction:
     """
 
     def __init__(self, robot: RobotFile) -> None:
-        self._stage, self._body, n = FrictionStage(), RobotModel(robot.chain(), robot.joint_names), robot.n_joints
-        self._stage.configure(robot)
-        self._names, self._out, self._std = robot.joint_names, np.zeros(n), np.zeros(n)
+        self._stage, self._body = FrictionStage.of(robot), RobotModel(robot.chain(), robot.joint_names)
+        self._names, self._out, self._std = robot.joint_names, np.zeros(robot.n_joints), np.zeros(robot.n_joints)
         self._stamp, self._time, self._places = 0, -1.0, (np.zeros(0, int),) * 2
 
     def reset(self) -> None:

@@ -74,8 +74,7 @@ def effort_decision(log: Log, robot: RobotFile, meaning: Meaning | None = None) 
     signals = {k: np.array(log.get(k)) for k in ("q", "qd", "payload") if log.has(k)}
     copy = Log(log.joint_names, log.stamp_ns, signals)
     still = Log(log.joint_names, log.stamp_ns, signals | {"qd": np.zeros_like(log.q)})
-    stage = MotionStage()
-    stage.configure(robot, {"effort_unit": "Nm"})
+    stage = MotionStage.of(robot, {"effort_unit": "Nm"})
     stage.run(still)
     stage.reset()
     good = (stage.run(copy) == 0) & np.isfinite(log.effort).all(axis=1) & log.effort.any(axis=1)  # with power

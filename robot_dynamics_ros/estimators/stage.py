@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # typing has it from Python 3.11 on
 
 
 class Stage:
@@ -31,6 +34,13 @@ class Stage:
     core: Any = None
     arguments: Any
     notes: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> Self:
+        """A new stage, configured. Raises what configure() raises."""
+        stage = cls()
+        stage.configure(robot, parameters)
+        return stage
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build the stage for a robot; raises ConfigError or CapabilityError, and then leaves the stage as it was."""

@@ -44,8 +44,7 @@ def fed_forward(arm, motion, coulomb=1.0, viscous=1.0):
 
 def observed(arm, motion):
     """Friction (N, n) [Nm] that the live observer takes off along the same motion."""
-    log, stage = motion[:], FrictionStage()
-    stage.configure(arm)
+    log, stage = motion[:], FrictionStage.of(arm)
     stage.run(log)
     return log.friction_torque
 

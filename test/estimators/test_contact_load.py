@@ -103,8 +103,7 @@ def test_friction_of_the_next_sample_is_that_of_the_whole_load(pushed):
 
 def test_a_joint_that_stands_keeps_its_friction_when_a_contact_loads_it():
     """It slides with the friction of the whole load; when the contact ends, what its level no longer holds is gone."""
-    stage, n = FrictionStage(), 400
-    stage.configure(robot())
+    stage, n = FrictionStage.of(robot()), 400
     q = np.interp(np.arange(n), [0, 100, 200, 300], [0.0, 0.02, 0.02, 0.04])[:, None] * np.ones(6)
     contact = np.where((np.arange(n) >= 150) & (np.arange(n) < 350), 60.0, 0.0)[:, None] * np.ones(6)
     still, friction = np.zeros((n, 6)), []
@@ -121,8 +120,7 @@ def test_a_joint_that_stands_keeps_its_friction_when_a_contact_loads_it():
 
 def test_a_record_that_is_dropped_does_not_change_the_load_of_the_elements():
     """A stamp comes twice, the second time without the contact, while a joint slides under it."""
-    stage, n = FrictionStage(), 300
-    stage.configure(robot())
+    stage, n = FrictionStage.of(robot()), 300
     q, stamp = np.linspace(0.0, 0.03, n)[:, None] * np.ones(6), np.arange(n) * 2_000_000
     stamp[200] = stamp[199]
     contact = np.where(np.arange(n) == 200, 0.0, 60.0)[:, None] * np.ones(6)

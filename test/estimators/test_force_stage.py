@@ -193,8 +193,7 @@ def test_singular_pose_is_finite_wide_and_flagged():
 
 
 def test_a_refused_configuration_leaves_the_running_stage_as_it_was():
-    stage = ForceStage()
-    stage.configure(UR5E)
+    stage = ForceStage.of(UR5E)
     core = stage.core
     for bad in ({"bandwidth": float("nan")}, {"contact_on_ratio": 0.01}, {"nonsense": 1}):
         with pytest.raises((ConfigError, ValueError), match="bandwidth|ratio|nonsense"):

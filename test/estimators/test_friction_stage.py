@@ -24,9 +24,7 @@ def robot(memory="egms", **blocks):
 
 
 def stage(*args, **parameters):
-    s = FrictionStage()
-    s.configure(robot(*args), parameters)
-    return s
+    return FrictionStage.of(robot(*args), parameters)
 
 
 def log(N=4000, amplitude=0.02, rest=500):
@@ -157,8 +155,7 @@ def encoder_log():
 @pytest.mark.parametrize("sensor", [True, False])
 def test_observer_stage_uses_sensor_or_spring(sensor):
     changes = {"sensing.joint_torque_sensor": True, "drives.torque_side": "link"} if sensor else {}
-    s, record = FrictionStage(), encoder_log()
-    s.configure(two_encoders(stiffness=not sensor, **changes), {"model": "observer"})
+    s, record = FrictionStage.of(two_encoders(stiffness=not sensor, **changes), {"model": "observer"}), encoder_log()
     s.run(record)
     assert abs(record.friction_torque[500:] - 6.0).max() < 0.5
     assert (record.friction_std == 1.0).all()
@@ -172,8 +169,7 @@ def test_observer_stage_refuses_robots_without_both_sides():
 
 
 def test_a_refused_configuration_leaves_the_observer_at_work():
-    s, record = FrictionStage(), encoder_log()
-    s.configure(two_encoders(), {"model": "observer"})
+    s, record = FrictionStage.of(two_encoders(), {"model": "observer"}), encoder_log()
     with pytest.raises(CapabilityError, match="hysteresis is null"):
         s.configure(robot("none"), {"model": "hysteresis"})
     s.run(record)
@@ -183,8 +179,7 @@ def test_a_refused_configuration_leaves_the_observer_at_work():
 def test_the_error_at_rest_ends_with_the_way_not_with_the_speed():
     """A joint that starts fast has the deviation at rest over the first milliradians, then that of motion."""
     found = {"source": "fit_test", "moving": [0.1] * 6, "rest": [1.0] * 6, "speed": [2.0] * 6}
-    s = FrictionStage()
-    s.configure(robot("static", residuals=found))
+    s = FrictionStage.of(robot("static", residuals=found))
     record = log(200, rest=0)
     record.temperature_estimate, record.temperature_variance = np.full_like(record.q, 30.0), np.zeros_like(record.q)
     way = np.r_[np.zeros(100), np.arange(1, 101) * 5e-4]  # 0.5 rad/s at 1 kHz

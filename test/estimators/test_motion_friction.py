@@ -13,8 +13,7 @@ from robot_dynamics_ros.estimators.motion import MotionStage
 
 
 def run_motion(log, robot=UR5E, **parameters):
-    stage = MotionStage()
-    stage.configure(robot, parameters)
+    stage = MotionStage.of(robot, parameters)
     return stage, stage.run(log)
 
 
@@ -98,8 +97,7 @@ def test_arguments_are_named():
 
 
 def friction_of(qd, parameters=None):
-    stage = FrictionStage()
-    stage.configure(UR5E, parameters)
+    stage = FrictionStage.of(UR5E, parameters)
     log = measured(still(seconds=len(qd) / 500))
     log.qd, log.effort = qd, None
     return stage, stage.run(log), log
@@ -117,8 +115,7 @@ def test_fault_17_missing_or_impossible_temperature_widens_the_band():
     numbers = {"alpha": -0.01, "t_min": 10.0, "t_max": 60.0}
     thermal = {f"friction.parameters.{name}": np.full(6, value) for name, value in numbers.items()}
     robot = UR5E.with_updates(thermal | {"friction.reference_temperature": 25.0})
-    stage = FrictionStage()
-    stage.configure(robot)
+    stage = FrictionStage.of(robot)
     bands = {}
     for name, value in {"good": 30.0, "missing": np.nan, "broken": -273.0, "hot": 200.0}.items():
         log = measured(still(seconds=0.1))

@@ -51,13 +51,10 @@ def pushed():
 
 
 def external(log, robot=UR5E, **parameters):
-    motion, force = MotionStage(), ForceStage()
-    motion.configure(robot)
-    force.configure(robot, parameters)
     log = Log(log.joint_names, log.stamp_ns, log.signals)
     log.friction_torque = log.friction_std = np.zeros_like(log.q)
-    motion.run(log)
-    force.run(log)
+    MotionStage.of(robot).run(log)
+    ForceStage.of(robot, parameters).run(log)
     return log.external_joint_torque
 
 

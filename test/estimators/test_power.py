@@ -27,12 +27,6 @@ def motion(seed=0, count=400, rate=500.0):
     return Log(UR5E.joint_names, stamps, {"qd": 2 * np.sin(9 * t + phase), "drive_torque": torque})
 
 
-def configured():
-    stage = PowerStage()
-    stage.configure(UR5E)
-    return stage
-
-
 def test_power_is_voltage_times_current():
     log = motion()
     K = UR5E.array("drives.torque_constant")
@@ -42,7 +36,7 @@ def test_power_is_voltage_times_current():
     electrical, mechanical = MODEL.power(log.drive_torque, log.qd)
     np.testing.assert_allclose(electrical, volts * current, rtol=1e-12)
     np.testing.assert_allclose(mechanical, log.qd * log.drive_torque)
-    configured().run(log)
+    PowerStage.of(UR5E).run(log)
     np.testing.assert_allclose(log.electrical_power[:, :6], electrical, rtol=1e-12)
     np.testing.assert_allclose(log.electrical_power[:, 6], electrical.sum(1), rtol=1e-12)
     np.testing.assert_allclose(log.mechanical_power[:, 6], mechanical.sum(1), rtol=1e-12, atol=1e-9)
@@ -50,7 +44,7 @@ def test_power_is_voltage_times_current():
 
 def test_energies_are_the_integrals_and_both_ways_of_regeneration_are_reported():
     log = motion()
-    configured().run(log)
+    PowerStage.of(UR5E).run(log)
     for power, energy in ((log.electrical_power, log.electrical_energy), (log.mechanical_power, log.mechanical_energy)):
         np.testing.assert_allclose(energy[-1], np.trapezoid(power, log.time, axis=0), rtol=1e-9, atol=1e-9)
     clamped = np.trapezoid(np.maximum(log.electrical_power, 0), log.time, axis=0)
@@ -64,7 +58,7 @@ def test_energies_are_the_integrals_and_both_ways_of_regeneration_are_reported()
 
 
 def test_gaps_are_not_counted_and_clocks_that_go_back_start_again():
-    stage, log = configured(), motion(count=200)
+    stage, log = PowerStage.of(UR5E), motion(count=200)
     log.stamp_ns[100:] += 5_000_000_000
     status = stage.run(log)
     assert status[100] == int(Status.degraded)
@@ -77,7 +71,7 @@ def test_gaps_are_not_counted_and_clocks_that_go_back_start_again():
 
 
 def test_bad_samples_change_nothing():
-    stage, log = configured(), motion(count=50)
+    stage, log = PowerStage.of(UR5E), motion(count=50)
     log.drive_torque[20, 2] = np.nan
     log.qd[25] = np.nan
     log.drive_torque[30, 0] = 1e300
@@ -124,5 +118,5 @@ def test_the_period_of_samples_that_arrive_together_is_learned_within_seconds(ma
     rows = np.arange(1000)
     stamps = 1_000_000_000 + rows // many * many * 10_000_000 + rows % many * 100_000
     log = Log(UR5E.joint_names, stamps, {"qd": np.ones((1000, 6)), "drive_torque": np.ones((1000, 6))})
-    configured().run(log)
+    PowerStage.of(UR5E).run(log)
     assert log.mechanical_energy[-1, 0] > 0.7 * log.time[-1]

@@ -27,9 +27,7 @@ def robot(sensor=False, baseline=None, **blocks):
 
 
 def stage(robot_file=None, **parameters):
-    s = StiffnessStage()
-    s.configure(robot_file or robot(), {"skew": 0.0} | parameters)
-    return s
+    return StiffnessStage.of(robot_file or robot(), {"skew": 0.0} | parameters)
 
 
 def log(seconds=10.0, a=A, skew=0.0, noise=0.0, seed=0, dt=1e-3):

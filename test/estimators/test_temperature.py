@@ -80,9 +80,8 @@ def test_a_robot_without_a_sensor_warms_its_housing_with_the_lubricant():
     """A joint warmer than estimated has been warm for long: the estimate must not fall back to a cold housing."""
     record = hot(600, 45.0, 0.05)
     record.contact = np.where(record.time[:, None] < 120.0, 0.0, 1.0) * np.ones(record.shape("contact"))
-    s = TemperatureStage()
     blind = robot(**HOUSING).with_updates({"sensing.temperature": False})
-    s.configure(blind, {"ambient": 45.0})  # no heat leaves by itself
+    s = TemperatureStage.of(blind, {"ambient": 45.0})  # no heat leaves by itself
     start = np.full(6, 25.0)
     for joint, T in enumerate(start):
         s.core.set_initial(joint, T, T, 100.0)

@@ -81,12 +81,11 @@ def test_contact_is_decided_without_and_keeps_its_deviation():
 def pushed(side, **parameters):
     """A standing robot under a push in the second half, its friction zero and known within REST; and the push."""
     wrench = np.where(np.arange(1500)[:, None] < 750, 0.0, [40.0, -10.0, -20.0, 0.3, 0.2, 0.0])
-    log, stages = measured(still(seconds=3.0), wrench, friction=False), (MotionStage(), ForceStage())
+    log, force = measured(still(seconds=3.0), wrench, friction=False), {"rest_bias": 0.0, "recent_error": 0.0}
     log.friction_torque, log.friction_std = np.zeros_like(log.q), np.tile(REST, (1500, 1))
     robot = ROBOT.with_updates({"drives.torque_side": side}, {"test": "of a test"})
-    for stage, given in zip(stages, ({}, {"rest_bias": 0.0, "recent_error": 0.0, **parameters}), strict=True):
-        stage.configure(robot, given)
-        stage.run(log)
+    MotionStage.of(robot).run(log)
+    ForceStage.of(robot, force | parameters).run(log)
     return log, wrench
 
 
@@ -126,9 +125,7 @@ def test_friction_beyond_the_recorded_speeds_is_known_less_well(name, value, sha
     for given in (None, [value] * 6):
         robot = ROBOT.with_updates({f"residuals.{name}": given})
         log = Log(robot.joint_names, np.arange(161) * 2_000_000, {"qd": v, "model_torque": np.zeros_like(v)})
-        stage = FrictionStage()
-        stage.configure(robot, {"model": "static"})
-        stage.run(log)
+        FrictionStage.of(robot, {"model": "static"}).run(log)
         found[given is None] = log
     more = found[False].friction_std ** 2 - found[True].friction_std ** 2
     np.testing.assert_allclose(more, (share(v) * found[True].friction_torque) ** 2, atol=1e-9)

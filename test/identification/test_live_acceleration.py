@@ -80,8 +80,7 @@ def test_noise_of_the_stage_is_that_of_the_formula(rate, cutoff):
     rng, n = np.random.default_rng(0), 20_000
     signals = {"q": np.zeros((n, 6)), "qd": 0.01 * rng.standard_normal((n, 6))}
     log = log_at(np.arange(n) / rate, signals, ROBOT.joint_names)
-    stage = MotionStage()
-    stage.configure(ROBOT, {"acceleration_cutoff": cutoff})
+    stage = MotionStage.of(ROBOT, {"acceleration_cutoff": cutoff})
     stage.run(log)
     assert (log.qdd[rate:] ** 2).mean() == pytest.approx(1e-4 * gains(cutoff, 1 / rate)[0], rel=0.03)
 
@@ -119,8 +118,7 @@ def test_the_file_holds_it_the_nodes_use_it_and_the_report_says_it(noisy, tmp_pa
     log = reported(3, 125.0, 0.01)
 
     def qdd(robot, **parameters):
-        stage = MotionStage()
-        stage.configure(robot, parameters)
+        stage = MotionStage.of(robot, parameters)
         stage.run(log)
         return log.qdd.copy()
 

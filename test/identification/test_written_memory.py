@@ -65,9 +65,10 @@ def test_what_is_judged_is_what_the_live_stage_evaluates(found):
     np.testing.assert_array_equal(file_friction(robot, part, load), judged)
     block = found.live.hysteresis
     rotor = np.where(np.array(block["rotor_time"]) > 0, part.rotor, part.position)
-    stage, signals = FrictionStage(), {"q": rotor, "qd": part.qd, "model_torque": load}
-    stage.configure(robot.with_updates({f"hysteresis.parameters.{x}": [0.0] * 6 for x in ("rotor_time", "bearing")}))
-    stage.run(log := Log(robot.joint_names, clock(part.start, part.rate), signals))
+    of_positions = {f"hysteresis.parameters.{x}": [0.0] * 6 for x in ("rotor_time", "bearing")}
+    signals = {"q": rotor, "qd": part.qd, "model_torque": load}
+    log = Log(robot.joint_names, clock(part.start, part.rate), signals)
+    FrictionStage.of(robot.with_updates(of_positions)).run(log)
     given = zip(block["bearing"], part.position.T, block["bearing_span"], strict=True)
     bearings = np.column_stack([level * bearing_element(q, span, part.start) for level, q, span in given])
     assert bearings.any(axis=0).all()
@@ -85,8 +86,7 @@ def test_the_memory_of_one_recording_does_not_enter_the_next(found):
 def test_live_nodes_integrate_the_velocity_as_the_identification_does(found):
     """Without the levels' load the stage on q and qd as recorded against the stage on the rotor's positions."""
     piece = found.validation[0].pieces[0]
-    stage, torques = FrictionStage(), np.empty((3, *piece.q.shape))
-    stage.configure(identified_robot(found))
+    stage, torques = FrictionStage.of(identified_robot(found)), np.empty((3, *piece.q.shape))
     stamps = np.round(1e9 * (piece.t - piece.t[0])).astype(np.int64)
     for rotor, torque in zip((None, rotor_position(piece)), torques, strict=False):
         stage.reset()

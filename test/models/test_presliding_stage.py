@@ -23,12 +23,6 @@ def strokes(N=3000):
     return Log(load_robot("ur5e").joint_names, np.arange(N) * 2 * MS + 10**15, signals)
 
 
-def staged(*joints):
-    stage = FrictionStage()
-    stage.configure(robot(*joints))
-    return stage
-
-
 def test_the_written_file_reads_back_as_the_same_model(tmp_path):
     save_robot(robot(), tmp_path / "arm.yaml")
     again, log = load_robot(tmp_path / "arm.yaml"), strokes()
@@ -55,7 +49,8 @@ def test_elements_of_unknown_past_widen_the_deviation_until_they_have_slipped():
     q = np.repeat(theta[:, None], 6, axis=1)
     longer = Log(load_robot("ur5e").joint_names, np.arange(len(q)) * 2 * MS, {"q": q, "qd": np.zeros_like(q)})
     fresh = longer[200:]
-    staged().run(longer), staged().run(fresh)
+    for log in (longer, fresh):
+        FrictionStage.of(robot()).run(log)
     known, std, level = longer.friction_std[200:], fresh.friction_std, np.array(JOINT["level"])
     unknown = np.array([level[x <= 2 * np.array(SPANS)].sum() for x in theta[200:]])
     assert unknown[0] == 6.0 and unknown[-1] == 0.0
@@ -71,9 +66,8 @@ def test_a_joint_with_a_static_law_beside_one_with_memory_has_its_own_residuals(
     residuals = {"moving": [0.3] * 6, "rest": [0.5] * 6, "speed": None, "significance": None, "source": "fit_test"}
     arm, found = robot(JOINT).with_updates({"residuals": residuals}), {}
     for choice in ("auto", "static"):
-        stage, found[choice] = FrictionStage(), strokes()
-        stage.configure(arm, {"model": choice})
-        stage.run(found[choice])
+        found[choice] = strokes()
+        FrictionStage.of(arm, {"model": choice}).run(found[choice])
     std, alone = found["auto"].friction_std, found["static"].friction_std
     np.testing.assert_array_equal(std[:, 1:], alone[:, 1:])
     assert (std >= 0.3).all() and not (std[:, 0] == alone[:, 0]).any()
@@ -133,8 +127,8 @@ def test_spans_that_differ_from_place_to_place_are_in_the_deviation_until_the_el
     q = np.where(t < 2.0, 0.03 * np.sin(np.pi * t), -3e-4 * np.minimum(t - 2.0, 0.5)) - 0.2 * np.maximum(t - 2.8, 0)
     q, v = (np.repeat(x[:, None], 6, axis=1) for x in (q, np.gradient(q, 2e-3)))
     residuals = {"moving": [rest] * 6, "rest": [rest] * 6, "source": "fit_test"}
-    stage, tight = FrictionStage(), {"span": [[x / MESHING for x in SPANS]] * 6}
-    stage.configure(robot().with_updates({"residuals": residuals}))
+    stage = FrictionStage.of(robot().with_updates({"residuals": residuals}))
+    tight = {"span": [[x / MESHING for x in SPANS]] * 6}
     load, std = np.full_like(q, pushed), np.empty_like(q)
     stamps, found = (1e9 * t).round().astype(np.int64), np.empty_like(q)
     rows = stage.core.rows(len(t), q, None, v, 0 * q, load, 25.0 + 0 * q, 0 * q, None, None, found, std)

@@ -41,15 +41,9 @@ def motion():
     return Log(NAMES, np.arange(N) * int(1e9 * DT), {"q": q, "qd": qd, "model_torque": np.full((N, 6), 5.0)})
 
 
-def staged(arm):
-    stage = FrictionStage()
-    stage.configure(arm)
-    return stage
-
-
 def run(arm, log=None):
     log = log or motion()
-    staged(arm).run(log)
+    FrictionStage.of(arm).run(log)
     return log
 
 

@@ -22,9 +22,7 @@ def robot(n=6, thermal=True, **parameters):
 
 
 def stage(thermal=True, heat=None, **parameters):
-    s = TemperatureStage()
-    s.configure(robot(thermal=thermal, **(heat or {})), {"ambient": AIR} | parameters)
-    return s
+    return TemperatureStage.of(robot(thermal=thermal, **(heat or {})), {"ambient": AIR} | parameters)
 
 
 def friction(v, T):

@@ -60,9 +60,7 @@ def file_friction(robot: RobotFile, motion: Motion, load: np.ndarray) -> np.ndar
     """Friction (N, n) [Nm] that the live nodes take off for torque load (N, n) [Nm]."""
     if robot.friction is None:
         return np.zeros_like(load)
-    stage = FrictionStage()
-    stage.configure(robot)
-    return friction_of(stage.core, motion, load)
+    return friction_of(FrictionStage.of(robot).core, motion, load)
 
 
 def live_torques(robot: RobotFile, recording: Recording) -> tuple[np.ndarray, np.ndarray]:

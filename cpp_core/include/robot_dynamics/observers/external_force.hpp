@@ -11,6 +11,7 @@
 #include "robot_dynamics/observers/tare.hpp"
 #include "robot_dynamics/observers/torque_errors.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
+#include "robot_dynamics/signals/turns.hpp"
 
 namespace robot_dynamics {
 
@@ -36,7 +37,7 @@ class ExternalForce {
     restart();
   }
 
-  Status step(std::int64_t stamp_ns, const ForceInput& in, const ForceOutput& out) noexcept {
+  Status step(std::int64_t stamp_ns, ForceInput in, const ForceOutput& out) noexcept {
     const int n = chain_.n;
     if (absent(in.drive_torque, n) || absent(in.q, n) || absent(in.qd, n) || absent(in.model_torque, n))
       return Status::unavailable;
@@ -53,6 +54,7 @@ class ExternalForce {
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;
+    in.q = turns_.step(n, in.q);
     if (tick == Tick::gap)
       resume(timing_.silence() > unchanged);
     else if (dt == 0.0)
@@ -75,6 +77,7 @@ class ExternalForce {
 
   void reset() noexcept {
     timing_.reset();
+    turns_.reset();
     load_.check().reset();
     load_.check().cool();
     drift_.reset();
@@ -274,6 +277,7 @@ class ExternalForce {
   Chain chain_;
   ExternalForceParameters p_;
   SampleTiming timing_;
+  Turns turns_;
   ExternalTorque torque_;
   WrenchInverse inverse_;
   WrenchFrame frame_;

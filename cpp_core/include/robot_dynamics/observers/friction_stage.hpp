@@ -24,6 +24,7 @@
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/friction/friction.hpp"
+#include "robot_dynamics/signals/turns.hpp"
 
 namespace robot_dynamics {
 
@@ -88,6 +89,7 @@ class FrictionStage {
     if (tighter_) tighter_->reset();
     contact_.fill(0.0);
     stood_.fill(std::nan(""));
+    unwound_.reset();
     if (motors_) motors_->reset();
   }
 
@@ -114,6 +116,7 @@ class FrictionStage {
       before[i] = own + contact_[i];
     }
     known_ = !absent(position, n);
+    if (known_ && all_finite(position, n)) position = unwound_.step(n, position);
     for (int i = 0; i < n; ++i) {
       const double q = known_ ? position[i] : std::nan("");
       if (!(std::abs(v[i]) >= p_.stiction_speed)) stood_[i] = q;
@@ -224,7 +227,8 @@ class FrictionStage {
   std::array<double, max_joints> load_{}, contact_{}, used_{};  // of the gears, that of a contact in it; temperature
   std::array<double, max_joints> stood_{}, way_{};              // where the joint stood, how far it is from there [rad]
   std::array<double, max_joints> between_{};                    // f' - f [Nm]
-  bool known_ = false;                                          // the position, in the last step
+  Turns unwound_;
+  bool known_ = false;  // the position, in the last step
 };
 
 }  // namespace robot_dynamics

@@ -14,6 +14,7 @@
 #include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
+#include "robot_dynamics/signals/turns.hpp"
 
 namespace robot_dynamics {
 
@@ -53,7 +54,7 @@ class SignalAlignment {
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return;
-    if (dt == 0.0) kept_ = 0;
+    if (dt == 0.0) kept_ = 0, turns_ = {};
     store(stamp_ns, of);
     for (int k = 0; k < signals; ++k)
       if (of[k]) take(k, stamp_ns, of[k]);
@@ -65,6 +66,7 @@ class SignalAlignment {
 
   void reset() noexcept {
     timing_.reset();
+    turns_.reset();
     kept_ = 0;
   }
   int joints() const noexcept { return n_; }
@@ -109,6 +111,7 @@ class SignalAlignment {
     t_[newest_] = stamp_ns;
     for (int k = 0; k < signals; ++k)
       for (int i = 0; i < n_; ++i) row(newest_, k)[i] = of[k] ? of[k][i] : std::nan("");
+    std::copy_n(turns_.step(n_, row(newest_, 0)), n_, row(newest_, 0));
   }
 
   // Signal k at its lag before the newest sample; the oldest sample is held where the lag reaches further back.
@@ -149,6 +152,7 @@ class SignalAlignment {
   std::vector<double> rows_;
   std::size_t newest_ = 0, kept_ = 0;
   SampleTiming timing_;
+  Turns turns_;  // of q
 };
 
 }  // namespace robot_dynamics

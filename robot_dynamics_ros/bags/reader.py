@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.bags.layout import Group
+from robot_dynamics_ros.bags.layout import MAX_SHAPES, Group
 from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, order_rows, possible_speed, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
@@ -23,6 +23,8 @@ from robot_dynamics_ros.topics import ARRAY, BOOL, INERTIA, JOINT_STATE, TEMPERA
 
 TYPES = (JOINT_STATE, TEMPERATURE, INERTIA, TRAJECTORY, WRENCH, ARRAY, BOOL)
 Aliases = Mapping[str, str] | None  # other name of a joint -> its name
+PARTIAL = "message that lacks a joint or holds it twice"
+APART = "no message holds every joint: they come in parts; publish and record all in one message"
 
 
 def load_bag(
@@ -169,7 +171,8 @@ def _load_one(
     report.drop("message whose stamp is no time", raw.no_time)
     groups, unreadable = raw.decoded()
     raw.raws.clear()  # most of the memory of a reading
-    report.drop("message cannot be decoded", unreadable)
+    orders = f", or is in one of more than {MAX_SHAPES} orders of joints" if len(groups) >= MAX_SHAPES else ""
+    report.drop(f"message cannot be decoded{orders}", unreadable)
     names, groups = _select(groups, joint_names, aliases, path, report)
     rows = np.sort(np.concatenate([g.rows for g in groups]))
     log = _assemble(groups, rows, names, aliases, raw)
@@ -197,12 +200,28 @@ def _select(
     keep = [g for g in groups if wanted & {n if n in wanted else alias.get(n, n) for n in g.names}]
     other = sum(len(g.rows) for g in groups) - sum(len(g.rows) for g in keep)
     report.drop(OTHER_JOINTS, other)
-    for g in keep or groups:
+    return tuple(joint_names), _whole(keep or groups, joint_names, alias, path, report)
+
+
+def _whole(
+    groups: list[Group], joint_names: Sequence[str], aliases: Mapping[str, str], path: Path, report: BagReport
+) -> list[Group]:
+    """The messages that hold every joint once, as live nodes take them. Raises DataError where none does."""
+    whole: list[Group] = []
+    wrong: dict[str, list[Group]] = {}
+    for g in groups:
         try:
             joint_columns(g.names, joint_names, aliases)
+            whole.append(g)
         except DataError as error:
-            raise DataError(f"{path}: {error}") from None
-    return tuple(joint_names), keep
+            wrong.setdefault(str(error), []).append(g)
+    if not whole:
+        present = {aliases.get(name, name) for g in groups for name in g.names} | {n for g in groups for n in g.names}
+        if len(wrong) > 1 and present.issuperset(joint_names):
+            raise DataError(f"{path}: {APART}")
+        raise DataError(f"{path}: {max(wrong, key=lambda why: sum(len(g.rows) for g in wrong[why]))}")
+    report.drop(PARTIAL, sum(len(g.rows) for part in wrong.values() for g in part))
+    return whole
 
 
 def _assemble(groups: list[Group], rows: np.ndarray, names: tuple[str, ...], aliases: Aliases, raw: RawTopic) -> Log:
@@ -229,7 +248,8 @@ def _require(log: Log, require: Iterable[str], report: BagReport) -> None:
                 remedy = f"name its columns with robot-dynamics import --map {name}=FIRST..LAST"
             raise DataError(f"{report.source} has no {name}: {remedy}")
     if len(log) < 2:
-        raise DataError(f"{report.source} has {len(log)} usable messages; needs 2")
+        why = ": dropped " + ", ".join(f"{n} {what}" for what, n in report.dropped.items()) if report.dropped else ""
+        raise DataError(f"{report.source} has {len(log)} usable messages; needs 2{why}")
 
 
 def _pauses(logs: Sequence[Log]) -> int:

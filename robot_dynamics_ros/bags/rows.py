@@ -127,7 +127,8 @@ def repair_rows(log: Log, report: BagReport, possible: float) -> Log:
             continue
         values = getattr(log, name)
         bad = keep & ~np.isfinite(values).all(axis=1)
-        report.drop(f"{name} NaN, infinite or absent", bad.sum())
+        never = [joint for joint, known in zip(log.joint_names, np.isfinite(values).T, strict=True) if not known.any()]
+        report.drop(f"{name} NaN, infinite or absent{', always of ' * bool(never)}{', '.join(never)}", bad.sum())
         keep &= ~bad
         bound = fastest(values[keep], possible) if name == "qd" else PLAUSIBLE[name]
         with np.errstate(invalid="ignore"):

@@ -1,5 +1,6 @@
 """Any JointState bag becomes the same log; joints, stamps and faults of real recordings."""
 
+from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from bag_factory import JOINTS, bag, messages, rows, simple, write
 
 from robot_dynamics_ros.bags import load_bag, segments
+from robot_dynamics_ros.bags.layout import MAX_SHAPES
+from robot_dynamics_ros.bags.reader import PARTIAL
 from robot_dynamics_ros.errors import DataError
 
 LIMITS = SimpleNamespace(velocity=None)
@@ -93,6 +96,40 @@ def test_missing_or_duplicate_joint_is_named(tmp_path, names, text):
     path, _ = simple(tmp_path / "x", names=names, joints=len(names))
     with pytest.raises(DataError, match=text):
         load_bag(path, ROBOT)
+
+
+def test_messages_that_lack_a_joint_are_dropped_and_counted(tmp_path):
+    stamp, q, qd, effort = rows()
+    items = messages(stamp, q, qd, effort)
+    for k in (7, 20):
+        items[k] = (stamp[k], JOINTS[:2], q[k, :2], qd[k, :2], effort[k, :2])
+    log, report = load_bag(write(tmp_path / "x", "mcap", {"/js": items}), ROBOT)
+    assert len(log) == 48 and report.dropped == {PARTIAL: 2} and report.lost == 2
+
+
+def test_an_arm_in_parts_is_refused_with_what_to_do(tmp_path):
+    stamp, q, qd, effort = rows()
+    parts = [slice(0, 2), slice(2, 3)]
+    items = [(stamp[k], JOINTS[p], q[k, p], qd[k, p], effort[k, p]) for k in range(50) for p in parts]
+    with pytest.raises(DataError, match="no message holds every joint: .* record all in one message"):
+        load_bag(write(tmp_path / "x", "mcap", {"/js": items}), ROBOT)
+
+
+def test_a_joint_that_never_has_an_effort_is_named(tmp_path):
+    stamp, q, qd, effort = rows()
+    effort[:, 2] = np.nan
+    path = write(tmp_path / "x", "mcap", {"/js": messages(stamp, q, qd, effort)})
+    with pytest.raises(DataError, match="0 usable messages.*50 effort NaN, infinite or absent, always of wrist$"):
+        load_bag(path, ROBOT)
+
+
+def test_more_orders_of_joints_than_are_read_are_named(tmp_path):
+    names = [f"j{k}" for k in range(6)]
+    orders = list(permutations(range(6)))[: MAX_SHAPES + 5]
+    items = [(10**9 + k, [names[i] for i in order], np.arange(6.0), [], []) for k, order in enumerate(orders)]
+    log, report = load_bag(write(tmp_path / "x", "mcap", {"/js": items}), require=("q",))
+    assert len(log) == MAX_SHAPES
+    assert report.dropped == {"message cannot be decoded, or is in one of more than 200 orders of joints": 5}
 
 
 def test_empty_effort_is_a_clear_error_and_can_be_allowed(tmp_path):

@@ -80,6 +80,18 @@ def test_closed_brakes_are_no_contact(whole, noise):
     assert (off <= log.external_joint_torque_std[after]).all()
 
 
+def test_efforts_of_zero_are_none_also_while_the_robot_moves(whole):
+    """A driver that fills the effort later than position and velocity."""
+    arm, log = whole
+    part = without(log, 0.0, -1.0)[0]
+    empty = (part.time > FIRST + 0.5) & (part.time < FIRST + 2.5)
+    part.effort[empty] = 0.0
+    status = Pipeline(arm).run(part)
+    assert (status[empty] == int(Status.unavailable)).all() and np.isnan(part.external_wrench[empty]).all()
+    assert not (part.contact[part.time < PUSHES[0] - 0.1] > 0).any()
+    assert (part.contact[(part.time > PUSHES[0] + 0.5) & (part.time < PUSHES[0] + 0.9), -1] > 0).all()
+
+
 def test_an_arm_that_friction_can_hold_may_stand_without_torque(whole):
     arm, log = whole
     part, _ = without(log, 1.0, np.inf)

@@ -2,7 +2,8 @@
 // range of the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
 // One that jumps for one or two samples is left out there (spikes.hpp): a collision lasts longer, or changes the
 // acceleration and with it what is expected.
-// Where no drive carries anything and gravity is more than friction can hold, brakes are closed and no signal is valid.
+// Where no drive carries anything and gravity is more than friction can hold, brakes are closed and no signal is valid;
+// nor is one where all are exactly zero while the robot moves: the driver has no torque yet.
 #pragma once
 
 #include <algorithm>
@@ -31,15 +32,16 @@ class TorqueHealth {
     std::copy_n(holds, n, holds_.begin());
   }
 
-  // True behind closed brakes. model (n) [Nm]: what the drives would have to carry.
+  // True behind closed brakes, or without any torque. model (n) [Nm]: what the drives would have to carry.
   bool braked(const double* tau, const double* qd, const double* model) noexcept {
-    bool stands = true, falls = false;
+    bool stands = true, none = true, falls = false;
     for (int i = 0; i < n_; ++i) {
       const double noise = (braked_ ? noisy : 1.0) * idle * bound_[i];
       stands = stands && std::abs(tau[i]) <= noise && std::abs(qd[i]) <= speeds::sliding;
+      none = none && tau[i] == 0.0;
       falls = falls || std::abs(model[i]) > holds_[i] + noise;
     }
-    return braked_ = stands && falls;
+    return braked_ = (stands || none) && falls;
   }
 
   // True when the signal of every joint is valid. expected (n) [Nm]: model and friction.

@@ -16,6 +16,7 @@ from robot_dynamics_ros.models.right_angles import snap_urdf
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 XACRO = "is a xacro file, expected a URDF; convert it: xacro FILE > arm.urdf"
+BEFORE = "(in Python tip=...) ends the arm at a link before it"
 MAX_DEPTH = 200  # links one behind the other; the readers of URDFs descend into them one call in another
 FARTHEST = 20.0  # m from one joint to the next, as in a robot file
 LARGEST = 1e9  # m, kg, kg m2: larger numbers are refused: their products overflow
@@ -203,7 +204,7 @@ def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]
         if joint.get("type") not in ("revolute", "continuous"):
             kind = f"is {joint.get('type')}: only revolute and continuous joints are supported"
             fixed = 'type="fixed" in the URDF holds it, as a rail or where all axes are parallel to it (SCARA)'
-            ends = "" if name == names[0] else "; or --tip LINK (in Python tip=...) ends the arm at a link before it"
+            ends = "" if name == names[0] else f"; or --tip LINK {BEFORE}"
             raise ConfigError(str(path), f"joint {name}", f"{kind}; {fixed}{ends}")
         origin = joint.find("origin")
         far = max((abs(float(x)) for x in origin.get("xyz", "").split()), default=0.0) if origin is not None else 0.0
@@ -215,7 +216,8 @@ def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]
         if len(words) != 3 or not math.hypot(*words) > 1e-9:
             raise ConfigError(str(path), f"joint {name}", "axis must be three numbers of which one is not zero")
         if joint.find("mimic") is not None:
-            raise ConfigError(str(path), f"joint {name}", "mimics another joint; only independent joints are supported")
+            text = f"mimics another joint; only independent joints are supported: --tip LINK {BEFORE}"
+            raise ConfigError(str(path), f"joint {name}", text)
     if not 1 <= len(names) <= 16:
         raise ConfigError(str(path), "", f"has {len(names)} moving joints on the chain, expected 1..16")
 

@@ -22,6 +22,7 @@ from robot_dynamics_ros.robot_file.geometry import rpy_of
 from robot_dynamics_ros.robot_file.problems import validated
 
 MOUNT = "estimate_mount"
+MOST = {"velocity": 100.0, "torque": 1e5}  # rad/s, Nm: of a robot file
 # sources that say what was not taken as it stands
 PLACEHOLDER, REPAIRED, TIP = NOTES = "torque_limits", "estimate_inertia", "estimate_tip"
 
@@ -138,14 +139,16 @@ def _links(chain: _core.Chain, joints: Sequence[str]) -> tuple[dict[str, Any] | 
 
 
 def _limits(tree: ElementTree.Element, joints: Sequence[str]) -> dict[str, list[float | None]]:
+    """Limits of every joint; a velocity or torque of zero, or beyond that of any joint, is a placeholder: unknown."""
     by_name = {joint.get("name"): joint for joint in tree.iterfind("joint")}
     found: dict[str, list[float | None]] = {k: [] for k in ("position_lower", "position_upper", "velocity", "torque")}
     for name in joints:
         limit, turns = by_name[name].find("limit"), by_name[name].get("type") == "continuous"
         found["position_lower"].append(-inf if turns else _number(limit, "lower"))
         found["position_upper"].append(inf if turns else _number(limit, "upper"))
-        found["velocity"].append(_number(limit, "velocity") or None)  # 0 means unknown in URDFs
-        found["torque"].append(_number(limit, "effort") or None)
+        for name, attribute in (("velocity", "velocity"), ("torque", "effort")):
+            value = _number(limit, attribute)
+            found[name].append(value if value and value <= MOST[name] else None)
     return found
 
 

@@ -68,6 +68,15 @@ def test_what_is_fixed_behind_the_last_joint_is_the_tcp_unless_there_are_several
     assert ("heel and toe are fixed" in printed and "--tip" in printed) == (len(feet) > 1)
 
 
+@pytest.mark.parametrize("limits", ['velocity="0" effort="0"', 'velocity="1000" effort="1e6"'])
+def test_a_velocity_and_a_torque_that_no_joint_has_are_unknown(tmp_path, limits):
+    file = tmp_path / "arm.urdf"
+    file.write_text(SINGLE.replace('velocity="1" effort="9"', limits))
+    robot = imported(file)
+    assert robot.limits.velocity == (None,) and robot.limits.torque == (None,)
+    assert robot.limits.position_upper == (2.0,)
+
+
 def test_lengths_in_millimetres_are_refused_with_the_joint(tmp_path):
     file = urdf(tmp_path)
     file.write_text(file.read_text().replace('xyz="0.4 0 0"', 'xyz="400 0 0"'))

@@ -23,6 +23,8 @@ from robot_dynamics_ros.topics import ARRAY, BOOL, INERTIA, JOINT_STATE, TEMPERA
 
 TYPES = (JOINT_STATE, TEMPERATURE, INERTIA, TRAJECTORY, WRENCH, ARRAY, BOOL)
 Aliases = Mapping[str, str] | None  # other name of a joint -> its name
+TRAVEL = 0.1  # rad or m; a joint beside those of the arm that moves farther is named
+CARRIES = "moved and is not of the robot file: where it carries the arm (rail), its accelerations show as contact"
 PARTIAL = "message that lacks a joint or holds it twice"
 APART = "no message holds every joint: they come in parts; publish and record all in one message"
 
@@ -174,6 +176,8 @@ def _load_one(
     orders = f", or is in one of more than {MAX_SHAPES} orders of joints" if len(groups) >= MAX_SHAPES else ""
     report.drop(f"message cannot be decoded{orders}", unreadable)
     names, groups = _select(groups, joint_names, aliases, path, report)
+    if joint_names is not None and (moving := _beside(groups, {*names, *(aliases or {})})):
+        report.notes.append(f"{shown(moving)} {CARRIES}")
     rows = np.sort(np.concatenate([g.rows for g in groups]))
     log = _assemble(groups, rows, names, aliases, raw)
     log.stamp_ns, report.stamps, why = choose_stamps(log.stamp_ns, raw.stamps()[rows])
@@ -222,6 +226,17 @@ def _whole(
         raise DataError(f"{path}: {max(wrong, key=lambda why: sum(len(g.rows) for g in wrong[why]))}")
     report.drop(PARTIAL, sum(len(g.rows) for part in wrong.values() for g in part))
     return whole
+
+
+def _beside(groups: list[Group], known: set[str]) -> list[str]:
+    """Joints in the messages of the arm that are not known to it and move, with their travel."""
+    ends: dict[str, np.ndarray] = {}
+    for g in groups:
+        for name, x in zip(g.names, g.fields["position"].T, strict=True):
+            if name not in known:
+                both = np.concatenate([ends.get(name, x[:0]), x])
+                ends[name] = np.array([np.fmin.reduce(both), np.fmax.reduce(both)])
+    return [f"{name} (by {np.ptp(x):.2g} rad or m)" for name, x in ends.items() if np.ptp(x) > TRAVEL]
 
 
 def _assemble(groups: list[Group], rows: np.ndarray, names: tuple[str, ...], aliases: Aliases, raw: RawTopic) -> Log:

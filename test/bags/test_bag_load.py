@@ -78,6 +78,16 @@ def test_order_may_change_from_message_to_message(tmp_path):
     np.testing.assert_array_equal(load_bag(write(tmp_path / "x", "mcap", {"/js": items}), ROBOT)[0].q, q)
 
 
+@pytest.mark.parametrize(("travel", "named"), [(2.0, True), (0.05, False)])
+def test_a_joint_that_moves_beside_those_of_the_arm_is_named(tmp_path, travel, named):
+    """A rail carries the arm; fingers that move by centimetres do not."""
+    stamp, q, qd, effort = rows(joints=4)
+    q[:, 3] = np.linspace(0.0, travel, len(q))
+    _, report = load_bag(bag(tmp_path / "x", stamp, q, qd, effort, names=(*JOINTS, "rail")), ROBOT)
+    assert any("rail (by 2 rad or m) moved and is not of the robot file" in note for note in report.notes) == named
+    assert bool(report.notes) == named
+
+
 def test_messages_of_a_gripper_alone_are_ignored_and_counted(tmp_path):
     stamp, q, qd, effort = rows()
     arm = messages(stamp, q, qd, effort)

@@ -24,7 +24,7 @@ from robot_dynamics_ros.topics import ARRAY, BOOL, INERTIA, JOINT_STATE, TEMPERA
 TYPES = (JOINT_STATE, TEMPERATURE, INERTIA, TRAJECTORY, WRENCH, ARRAY, BOOL)
 Aliases = Mapping[str, str] | None  # other name of a joint -> its name
 TRAVEL = 0.1  # rad or m; a joint beside those of the arm that moves farther is named
-CARRIES = "moved and is not of the robot file: where it carries the arm (rail), its accelerations show as contact"
+BESIDE = "joints beside those of the arm moved: {}; accelerations of one that carries it (a rail) show as contact"
 PARTIAL = "message that lacks a joint or holds it twice"
 APART = "no message holds every joint: they come in parts; publish and record all in one message"
 
@@ -177,7 +177,7 @@ def _load_one(
     report.drop(f"message cannot be decoded{orders}", unreadable)
     names, groups = _select(groups, joint_names, aliases, path, report)
     if joint_names is not None and (moving := _beside(groups, {*names, *(aliases or {})})):
-        report.notes.append(f"{shown(moving)} {CARRIES}")
+        report.notes.append(BESIDE.format(shown(moving)))
     rows = np.sort(np.concatenate([g.rows for g in groups]))
     log = _assemble(groups, rows, names, aliases, raw)
     log.stamp_ns, report.stamps, why = choose_stamps(log.stamp_ns, raw.stamps()[rows])

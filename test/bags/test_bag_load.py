@@ -84,7 +84,7 @@ def test_a_joint_that_moves_beside_those_of_the_arm_is_named(tmp_path, travel, n
     stamp, q, qd, effort = rows(joints=4)
     q[:, 3] = np.linspace(0.0, travel, len(q))
     _, report = load_bag(bag(tmp_path / "x", stamp, q, qd, effort, names=(*JOINTS, "rail")), ROBOT)
-    assert any("rail (by 2 rad or m) moved and is not of the robot file" in note for note in report.notes) == named
+    assert any("moved: rail (by 2 rad or m); accelerations" in note for note in report.notes) == named
     assert bool(report.notes) == named
 
 

@@ -9,7 +9,7 @@ from prepared import ROBOT, TRUTH, run, steps
 from synthetic import synthetic_log, torque, with_signals
 
 from robot_dynamics_ros.identification.arm.checks import NO_VELOCITY, check_stream
-from robot_dynamics_ros.identification.arm.parameters import other_masses
+from robot_dynamics_ros.identification.arm.parameters import gravity_factors, other_masses
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.identification.reports.verdict import judged
@@ -112,6 +112,17 @@ def test_an_effort_in_percent_of_the_joints_ratings_is_told_of_where_the_mean_jo
     assert "payload" not in other_masses(state.robot, state.effort)  # which makes no joint's torque smaller
     state = steps([recording(log, "percent")], effort="current", until="recognise_effort")
     assert not other_masses(state.robot, state.effort)
+
+
+def test_a_joint_that_is_nearly_balanced_says_nothing_about_a_payload():
+    """The last link's centre lies 2 mm beside its axis, 6 mm in the robot: the factor is three, no tool is missing."""
+    links = ROBOT.inertial_parameters.reshape(-1, 10).copy()
+    links[5, 6:9] = 0.006 * links[5, 9], 0.0, links[5, 8]
+    truth = replace(TRUTH, phi=links.ravel().copy())
+    links[5, 6] /= 3.0
+    file = ROBOT.with_updates({"links.values": None, "links.parameters": links.tolist()})
+    state = steps([run(1, ROBOT, truth)], robot=file, until="recognise_effort")
+    assert np.nanmax(gravity_factors(state.effort)) > 1.8 and not other_masses(state.robot, state.effort)
 
 
 def test_the_recording_of_another_robot_is_not_usable(other):

@@ -17,11 +17,14 @@ from robot_dynamics_ros.identification.arm.solvers.fitting import fitted, known_
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import recording_weights, slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import Identification, note
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.robot_report import POSES
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.verdict import CLEAR
 
 OTHER_MASSES = 1.4  # factor of gravity torque: masses of an individual differ by 15 %, torque constants by a quarter
 APART = 1.8  # the same between two joints; 1 kg makes it 3 at a UR5e, whose wrists carry little
+OFF_CENTRE = 0.01  # m, deviation of the centres of mass of a robot file, as in learning
 OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 LOST_ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbouring sizes differ by 1.9 and more
@@ -164,9 +167,18 @@ def gravity_factor(effort: EffortMeaning) -> float:
     return float(np.exp(np.average(np.log(factor[known]), weights=(effort.slope_std * effort.scale)[known] ** -2.0)))
 
 
+def _balanced(robot: RobotFile) -> np.ndarray:
+    """Joints (n,) whose gravity torque is no more than OFF_CENTRE makes of what they carry: any factor is likely."""
+    weight = np.abs(RobotModel(robot.chain(), robot.joint_names).gravity(robot.random_poses(POSES))).max(axis=0)
+    carried = np.cumsum(robot.inertial_parameters.reshape(-1, 10)[::-1, 9])[::-1]
+    return np.asarray(weight < OFF_CENTRE * np.linalg.norm(robot.gravity) * carried)
+
+
 def other_masses(robot: RobotFile, effort: EffortMeaning) -> str:
     """What a gravity torque that is far from the robot file's means; empty where it is not."""
     factor, each = gravity_factor(effort), gravity_factors(effort)
+    if np.isfinite(each).any():
+        each = np.where(_balanced(robot), np.nan, each)
     low, high = np.nanmin(each, initial=factor), np.nanmax(each, initial=factor)
     apart = effort.meaning.unit == "Nm" and high > APART * low  # of a current they may be those of its constants
     if 1 / OTHER_MASSES < factor < OTHER_MASSES and not apart:

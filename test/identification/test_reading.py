@@ -18,6 +18,7 @@ from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
 TRUTH = truth_of(UR5E)
+UNFILLED = "rows behind closed brakes, or without any effort"
 
 
 def freedrive_bag(path, on):
@@ -141,7 +142,17 @@ def test_rows_behind_closed_brakes_are_left_out(noise):
     read = recording(log, "braked", UR5E)
     first, last = ((p.time[0], p.time[-1]) for p in read.pieces)
     assert 7.5 < first[1] < 8 and 14 < last[0] < 14.5
-    assert read.counts["rows behind closed brakes"] == len(log) - read.samples
+    assert read.counts[UNFILLED] == len(log) - read.samples
+
+
+def test_rows_of_another_publisher_without_effort_are_left_out():
+    """One in ten has efforts and velocities of zero while the robot moves."""
+    log = synthetic_log(UR5E, TRUTH, 1, 20.0)
+    other = np.arange(len(log)) % 10 == 5
+    log.effort[other], log.qd[other] = 0.0, 0.0
+    read = recording(log, "two publishers", UR5E)
+    assert read.counts[UNFILLED] > 0.9 * other.sum()  # but where friction can hold the arm
+    assert all((p.effort != 0).any(axis=1).mean() > 0.99 for p in read.pieces)
 
 
 @pytest.mark.parametrize("upright", [True, False])
@@ -150,4 +161,4 @@ def test_rests_without_torque_are_kept_where_friction_holds_the_arm_or_the_effor
     log = measured(through([up if upright else POSE, ORIENTATIONS[1], up if upright else POSE], rest=3.0), noise=0.05)
     if not upright:
         log.effort = log.effort - model().gravity(log.q)
-    assert "rows behind closed brakes" not in recording(log, "still", UR5E).counts
+    assert UNFILLED not in recording(log, "still", UR5E).counts

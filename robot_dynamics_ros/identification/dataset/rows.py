@@ -28,7 +28,7 @@ def usable(log: Log, robot: RobotFile | None) -> tuple[Log, dict[str, int]]:
     counts: dict[str, int] = {}
     for why, rows in (
         ("repeated rows", _frozen),
-        ("rows behind closed brakes", partial(_braked, robot)),
+        ("rows behind closed brakes, or without any effort", partial(_braked, robot)),
         ("rows with a payload", loaded),
         ("rows with an isolated spike", _spikes),
     ):
@@ -59,7 +59,8 @@ def held(log: Log) -> np.ndarray:
 
 def _braked(robot: RobotFile | None, log: Log) -> np.ndarray:
     """Rows (N,) in which no drive carries for BRAKED what friction cannot hold: brakes do. So they do while the drives
-    take over, before and after. None where the masses are unknown, or the effort does not contain gravity.
+    take over, before and after. Single rows where all efforts are exactly zero: another publisher's.
+    None where the masses are unknown, or the effort does not contain gravity.
     The rule of torque_health.hpp for an effort of unknown unit, sign and friction: what is small is so beside the rest.
     """
     drop, t = np.zeros(len(log), bool), log.time
@@ -75,6 +76,7 @@ def _braked(robot: RobotFile | None, log: Log) -> np.ndarray:
     if alike < CARRIED * np.linalg.norm(log.effort[~idle]) * np.linalg.norm(gravity[~idle]):
         return drop
     idle &= (np.abs(gravity) > 2 * stuck_friction(robot)).any(axis=1)
+    drop |= idle & (size == 0.0)
     for a, b in runs(idle):
         if t[b - 1] - t[a] > BRAKED:
             drop |= (t > t[a] - BRAKED) & (t < t[b - 1] + BRAKED)

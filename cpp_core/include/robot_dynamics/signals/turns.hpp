@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "robot_dynamics/friction/periodic_table.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace robot_dynamics {
@@ -15,8 +14,8 @@ class Turns {
   // q (n) [rad] as reported, finite -> counted on from the positions before; valid until the next call.
   const double* step(int n, const double* q) noexcept {
     for (int i = 0; i < n; ++i) {
-      const double turns = known_ ? std::round((q[i] + ahead_[i] - last_[i]) / two_pi) : 0.0;
-      if (turns != 0.0) ahead_[i] -= turns * two_pi;
+      const double count = known_ ? std::round((q[i] + ahead_[i] - last_[i]) / turn) : 0.0;
+      if (count != 0.0) ahead_[i] -= count * turn;
       last_[i] = q[i] + ahead_[i];
     }
     known_ = true;
@@ -25,6 +24,8 @@ class Turns {
   void reset() noexcept { *this = Turns(); }
 
  private:
+  static constexpr double turn = 6.283185307179586476925286766559;  // rad
+
   std::array<double, max_joints> ahead_{}, last_{};  // rad; whole turns, and the position before
   bool known_ = false;
 };

@@ -146,9 +146,9 @@ def _limits(tree: ElementTree.Element, joints: Sequence[str]) -> dict[str, list[
         limit, turns = by_name[name].find("limit"), by_name[name].get("type") == "continuous"
         found["position_lower"].append(-inf if turns else _number(limit, "lower"))
         found["position_upper"].append(inf if turns else _number(limit, "upper"))
-        for name, attribute in (("velocity", "velocity"), ("torque", "effort")):
+        for kind, attribute in (("velocity", "velocity"), ("torque", "effort")):
             value = _number(limit, attribute)
-            found[name].append(value if value and value <= MOST[name] else None)
+            found[kind].append(value if value and value <= MOST[kind] else None)
     return found
 
 

@@ -101,8 +101,17 @@ def contact_peaks(log: Log, shown: Sequence[int] = (0, 1, 2)) -> list[ContactPea
     step = np.diff(log.time)
     period = float(np.median(step)) if len(step) else 0.0
     found = []
-    for first, end in runs(log.contact[:, -1] > 0.5):
+    for first, end in flagged(log):
         top = first + int(size[first:end].argmax())
         seconds = float(log.time[end - 1] - log.time[first]) + period
         found.append(ContactPeak(float(log.time[first]), seconds, float(size[top]), float(std[top])))
     return found
+
+
+def flagged(log: Log) -> list[tuple[int, int]]:
+    """First row and row after the last of every contact at the TCP that a replay flagged; samples without an estimate,
+    for less than a second, do not end one.
+    """
+    known = np.flatnonzero(np.isfinite(log.contact[:, -1]))
+    found = runs(log.contact[known, -1] > 0.5, log.time[known])
+    return [(int(known[first]), int(known[end - 1]) + 1) for first, end in found]

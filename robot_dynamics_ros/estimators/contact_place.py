@@ -6,11 +6,11 @@ from itertools import product
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.contact_limits import flagged
 from robot_dynamics_ros.estimators.force_arguments import CONSTANTS, expected_moment
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.signals.runs import runs
 
 ROWS = 8  # of each contact that are judged; their median counts
 SURE = 100.0  # times likelier
@@ -23,7 +23,8 @@ def beside_tcp(log: Log, robot: RobotFile) -> np.ndarray:
     """Contact at the TCP that a replay flagged -> whether a force at another link explains its torques SURE times
     better (K,) bool.
     """
-    found = runs(log.contact[:, -1] > 0.5)
+    log = log[np.isfinite(log.contact[:, -1])]
+    found = flagged(log)
     if not found or robot.n_joints <= WRIST + 1:
         return np.zeros(len(found), bool)
     rows = [np.unique(np.linspace(first, end - 1, ROWS).astype(int)) for first, end in found]

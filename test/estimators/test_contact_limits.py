@@ -19,6 +19,21 @@ def test_every_flagged_stretch_is_a_contact_with_its_largest_force():
     assert abs(first.begin - 1.05) < 1e-9 and abs(second.seconds - 0.96) < 1e-9  # samples of 10 ms
 
 
+def test_samples_without_an_estimate_do_not_end_a_contact():
+    """One sample in ten has none, and once two seconds of them, after which it is another contact."""
+    time = np.arange(0, 8.0, 0.01)
+    flags, force = np.zeros((len(time), 7)), np.zeros((len(time), 6))
+    flags[100:700, -1], force[100:700, 0] = 1.0, 20.0
+    none = (np.arange(len(time)) % 10 == 5) | ((time > 3.0) & (time < 5.0))
+    flags[none], force[none] = np.nan, np.nan
+    signals = {"external_wrench": force, "external_wrench_std": np.ones((len(time), 6)), "contact": flags}
+    found = contact_peaks(log_at(time, signals, tuple("abcdef")))
+    assert [(round(peak.begin, 2), round(peak.seconds, 2), peak.force) for peak in found] == [
+        (1.0, 2.01, 20.0),
+        (5.0, 2.0, 20.0),
+    ]
+
+
 def test_a_transient_contact_may_be_twice_as_strong_but_at_the_head():
     for region, (force, _) in LIMITS.items():
         assert region not in ContactPeak(0.0, 2.0, force - 2.1, 1.0).exceeded()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import MAX_SHAPES, Group
-from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, order_rows, possible_speed, repair_rows
+from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, dropped_rows, order_rows, possible_speed, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
 from robot_dynamics_ros.bags.table_clock import one_after_another, starts_again
@@ -263,8 +263,8 @@ def _require(log: Log, require: Iterable[str], report: BagReport) -> None:
                 remedy = f"name its columns with robot-dynamics import --map {name}=FIRST..LAST"
             raise DataError(f"{report.source} has no {name}: {remedy}")
     if len(log) < 2:
-        why = ": dropped " + ", ".join(f"{n} {what}" for what, n in report.dropped.items()) if report.dropped else ""
-        raise DataError(f"{report.source} has {len(log)} usable messages; needs 2{why}")
+        text = f"{report.source} has {len(log)} usable messages; needs 2"
+        raise DataError("".join(dropped_rows(text, report.dropped)) or text)
 
 
 def _pauses(logs: Sequence[Log]) -> int:

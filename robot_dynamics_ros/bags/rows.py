@@ -126,8 +126,9 @@ def repair_rows(log: Log, report: BagReport, possible: float) -> Log:
         if not log.has(name):
             continue
         values = getattr(log, name)
-        bad = keep & ~np.isfinite(values).all(axis=1)
-        never = [joint for joint, known in zip(log.joint_names, np.isfinite(values).T, strict=True) if not known.any()]
+        known = np.isfinite(values)
+        bad = keep & ~known.all(axis=1)
+        never = [joint for joint, once in zip(log.joint_names, known.any(axis=0), strict=True) if not once]
         report.drop(f"{name} NaN, infinite or absent{', always of ' * bool(never)}{', '.join(never)}", bad.sum())
         keep &= ~bad
         bound = fastest(values[keep], possible) if name == "qd" else PLAUSIBLE[name]

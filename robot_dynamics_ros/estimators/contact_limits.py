@@ -101,17 +101,16 @@ def contact_peaks(log: Log, shown: Sequence[int] = (0, 1, 2)) -> list[ContactPea
     step = np.diff(log.time)
     period = float(np.median(step)) if len(step) else 0.0
     found = []
-    for first, end in flagged(log):
-        top = first + int(size[first:end].argmax())
-        seconds = float(log.time[end - 1] - log.time[first]) + period
-        found.append(ContactPeak(float(log.time[first]), seconds, float(size[top]), float(std[top])))
+    for rows in flagged(log):
+        top, begin = rows[size[rows].argmax()], float(log.time[rows[0]])
+        seconds = float(log.time[rows[-1]]) - begin + period
+        found.append(ContactPeak(begin, seconds, float(size[top]), float(std[top])))
     return found
 
 
-def flagged(log: Log) -> list[tuple[int, int]]:
-    """First row and row after the last of every contact at the TCP that a replay flagged; samples without an estimate,
-    for less than a second, do not end one.
+def flagged(log: Log) -> list[np.ndarray]:
+    """Rows (K,) of every contact at the TCP that a replay flagged; samples without an estimate, for less than a second,
+    do not end one and are not among them.
     """
     known = np.flatnonzero(np.isfinite(log.contact[:, -1]))
-    found = runs(log.contact[known, -1] > 0.5, log.time[known])
-    return [(int(known[first]), int(known[end - 1]) + 1) for first, end in found]
+    return [known[first:end] for first, end in runs(log.contact[known, -1] > 0.5, log.time[known])]

@@ -23,11 +23,10 @@ def beside_tcp(log: Log, robot: RobotFile) -> np.ndarray:
     """Contact at the TCP that a replay flagged -> whether a force at another link explains its torques SURE times
     better (K,) bool.
     """
-    log = log[np.isfinite(log.contact[:, -1])]
     found = flagged(log)
     if not found or robot.n_joints <= WRIST + 1:
         return np.zeros(len(found), bool)
-    rows = [np.unique(np.linspace(first, end - 1, ROWS).astype(int)) for first, end in found]
+    rows = [of[np.unique(np.linspace(0, len(of) - 1, ROWS).astype(int))] for of in found]
     better = _better_elsewhere(log[np.concatenate(rows)], robot)
     parts = np.split(better, np.cumsum([len(k) for k in rows])[:-1])
     return np.array([np.median(part) for part in parts]) > np.log(SURE)

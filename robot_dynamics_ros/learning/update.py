@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from robot_dynamics_ros.identification.arm.parameters import OFF_CENTRE
 from robot_dynamics_ros.learning.columns import GROUPS, WARM, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -25,7 +26,7 @@ from robot_dynamics_ros.robot_file.gaps import identified
 DAY = 86400.0  # s
 INFLATION = 4.0  # of variances: what a model leaves of one task comes back in it and not in another; of the zoo's tasks
 TAU = 365 * DAY  # s: friction walks by sqrt(2) of its prior deviation within it
-MASS, CENTRE, INERTIA = 0.1, 0.01, 0.2  # prior deviations of a data sheet: share, m, share
+MASS, CENTRE, INERTIA = 0.1, OFF_CENTRE, 0.2  # prior deviations of a data sheet: share, m, share
 ROTOR = 0.2  # share
 KNOWN = 0.3  # of these deviations, where the numbers were identified on the robot itself
 FRICTION = {"h": 0.6, "hg": 0.5, "hl": 0.1, "hgl": 0.05, "fv1": 0.6, "fv2": 0.3, "fv0": 0.6, "fo": 0.2}

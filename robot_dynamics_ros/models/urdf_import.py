@@ -19,10 +19,10 @@ from robot_dynamics_ros.models.robot_report import POSES
 from robot_dynamics_ros.models.urdf import read_urdf
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.geometry import rpy_of
+from robot_dynamics_ros.robot_file.numbers import LARGEST_TORQUE, LARGEST_VELOCITY
 from robot_dynamics_ros.robot_file.problems import validated
 
 MOUNT = "estimate_mount"
-MOST = {"velocity": 100.0, "torque": 1e5}  # rad/s, Nm: of a robot file
 # sources that say what was not taken as it stands
 PLACEHOLDER, REPAIRED, TIP = NOTES = "torque_limits", "estimate_inertia", "estimate_tip"
 
@@ -146,9 +146,9 @@ def _limits(tree: ElementTree.Element, joints: Sequence[str]) -> dict[str, list[
         limit, turns = by_name[name].find("limit"), by_name[name].get("type") == "continuous"
         found["position_lower"].append(-inf if turns else _number(limit, "lower"))
         found["position_upper"].append(inf if turns else _number(limit, "upper"))
-        for kind, attribute in (("velocity", "velocity"), ("torque", "effort")):
+        for kind, attribute, most in (("velocity", "velocity", LARGEST_VELOCITY), ("torque", "effort", LARGEST_TORQUE)):
             value = _number(limit, attribute)
-            found[kind].append(value if value and value <= MOST[kind] else None)
+            found[kind].append(value if value and value <= most else None)
     return found
 
 

@@ -54,12 +54,14 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     if size < 1e-6 or not has_masses(robot):
         return robot, ""
     free = meaning.unit == "A"
-    columns, signs = _columns(robot, motion), np.full(motion.n, float(robot.drives.effort.sign))
-    found = _another(motion, columns, signs, declared / size, free)
+    columns, friction = _columns(robot, motion), _friction(motion)
+    joints, signs = _normal_equations(motion, columns, friction), np.full(motion.n, float(robot.drives.effort.sign))
+    found = _another(joints, signs, declared / size, free)
     signs = _signs(robot, motion, columns)
-    found = found and _another(motion, columns, signs, declared / size, free)
+    found = found and _another(joints, signs, declared / size, free)
     if found is None and meaning.has_gain(robot):
-        leaning = _leaning(motion, columns[0], (signs * motion.effort / meaning.gain(robot))[:, 0], declared / size)
+        torque = (signs * motion.effort / meaning.gain(robot))[:, 0]
+        leaning = _leaning(motion, columns[0], friction[0], torque, declared / size)
         if leaning and not leaning[1]:
             angle = np.rad2deg(np.arccos(leaning[0] @ declared / size))
             return robot, HOSE.format(robot.joint_names[0], angle)
@@ -78,14 +80,14 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
 
 
 def _another(
-    motion: Motion, columns: np.ndarray, signs: np.ndarray, declared: np.ndarray, free: bool
+    equations: dict[int, Normal], signs: np.ndarray, declared: np.ndarray, free: bool
 ) -> tuple[np.ndarray, float] | None:
     """Direction (3,) of gravity with signs (n,) of the effort, and the cosine between directions that may be one; None
     where it may be the declared one (3,), or does not show. free: each joint's effort per Nm is unknown.
     """
-    joints = _normal_equations(motion, columns, signs)
-    if len(joints) < JOINTS:
+    if len(equations) < JOINTS:
         return None
+    joints = [(H, signs[j] * h) for j, (H, h) in equations.items()]
     found = _gravity(joints, free)
     strength = float(np.linalg.norm(found))
     plausible = PLAUSIBLE[0] * STANDARD < strength < PLAUSIBLE[1] * STANDARD
@@ -96,11 +98,11 @@ def _another(
 
 
 def _leaning(
-    motion: Motion, columns: np.ndarray, torque: np.ndarray, declared: np.ndarray
+    motion: Motion, columns: np.ndarray, friction: np.ndarray, torque: np.ndarray, declared: np.ndarray
 ) -> tuple[np.ndarray, bool] | None:
-    """Direction (3,) of a slight tilt by the first joint alone, with its columns (N, 4) and torque (N,), where the
-    declared direction is that of its axis: it gives this joint no torque, so that wrong masses only scale what a tilt
-    gives. None where it shows none; False: the torque of a hose may be what is seen.
+    """Direction (3,) of a slight tilt by the first joint alone, with its columns (N, 4), friction (N, k) and torque
+    (N,), where the declared direction is that of its axis: it gives this joint no torque, so that wrong masses only
+    scale what a tilt gives. None where it shows none; False: the torque of a hose may be what is seen.
 
     The torque of a hose is a curve of the angle, that of a tilt depends on the reach as well: where a curve explains
     more, it is one. The deviation is the jackknife over PARTS of the samples: errors of friction last.
@@ -110,18 +112,17 @@ def _leaning(
         return None
     across = np.linalg.svd(declared[None])[2][1:].T
     curve = np.polynomial.legendre.legvander((q - q[rows].mean()) / np.ptp(q[rows]), CURVE)[:, 1:]
-    own = np.column_stack([columns[:, 0], _friction(motion)[0], curve, STANDARD * gravity @ across, torque])[rows]
+    own = np.column_stack([columns[:, 0], friction, curve, STANDARD * gravity @ across, torque])[rows]
     size = np.maximum(np.linalg.norm(own, axis=0), 1e-9)
     parts = np.array([part.T @ part for part in np.array_split(own / size, PARTS)])
-    whole = parts.sum(axis=0)
-    hose = np.arange(len(whole) - 3)
-    used = np.append(hose[:-CURVE], [len(whole) - 3, len(whole) - 2])
-    by_tilt, by_hose = _solved(whole, used)[1], _solved(whole, hose)[1]
+    whole, both = parts.sum(axis=0), np.arange(own.shape[1] - 1)
+    hose, tilt = both[:-2], np.delete(both, np.arange(-2 - CURVE, -2))
+    by_tilt, by_hose = _solved(whole, tilt)[1], _solved(whole, hose)[1]
     if by_tilt > WORSE * by_hose:
         return None
 
     def shown(normal: np.ndarray) -> np.ndarray:
-        return _solved(normal, used)[0][-2:] * size[-1] / size[-3:-1]
+        return _solved(normal, tilt)[0][-2:] * size[-1] / size[-3:-1]
 
     found, others = shown(whole), np.array([shown(whole - part) for part in parts])
     variance = _jackknife(others) + TILT**2 * np.eye(2)
@@ -189,21 +190,20 @@ def _jackknife(others: np.ndarray) -> np.ndarray:
     return (len(others) - 1) * np.cov(others.T, ddof=0)
 
 
-def _normal_equations(motion: Motion, columns: np.ndarray, signs: np.ndarray) -> list[Normal]:
-    """Of every joint that slides, where it does: at rest friction may hold it with either sign. Each has weight 1.
-
-    signs (n,): of the torque that each joint's effort is.
+def _normal_equations(motion: Motion, columns: np.ndarray, friction: list[np.ndarray]) -> dict[int, Normal]:
+    """Of every joint that slides, by number, where it does: at rest friction may hold it with either sign. Each has
+    weight 1; h is that of an effort that is a torque.
     """
-    found = []
-    for j, friction in enumerate(_friction(motion)):
+    found = {}
+    for j, beside in enumerate(friction):
         rows = np.abs(motion.qd[:, j]) > MOVING
         if rows.sum() < SAMPLES:
             continue
-        y, rigid = signs[j] * motion.effort[rows, j], columns[j][rows]
+        y, rigid = motion.effort[rows, j], columns[j][rows]
         weight = 1 / max(float(((y - y.mean()) ** 2).sum()), 1e-12)
-        own = np.column_stack([rigid[:, 0], friction[rows]])
+        own = np.column_stack([rigid[:, 0], beside[rows]])
         Q = np.linalg.qr(own + 1e-12)[0]
         G = rigid[:, 1:] - Q @ (Q.T @ rigid[:, 1:])
         y = y - Q @ (Q.T @ y)
-        found.append((weight * G.T @ G, weight * G.T @ y))
+        found[j] = weight * G.T @ G, weight * G.T @ y
     return found

@@ -24,7 +24,7 @@ from robot_dynamics_ros.verdict import CLEAR
 
 OTHER_MASSES = 1.4  # factor of gravity torque: masses of an individual differ by 15 %, torque constants by a quarter
 APART = 1.8  # the same between two joints; 1 kg makes it 3 at a UR5e, whose wrists carry little
-OFF_CENTRE = 0.01  # m, deviation of the centres of mass of a robot file, as in learning
+OFF_CENTRE = 0.01  # m, deviation of the centres of mass of a robot file
 OTHER_ROTOR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 LOST_ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 OTHER_ROBOT = 1.7  # factor of gravity torque and rotor inertia: arms of neighbouring sizes differ by 1.9 and more

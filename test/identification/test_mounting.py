@@ -44,6 +44,28 @@ def test_a_tilted_base_is_found_with_masses_that_are_wrong_and_an_upright_one_is
     assert bool(text) == (tilt > 0) and angle(found.gravity, gravity) < 2.5
 
 
+@pytest.mark.parametrize("meaning", [TORQUE, CURRENT])
+@pytest.mark.parametrize("tilt", [0.0, 4.0, 20.0, 60.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_tool_that_no_file_names_hides_no_tilt_and_is_none(tilt, seed, meaning):
+    """2 kg, 0.1 m from the flange."""
+    gravity = Rotation.from_rotvec(np.deg2rad(tilt) * np.array([0.8, 0.6, 0.0])).apply([0.0, 0.0, -STANDARD])
+    carrying = TRUTH.phi.reshape(-1, 10).copy()
+    carrying[-1, 6:] += 2.0 * np.array([0.0, 0.02, 0.1, 1.0])
+    robot, gain = given_in(meaning)
+    one = motion(UR5E, replace(TRUTH, phi=carrying.ravel()), gravity, seed)
+    one.effort[:] /= gain
+    found, text = mounted(robot, one, meaning)
+    assert bool(text) == (tilt > 0)
+    assert angle(found.gravity, gravity) < (1.5 if meaning == TORQUE else 5.0)  # effort per Nm is unknown, too
+
+
+def given_in(meaning):
+    """The robot, and its effort per Nm."""
+    robot = UR5E.with_updates({"drives.effort.unit": meaning.unit, "drives.torque_constant": CONSTANTS})
+    return robot, CONSTANTS if meaning == CURRENT else 1.0
+
+
 def test_an_axis_of_the_base_is_taken_where_the_direction_may_be_one():
     found, _ = mounted(UR5E, motion(UR5E, TRUTH, [STANDARD, 0.0, 0.0]), TORQUE)
     np.testing.assert_allclose(found.gravity, [STANDARD, 0.0, 0.0])
@@ -85,8 +107,7 @@ def test_a_tilt_that_few_joints_may_agree_on_by_chance_is_left():
 def test_a_slight_tilt_shows_in_the_first_joint_and_a_hose_is_none(way, meaning):
     """Masses are wrong by 30 %; the torque of a hose that is pulled beyond an angle is an upright robot's."""
     gravity = Rotation.from_rotvec(np.deg2rad(4.0) * np.array([np.cos(way), np.sin(way), 0.0])).apply(UR5E.gravity)
-    robot = UR5E.with_updates({"drives.effort.unit": meaning.unit, "drives.torque_constant": CONSTANTS})
-    gain = CONSTANTS if meaning == CURRENT else 1.0
+    robot, gain = given_in(meaning)
     tilted, hose = (motion(UR5E, WRONGER, g, int(way)) for g in (gravity, UR5E.gravity))
     hose.effort[:, 0] += 6.0 * np.maximum(hose.q[:, 0] - hose.q[:, 0].mean(), 0.0)
     for one in (tilted, hose):

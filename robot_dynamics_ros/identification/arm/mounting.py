@@ -8,8 +8,19 @@ from robot_dynamics_ros.effort.meaning import Meaning
 from robot_dynamics_ros.identification.arm.effort_meaning import dissipation_signs, has_masses
 from robot_dynamics_ros.identification.arm.friction_columns import REMEMBERING, SIMPLE, JointFriction, Shape
 from robot_dynamics_ros.identification.arm.model import signals_of
+from robot_dynamics_ros.identification.arm.weight import (
+    BODIES,
+    SAMPLES,
+    Normal,
+    deviation,
+    explained,
+    gravity_columns,
+    jackknife,
+    normal_equations,
+    signed,
+    weight_of,
+)
 from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import MOVING
 
@@ -18,9 +29,8 @@ PLAUSIBLE = (0.3, 4.0)  # estimated over standard gravity: masses may be off, un
 EXPLAINED = 0.1  # of the variance of currents, in the sum over the joints: 0.37 and more; without gravity 0.03 at most
 TILT = np.deg2rad(0.3)  # deviation of the direction at best; few joints may agree by chance
 SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of freedom of six joints
-JOINTS, SAMPLES = 3, 100  # that the direction is taken from at least; sliding samples of each
+JOINTS = 3  # that the direction is taken from at least
 SOURCE = "identified_gravity"  # key of the robot file
-ROUNDS = 20  # of direction and effort per Nm in turn, of a current
 STEEP = np.sin(np.deg2rad(15.0))  # beyond it all joints show the direction
 CURVE = 5  # degree of the torque of a hose over the angle
 PARTS = 12  # in the order of time, for the deviation of what the first joint shows
@@ -33,8 +43,6 @@ HOSE = (
     "recordings do not tell apart: record other reaches of the arm, or measure the base and write kinematics.gravity"
 )
 
-Normal = tuple[np.ndarray, np.ndarray]  # equations H (3, 3), h (3,) of one joint: H g = h
-
 
 def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFile, str]:
     """The robot with the gravity that its effort shows, and a sentence; unchanged where the file's direction fits.
@@ -42,10 +50,11 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     meaning: what the effort is taken as. Of a current each joint has an effort per Nm of its own, found with the
     direction: torque constants that are 10 % off would turn it by several degrees.
 
-    The direction is the least-squares one of all joints with the masses of the robot file, its deviation the jackknife
-    over the joints (Efron & Stein 1981): their masses are wrong independently. Another direction than the file's must
-    be SURE deviations from it; an axis of the base frame within them is taken instead. Effort of the other sign turns
-    it round: another direction is only taken with the sign that each joint's dissipation shows.
+    The direction is the least-squares one of all joints with the masses of the robot file and any mass at the flange,
+    as of a tool that no file names. Its deviation is the jackknife over the joints (Efron & Stein 1981): their masses
+    are wrong independently. Another direction than the file's must be SURE deviations from it; an axis of the base
+    frame within them is taken instead. Effort of the other sign turns it round: another direction is only taken with
+    the sign that each joint's dissipation shows.
 
     A slight tilt, which wrong masses hide from that, is seen by the first joint of an upright or hanging robot.
     """
@@ -54,14 +63,15 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     if size < 1e-6 or not has_masses(robot):
         return robot, ""
     free = meaning.unit == "A"
-    columns, friction = _columns(robot, motion), _friction(motion)
-    joints, signs = _normal_equations(motion, columns, friction), np.full(motion.n, float(robot.drives.effort.sign))
-    found = _another(joints, signs, declared / size, free)
+    columns, friction = gravity_columns(robot, motion), _friction(motion)  # (n, N, 1 + 3 BODIES), n of (N, k)
+    equations = normal_equations(motion, columns, friction)
+    found = _another(signed(equations, np.full(motion.n, float(robot.drives.effort.sign))), declared / size, free)
     signs = _signs(robot, motion, columns)
-    found = found and _another(joints, signs, declared / size, free)
+    joints = signed(equations, signs)
+    found = found and _another(joints, declared / size, free)
     if found is None and meaning.has_gain(robot):
         torque = (signs * motion.effort / meaning.gain(robot))[:, 0]
-        leaning = _leaning(motion, columns[0], friction[0], torque, declared / size)
+        leaning = _leaning(motion, _loaded(columns[0], joints, free), friction[0], torque, declared / size)
         if leaning and not leaning[1]:
             angle = np.rad2deg(np.arccos(leaning[0] @ declared / size))
             return robot, HOSE.format(robot.joint_names[0], angle)
@@ -79,21 +89,19 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     return robot.with_updates(updates, {SOURCE: "direction that the effort of the recordings shows"}), text
 
 
-def _another(
-    equations: dict[int, Normal], signs: np.ndarray, declared: np.ndarray, free: bool
-) -> tuple[np.ndarray, float] | None:
-    """Direction (3,) of gravity with signs (n,) of the effort, and the cosine between directions that may be one; None
-    where it may be the declared one (3,), or does not show. free: each joint's effort per Nm is unknown.
+def _another(joints: list[Normal], declared: np.ndarray, free: bool) -> tuple[np.ndarray, float] | None:
+    """Direction (3,) of gravity, and the cosine between directions that may be one; None where it may be the declared
+    one (3,), or does not show. free: each joint's effort per Nm is unknown.
     """
-    if len(equations) < JOINTS:
+    if len(joints) < JOINTS:
         return None
-    joints = [(H, signs[j] * h) for j, (H, h) in equations.items()]
-    found = _gravity(joints, free)
+    weight = weight_of(joints, free)
+    found = weight[:3]
     strength = float(np.linalg.norm(found))
     plausible = PLAUSIBLE[0] * STANDARD < strength < PLAUSIBLE[1] * STANDARD
-    if not (_explained(joints, found) > EXPLAINED if free else plausible):
+    if not (explained(joints, weight) > EXPLAINED if free else plausible):
         return None
-    same = float(np.cos(min(SURE * np.hypot(TILT, _deviation(joints, free)), np.pi)))
+    same = float(np.cos(min(SURE * np.hypot(TILT, deviation(joints, free)), np.pi)))
     return None if found @ declared / strength >= same else (found / strength, same)
 
 
@@ -125,11 +133,20 @@ def _leaning(
         return _solved(normal, tilt)[0][-2:] * size[-1] / size[-3:-1]
 
     found, others = shown(whole), np.array([shown(whole - part) for part in parts])
-    variance = _jackknife(others) + TILT**2 * np.eye(2)
+    variance = jackknife(others) + TILT**2 * np.eye(2)
     if found @ np.linalg.solve(variance, found) < SURE**2 or np.linalg.norm(found) > STEEP:
         return None
     direction = declared + across @ found
     return direction / np.linalg.norm(direction), by_hose > WORSE * by_tilt
+
+
+def _loaded(columns: np.ndarray, joints: list[Normal], free: bool) -> np.ndarray:
+    """Columns (N, 4) of one joint, of its (N, 16): with the mass at the flange that all joints show."""
+    if len(joints) < JOINTS:
+        return columns[:, :4]
+    bodies = weight_of(joints, free).reshape(BODIES, 3)
+    bodies = bodies @ bodies[0] / max(float(bodies[0] @ bodies[0]), 1e-12)
+    return np.column_stack([columns[:, 0], np.einsum("b,nbk->nk", bodies, columns[:, 1:].reshape(-1, BODIES, 3))])
 
 
 def _solved(normal: np.ndarray, used: np.ndarray) -> tuple[np.ndarray, float]:
@@ -144,66 +161,8 @@ def _friction(motion: Motion) -> list[np.ndarray]:
     return [signals.matrix(FRICTION) for signals in signals_of(motion, np.zeros_like(motion.q))]
 
 
-def _columns(robot: RobotFile, motion: Motion) -> np.ndarray:
-    """Torque of each joint (n, N, 4) without gravity, and of 1 m/s2 along each axis of the base."""
-    model = RobotModel(robot.chain(), robot.joint_names)
-    inertial = model.rnea(motion.q, motion.qd, motion.qdd) - model.gravity(motion.q)
-    parts = [inertial, *(model.gravity(motion.q, gravity=axis) for axis in np.eye(3))]
-    return np.stack(parts, axis=2).swapaxes(0, 1)
-
-
 def _signs(robot: RobotFile, motion: Motion, columns: np.ndarray) -> np.ndarray:
     """Sign of each joint's effort (n,) by its friction; where that does not show, of most, or the robot file's."""
     motor = robot.drives.torque_side == "motor"
-    found = dissipation_signs(robot, motion, columns) if motor else np.zeros(motion.n)
+    found = dissipation_signs(robot, motion, columns[..., :4]) if motor else np.zeros(motion.n)
     return np.where(found == 0, np.sign(found.sum()) or float(robot.drives.effort.sign), found)
-
-
-def _gravity(joints: list[Normal], free: bool) -> np.ndarray:
-    """Gravity (3,) [m/s2] that the equations of some joints show. free: times the effort per Nm that they have in the
-    mean; that of each joint, found in turn with the direction, is positive.
-    """
-    H, h = (np.array([joint[k] for joint in joints]) for k in range(2))
-    gravity = first = np.linalg.lstsq(H.sum(axis=0), h.sum(axis=0), rcond=1e-9)[0]
-    for _ in range(ROUNDS if free else 0):
-        shown = np.einsum("i,nij,j->n", gravity, H, gravity)
-        gain = np.maximum(h @ gravity, 0.0) / np.maximum(shown, 1e-9 * shown.max())
-        gravity = np.linalg.lstsq(np.einsum("n,nij->ij", gain**2, H), gain @ h, rcond=1e-9)[0]
-        gravity *= np.linalg.norm(first) / max(float(np.linalg.norm(gravity)), 1e-12)
-    return gravity
-
-
-def _explained(joints: list[Normal], gravity: np.ndarray) -> float:
-    """Variance that gravity (3,) explains, each joint with an effort per Nm of its own: the sum of their shares."""
-    return float(sum(max(h @ gravity, 0.0) ** 2 / max(gravity @ H @ gravity, 1e-12) for H, h in joints))
-
-
-def _deviation(joints: list[Normal], free: bool) -> float:
-    """Jackknife deviation [rad] of the direction, along that in which it varies most."""
-    others = np.array([_gravity(joints[:k] + joints[k + 1 :], free) for k in range(len(joints))])
-    others /= np.linalg.norm(others, axis=1)[:, None]
-    return float(np.sqrt(np.linalg.eigvalsh(_jackknife(others))[-1]))
-
-
-def _jackknife(others: np.ndarray) -> np.ndarray:
-    """Covariance of an estimate from those (k, d) without one of k parts each."""
-    return (len(others) - 1) * np.cov(others.T, ddof=0)
-
-
-def _normal_equations(motion: Motion, columns: np.ndarray, friction: list[np.ndarray]) -> dict[int, Normal]:
-    """Of every joint that slides, by number, where it does: at rest friction may hold it with either sign. Each has
-    weight 1; h is that of an effort that is a torque.
-    """
-    found = {}
-    for j, beside in enumerate(friction):
-        rows = np.abs(motion.qd[:, j]) > MOVING
-        if rows.sum() < SAMPLES:
-            continue
-        y, rigid = motion.effort[rows, j], columns[j][rows]
-        weight = 1 / max(float(((y - y.mean()) ** 2).sum()), 1e-12)
-        own = np.column_stack([rigid[:, 0], beside[rows]])
-        Q = np.linalg.qr(own + 1e-12)[0]
-        G = rigid[:, 1:] - Q @ (Q.T @ rigid[:, 1:])
-        y = y - Q @ (Q.T @ y)
-        found[j] = weight * G.T @ G, weight * G.T @ y
-    return found

@@ -113,6 +113,16 @@ def test_a_payload_is_recognised_although_the_arm_is_pushed_half_of_the_time():
     assert pipeline.stage("force").core.payload_error[0] == pytest.approx(2.0, abs=0.4)
 
 
+def test_a_payload_that_is_not_sure_is_named_but_not_taken_off():
+    """A pull of 45 N with tugs every 1.2 s: its mass is two deviations from zero, and four are asked."""
+    motion, tugs = moving(6.0, 0.6), 45.0 * np.random.default_rng(3).normal(size=(5, 3))
+    wrench = np.hstack([np.repeat(tugs + [0.0, 0.0, -45.0], 600, axis=0), np.zeros((3000, 3))])
+    pipeline, _ = estimated(measured(motion, wrench))
+    force = pipeline.stage("force")
+    assert 1.5 < force.core.payload_error[0] / force.core.payload_mass_std < 3.0
+    assert not force.core.payload_held and "looks like a payload" in force.payload_message()
+
+
 def test_a_force_that_lifts_the_arm_is_no_payload():
     """It would be lighter than the last body, which has 0.2 kg. A table on which the arm presses does the same."""
     log = measured(moving(seconds=3.0), np.array([0, 0, 60.0, 0, 0, 0]), noise=0.1)

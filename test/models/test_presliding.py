@@ -204,3 +204,15 @@ def test_temperature_scales_it_as_the_coulomb_level_of_the_law():
         core.reset()
         found[temperature] = core.run(np.arange(2) * MS, theta, v, tau, np.full((2, 1), temperature))[0][-1, 0]
     assert found[45.0] / found[25.0] == pytest.approx(1 - 0.01 * 20)
+
+
+@pytest.mark.parametrize(("warmer", "viscous"), [(20.0, 0.4), (-10.0, 1.3), (60.0, 0.0)])
+def test_viscous_terms_change_by_a_slope_of_their_own_beside_that_of_the_level(warmer, viscous):
+    """h = 1 - 0.01/K of the level, beside it -0.02/K: viscous friction ends where the sum would be negative."""
+    joint = JOINT | {"fo": 0.0, "viscous_slope": -0.02}
+    core = presliding_core({name: [x] for name, x in joint.items()}, law(alpha=-0.01, beta=1.0))
+    theta, v, tau = np.array([[0.0], [0.1]]), np.full((2, 1), 0.2), np.zeros((2, 1))
+    found = core.run(np.arange(2) * MS, theta, v, tau, np.full((2, 1), 25.0 + warmer))[0][-1, 0]
+    terms = 4.0 * 0.2 + 0.5 * 0.2**2 + 3.0 * 0.2 / (1 + 0.2 / 0.3)  # fv1, fv2, fv0 of JOINT
+    level = run(model(joint), theta[:, 0], 0.2)[-1] - terms
+    assert found == pytest.approx((1 - 0.01 * warmer) * level + viscous * terms)

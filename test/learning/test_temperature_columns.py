@@ -18,6 +18,11 @@ from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of, warm_slopes
 from robot_dynamics_ros.learning.written import STEEPEST, parameters_of, written
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
+from robot_dynamics_ros.signals import Log
+
+
+def without_temperature(log):
+    return Log(log.joint_names, log.stamp_ns, {k: v for k, v in log.signals.items() if k != "temperature"})
 
 
 def test_the_temperatures_of_a_recording_are_those_at_its_rows(worker):
@@ -84,6 +89,15 @@ def test_one_cold_and_one_warm_recording_say_what_they_show(worker, tmp_path):
     said = [line for line in session.lines if line.startswith("warmed")]
     assert "day1: viscous friction is" in said[0] and "lower (+" in said[0] and said[0].endswith("than in day0.")
     assert -2.5 < float(said[1].split("changes by ")[1].split(" ")[0]) < -0.5 and "per recorded kelvin" in said[1]
+
+
+def test_a_warm_recording_without_temperatures_is_learned_and_not_held_back(worker, tmp_path):
+    session = Session(Store(tmp_path / "state", worker.robot), worker.prior, Options(effort="torque"))
+    warm = replace(worker, who=replace(worker.who, temperature=worker.who.temperature + 30.0)).log(1)
+    for day, log in enumerate((worker.logs[0], worker.logs[2], warm)):
+        session.add(recording(without_temperature(log), f"day{day}"), str(day) * 64)
+    said = [line for line in session.lines if line.startswith(("warmed", "held"))]
+    assert len(session.recordings) == 3 and "learned at the temperature of the others" in said[-1]
 
 
 def test_a_written_slope_comes_back_as_parameters(worker):

@@ -7,7 +7,7 @@ s(v) = r + (1 - r) g(v)   b(v) = g(v) v / (|v| + e)   g(v) = 1 / (1 + (v/vs)^2)
 friction; in a shape with a share l all elements have l_k = l c_k, and "h@k" is s(v) (1 + l |tau|^p) H_k. "hg@k" and
 "hgl@k" are the same with g(v), from which a sliding ratio is found later; "hb" is H(q; D_b), friction of the output's
 bearing and seals, which follows the link's position q. `SIMPLE` is the law of the
-first solution, `REMEMBERING` what a delay is judged beside. Further columns: "ia" the acceleration (rotor inertia);
+first solution, `REMEMBERING` what cut-offs are judged with. Further columns: "ia" the acceleration (rotor inertia);
 "tc", "tv" the median H and v times how much warmer the joint is; "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity,
 acceleration and Coulomb friction of a motor that turns with this joint and joint k, forwards or backwards.
 

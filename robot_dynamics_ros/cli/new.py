@@ -18,7 +18,10 @@ EFFORTS = {"motor-torque": ("motor", "Nm"), "link-torque": ("link", "Nm"), "curr
 
 @click.command("new")
 @click.argument("urdf", type=click.Path(path_type=Path))
-@click.option("--tip", help="Link that is the TCP; default: of the last joint. Needed where the URDF branches.")
+@click.option(
+    "--tip",
+    help="Link that is the TCP; default: the end of what is fixed behind the last joint. Needed where joints branch.",
+)
 @click.option(
     "--effort-from",
     "effort",

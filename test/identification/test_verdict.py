@@ -215,6 +215,14 @@ def test_a_broken_model_is_no_comparison(other):
     assert "over 100 times worse" in said(other)[0]
 
 
+@pytest.mark.parametrize("ours", [0.9999, 1.01])
+def test_a_tie_with_another_model_names_no_winner(other, ours):
+    v = other["validation"]
+    for model in other["comparison"].values():
+        model["rmse"], model["mean_r2"] = [x / ours for x in v["rmse"]], v["mean_r2"] + 5e-4 * np.sign(ours - 1)
+    assert not any(word in text for text in said(other) for word in ("lower than with", "worse than with"))
+
+
 def test_effort_of_another_robot_is_not_sold_as_a_model():
     good = synthetic_log(ROBOT, TRUTH, 1, duration=12.0)
     noise = 20 * np.random.default_rng(3).standard_normal(good.effort.shape)

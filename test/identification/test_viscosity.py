@@ -6,11 +6,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from prepared import TRUTH, run, steps
+from force_bench import push
+from prepared import ROBOT, TRUTH, run, steps
 from presliding_joint import elements
+from synthetic import synthetic_log
 
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models.sliding_friction import CATALOGUE, viscosity_text
 
 T0, SLOPE = 25.0, -0.015  # deg C, 1/K
@@ -48,6 +51,18 @@ def test_the_slope_over_recorded_temperatures_is_written():
     assert "the file holds that" in state.viscosity[1]
     written = identified_robot(state).hysteresis.parameters["viscous_slope"]
     assert written == pytest.approx([SLOPE] * 6, abs=0.002)
+
+
+@pytest.mark.parametrize(("force", "seconds"), [(0.0, 0.0), (80.0, 1.5)])
+def test_a_warm_recording_beside_a_longer_cold_one_is_no_contact_and_a_push_in_it_is(force, seconds):
+    """It was all contact: too much to leave out, so that friction was not identified."""
+    warm = synthetic_log(ROBOT, replace(TRUTH, fv=0.6 * TRUTH.fv), 2, duration=8.0)
+    during = (warm.time > 3.0) & (warm.time < 3.0 + seconds)
+    push(warm, np.outer(during, [0.0, 0.0, force, 0.0, 0.0, 0.0]))
+    state = steps([run(1, duration=30.0), recording(warm, "2")], until="leave_out_contact")
+    assert not state.friction_invalid_reason
+    left_out = 8.0 - state.training[1].duration
+    assert seconds <= left_out < seconds + 1.0
 
 
 def test_recordings_of_one_temperature_are_not():

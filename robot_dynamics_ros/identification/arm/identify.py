@@ -36,7 +36,7 @@ from robot_dynamics_ros.identification.arm.residuals import (
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
 from robot_dynamics_ros.identification.arm.tuning import Tuner
-from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
+from robot_dynamics_ros.identification.arm.viscosity import at_one_viscosity, compare_viscosity
 from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
@@ -193,8 +193,8 @@ def _identify_without(state: Identification, first: list[Recording], found: list
 
 
 def _contact(state: Identification, recordings: list[Recording]) -> list[Stretch]:
-    robot = for_repaired(identified_robot(state))
-    return contact_stretches(state.live, robot, recordings, gravity_deviation(state.robot, state.fit))
+    robot, alike = for_repaired(identified_robot(state)), at_one_viscosity(state, recordings)
+    return contact_stretches(state.live, robot, alike, gravity_deviation(state.robot, state.fit))
 
 
 def _duration(recordings: list[Recording]) -> float:

@@ -19,7 +19,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import thinning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.identification.dataset.recording import temperature_of
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, temperature_of
 from robot_dynamics_ros.models.sliding_friction import viscosity_text
 from robot_dynamics_ros.signals.speeds import SLIDING
 from robot_dynamics_ros.verdict import short_names
@@ -51,13 +51,43 @@ def compare_viscosity(state: Identification) -> None:
     state.viscosity = [*said, f"{why}: {held}."]
 
 
+def at_one_viscosity(state: Identification, recordings: Sequence[Recording]) -> list[Recording]:
+    """Recordings in Nm with the viscous friction that the training has in the mean, where it clearly differs between
+    recordings: else the contact of a warm one would be its temperature. Those of other names stay as they are.
+    """
+    if len(state.training) < 2 or state.robot.drives.torque_side != "motor":
+        return list(recordings)
+    motions = [state.motion.block(a, b) for a, b in itertools.pairwise(state.edges)]
+    share, std = viscosity_shares(state.live, motions)
+    if not _clear(share, std).any() or not np.isfinite(share).all():
+        return list(recordings)
+    off = share - np.average(share, weights=[len(m) for m in motions])
+    own = dict(zip([rec.name for rec in state.training], off.tolist(), strict=True))
+    return [_at_mean(state.live, rec, own[rec.name]) if rec.name in own else rec for rec in recordings]
+
+
+def _at_mean(live: LiveModel, rec: Recording, off: float) -> Recording:
+    """A recording whose viscous friction is off by a share."""
+
+    def mean(p: Piece) -> Piece:
+        v = np.gradient(p.q, p.period, axis=0) if p.qd is None else p.qd
+        return replace(p, effort=p.effort - off * viscous_torque(live, v))
+
+    return replace(rec, pieces=[mean(p) for p in rec.pieces])
+
+
+def _clear(share: np.ndarray, std: np.ndarray) -> np.ndarray:
+    """Which recordings (R,) differ from the first."""
+    return np.asarray(np.abs(share) > np.maximum(SIGNIFICANCE * std, LEAST))
+
+
 def what_they_show(
     share: np.ndarray, std: np.ndarray, names: Sequence[str], temperatures: Sequence[Any]
 ) -> tuple[list[str], str, float]:
     """Sentences about recordings whose viscosity differs from that of the first; what explains it; its slope [1/K], NaN
     where the recorded temperatures, (n,) [deg C] or None, do not show it.
     """
-    clear = np.flatnonzero(np.abs(share) > np.maximum(SIGNIFICANCE * std, LEAST)).tolist()
+    clear = np.flatnonzero(_clear(share, std)).tolist()
     said = [f"{names[r]}: {viscosity_text(share[r], std[r])} than in {names[0]}." for r in clear]
     if any(T is None for T in temperatures):
         return said, "Temperatures were not recorded", np.nan

@@ -11,6 +11,7 @@ from prepared import ROBOT, TRUTH, run, steps
 from presliding_joint import elements
 from synthetic import synthetic_log
 
+from robot_dynamics_ros.identification.arm import viscosity
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -41,8 +42,9 @@ def test_a_cold_and_a_warm_recording_are_told_apart(known):
     assert ("were not recorded" in meaning) == (not known)
 
 
-def test_the_slope_over_recorded_temperatures_is_written():
-    """A law with a memory that slides as the static one does."""
+def test_the_slope_over_recorded_temperatures_is_written(monkeypatch):
+    """A law with a memory that slides as the static one does, and is not fitted again."""
+    monkeypatch.setattr(viscosity, "fit_together", lambda state: None)
     state = copy.copy(compared(15.0, True))
     static = state.live.friction
     block = elements([1e-3], np.array(static["fc"])[:, None], fv1=static["fv"], fo=static["fo"])
@@ -51,6 +53,13 @@ def test_the_slope_over_recorded_temperatures_is_written():
     assert "the file holds that" in state.viscosity[1]
     written = identified_robot(state).hysteresis.parameters["viscous_slope"]
     assert written == pytest.approx([SLOPE] * 6, abs=0.002)
+
+
+def test_the_file_holds_the_mean_of_a_cold_and_a_warm_recording():
+    """The bodies took up to a third of the viscous friction that one value for both leaves."""
+    found = np.array(compared(30.0, False).live.friction["fv"])
+    mean = TRUTH.fv * (1 + 0.5 * SLOPE * 30.0)
+    assert (np.abs(found / mean - 1)[:3] < 0.08).all()
 
 
 @pytest.mark.parametrize(("force", "seconds"), [(0.0, 0.0), (80.0, 1.5)])

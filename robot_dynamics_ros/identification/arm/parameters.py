@@ -60,7 +60,7 @@ def fit_together(state: Identification) -> None:
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
     state.live, _ = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, laws, live.motors)
     state.fit = with_uncertainty(state.fit, state.motion)
-    note(state.statements, _widen(state), coupled_statement(state.robot, state.structure))
+    note(state.statements, widen(state), coupled_statement(state.robot, state.structure))
 
 
 def _fitted(
@@ -80,7 +80,7 @@ def _fitted(
     return fitted(state.rigid, structure, motion, prior, known, before.phi, rough)
 
 
-def _widen(state: Identification) -> str:
+def widen(state: Identification) -> str:
     """Add the scatter of sliding friction between the recordings to its deviations; what these cover, as a sentence."""
     if len(state.training) < 2:
         return (

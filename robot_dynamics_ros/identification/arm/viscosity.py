@@ -17,6 +17,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.friction_columns import thinning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
+from robot_dynamics_ros.identification.arm.parameters import fit_together, widen
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, temperature_of
@@ -44,11 +45,30 @@ def compare_viscosity(state: Identification) -> None:
     said, why, slope = what_they_show(share, std, names, [temperature_of(rec) for rec in state.training])
     if not said:
         return
+    if np.isfinite(share).all():
+        _fit_at_mean(state, share)
     held = LEARNED
     if np.isfinite(slope) and state.live.hysteresis is not None:
         held, slopes = "the file holds that", {"viscous_slope": [slope] * state.robot.n_joints}
         state.live = replace(state.live, hysteresis=state.live.hysteresis | slopes)
     state.viscosity = [*said, f"{why}: {held}."]
+
+
+def _fit_at_mean(state: Identification, share: np.ndarray) -> None:
+    """Bodies and friction again, beside the viscous friction that the recordings have in the mean. The scatter between
+    recordings stays in the deviations.
+    """
+    recorded = state.motion
+    off = np.repeat(_off(state, share), np.diff(state.edges))[:, None]
+    state.motion = replace(recorded, effort=recorded.effort - off * viscous_torque(state.live, recorded.qd))
+    fit_together(state)
+    state.motion = recorded
+    widen(state)
+
+
+def _off(state: Identification, share: np.ndarray) -> np.ndarray:
+    """Shares (R,) by which recordings differ from their mean."""
+    return share - np.average(share, weights=np.diff(state.edges))
 
 
 def at_one_viscosity(state: Identification, recordings: Sequence[Recording]) -> list[Recording]:
@@ -61,8 +81,7 @@ def at_one_viscosity(state: Identification, recordings: Sequence[Recording]) -> 
     share, std = viscosity_shares(state.live, motions)
     if not _clear(share, std).any() or not np.isfinite(share).all():
         return list(recordings)
-    off = share - np.average(share, weights=[len(m) for m in motions])
-    own = dict(zip([rec.name for rec in state.training], off.tolist(), strict=True))
+    own = dict(zip([rec.name for rec in state.training], _off(state, share).tolist(), strict=True))
     return [_at_mean(state.live, rec, own[rec.name]) if rec.name in own else rec for rec in recordings]
 
 

@@ -67,6 +67,9 @@ def test_what_was_learned_in_motion_holds_at_rest():
     standing = (np.arange(len(motion[0])) > 30 * RATE) & ~motion[1].any(axis=1)
     learned, without = (rms(log, standing) for log in logs)
     assert (learned < 0.7 * without).all()
+    late = standing & np.roll(standing, round(0.3 * RATE))  # the deviation at rest is that of rest alone
+    learned, without = (log.external_joint_torque_std[late] for log in logs)
+    np.testing.assert_allclose(learned, without, rtol=1e-3)
 
 
 def test_an_error_that_lasts_for_one_motion_is_not_taken_for_exact():

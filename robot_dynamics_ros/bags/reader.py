@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import MAX_SHAPES, Group
-from robot_dynamics_ros.bags.rows import OTHER_JOINTS, BagReport, dropped_rows, order_rows, possible_speed, repair_rows
+from robot_dynamics_ros.bags.rows import (
+    OTHER_JOINTS,
+    BagReport,
+    dropped_rows,
+    moved_beside,
+    order_rows,
+    possible_speed,
+    repair_rows,
+)
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
 from robot_dynamics_ros.bags.table_clock import one_after_another, starts_again
@@ -23,8 +31,6 @@ from robot_dynamics_ros.topics import ARRAY, BOOL, INERTIA, JOINT_STATE, TEMPERA
 
 TYPES = (JOINT_STATE, TEMPERATURE, INERTIA, TRAJECTORY, WRENCH, ARRAY, BOOL)
 Aliases = Mapping[str, str] | None  # other name of a joint -> its name
-TRAVEL = 0.1  # rad or m; a joint beside those of the arm that moves farther is named
-BESIDE = "joints beside those of the arm moved: {}; accelerations of one that carries it (a rail) show as contact"
 PARTIAL = "message that lacks a joint or holds it twice"
 APART = "no message holds every joint: they come in parts; publish and record all in one message"
 
@@ -176,8 +182,8 @@ def _load_one(
     orders = f", or is in one of more than {MAX_SHAPES} orders of joints" if len(groups) >= MAX_SHAPES else ""
     report.drop(f"message cannot be decoded{orders}", unreadable)
     names, groups = _select(groups, joint_names, aliases, path, report)
-    if joint_names is not None and (moving := _beside(groups, {*names, *(aliases or {})})):
-        report.notes.append(BESIDE.format(shown(moving)))
+    if joint_names is not None and (moved := moved_beside(_beside(groups, {*names, *(aliases or {})}))):
+        report.notes.append(moved)
     rows = np.sort(np.concatenate([g.rows for g in groups]))
     log = _assemble(groups, rows, names, aliases, raw)
     log.stamp_ns, report.stamps, why = choose_stamps(log.stamp_ns, raw.stamps()[rows])
@@ -228,15 +234,15 @@ def _whole(
     return whole
 
 
-def _beside(groups: list[Group], known: set[str]) -> list[str]:
-    """Joints in the messages of the arm that are not known to it and move, with their travel."""
-    ends: dict[str, np.ndarray] = {}
+def _beside(groups: list[Group], known: set[str]) -> dict[str, tuple[float, float]]:
+    """Joints in the messages of the arm that are not known to it, with the ends of their travel."""
+    ends: dict[str, tuple[float, float]] = {}
     for g in groups:
         for name, x in zip(g.names, g.fields["position"].T, strict=True):
             if name not in known:
-                both = np.concatenate([ends.get(name, x[:0]), x])
-                ends[name] = np.array([np.fmin.reduce(both), np.fmax.reduce(both)])
-    return [f"{name} (by {np.ptp(x):.2g} rad or m)" for name, x in ends.items() if np.ptp(x) > TRAVEL]
+                both = np.concatenate([ends.get(name, ()), x])
+                ends[name] = (np.fmin.reduce(both), np.fmax.reduce(both))
+    return ends
 
 
 def _assemble(groups: list[Group], rows: np.ndarray, names: tuple[str, ...], aliases: Aliases, raw: RawTopic) -> Log:

@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.runs import pieces_of
+from robot_dynamics_ros.signals.table import shown
 
 FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
 
@@ -26,6 +27,15 @@ def dropped_rows(name: str, counts: Mapping[str, int]) -> list[str]:
 
 
 OTHER_JOINTS, REPEATED = "message of other joints", "stamp equal to the one before"  # reasons of rows that are no loss
+
+TRAVEL = 0.1  # rad or m; a joint beside those of the arm that moves farther is named
+
+
+def moved_beside(ends: Mapping[str, tuple[float, float]]) -> str:
+    """A sentence that names the joints beside those of the arm that moved, from the ends of their travel; or ""."""
+    far = [f"{name} (by {high - low:.2g} rad or m)" for name, (low, high) in ends.items() if high - low > TRAVEL]
+    what = "accelerations of one that carries it (a rail) show as contact"
+    return f"joints beside those of the arm moved: {shown(far)}; {what}" if far else ""
 
 
 @dataclass

@@ -43,8 +43,8 @@ class EffortRecognition:
         return self._decided(self._evidence, self._rows)
 
     def agrees(self, stamp_ns: int, q: np.ndarray, effort: np.ndarray) -> bool:
-        """One sample (n,) each, at rest or not; whether means over MOTION show what the robot file declares. They are
-        too rough to show anything else.
+        """One sample (n,) each, at rest or not; whether means over MOTION show what the robot file declares, and
+        contradict no joint's sign. They are too rough to show anything else.
         """
         if not (np.isfinite(q).all() and np.isfinite(effort).all()):
             return False
@@ -53,8 +53,9 @@ class EffortRecognition:
         self._moving.append((q.copy(), effort.copy()))
         if abs(stamp_ns - self._begin) < MOTION[0] and len(self._moving) < MOTION[1]:
             return False
-        meaning = self._decided(self._moved, self._moving).meaning
-        return meaning is not None and meaning.same_as(declared(self._robot))
+        decision = self._decided(self._moved, self._moving)
+        meaning = decision.meaning
+        return meaning is not None and not decision.doubtful and meaning.same_as(declared(self._robot))
 
     def _decided(self, evidence: EffortEvidence, rows: list[tuple[np.ndarray, np.ndarray]]) -> Decision:
         """What the mean of rows and the evidence before it show; the rows are gone."""

@@ -82,6 +82,20 @@ def test_a_moving_arm_is_published_once_its_effort_agrees_with_the_file_and_one_
     assert str(ampere._effort.meaning) == "A, gravity included"
 
 
+def test_a_moving_arm_whose_effort_has_the_opposite_sign_is_not_published():
+    reversed_ = beside_another_driver()
+    assert not any([reversed_.add_to(moving(k, -1.0)) for k in range(5000)])
+
+
+def test_an_effort_without_a_meaning_is_also_told_on_the_console():
+    estimates = beside_another_driver()
+    for k in range(600 + REST_SAMPLES):
+        estimates.add_to(resting(5 * GRAVITY + 0.1 * (k % 7), k))
+    assert estimates.diagnose()[0] == WARN
+    (limits,) = (limits for text, limits in estimates._node.log if "effort is ambiguous" in text)
+    assert limits == {"once": True}
+
+
 def test_a_reason_is_logged_once_however_its_numbers_are_written():
     estimates = beside_another_driver()
     for k in range(1600):

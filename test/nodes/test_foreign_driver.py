@@ -97,6 +97,24 @@ def test_old_and_incomplete_messages_are_refused_and_reported(observed):
     assert any("max_age" in key for key in diagnosed(observed)[1]) and observed.processed == 0
 
 
+@pytest.mark.parametrize("observed", [30.0], indirect=True)
+def test_refused_messages_of_one_of_two_publishers_name_both(observed):
+    other = observed.node.create_publisher(JointState, "vendor/joint_states", 10)
+    observed.spin(other.get_subscription_count)
+    message, both = JointState(name=NAMES, position=[0.0] * 6), "2 nodes publish on /vendor/joint_states"
+    observed.spin(lambda: other.publish(message) or both in diagnosed(observed)[0])
+
+
+@pytest.mark.parametrize("observed", [0.0], indirect=True)
+def test_a_rail_that_moves_in_the_messages_of_the_arm_is_named(observed, capfd):
+    for k in range(20):
+        observed.tell(observed.vendor, [*NAMES, "rail", "finger"], [*REST[ORDER], 0.1 * k, 0.002 * k], [0.0] * 8)
+    text = "joints beside those of the arm moved: rail (by 1.9 rad or m); accelerations of one that carries it"
+    assert diagnosed(observed)[1]["other joints"].startswith(text)
+    diagnosed(observed)
+    assert capfd.readouterr().err.count(text) == 1
+
+
 @pytest.mark.parametrize("observed", [0.0], indirect=True)
 def test_refused_messages_are_not_blamed_on_the_network_and_a_gripper_is_no_warning(observed, capfd):
     def tell(names, q):

@@ -22,7 +22,7 @@ class EffortWatch:
     def __init__(self, robot: RobotFile, recognise: bool) -> None:
         self._robot, self.meaning, self._declared = robot, declared(robot), declared(robot)
         self._recognise = recognise
-        self.withheld = False
+        self.withheld = self.decided = False  # decided: a rest has been looked at
         self.level, self.text = (WARN, f"effort taken as {self.meaning}, as declared; not yet confirmed at rest")
         try:
             self._recognition: EffortRecognition | None = EffortRecognition(robot)
@@ -41,6 +41,7 @@ class EffortWatch:
         return decision is not None and self._conclude(decision)
 
     def _conclude(self, decision: Decision) -> bool:
+        self.decided = True
         if decision.refused:
             self.level, self.text, self.withheld = ERROR, f"{decision.refused}: estimates are withheld", True
             return False

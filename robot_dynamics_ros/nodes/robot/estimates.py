@@ -228,7 +228,11 @@ class Estimates(NodePart):
         if not counts:
             self._paused = True
             return STALE, "no samples"
-        found = [(OK, ""), *([(self._effort.level, self._effort.text)] if self._effort else [])]
+        effort, found = self._effort, [(OK, "")]
+        if effort is not None:
+            found.append((effort.level, effort.text))
+            if effort.decided and effort.level == WARN:
+                self._node.get_logger().warning(effort.text, once=True)
         if self._passed and not self.judged:
             found.append((WARN, UNJUDGED))
             self._node.get_logger().info(UNJUDGED, once=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from robot_dynamics_ros.bags.rows import OTHER_JOINTS, possible_speed
+from robot_dynamics_ros.bags.rows import OTHER_JOINTS, moved_beside, possible_speed
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
@@ -49,6 +50,7 @@ class TopicInputs(NodePart):
         self._join = StampJoin(robot.joint_names, robot.joint_aliases, companions, held, deliver, possible_speed(robot))
         self._known = frozenset(robot.joint_aliases)
         self._refused: Counter[str] = Counter()
+        self._ends: dict[str, tuple[float, float]] = {}  # of the travel of joints that are none of the arm's
         self._told = 0  # refused messages, as last reported
         self._seen = (0, 0)  # how often stamps went back and samples were out of order, as last reported
         self.last_refusal, self.main = "", MAIN  # main: absolute name of the topic of joint states
@@ -65,6 +67,8 @@ class TopicInputs(NodePart):
         try:
             stamp = now if self._node.value("stamps") == "receive" else self._fresh(message)
             self._join.take(name, message, stamp, now, joint)
+            if name == MAIN:
+                self._look_beside(message)
         except DataError as error:
             if name == MAIN and message.name and self._known.isdisjoint(message.name):  # a gripper on the same topic
                 self.last_refusal = self.last_refusal or reason(error)
@@ -74,6 +78,15 @@ class TopicInputs(NodePart):
         except RCLError:
             if self._node.context.ok():  # otherwise the node is being ended in the middle of a message
                 raise
+
+    def _look_beside(self, message: Any) -> None:
+        """The travel of at most MAX_REASONS joints that are none of the arm's."""
+        for name, at in zip(message.name, message.position, strict=False):
+            if name in self._known or not math.isfinite(at):
+                continue
+            if name in self._ends or len(self._ends) < MAX_REASONS:
+                low, high = self._ends.get(name, (at, at))
+                self._ends[name] = (min(low, at), max(high, at))
 
     def _refuse(self, why: str) -> None:
         """Count by reason, at most MAX_REASONS of them: names in a reason come from the message."""
@@ -101,15 +114,23 @@ class TopicInputs(NodePart):
                 raise DataError(f"a message {what} max_age {oldest:g} s: {advice}")
         return stamp
 
-    def counts(self) -> dict[str, int]:
-        """Counts of refused messages by reason and of incomplete samples, as diagnostic values."""
-        return {f"refused: {reason}": n for reason, n in self._refused.items()} | dict(self._join.counts)
+    def counts(self) -> dict[str, Any]:
+        """Counts of refused messages by reason and of incomplete samples, as diagnostic values; joints beside the arm's
+        that have moved.
+        """
+        beside = moved_beside(self._ends)
+        if beside:
+            self._node.get_logger().warning(beside, once=True)
+        refused = {f"refused: {reason}": n for reason, n in self._refused.items()}
+        return refused | dict(self._join.counts) | ({"other joints": beside} if beside else {})
 
     def refused(self) -> tuple[int, str]:
         """How many messages were refused since the last call, those of other joints left out, and why the last one."""
         total = sum(n for why, n in self._refused.items() if why != OTHER_JOINTS)
         new, self._told = total - self._told, total
-        return new, f"{new} messages refused: {self.last_refusal}" if new else ""
+        several = self._node.count_publishers(self.main) if new else 0
+        also = f"; {several} nodes publish on {self.main}" if several > 1 else ""
+        return new, f"{new} messages refused: {self.last_refusal}{also}" if new else ""
 
     def disorder(self) -> tuple[bytes, str]:
         """What is wrong with the stamps since the last call."""

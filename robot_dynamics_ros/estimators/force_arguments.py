@@ -70,8 +70,8 @@ def expected_moment(robot: RobotFile, given: float = 0.0) -> float:
     return (given or (MOMENT if tool is None else tool)) if robot.n_joints >= 6 else 0.0
 
 
-def _largest_payload(robot: RobotFile) -> float:
-    """Mass [kg] of the largest payload."""
+def largest_payload(robot: RobotFile) -> float:
+    """Mass [kg] of the largest payload: limits.payload, else PAYLOAD of the links'."""
     known = robot.limits.payload
     return PAYLOAD * float(robot.link_parameters[:, 9].sum()) if known is None else known
 
@@ -134,7 +134,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "contact_floor": contact_torque * scale,
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,
-            "tare_payload": _largest_payload(robot),
+            "tare_payload": largest_payload(robot),
             "friction_drift": p["friction_drift"] if known and side == "motor" else 0.0,
             "drift_std": drift_deviation(robot),
             "recent_error": p["recent_error"] if known else 0.0,

@@ -154,6 +154,18 @@ def test_a_payload_counts_from_its_message_on_and_one_that_is_no_number_does_not
     assert "must be finite" in node.log[0][0]
 
 
+@pytest.mark.parametrize(("mass", "z", "text"), [(1200.0, 0.06, "1200 kg refused: 5 kg"), (1.2, 60.0, "beyond 2 m")])
+def test_a_payload_in_grams_or_millimetres_is_refused_and_the_one_before_stays(mass, z, text):
+    node = NodeDouble()
+    estimates = Estimates(node, ROBOT, select("force"), SimpleNamespace(effort_varies=False))
+    message = InertiaStamped()
+    message.inertia.m = 1.5
+    node.callbacks["payload"](message)
+    message.inertia.m, message.inertia.com.z = mass, z
+    node.callbacks["payload"](message)
+    assert estimates.diagnose()[2]["payload"] == "1.5 kg" and text in node.log[-1][0]
+
+
 def test_what_the_force_has_learned_outlasts_a_change_of_its_parameters():
     robot = with_residuals(np.full(6, 0.3), np.full(6, 0.3))
     estimates = Estimates(NodeDouble(), robot, select("force"), SimpleNamespace(effort_varies=False))

@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from robot_dynamics_ros._core import GuardState, StreamState
+from robot_dynamics_ros._core import GuardReason, GuardState, StreamState
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.robot import motion_interface, refusals
 from robot_dynamics_ros.nodes.robot.joint_trajectory import MOST_BYTES, MOST_POINTS
@@ -54,6 +54,21 @@ def test_the_driver_refuses_a_motion_and_a_setting_itself(stand):
     ):
         with pytest.raises(CapabilityError, match="torque is live"):
             call()
+
+
+def test_the_end_of_torque_by_the_guard_is_said_once_on_the_console(stand):
+    node, driver = stand
+    for _ in range(2):
+        guided(node)
+        node.parts.diagnose_torque()
+        node.log.clear()
+        driver.loop.trip(GuardReason.publisher)
+        node.cycle(60)
+        for _ in range(2):
+            node.parts.diagnose_torque()
+        (text,) = (text for text, _ in node.log)
+        assert text == "torque is ramped out, guard safe: publisher; call ~/rearm before it is enabled again"
+        assert node.call("rearm")[0]
 
 
 def test_torque_is_not_enabled_while_a_motion_runs(stand):

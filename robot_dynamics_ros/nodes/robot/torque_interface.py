@@ -49,7 +49,8 @@ REFUSALS = {
     EnableResult.not_held: "the enable switch is not held",
 }
 LOAD = 3.0  # times the torque limit: a command beyond it is no torque in Nm
-LEVELS = {GuardState.degraded: WARN, GuardState.safe: ERROR, GuardState.fault: ERROR}
+LATCHED = (GuardState.safe, GuardState.fault)
+LEVELS = {GuardState.degraded: WARN, **dict.fromkeys(LATCHED, ERROR)}
 
 
 def _refuse_time_scale(scale: float, host: str) -> None:
@@ -77,7 +78,7 @@ class TorqueInterface(NodePart):
         self.locked = _core.lock_memory()[1] if node.value("realtime_priority") > 0 else "not requested"
         self._model = RobotModel(self.robot.chain(), self.robot.joint_names)
         self._age, self._arrival = LatencyMeter(), LatencyMeter()
-        self._refused = 0
+        self._refused, self._told = 0, False  # told: that the guard has latched
         self._last: TorqueRecord | None = None  # record of the last cycle
         self._sample: Sample | None = None
         self._timeout = END_TIMEOUT / min(1.0, values["time_scale"])
@@ -256,16 +257,20 @@ class TorqueInterface(NodePart):
 
         Raises CapabilityError where the guard stays latched.
         """
-        latched = (GuardState.safe, GuardState.fault)
         self._wait(lambda: self.live or not self.loop.running)  # out of the ramp
         self.loop.rearm()
-        if not self._wait(lambda: self.loop.state not in latched):
+        if not self._wait(lambda: self.loop.state not in LATCHED):
             raise CapabilityError(f"the guard stays {self.loop.state.name}: {self.loop.reason.name}")
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> list[Any]:
         """Entries of the guard with counters and ages, and of the adapted friction of each joint."""
         loop, name = self.loop, self._node.path
+        latched = loop.state in LATCHED
+        if latched and not self._told:
+            why = f"guard {loop.state.name}{self._why()}"
+            self._node.get_logger().error(f"torque is ramped out, {why}; call ~/rearm before it is enabled again")
+        self._told = latched
         found = [(LEVELS.get(loop.state, OK), f"guard {loop.state.name}" + self._why())]
         info = self._driver.info
         if not info.realtime:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from robot_dynamics_ros.signals import Log, Sample, width
 
 SIGNALS = ("q", "qd", "effort", "temperature", "payload")
 NICE = 15  # of the child process
+LOOK = 0.2  # s between two looks whether it has ended
 HERE = "learn_state"  # parameter of the node, before each line on its console
 
 
@@ -40,7 +42,7 @@ class Collector:
         self.state, self.learned, self.busy = Path(state), 0, False
         Store(self.state, robot)  # refused at the start, not after the first batch
         self._names, self._rows = list(robot.joint_names), max(int(60 * minutes * rate), 1)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="learn")
+        self._thread, self._ended = ThreadPoolExecutor(1, thread_name_prefix="learn"), threading.Event()
         self._begin()
 
     def _begin(self) -> None:
@@ -69,6 +71,8 @@ class Collector:
 
     def close(self, wait: bool = False) -> None:
         """End; an unfinished batch is dropped, one that is being learned goes on by itself, or is waited for."""
+        if not wait:
+            self._ended.set()
         self._thread.shutdown(wait=wait)
 
     def _learn(self, stamp: np.ndarray, data: dict[str, np.ndarray]) -> None:
@@ -79,8 +83,10 @@ class Collector:
             except OSError as error:
                 return _warn(f"{self.state}: a batch cannot be written and is not learned: {error}")
             command = [sys.executable, "-m", "robot_dynamics_ros.learning.batch", str(self.state), str(path)]
-            done = subprocess.run(command, preexec_fn=_lower, check=False)
-            self.learned += done.returncode == 0
+            child = subprocess.Popen(command, preexec_fn=_lower, start_new_session=True)  # Ctrl-C is for the node
+            while child.poll() is None and not self._ended.wait(LOOK):
+                pass
+            self.learned += child.returncode == 0
         finally:
             self.busy = False
 
@@ -117,7 +123,8 @@ def learn_batch(state: str | Path, path: Path) -> list[str]:
         try:
             refuse(log, store.columns.robot, path.stem)
             session.add(recording(log, path.stem, store.columns.robot), file_sha256(path))
-            session.propose()
+            if session.propose().robot is not None:
+                session.lines.append(f"a better robot file waits: robot-dynamics learn ROBOT --state {state} --apply")
         except RobotDynamicsError as error:
             session.store.note("refused", f"{path.stem}: {error}")
             raise

@@ -42,8 +42,8 @@ def test_a_full_batch_is_learned_by_a_process_of_its_own(worker, tmp_path, monke
 def test_samples_of_a_batch_come_back_as_they_were(worker, tmp_path, monkeypatch):
     log = worker.logs[0]
     collector = Collector(worker.robot, tmp_path, 100 / 500.0 / 60.0, 500.0)
-    failed = SimpleNamespace(returncode=1)
-    monkeypatch.setattr("robot_dynamics_ros.learning.batch.subprocess.run", lambda *_, **__: failed)
+    failed = SimpleNamespace(returncode=1, poll=lambda: 1)
+    monkeypatch.setattr("robot_dynamics_ros.learning.batch.subprocess.Popen", lambda *_, **__: failed)
     feed(collector, log, 150, payload=1.5)
     collector.close(wait=True)
     (path,) = (tmp_path / "batches").iterdir()
@@ -54,6 +54,17 @@ def test_samples_of_a_batch_come_back_as_they_were(worker, tmp_path, monkeypatch
     with pytest.raises(DataError):
         learn_batch(tmp_path, path)  # a fifth of a second says nothing
     assert Store(tmp_path).history()[-1]["what"] == "refused" and not path.exists()
+
+
+def test_a_node_that_ends_neither_waits_for_the_learning_process_nor_takes_it_along(worker, tmp_path, monkeypatch):
+    given = {}
+    endless = SimpleNamespace(returncode=None, poll=lambda: None)
+    monkeypatch.setattr(batch.subprocess, "Popen", lambda *_, **options: given.update(options) or endless)
+    collector = Collector(worker.robot, tmp_path, 50 / 500.0 / 60.0, 500.0)
+    feed(collector, worker.logs[0], 50)
+    collector.close()
+    collector.close(wait=True)
+    assert given["start_new_session"] and not collector.busy and not collector.learned
 
 
 def test_a_batch_that_comes_while_one_is_learned_is_dropped(worker, tmp_path):
@@ -98,14 +109,26 @@ def test_another_robots_state_is_refused_at_the_start(worker, tmp_path):
         Collector(load_robot("fr3"), tmp_path, 1.0, 500.0)
 
 
+def written(log, path):
+    data = {name: log.signals[name] for name in ("q", "qd", "effort", "temperature")}
+    np.savez(path, stamp_ns=log.stamp_ns, names=np.array(log.joint_names), **data)
+    return path
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_the_console_says_where_a_better_robot_file_waits(worker, tmp_path, monkeypatch, found):
+    Store(tmp_path, worker.robot)
+    proposal = SimpleNamespace(robot=worker.robot if found else None)
+    monkeypatch.setattr(batch.Session, "propose", lambda session: proposal)
+    lines = learn_batch(tmp_path, written(worker.logs[0], tmp_path / "batch.npz"))
+    assert (f"a better robot file waits: robot-dynamics learn ROBOT --state {tmp_path} --apply" in lines) == found
+
+
 def test_a_batch_is_learned_with_the_prior_of_the_fleet_where_there_is_one(worker, tmp_path):
     store = Store(tmp_path, worker.robot)
     shifted = Prior(worker.prior.columns, worker.prior.mean + 0.1, worker.prior.covariance)
     save_prior(shifted, tmp_path / "fleet.npz", 2)
-    log, path = worker.logs[0], tmp_path / "batch.npz"
-    data = {name: log.signals[name] for name in ("q", "qd", "effort", "temperature")}
-    np.savez(path, stamp_ns=log.stamp_ns, names=np.array(log.joint_names), **data)
-    learn_batch(tmp_path, path)
+    learn_batch(tmp_path, written(worker.logs[0], tmp_path / "batch.npz"))
     assert Running.of(shifted).kept(store.directory / "posterior.npz") is not None
     assert Running.of(worker.prior).kept(store.directory / "posterior.npz") is None
 

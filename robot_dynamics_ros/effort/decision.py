@@ -86,8 +86,9 @@ class Decision:
         found = self.slopes(robot.joint_names)
         return (
             f"effort is ambiguous: effort over gravity torque of {robot.name} is {found}; check the order of the joint "
-            "names, the robot, its payload and mounting (kinematics.gravity), or state what it is: drives.effort in "
-            "the robot file, or --effort torque, current (of any unit, also a percentage) or gravity-free"
+            "names, the robot, contact, its payload and mounting (kinematics.gravity), or state what it is: "
+            "drives.effort in the robot file, or --effort torque, current (of any unit, also a percentage) or "
+            "gravity-free"
         )
 
     def confirms(self, signs: np.ndarray, robot: RobotFile) -> np.ndarray:

@@ -94,6 +94,17 @@ def test_an_effort_without_a_meaning_is_also_told_on_the_console():
     assert estimates.diagnose()[0] == WARN
     (limits,) = (limits for text, limits in estimates._node.log if "effort is ambiguous" in text)
     assert limits == {"once": True}
+    estimates._effort.level, estimates._effort.text = OK, "effort recognised at rest: Nm"  # at a later rest
+    for _ in range(2):
+        estimates._log_effort(estimates._effort)
+    assert [text for text, _ in estimates._node.log].count("effort recognised at rest: Nm") == 1
+
+
+@pytest.mark.parametrize(("stage", "signal"), [("temperature", "temperature"), ("force", "effort")])
+def test_the_diagnostics_name_the_signal_that_is_absent(stage, signal):
+    estimates = Estimates(NodeDouble(), ROBOT, select(stage), SimpleNamespace(effort_varies=False))
+    estimates.add_to(resting(np.nan, 0))
+    assert f"is {signal} published?" in estimates.diagnose()[1]
 
 
 def test_a_reason_is_logged_once_however_its_numbers_are_written():

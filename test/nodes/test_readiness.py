@@ -51,6 +51,16 @@ def test_the_ready_line_names_topic_rate_signals_and_what_is_disabled(made):
     assert "contact force" in line and line.endswith("; stiffness estimator disabled: no motor encoder")
 
 
+def test_a_node_without_a_stage_to_name_ends_its_ready_line_with_the_signals(made):
+    ready, clock, lines, *_ = made
+    ready._pipeline, sample = Pipeline(PIPELINE.robot, stages=["motion"]), Sample(PIPELINE.robot.joint_names)
+    sample.q = 0.0
+    for _ in range(300):
+        ready.on_sample(sample)
+        clock.now += 0.01
+    assert lines == ["ready: observing /arm/joint_states at 100 Hz (position)"]
+
+
 def test_a_temperature_is_called_estimated_only_with_a_thermal_block():
     text = estimated(Pipeline(load_robot("ur5e")))
     assert load_robot("ur5e").thermal is None and text.startswith("estimating friction, contact force")

@@ -63,6 +63,7 @@ class Estimates(NodePart):
         self._logged, self._statuses = "", Counter[Status]()
         # numbers and joints change from one second to the next: the same reason is not logged again
         self._changing = re.compile("|".join([*map(re.escape, robot.joint_names), r"\d+(\.\d+)?(e[+-]\d+)?"]))
+        self._doubted = False  # what effort means, on the console
         self._held, self._missed = False, 0  # a payload, as last logged; missing samples, as last reported
         self._paused = False  # estimates were withheld since the last report
         self._braked, self._stood = False, 0  # at the last sample; samples behind closed brakes since the last report
@@ -238,8 +239,7 @@ class Estimates(NodePart):
         effort, found = self._effort, [(OK, "")]
         if effort is not None:
             found.append((effort.level, effort.text))
-            if effort.decided and effort.level == WARN:
-                self._node.get_logger().warning(effort.text, once=True)
+            self._log_effort(effort)
         if self._passed and not self.judged:
             found.append((WARN, UNJUDGED))
             self._node.get_logger().info(UNJUDGED, once=True)
@@ -247,7 +247,8 @@ class Estimates(NodePart):
         if stood:
             found.append((WARN, f"{BRAKED}; no force is published until it is carried again"))
         if counts[Status.unavailable] > stood:
-            found.append((STALE, "a required signal is absent: is effort published?"))
+            signal = "temperature" if self.running == {"temperature"} else "effort"
+            found.append((STALE, f"a required signal is absent: is {signal} published?"))
         if counts[Status.fault]:
             found.append((ERROR, "a stage reports a fault"))
         paused, self._paused = self._paused, False  # it is known why: no gap of the stream
@@ -274,6 +275,15 @@ class Estimates(NodePart):
         text = f"{lost} within a second: the network or this machine is too slow"
         self._node.get_logger().warning(text, throttle_duration_sec=REPEAT)
         return text
+
+    def _log_effort(self, effort: EffortWatch) -> None:
+        """A doubt after a rest, and its end, once each."""
+        if effort.decided and effort.level == WARN:
+            self._node.get_logger().warning(effort.text, once=True)
+            self._doubted = True
+        elif self._doubted and effort.level == OK:
+            self._node.get_logger().info(effort.text, once=True)
+            self._doubted = False
 
     def _log_payload(self, text: str) -> None:
         held = self.pipeline.stage("force").core.payload_held

@@ -58,7 +58,7 @@ class Readiness:
             self._ready = True
             rate = (self._count - 1) / (self._arrived - self._first)
             what = f"observing {self._inputs.main} at {rate:.0f} Hz ({self._signals})"
-            self._node.get_logger().info(f"ready: {what}; {estimated(self._pipeline)}")
+            self._node.get_logger().info("; ".join(filter(None, (f"ready: {what}", estimated(self._pipeline)))))
 
     def check(self) -> str:
         """An error text while nothing has arrived for SILENCE, also on the console; else empty."""

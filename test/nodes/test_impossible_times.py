@@ -89,6 +89,14 @@ def test_a_message_behind_a_newer_one_is_left_out_and_a_clock_that_was_set_is_fo
     assert (join.counts["out of order"], join.counts["clock backwards"]) == (1, 1)
 
 
+def test_a_grippers_message_behind_those_of_the_arm_is_not_out_of_order():
+    join = StampJoin(ROBOT.joint_names, {}, (), (), lambda sample: None)
+    join.take("joint_states", JointState(name=list(ROBOT.joint_names), position=[0.0] * 6), 2_000_000, 0)
+    with pytest.raises(DataError, match="is missing"):
+        join.take("joint_states", JointState(name=["finger"], position=[0.0]), 1_000_000, 0)
+    assert not join.counts["out of order"]
+
+
 def at_velocity(velocity, name="shoulder_pan_joint"):
     way = START[6] + 0.1 * np.arange(3)[:, None]
     return trajectory([name, *ROBOT.joint_names[1:]], range(3), way, np.full((3, 6), velocity))

@@ -63,12 +63,12 @@ class StampJoin:
         self._release()
 
     def _main(self, message: Any, stamp_ns: int, receive_ns: int) -> None:
+        sample = Sample(self._joints, stamp_ns)
+        sample.receive_ns = receive_ns
+        self.readers[MAIN].read(message, sample)  # first: a gripper's messages on the topic have an order of their own
         if self._last_ns is not None and 0 < self._last_ns - stamp_ns < SWAPPED:
             self.counts["out of order"] += 1
             return
-        sample = Sample(self._joints, stamp_ns)
-        sample.receive_ns = receive_ns
-        self.readers[MAIN].read(message, sample)
         if not sample.has("q"):
             raise DataError("joint_states: positions are missing or not finite")
         if (np.abs(sample.qd) > self._possible).any():

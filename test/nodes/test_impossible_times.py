@@ -41,7 +41,7 @@ class Inputs(TopicInputs):
         self._node = SimpleNamespace(value=values.get, get_logger=lambda: log, context=None)
         self._node.count_publishers = lambda name: 2
         self._refused, self.taken, self._seen, self.main = Counter(), [], (0, 0), "/joint_states"
-        self.last_refusal, self._known = "", frozenset(ROBOT.joint_aliases)
+        self.last_refusal, self._known, self._ends = "", frozenset(ROBOT.joint_aliases), {}
         self._join = SimpleNamespace(take=lambda *a: self.taken.append(a), counts=Counter())
 
 
@@ -210,3 +210,10 @@ def test_reasons_with_names_of_messages_are_counted_within_bounds():
     assert len(counts) == MAX_REASONS + 1 and sum(counts.values()) == 500
     assert counts[f"refused: {OTHER}"] == 500 - MAX_REASONS
     assert max(map(len, counts)) <= LONGEST_REASON + len("refused: ")
+
+
+def test_joints_beside_those_of_the_arm_are_watched_within_bounds():
+    inputs = Inputs()
+    for k in range(500):
+        inputs._look_beside(JointState(name=[f"rail{k}", "nan", *ROBOT.joint_names], position=[0.0, np.nan]))
+    assert len(inputs._ends) == MAX_REASONS and not {"nan", *ROBOT.joint_names} & set(inputs._ends)

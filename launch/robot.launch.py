@@ -1,5 +1,6 @@
 """The live graph for a robot; the nodes and their parameters come from robot_dynamics_ros.bringup, as in `up`."""
 
+import difflib
 import site
 import sys
 from pathlib import Path
@@ -66,6 +67,13 @@ def flag(given, name):
     return FLAGS[value]
 
 
+def misspelt(names):
+    """Notes on names that are nearly an argument: launch itself takes any."""
+    ours = [name for name, _, _ in ARGUMENTS]
+    near = {name: difflib.get_close_matches(name, ours, 1, 0.8) for name in names if name not in ours}
+    return [f"{name}:= is no argument of robot.launch.py: {close[0]}:= is" for name, close in near.items() if close]
+
+
 def ending(name, needed=True):
     """on_exit of a process: a failure ends all with status 1 (launch does so for an exception), `needed` with 0."""
 
@@ -87,7 +95,7 @@ def nodes(context):
         raise RuntimeError(str(error)) from None  # launch prints it and fails; a Shutdown would say nothing
     shown = viewers(given, graph) if rviz else []
     actions = [SetEnvironmentVariable(name, value) for name, value in graph.environment.items()]
-    actions += [LogInfo(msg=note) for note in graph.notes]
+    actions += [LogInfo(msg=note) for note in (*graph.notes, *misspelt(context.launch_configurations))]
     files = [graph.params_file] if graph.params_file else []
     for node in graph.nodes:
         actions.append(

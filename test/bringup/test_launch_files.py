@@ -64,7 +64,7 @@ def load(monkeypatch, file, installed=(), python=sys.executable):
 def context(module, **given):
     """A context with the defaults of the file's arguments, and what is given."""
     values = {name: value for name, value, _ in module.ARGUMENTS} | given
-    return SimpleNamespace(values=values, is_shutdown=False)
+    return SimpleNamespace(values=values, launch_configurations=values, is_shutdown=False)
 
 
 def processes(actions):
@@ -113,6 +113,13 @@ def test_a_wrong_value_is_named(monkeypatch, name, value):
     module = load(monkeypatch, "robot.launch.py")
     with pytest.raises(RuntimeError, match=value):
         module.nodes(context(module, **{name: value}))
+
+
+def test_a_misspelt_argument_is_named_and_one_of_another_file_is_not(monkeypatch):
+    module = load(monkeypatch, "robot.launch.py")
+    actions = module.nodes(context(module, robt="ur3e", cell="7", bag="b"))
+    (note,) = (a.named["msg"] for a in actions if type(a).__name__ == "LogInfo")
+    assert note == "robt:= is no argument of robot.launch.py: robot:= is"
 
 
 def test_a_part_that_fails_ends_all_with_an_error_and_a_closed_rviz_does_not(monkeypatch):

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import rclpy
 from geometry_msgs.msg import WrenchStamped
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
@@ -50,8 +51,10 @@ class StopAtContact(Node):
 
 def main() -> None:
     """Run until Ctrl-C."""
-    with suppress(KeyboardInterrupt), rclpy.init():
+    rclpy.init()
+    with suppress(KeyboardInterrupt, ExternalShutdownException):
         rclpy.spin(StopAtContact())
+    rclpy.try_shutdown()
 
 
 if __name__ == "__main__":

@@ -44,3 +44,18 @@ def test_a_contact_stops_the_robot_once():
         for touching, stops in ((False, 0), (True, 1), (True, 1), (False, 1), (True, 2)):
             contact.publish(Bool(data=touching))
             spin_until((touching, stops), lambda: (node.touched, len(calls)))
+
+
+def test_it_runs_where_init_gives_no_context_to_enter_and_ends_with_ctrl_c(monkeypatch):
+    """rclpy before Kilted."""
+
+    def spin(node):
+        spun.append(node)
+        raise KeyboardInterrupt
+
+    main, spun = runpy.run_path(str(EXAMPLE))["main"], []
+    main.__globals__["StopAtContact"] = lambda: "node"
+    for name, double in (("init", lambda: None), ("spin", spin), ("try_shutdown", lambda: None)):
+        monkeypatch.setattr(rclpy, name, double)
+    main()
+    assert spun == ["node"]

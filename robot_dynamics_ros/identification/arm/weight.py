@@ -35,8 +35,8 @@ def signed(equations: dict[int, Normal], signs: np.ndarray) -> list[Normal]:
 
 
 def normal_equations(motion: Motion, columns: np.ndarray, friction: list[np.ndarray]) -> dict[int, Normal]:
-    """Of every joint that slides, by number, where it does: at rest friction may hold it with either sign. Each has
-    weight 1; h is that of an effort that is a torque.
+    """Of every joint that slides, by number, where it does, by its columns (n, N, 16) and those of its friction (N, k):
+    at rest friction may hold it with either sign. Each has weight 1; h is that of an effort that is a torque.
     """
     found = {}
     for j, beside in enumerate(friction):

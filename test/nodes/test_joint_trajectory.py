@@ -62,6 +62,7 @@ def test_a_first_point_at_time_zero_is_where_the_robot_is_or_refused():
         (message([(1.0, HERE[:5])]), "one position per joint"),
         (message([(1.0, HERE)], velocities=[[0.1] * 6]), "velocity of the last point"),
         (message([(1.0, HERE)], stamp_ns=NOW - 3_000_000_000), "over since 2.0 s"),
+        (message([(1.0, HERE)], stamp_ns=NOW + 3600 * 10**9), r"stamp 1700003600\.0 s is 3600\.0 s .* more than 60 s"),
         (message([]), "no points"),
     ],
 )
@@ -108,6 +109,14 @@ def test_the_robot_follows_and_stops(rig, publish):
     publish(message([]))
     rig.spin(lambda: rig.driver.ending)
     assert rig.settled() == "stopped" and 0.01 < np.abs(rig.driver.state.q - goal).max() < 0.2
+
+
+@pytest.mark.parametrize(("ahead", "said"), [(0, []), (30, ["the trajectory begins in 30.0 s, by its stamp"])])
+def test_the_console_says_that_a_trajectory_waits_for_its_stamp(stand, ahead, said):
+    node, driver = stand
+    stamp_ns = node.get_clock().now().nanoseconds + ahead * 10**9
+    node.callbacks["~/joint_trajectory"](message([(2.0, driver.state.q + 0.1)], stamp_ns=stamp_ns))
+    assert driver.motion.active and [text.partition(";")[0] for text, _ in node.log] == said
 
 
 REFUSED = [([(1.0, HERE[:2])], NAMES[:2], "2 of 6 joints"), ([(0.1, HERE + 0.5)], NAMES, "velocity")]

@@ -19,7 +19,7 @@ from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points
 
 # a first point at time zero is where the robot is, within the following error of a controller
 START_TOLERANCE = 0.05  # rad
-
+BEYOND_IS_A_WRONG_CLOCK = 60.0  # s that a stamp may lie ahead: planners give fractions of a second
 
 MOST_BYTES = 2_000_000  # of one trajectory: the interpreter is blocked while one is parsed
 
@@ -54,8 +54,8 @@ def from_here(message: JointTrajectory, robot: RobotFile, here: Any, now_ns: int
     """The motion from `here` (n,) [rad], at rest, through the points, times counted from now.
 
     Stamp zero: now is the start. Any other stamp: points whose time is over are left out. Raises DataError with the
-    reason: not exactly the robot's joints, times that do not increase, a last point with velocity, an end that is over,
-    a first point that is due now but is not where the robot is.
+    reason: not exactly the robot's joints, times that do not increase, a last point with velocity, a stamp far ahead,
+    an end that is over, a first point that is due now but is not where the robot is.
     """
     _refuse_joints(message, robot)
     times, q, qd = read_points(message, robot)
@@ -63,16 +63,31 @@ def from_here(message: JointTrajectory, robot: RobotFile, here: Any, now_ns: int
         raise DataError("trajectory: time_from_start must be positive and increase strictly")
     if qd is not None and np.abs(qd[-1]).max() > 0:
         raise DataError("trajectory: the velocity of the last point must be zero")
-    stamp_ns = to_ns(message.header.stamp)
-    if stamp_ns:
-        times = times + 1e-9 * (stamp_ns - now_ns)
-    if not times[-1] > 0 and (stamp_ns or len(times) > 1):
+    stamped, ahead = to_ns(message.header.stamp) != 0, seconds_ahead(message, now_ns)
+    if ahead > BEYOND_IS_A_WRONG_CLOCK:
+        raise DataError(_wrong_clock(message, now_ns))
+    times = times + ahead
+    if not times[-1] > 0 and (stamped or len(times) > 1):
         raise DataError(f"trajectory: its end is over since {-times[-1]:.1f} s, by its stamp")
     due = times > 0
-    if not stamp_ns and not due[0]:
+    if not stamped and not due[0]:
         _refuse_jump(q[0], np.asarray(here), robot)
     times, q = np.r_[0.0, times[due]], np.vstack([here, q[due]])
     return Points(times, q, None if qd is None else np.vstack([np.zeros(q.shape[1]), qd[due]]))
+
+
+def seconds_ahead(message: JointTrajectory, now_ns: int) -> float:
+    """Seconds from now to the stamp of a message, 0 without a stamp."""
+    stamp_ns = to_ns(message.header.stamp)
+    return 1e-9 * (stamp_ns - now_ns) if stamp_ns else 0.0
+
+
+def _wrong_clock(message: JointTrajectory, now_ns: int) -> str:
+    return (
+        f"trajectory: its stamp {1e-9 * to_ns(message.header.stamp):.1f} s is {seconds_ahead(message, now_ns):.1f} s "
+        f"after now, {1e-9 * now_ns:.1f} s, more than {BEYOND_IS_A_WRONG_CLOCK:g} s: compare the clocks of the sender "
+        "and of this node"
+    )
 
 
 def _refuse_joints(message: JointTrajectory, robot: RobotFile) -> None:

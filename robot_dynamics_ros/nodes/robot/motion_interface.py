@@ -17,7 +17,7 @@ from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import NodePart, reason
 from robot_dynamics_ros.nodes.robot.command_source import refuse_other_commanders
 from robot_dynamics_ros.nodes.robot.follow_action import FollowAction, action_type
-from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, parsed, read_points
+from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, parsed, read_points, seconds_ahead
 from robot_dynamics_ros.nodes.robot.refusals import Refusals
 from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.topics.outputs import Pace
@@ -28,6 +28,7 @@ from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 STATE_RATE = 20.0  # Hz
 Message = TypeVar("Message", bytes, JointTrajectory)
+WAIT = 1.0  # s that a stamp lies ahead from which on the console says so
 STOP_TIMEOUT = 4.0  # s until a stop must be over; a client that does not answer one is ended before
 
 
@@ -153,8 +154,7 @@ class MotionInterface(NodePart):
         refuse_other_commanders(self._node)
         if self._position is None:
             raise CapabilityError("the robot's position is not known yet")
-        now = self._node.get_clock().now().nanoseconds
-        return self._sampled(from_here(message, self._driver.robot, self._position.copy(), now))
+        return self._sampled(from_here(message, self._driver.robot, self._position.copy(), self._now()))
 
     def begin(self, message: JointTrajectory) -> NDArray[np.float64]:
         """Stop a motion of this node, plan from where the robot is, start; samples (N, n) [rad] of the motion.
@@ -173,7 +173,13 @@ class MotionInterface(NodePart):
                 raise CapabilityError("the robot's position is not known since the previous motion ended")
             samples = self.plan(message)
         self._start(stopped, lambda: driver.play(None, samples, self._rate))
+        if (ahead := seconds_ahead(message, self._now())) > WAIT:
+            what = "until its first point is due the robot moves there slowly"
+            self._node.get_logger().info(f"the trajectory begins in {ahead:.1f} s, by its stamp; {what}")
         return samples
+
+    def _now(self) -> int:
+        return self._node.get_clock().now().nanoseconds
 
     def _start(self, stopped: int, motion: Callable[[], None]) -> None:
         """Begin a motion that was planned since the stop of this number. Raises CapabilityError after another one."""

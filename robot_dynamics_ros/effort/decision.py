@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SIGNIFICANCE = 3.0  # standard deviations of evidence below which no sign is decided
 SIGN_ERROR = 0.1  # MODEL_ERROR for the sign: slopes below SIGNIFICANCE times this share are not gravity torque
 SEVERAL = 2  # joints with a doubtful sign from which on the effort is refused
+HALF = 0.5  # share of the declared slope that neither payload, masses nor friction leave in all voting joints
 OVERRULE = "--effort torque, current or gravity-free takes the signs of the robot file"
 
 
@@ -80,6 +81,18 @@ class Decision:
     def ambiguous(self) -> bool:
         """Whether gravity shows and no meaning fits."""
         return self.meaning is None and bool(self.votes.any())
+
+    def contradicts(self, robot: RobotFile) -> bool:
+        """Whether slopes on gravity are surely below HALF of what the robot file declares, in their mean over the
+        voting joints, and below it in each of them. A payload raises them.
+        """
+        meaning, e, v = declared(robot), self.evidence, self.votes
+        if v.sum() < SEVERAL or not meaning.includes_gravity or not meaning.has_gain(robot):
+            return False
+        unit = np.broadcast_to(meaning.gain(robot), v.shape)[v]
+        share, weight = np.abs(e.gravity[v]) / unit, 1 / ((e.gravity_std[v] / unit) ** 2 + e.stuck[v] ** 2)
+        sure = (share @ weight) / weight.sum() + SIGNIFICANCE / np.sqrt(weight.sum()) < HALF
+        return bool(sure and (share < HALF).all())
 
     def ambiguity(self, robot: RobotFile) -> str:
         """What was found instead of a meaning, and what to do."""

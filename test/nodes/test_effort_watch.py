@@ -87,6 +87,29 @@ def test_a_moving_arm_whose_effort_has_the_opposite_sign_is_not_published():
     assert not any([reversed_.add_to(moving(k, -1.0)) for k in range(5000)])
 
 
+NO_CONSTANTS = ROBOT.with_updates({"drives.torque_constant": None})
+CARRIED = 0.06 * GRAVITY  # an effort in A, or a contact that carries the arm
+
+
+@pytest.mark.parametrize(
+    ("efforts", "withheld"),
+    [
+        ([CARRIED], True),
+        ([0.4 * GRAVITY], False),  # not sure
+        ([GRAVITY * [1, 0.06, 0.7, 0.06, 1, 1]], False),  # a contact
+        ([GRAVITY, CARRIED], False),
+        ([CARRIED, GRAVITY], False),
+    ],
+    ids=["ampere", "a light arm", "one joint agrees", "a contact after a rest", "a contact that ends"],
+)
+def test_an_effort_surely_below_half_of_the_declared_is_withheld_where_nothing_agreed_before(efforts, withheld):
+    watch = EffortWatch(NO_CONSTANTS, True)
+    for k, effort in enumerate(efforts):
+        for i in range(REST_SAMPLES):
+            watch.on_sample(resting(effort, k * REST_SAMPLES + i))
+    assert watch.withheld == withheld and ("less than half" in watch.text) == withheld
+
+
 def test_an_effort_without_a_meaning_is_also_told_on_the_console():
     estimates = beside_another_driver()
     for k in range(600 + REST_SAMPLES):

@@ -15,7 +15,9 @@ class EffortWatch:
     """Recognises at rest what the effort of another driver means (unit, sign, gravity).
 
     recognise True: what is found replaces what the robot file declares. False: a finding that contradicts the
-    declaration withholds the estimates for as long as it stands. Several doubtful signs withhold them in both.
+    declaration withholds the estimates for as long as it stands. Several doubtful signs withhold them in both; so do
+    slopes surely below half of the declared, where nothing has agreed before (later it is a contact that carries the
+    arm).
     judged: a rest has been looked at, or a motion agrees with the declaration.
     """
 
@@ -23,6 +25,7 @@ class EffortWatch:
         self._robot, self.meaning, self._declared = robot, declared(robot), declared(robot)
         self._recognise = recognise
         self.withheld = self.decided = False  # decided: a rest has been looked at
+        self._agreed = False  # a rest had a meaning, or a motion that of the robot file
         self.level, self.text = (WARN, f"effort taken as {self.meaning}, as declared; not yet confirmed at rest")
         try:
             self._recognition: EffortRecognition | None = EffortRecognition(robot)
@@ -35,9 +38,9 @@ class EffortWatch:
         if self._recognition is None:
             return False
         decision = self._recognition.add(sample.q, sample.qd, sample.effort)
-        self.judged = (
-            self.judged or decision is not None or self._recognition.agrees(sample.stamp_ns, sample.q, sample.effort)
-        )
+        if not self.judged and decision is None:
+            self._agreed = self._recognition.agrees(sample.stamp_ns, sample.q, sample.effort)
+        self.judged = self.judged or decision is not None or self._agreed
         return decision is not None and self._conclude(decision)
 
     def _conclude(self, decision: Decision) -> bool:
@@ -48,8 +51,12 @@ class EffortWatch:
         meaning = decision.meaning
         if decision.ambiguous:
             self.level, self.text = WARN, decision.ambiguity(self._robot)
+            if not self._agreed and decision.contradicts(self._robot):
+                what = f"less than half of what the robot file declares ({self._declared}): estimates are withheld"
+                self.level, self.text, self.withheld = ERROR, f"{self.text}; {what}", True
         if meaning is None:
             return False
+        self._agreed = True
         doubt = f"; {decision.warning}" if decision.warning else ""
         self.level, self.text = WARN if doubt else OK, f"effort recognised at rest: {meaning}{doubt}"
         if self._recognise:

@@ -53,7 +53,11 @@ def status(name: str, level: bytes, message: str, values: Mapping[str, Any], har
 
 
 def worst(*found: tuple[bytes, str]) -> tuple[bytes, str]:
-    """The highest level of (level, text) pairs, with the texts of that level joined."""
+    """The highest level of (level, text) pairs, with the texts of that level joined. STALE says only that nothing is
+    there: the texts of the highest level below it, which may be the reason, follow.
+    """
     level = max((entry[0] for entry in found), default=OK)
-    texts = [text for entry_level, text in found if entry_level == level and text]
+    below = max((each for each, _ in found if OK < each < STALE), default=STALE)
+    shown = (STALE, below) if level == STALE else (level,)
+    texts = [text for one in shown for each, text in found if each == one and text]
     return level, "; ".join(dict.fromkeys(texts)) or "ok"

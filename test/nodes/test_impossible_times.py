@@ -17,7 +17,7 @@ from stepped_driver import START
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.nodes.diagnostics import ERROR, OK
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
 from robot_dynamics_ros.nodes.part import LONGEST_REASON
 from robot_dynamics_ros.nodes.robot import motion_interface
 from robot_dynamics_ros.nodes.robot.joint_trajectory import read_points
@@ -50,6 +50,12 @@ def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
     for stamp in [Time(sec=1_700_000_000, nanosec=0), *FAR, Time(sec=0, nanosec=0), Time(sec=1_700_000_001, nanosec=7)]:
         inputs._message("joint_states", None, JointState(header=Header(stamp=stamp)))
     assert len(inputs.taken) == 3 and sum(inputs._refused.values()) == len(FAR)
+
+
+def test_why_messages_are_refused_stands_beside_the_absence_of_samples():
+    silent, refused = (STALE, "no samples"), (WARN, "500 messages refused: older than max_age")
+    assert worst(silent, (OK, "fine"), refused) == (STALE, f"no samples; {refused[1]}")
+    assert worst(silent, (OK, "fine")) == silent and worst(refused, (ERROR, "stopped")) == (ERROR, "stopped")
 
 
 @pytest.mark.parametrize("ahead, refused", [(-0.6, "older than"), (-0.4, ""), (0.4, ""), (3600.0, "in the future")])

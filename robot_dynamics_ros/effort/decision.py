@@ -25,6 +25,7 @@ SIGN_ERROR = 0.1  # MODEL_ERROR for the sign: slopes below SIGNIFICANCE times th
 SEVERAL = 2  # joints with a doubtful sign from which on the effort is refused
 HALF = 0.5  # share of the declared slope that neither payload, masses nor friction leave in all voting joints
 OVERRULE = "--effort torque, current or gravity-free takes the signs of the robot file"
+STATE = ", or --effort torque, current (of any unit, also a percentage) or gravity-free"
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,7 @@ class Decision:
         return (
             f"effort is ambiguous: effort over gravity torque of {robot.name} is {found}; check the order of the joint "
             "names, the robot, contact, its payload and mounting (kinematics.gravity), or state what it is: "
-            "drives.effort in the robot file, or --effort torque, current (of any unit, also a percentage) or "
-            "gravity-free"
+            f"drives.effort in the robot file{STATE}"
         )
 
     def confirms(self, signs: np.ndarray, robot: RobotFile) -> np.ndarray:
@@ -114,6 +114,11 @@ class Decision:
         e = self.evidence
         std = np.hypot(e.gravity_std, e.stuck * np.where(np.isfinite(self.gain), self.gain, 1.0))
         return ", ".join(f"{names[j]} {e.gravity[j]:.3g} +- {std[j]:.2g}" for j in np.flatnonzero(self.votes))
+
+
+def without_options(text: str) -> str:
+    """A reason of a Decision as a node says it, which has no options: keys of the robot file are left."""
+    return text.replace(f"; {OVERRULE}", "").replace(STATE, "")
 
 
 def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None) -> Decision:

@@ -177,7 +177,7 @@ def _effort(robot: RobotFile, q: np.ndarray, effort: np.ndarray) -> dict[str, st
     j = int(np.argmax(size / limit))
     return {
         "effort": f"the effort of {names[j]} is {size[j]:.3g} in the median, its limit {limit[j]:.3g} {unit.unit}: "
-        f"wrong unit ({thousandth(robot)}?), or the file of another robot; convert it to Nm or A, or correct --robot"
+        f"wrong unit ({thousandth(robot)}?), or the file of another robot; convert it to Nm or A, or correct the file"
     }
 
 

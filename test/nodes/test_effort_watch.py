@@ -115,8 +115,8 @@ def test_an_effort_without_a_meaning_is_also_told_on_the_console():
     for k in range(600 + REST_SAMPLES):
         estimates.add_to(resting(5 * GRAVITY + 0.1 * (k % 7), k))
     assert estimates.diagnose()[0] == WARN
-    (limits,) = (limits for text, limits in estimates._node.log if "effort is ambiguous" in text)
-    assert limits == {"once": True}
+    ((text, limits),) = (said for said in estimates._node.log if "effort is ambiguous" in said[0])
+    assert limits == {"once": True} and text.endswith("drives.effort in the robot file") and "--" not in text
     estimates._effort.level, estimates._effort.text = OK, "effort recognised at rest: Nm"  # at a later rest
     for _ in range(2):
         estimates._log_effort(estimates._effort)
@@ -157,7 +157,7 @@ def test_one_doubtful_sign_is_a_warning_and_several_withhold(recognise):
     one, _ = watched(GRAVITY * [1, 1, -1, 1, 1, 1], recognise)
     assert not one.withheld and "elbow_joint" in one.text
     several, _ = watched(-GRAVITY, recognise)
-    assert several.withheld and "--effort" in several.text
+    assert several.withheld and "drives.effort.sign" in several.text and "--" not in several.text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robot_dynamics_ros.effort.decision import Decision
+from robot_dynamics_ros.effort.decision import Decision, without_options
 from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.effort.rest import EffortRecognition
 from robot_dynamics_ros.errors import CapabilityError
@@ -46,11 +46,12 @@ class EffortWatch:
     def _conclude(self, decision: Decision) -> bool:
         self.decided = True
         if decision.refused:
-            self.level, self.text, self.withheld = ERROR, f"{decision.refused}: estimates are withheld", True
+            text = without_options(decision.refused)
+            self.level, self.text, self.withheld = ERROR, f"{text}: estimates are withheld", True
             return False
         meaning = decision.meaning
         if decision.ambiguous:
-            self.level, self.text = WARN, decision.ambiguity(self._robot)
+            self.level, self.text = WARN, without_options(decision.ambiguity(self._robot))
             if not self._agreed and decision.contradicts(self._robot):
                 what = f"less than half of what the robot file declares ({self._declared}): estimates are withheld"
                 self.level, self.text, self.withheld = ERROR, f"{self.text}; {what}", True

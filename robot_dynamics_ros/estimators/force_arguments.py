@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level, hidden_level, viscosity
@@ -16,6 +16,7 @@ from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import RobotFile
 
 PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
+HEAVY, FAR = 2.0, 2.0  # times the largest payload, and m from the last link: a named payload beyond is in other units
 KEPT = 0.06  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
 HIDDEN = 0.3  # uniform friction has 0.58, but more than 0.4 took pushes of 10 N for it
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
@@ -74,6 +75,15 @@ def largest_payload(robot: RobotFile) -> float:
     """Mass [kg] of the largest payload: limits.payload, else PAYLOAD of the links'."""
     known = robot.limits.payload
     return PAYLOAD * float(robot.link_parameters[:, 9].sum()) if known is None else known
+
+
+def refuse_units(load: np.ndarray, robot: RobotFile) -> None:
+    """Raise DataError for a named payload (4,), kg and m, that no arm carries; NaN: none is named."""
+    most = largest_payload(robot)
+    if abs(load[0]) > HEAVY * most:
+        raise DataError(f"payload: {load[0]:g} kg refused: {most:g} kg is the arm's largest (grams?)")
+    if np.abs(load[1:]).max() > FAR:
+        raise DataError(f"payload: centre {load[1:].tolist()} m refused: beyond {FAR:g} m (millimetres?)")
 
 
 def _noise(robot: RobotFile) -> np.ndarray:

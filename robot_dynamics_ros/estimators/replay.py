@@ -21,6 +21,7 @@ from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.contact_limits import contact_peaks
 from robot_dynamics_ros.estimators.contact_place import beside_tcp
+from robot_dynamics_ros.estimators.force_arguments import refuse_units
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.recorded_effort import with_recorded_effort
 from robot_dynamics_ros.models import RobotModel
@@ -132,6 +133,8 @@ def replay(
     robot, notes, doubts = with_recorded_effort(log, robot, effort, report.effort_unit)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
     pipeline = Pipeline(robot, parameters)
+    for load in np.unique(log.payload, axis=0) if log.has("payload") else ():
+        refuse_units(load, robot)
     began = time.perf_counter()
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began

@@ -151,6 +151,14 @@ def test_a_payload_that_its_topic_names_is_told_of(tmp_path):
     assert any("payload names 1.5 kg, for 50 % of the time" in note for note in notes)
 
 
+@pytest.mark.parametrize(("load", "text"), [((1500.0, 0, 0, 0.05), "grams"), ((1.5, 0, 0, 50.0), "millimetres")])
+def test_a_payload_in_other_units_is_refused_as_live(tmp_path, load, text):
+    log = measured(moving())
+    log.allocate("payload")[1000:] = load
+    with pytest.raises(DataError, match=text):
+        replay([write_bag(log, tmp_path / "carried", topics=["joint_states", "payload"])], UR5E)
+
+
 def test_settings_and_payload_reach_the_stages(tmp_path):
     path = bag(tmp_path)
     slow = replay([path], UR5E, parameters=parse_settings(("force.bandwidth=2", "force.frame_id=base")))

@@ -16,7 +16,7 @@ from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.effort.joint_state import LiveGate
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
-from robot_dynamics_ros.estimators.force_arguments import largest_payload
+from robot_dynamics_ros.estimators.force_arguments import refuse_units
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stage import reconfigure
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
@@ -35,7 +35,6 @@ UNJUDGED = (
     "agrees with the robot file"
 )
 WORN = {Wear.warn: WARN, Wear.error: ERROR}
-HEAVY, FAR = 2.0, 2.0  # times the largest payload, and m from the last link: a named payload beyond is in other units
 BRAKED = "no drive carries the arm: brakes are closed, or power is off"
 
 
@@ -120,11 +119,8 @@ class Estimates(NodePart):
     def _carry(self, message: InertiaStamped) -> None:
         """What the arm carries from the next sample on, beside the payload of the robot file."""
         try:
-            load, most = carried(message), largest_payload(self._robot)
-            if abs(load[0]) > HEAVY * most:
-                raise DataError(f"payload: {load[0]:g} kg refused: {most:g} kg is the arm's largest (grams?)")
-            if np.abs(load[1:]).max() > FAR:
-                raise DataError(f"payload: centre {load[1:].tolist()} m refused: beyond {FAR:g} m (millimetres?)")
+            load = carried(message)
+            refuse_units(load, self._robot)
             self._payload = load
         except DataError as error:
             self._node.get_logger().warning(reason(error))

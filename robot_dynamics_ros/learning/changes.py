@@ -17,7 +17,8 @@ from functools import partial
 import numpy as np
 from scipy import linalg
 
-from robot_dynamics_ros.identification.arm.viscosity import LEARNED, pooled, what_they_show
+from robot_dynamics_ros.identification.arm.friction_differences import LEARNED, what_they_show
+from robot_dynamics_ros.identification.arm.friction_shares import pooled
 from robot_dynamics_ros.identification.metrics import covariance
 from robot_dynamics_ros.learning.columns import GROUPS, Columns
 from robot_dynamics_ros.learning.triangles import Triangle

@@ -21,6 +21,7 @@ from robot_dynamics_ros.identification.arm.contact import (
 )
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.friction_differences import at_one_friction, compare_friction
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
 from robot_dynamics_ros.identification.arm.known_wrench import untouched, use_wrench
 from robot_dynamics_ros.identification.arm.model import motion_of
@@ -36,7 +37,6 @@ from robot_dynamics_ros.identification.arm.residuals import (
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
 from robot_dynamics_ros.identification.arm.tuning import Tuner
-from robot_dynamics_ros.identification.arm.viscosity import at_one_viscosity, compare_viscosity
 from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
@@ -193,7 +193,7 @@ def _identify_without(state: Identification, first: list[Recording], found: list
 
 
 def _contact(state: Identification, recordings: list[Recording]) -> list[Stretch]:
-    robot, alike = for_repaired(identified_robot(state)), at_one_viscosity(state, recordings)
+    robot, alike = for_repaired(identified_robot(state)), at_one_friction(state, recordings)
     return contact_stretches(state.live, robot, alike, gravity_deviation(state.robot, state.fit))
 
 
@@ -253,7 +253,7 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("solving", fit_parameters),
     ("friction laws of the robot file", fit_together),
     ("looking for contact", leave_out_contact),
-    ("temperatures of the recordings", compare_viscosity),
+    ("friction of the recordings", compare_friction),
     ("checking rotor inertias", check_rotors),
     ("velocity and acceleration of the live nodes", choose_live_motion),
     ("residuals of the live pipeline", measure_residuals),

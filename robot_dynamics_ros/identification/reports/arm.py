@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.identification.arm.friction_differences import APART
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.arm.viscosity import APART
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.reports import figures
 from robot_dynamics_ros.pages import write_html

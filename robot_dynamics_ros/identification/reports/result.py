@@ -105,7 +105,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
             "structure": _structure(found),
             "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
             "other_robot": found.other_robot,
-            "viscosity": found.viscosity,
+            "friction_differences": found.friction_differences,
             "statements": [text for text in dict.fromkeys(found.statements) if text not in found.warnings],
             "warnings": [*dict.fromkeys(found.warnings), *_inconsistent(others)],
         }

@@ -58,7 +58,7 @@ def _reasons(result: dict[str, Any]) -> list[str]:
     words = [
         *filter(None, [_spoilt(result)]),
         *_force(v.get("force")),
-        *result["viscosity"],
+        *result["friction_differences"],
         *_live(v, names, result["unit"]),
         *_better(result),
         *_joints(v, names),

@@ -1,4 +1,4 @@
-"""Recordings of two temperatures: what is said of their viscous friction, and what the file holds."""
+"""Recordings whose friction differs by temperature or wear: what is said, what the file holds, what is contact."""
 
 import copy
 from dataclasses import replace
@@ -6,14 +6,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from force_bench import push
+from force_bench import model, push
 from prepared import ROBOT, TRUTH, run, steps
 from presliding_joint import elements
 from synthetic import synthetic_log
 
-from robot_dynamics_ros.identification.arm import viscosity
+from robot_dynamics_ros.identification.arm import friction_differences
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.viscosity import compare_viscosity
+from robot_dynamics_ros.identification.arm.friction_differences import compare_friction
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models.sliding_friction import CATALOGUE, viscosity_text
 
@@ -30,13 +30,13 @@ def recorded(seed, warmer, known):
 
 @cache
 def compared(warmer, known):
-    return steps([recorded(1, 0.0, known), recorded(2, warmer, known)], until="compare_viscosity")
+    return steps([recorded(1, 0.0, known), recorded(2, warmer, known)], until="compare_friction")
 
 
 @pytest.mark.parametrize("known", [False, True])
 def test_a_cold_and_a_warm_recording_are_told_apart(known):
     state = compared(15.0, known)
-    said, meaning = state.viscosity
+    said, meaning = state.friction_differences
     assert said.startswith("2: viscous friction is 22 ") or said.startswith("2: viscous friction is 23 ")
     assert "lower (+17 K" in said or "lower (+16 K" in said  # exp(-0.015 x 16.5) is 0.78
     assert ("were not recorded" in meaning) == (not known)
@@ -44,13 +44,13 @@ def test_a_cold_and_a_warm_recording_are_told_apart(known):
 
 def test_the_slope_over_recorded_temperatures_is_written(monkeypatch):
     """A law with a memory that slides as the static one does, and is not fitted again."""
-    monkeypatch.setattr(viscosity, "fit_together", lambda state: None)
+    monkeypatch.setattr(friction_differences, "fit_together", lambda state: None)
     state = copy.copy(compared(15.0, True))
     static = state.live.friction
     block = elements([1e-3], np.array(static["fc"])[:, None], fv1=static["fv"], fo=static["fo"])
     state.live = replace(state.live, hysteresis=block["parameters"])
-    compare_viscosity(state)
-    assert "the file holds that" in state.viscosity[1]
+    compare_friction(state)
+    assert "the file holds that" in state.friction_differences[1]
     written = identified_robot(state).hysteresis.parameters["viscous_slope"]
     assert written == pytest.approx([SLOPE] * 6, abs=0.002)
 
@@ -62,20 +62,62 @@ def test_the_file_holds_the_mean_of_a_cold_and_a_warm_recording():
     assert (np.abs(found / mean - 1)[:3] < 0.08).all()
 
 
+def beside_longer(truth, wrench):
+    """Up to contact: 30 s, and 8 s of other friction under a wrench (N, 6) of a log."""
+    log = synthetic_log(ROBOT, truth, 2, duration=8.0)
+    push(log, wrench(log))
+    return steps([run(1, duration=30.0), recording(log, "2")], until="leave_out_contact")
+
+
+def pushed(force, seconds):
+    """The wrench of a push at 3 s."""
+    return lambda log: np.outer((log.time > 3.0) & (log.time < 3.0 + seconds), [0.0, 0.0, force, 0.0, 0.0, 0.0])
+
+
+def dragged(log):
+    """30 N against the velocity of the tip."""
+    v = np.einsum("kij,kj->ki", model().jacobian(log.q), log.qd)
+    v[:, 3:] = 0.0
+    return -30.0 * v / np.fmax(np.linalg.norm(v, axis=1, keepdims=True), 0.01)
+
+
 @pytest.mark.parametrize(("force", "seconds"), [(0.0, 0.0), (80.0, 1.5)])
 def test_a_warm_recording_beside_a_longer_cold_one_is_no_contact_and_a_push_in_it_is(force, seconds):
     """It was all contact: too much to leave out, so that friction was not identified."""
-    warm = synthetic_log(ROBOT, replace(TRUTH, fv=0.6 * TRUTH.fv), 2, duration=8.0)
-    during = (warm.time > 3.0) & (warm.time < 3.0 + seconds)
-    push(warm, np.outer(during, [0.0, 0.0, force, 0.0, 0.0, 0.0]))
-    state = steps([run(1, duration=30.0), recording(warm, "2")], until="leave_out_contact")
+    state = beside_longer(replace(TRUTH, fv=0.6 * TRUTH.fv), pushed(force, seconds))
     assert not state.friction_invalid_reason
     left_out = 8.0 - state.training[1].duration
     assert seconds <= left_out < seconds + 1.0
 
 
+WORN = replace(TRUTH, fc=1.15 * TRUTH.fc)
+
+
+@pytest.mark.parametrize("scatter", [0.0, 0.08])
+def test_coulomb_friction_that_differs_between_recordings_is_no_contact_and_is_said(scatter):
+    """It was all contact, too; the joints need not be alike."""
+    state = beside_longer(replace(WORN, fc=WORN.fc + scatter * TRUTH.fc * [1, -1, 1, -1, 0, 1]), pushed(0.0, 0.0))
+    assert not state.friction_invalid_reason and state.training[1].duration > 7.9
+    compare_friction(state)
+    said, meaning = state.friction_differences
+    assert said.startswith("2: Coulomb friction is 1") and "% higher than in 1." in said and "their mean" in meaning
+
+
+@pytest.mark.parametrize("force", [40.0, 80.0])
+def test_a_push_in_a_recording_of_more_coulomb_friction_is_contact(force):
+    state = beside_longer(WORN, pushed(force, 1.5))
+    assert not state.friction_invalid_reason
+    assert not any(((piece.time > 3.0) & (piece.time < 4.5)).any() for piece in state.training[1].pieces)
+
+
+@pytest.mark.parametrize("truth", [TRUTH, WORN])
+@pytest.mark.parametrize("wrench", [dragged, lambda log: np.tile([0.0, 0.0, 20.0, 0.0, 0.0, 0.0], (len(log.time), 1))])
+def test_a_drag_or_push_all_through_a_recording_is_contact(wrench, truth):
+    assert "contact in" in beside_longer(truth, wrench).friction_invalid_reason
+
+
 def test_recordings_of_one_temperature_are_not():
-    assert compared(0.0, True).viscosity == []
+    assert compared(0.0, True).friction_differences == []
 
 
 @pytest.mark.parametrize("share", [-0.5, 0.3])

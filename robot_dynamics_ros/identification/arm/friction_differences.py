@@ -1,0 +1,130 @@
+"""Recordings whose friction differs: what is said of them, and what is identified beside the difference."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.friction_shares import (
+    SIGNIFICANCE,
+    clearly,
+    friction_of_shares,
+    friction_shares,
+)
+from robot_dynamics_ros.identification.arm.live_model import LiveModel
+from robot_dynamics_ros.identification.arm.parameters import fit_together, widen
+from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.dataset.motion import RIGID_BAND, Motion, low_pass, rotor_position
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, temperature_of
+from robot_dynamics_ros.models.sliding_friction import share_text, viscosity_text
+from robot_dynamics_ros.verdict import short_names
+
+APART = 3.0  # K between recordings, from which on they show a slope
+STEEPEST = 0.05  # 1/K
+LEARNED = "the file holds their mean, and the live nodes learn the difference in some seconds of free motion"
+
+
+def compare_friction(state: Identification) -> None:
+    """Fill `friction_differences` where the recordings differ, and the law's slope where they hold temperatures."""
+    if len(state.training) < 2 or state.robot.drives.torque_side != "motor":
+        return
+    share, std = friction_shares(state.live, _motions(state))
+    names = short_names([rec.name for rec in state.training])
+    said, why, slope = what_they_show(share[0], std[0], names, [temperature_of(rec) for rec in state.training])
+    coulomb = _coulomb_text(share[1], std[1], names)
+    if not said and not coulomb:
+        return
+    if np.isfinite(share).all():
+        _fit_at_mean(state, share)
+    held = LEARNED
+    if np.isfinite(slope) and state.live.hysteresis is not None:
+        held, slopes = "the file holds that", {"viscous_slope": [slope] * state.robot.n_joints}
+        state.live = replace(state.live, hysteresis=state.live.hysteresis | slopes)
+    state.friction_differences = [*said, *([f"{why}: {held}."] if said else []), *coulomb]
+
+
+def _coulomb_text(share: np.ndarray, std: np.ndarray, names: Sequence[str]) -> list[str]:
+    """Sentences about recordings whose Coulomb friction differs by shares (R,) from that of the first."""
+    said = [
+        f"{names[r]}: {share_text('Coulomb friction', share[r], std[r])} than in {names[0]}."
+        for r in np.flatnonzero(share).tolist()
+    ]
+    return [*said, f"Wear, running-in or load may explain that: {LEARNED}."] if said else []
+
+
+def _motions(state: Identification) -> list[Motion]:
+    """The motion of every recording."""
+    return [state.motion.block(a, b) for a, b in itertools.pairwise(state.edges)]
+
+
+def _fit_at_mean(state: Identification, share: np.ndarray) -> None:
+    """Bodies and friction again, beside the friction that the recordings have in the mean. The scatter between
+    recordings stays in the deviations.
+    """
+    recorded, off = state.motion, _off(state, share)
+    more = [friction_of_shares(state.live, m, own) for m, own in zip(_motions(state), off.T, strict=True)]
+    state.motion = replace(recorded, effort=recorded.effort - np.concatenate(more))
+    fit_together(state)
+    state.motion = recorded
+    widen(state)
+
+
+def _off(state: Identification, share: np.ndarray) -> np.ndarray:
+    """Shares (2, R) by which recordings differ from their mean."""
+    return share - np.average(share, axis=1, weights=np.diff(state.edges), keepdims=True)
+
+
+def at_one_friction(state: Identification, recordings: Sequence[Recording]) -> list[Recording]:
+    """Recordings in Nm with the friction that the training has in the mean, where it clearly differs between
+    recordings: else the contact of a warm one would be its temperature. Those of other names stay as they are.
+    """
+    if len(state.training) < 2 or state.robot.drives.torque_side != "motor":
+        return list(recordings)
+    share, std = friction_shares(state.live, _motions(state))
+    if not clearly(share, std).any() or not np.isfinite(share).all():
+        return list(recordings)
+    own = dict(zip([rec.name for rec in state.training], _off(state, share).T, strict=True))
+    return [_at_mean(state.live, rec, own[rec.name]) if rec.name in own else rec for rec in recordings]
+
+
+def _at_mean(live: LiveModel, rec: Recording, off: np.ndarray) -> Recording:
+    """A recording whose viscous and Coulomb friction are off by shares (2,)."""
+    pieces = [replace(p, effort=p.effort - friction_of_shares(live, _motion(p), off)) for p in rec.pieces]
+    return replace(rec, pieces=pieces)
+
+
+def _motion(p: Piece) -> Motion:
+    """A piece as it was recorded, its acceleration left out."""
+    v = np.gradient(p.q, p.period, axis=0) if p.qd is None else p.qd
+    slow, first = low_pass(v, RIGID_BAND, p.period), np.arange(len(p.t)) == 0
+    return Motion(p.t, p.q, slow, np.zeros_like(v), p.effort, first, 1 / p.period, p.position, rotor=rotor_position(p))
+
+
+def what_they_show(
+    share: np.ndarray, std: np.ndarray, names: Sequence[str], temperatures: Sequence[Any]
+) -> tuple[list[str], str, float]:
+    """Sentences about recordings whose viscosity differs from that of the first; what explains it; its slope [1/K], NaN
+    where the recorded temperatures, (n,) [deg C] or None, do not show it.
+    """
+    clear = np.flatnonzero(clearly(share, std)).tolist()
+    said = [f"{names[r]}: {viscosity_text(share[r], std[r])} than in {names[0]}." for r in clear]
+    if any(T is None for T in temperatures):
+        return said, "Temperatures were not recorded", np.nan
+    slope, slope_std = _slope(share, std, temperatures)
+    if SIGNIFICANCE * slope_std < -slope < STEEPEST:
+        return said, f"It changes by {100 * slope:.2g} +- {100 * slope_std:.1g} % per recorded kelvin", slope
+    return said, "Temperatures do not explain that", np.nan
+
+
+def _slope(share: np.ndarray, std: np.ndarray, temperatures: Sequence[Any]) -> tuple[float, float]:
+    """Viscous friction over temperature [1/K] and its deviation; NaN without temperatures that are APART."""
+    T = np.mean(temperatures, axis=1)
+    warmer, weight = T - T[0], 1 / std**2
+    if np.ptp(T) < APART:
+        return np.nan, np.nan
+    total = float(weight @ warmer**2)
+    return float(weight @ (warmer * share)) / total, total**-0.5

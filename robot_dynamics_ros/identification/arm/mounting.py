@@ -32,6 +32,7 @@ SURE = 5.0  # deviations: 0.4 % of a t distribution with the five degrees of fre
 JOINTS = 3  # that the direction is taken from at least
 SOURCE = "identified_gravity"  # key of the robot file
 STEEP = np.sin(np.deg2rad(15.0))  # beyond it all joints show the direction
+SEEN = np.sin(np.deg2rad(3.0))  # of a tilt that the other joints tell from none: they are off by 1 to 2 degrees
 CURVE = 5  # degree of the torque of a hose over the angle
 PARTS = 12  # in the order of time, for the deviation of what the first joint shows
 FRICTION = JointFriction((*SIMPLE, *REMEMBERING, "fs", "fv0"), Shape(1.0, 1.0, 0.1, rotor=True))
@@ -72,7 +73,7 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
     if found is None and meaning.has_gain(robot):
         torque = (signs * motion.effort / meaning.gain(robot))[:, 0]
         leaning = _leaning(motion, _loaded(columns[0], joints, free), friction[0], torque, declared / size)
-        if leaning and not leaning[1]:
+        if leaning and not leaning[1] and not _agree(joints[1:], leaning[0], declared / size, free):
             angle = np.rad2deg(np.arccos(leaning[0] @ declared / size))
             return robot, HOSE.format(robot.joint_names[0], angle)
         found = leaning and (leaning[0], 1.0)
@@ -138,6 +139,15 @@ def _leaning(
         return None
     direction = declared + across @ found
     return direction / np.linalg.norm(direction), by_hose > WORSE * by_tilt
+
+
+def _agree(joints: list[Normal], leaning: np.ndarray, declared: np.ndarray, free: bool) -> bool:
+    """Whether the joints behind the first show a direction nearer to the leaning one (3,) than to the declared one."""
+    lean = leaning - declared
+    if len(joints) < JOINTS or np.linalg.norm(lean) < SEEN:
+        return False
+    shown = weight_of(joints, free)[:3]
+    return bool((shown / np.linalg.norm(shown) - declared) @ lean > 0.5 * lean @ lean)
 
 
 def _loaded(columns: np.ndarray, joints: list[Normal], free: bool) -> np.ndarray:

@@ -46,7 +46,7 @@ def test_command_writes_bag_plot_and_numbers(tmp_path):
     assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png", "replay.json"]
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::UserWarning", "error::RuntimeWarning")
 def test_forces_and_deviations_of_zero_are_drawn_without_a_warning(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is in the reports extra")
     zero = np.zeros((3, 6))

@@ -133,8 +133,9 @@ def replay(
     robot, notes, doubts = with_recorded_effort(log, robot, effort, report.effort_unit)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
     pipeline = Pipeline(robot, parameters)
-    for load in np.unique(log.payload, axis=0) if log.has("payload") else ():
-        refuse_units(load, robot)
+    load = np.nan_to_num(log.payload) if log.has("payload") else np.zeros((1, 4))  # 0: none is named
+    for k in (np.abs(load[:, 0]).argmax(), np.abs(load[:, 1:]).max(axis=1).argmax()):
+        refuse_units(load[k], robot)
     began = time.perf_counter()
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began

@@ -104,8 +104,7 @@ def command(robot: str, plant: str, as_shipped: bool, offline: bool, duration: f
         live: dict[str, Any] = {}
     else:
         console.print(f"starting a simulated {robot} and the graph, then {duration:.0f} s of motion ...")
-        diagnostics, recorded = _run(robot, model, duration, out, view, plant)
-        log, truth, live = _recorded(robot, model, out, recorded, diagnostics)
+        log, truth, live = _recorded(robot, model, out, *_run(robot, model, duration, out, view, plant))
     result = _summarise(robot, base, model, out, log, truth) | live
     _print(result)
     write_json(out / "demo.json", result)
@@ -123,8 +122,8 @@ def _identified(robot: str, base: str, out: Path, plant: str) -> str:
 
 def _run(
     robot: str, model: str, duration: float, out: Path, view: bool, plant: str
-) -> tuple[Mapping[str, Mapping[str, str]], np.ndarray]:
-    """The live part; returns the last diagnostics and the ground truth."""
+) -> tuple[TruthRecorder, Mapping[str, Mapping[str, str]]]:
+    """The live part; returns the ground truth and the last diagnostics."""
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
     recording = str(out / "demo.rrd") if view else ""
@@ -148,7 +147,7 @@ def _run(
             diagnostics = _watch(monitor, truth, duration, robot)
         finally:
             supervisor.stop()
-    return diagnostics, truth.table()
+    return truth, diagnostics
 
 
 def _pass_on(line: str) -> None:
@@ -199,7 +198,7 @@ def run_offline(
 
 
 def _recorded(
-    robot: str, model: str, out: Path, truth: np.ndarray, diagnostics: Mapping[str, Mapping[str, str]]
+    robot: str, model: str, out: Path, truth: TruthRecorder, diagnostics: Mapping[str, Mapping[str, str]]
 ) -> tuple[Log, np.ndarray, dict[str, Any]]:
     """The live estimates, the true wrench (N, 6), and how well live and replayed estimates agree and kept time."""
     console.print("replaying the bag and drawing the picture, about 5 s ...")
@@ -212,7 +211,7 @@ def _recorded(
         "pace": pace(log, load_robot(robot).sensing.sample_rate or MOTION_RATE),
         "stream": {key: value for values in diagnostics.values() for key, value in values.items()},
     }
-    return log, align(log, truth), live
+    return log, align(log, truth.table(log)), live
 
 
 def _summarise(robot: str, base: str, model: str, out: Path, log: Log, true_wrench: np.ndarray) -> dict[str, Any]:

@@ -77,11 +77,8 @@ def base_file(name: str, out: Path) -> str:
 
 
 def parameter_file(name: str, out: Path) -> str:
-    """ROS parameter file for the composed node, empty name where the defaults do."""
-    parameters = demo_robot(name).parameters
-    if not parameters:
-        return ""
-    path = out / "nodes.yaml"
+    """ROS parameter file for the composed node; time is the controller's, which stands still on a busy machine."""
+    parameters, path = {"follow_host_clock": False} | demo_robot(name).parameters, out / "nodes.yaml"
     write_atomically(path, yaml.safe_dump({"composed_node": {"ros__parameters": parameters}}))
     return str(path)
 

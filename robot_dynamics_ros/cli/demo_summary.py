@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import minimum_filter1d
+from scipy.optimize import minimize_scalar
 
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.estimators.replay_verdict import WITHIN
@@ -30,11 +30,12 @@ PHASES = {
     "free_standing": "free, at rest",
     "contact_standing": "contact, at rest",
 }
-NEARBY = 1.0  # s around a record in which the fastest arrival gives the offset of the clocks
+NEARBY = 1.0  # s around a record, in which the fastest arrival is not late
+COARSE = 0.05  # s between clocks that are compared first
 
 
 class TruthRecorder:
-    """Collects ground truth in a thread; its controller time is moved to the host clock by the fastest arrivals."""
+    """Collects ground truth, stamped with the controller's time, in a thread."""
 
     def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
         self._records = records
@@ -47,7 +48,7 @@ class TruthRecorder:
         try:
             for record in self._records:
                 wrench = record["external_wrench"]
-                self._rows.append((float(record["timestamp"]), time.time(), *wrench))
+                self._rows.append((float(record["timestamp"]), *wrench, *record["q"]))
                 self.newest = np.asarray(wrench, dtype=float)
         except (OSError, ValueError, RobotDynamicsError):
             return  # the controller has gone: what was recorded is kept
@@ -57,17 +58,20 @@ class TruthRecorder:
         """Time of the controller [s] at the newest record."""
         return self._rows[-1][0] if self._rows else 0.0
 
-    def table(self) -> Array:
-        """(N, 7): host time s, wrench of the environment on the robot (N, Nm).
-
-        On a busy machine the simulated controller loses time against the host, so the fastest arrival is sought near
-        each record, not in the whole run.
+    def table(self, log: Log) -> Array:
+        """(N, 7): stamps [s] of a log, whose clock runs like the controller's, and the wrench of the environment on the
+        robot [N, Nm]. Between the clocks lies what brings the positions together.
         """
-        rows = np.array(self._rows, dtype=float).reshape(-1, 8)
-        if len(rows):
-            near = max(3, int(NEARBY * (len(rows) - 1) / max(rows[-1, 0] - rows[0, 0], 1e-3)))
-            rows[:, 1] = rows[:, 0] + minimum_filter1d(rows[:, 1] - rows[:, 0], near)
-        return rows[:, 1:]
+        rows = np.array(self._rows, dtype=float)
+        time, q = rows[:, 0] - rows[0, 0], rows[:, 7:]
+
+        def differ(shift: float) -> float:
+            return float(np.mean((interpolated(time + shift, log.time, log.q) - q) ** 2))
+
+        between = sorted((0.0, log.time[-1] - time[-1]))  # one of them began, or ended, before the other
+        near = min(np.arange(between[0] - NEARBY, between[1] + NEARBY, COARSE), key=differ)
+        shift = minimize_scalar(differ, bounds=(near - COARSE, near + COARSE), options={"xatol": 1e-4}).x
+        return np.column_stack([1e-9 * log.stamp_ns[0] + time + shift, rows[:, 1:7]])
 
 
 def align(log: Log, truth: Array) -> Array:
@@ -88,11 +92,11 @@ def force_errors(log: Log, truth: Array) -> dict[str, Any]:
     Raises DataError for a recording without wrenches.
     """
     estimate, std = log.external_wrench, log.external_wrench_std
-    if not np.isfinite(estimate).any():
-        raise DataError("the recording holds no topic external_wrench_base")
-    seconds = 1e-9 * (log.stamp_ns - log.stamp_ns[0])
-    period = float(np.median(np.diff(seconds)))
+    seconds = log.time
     used = np.isfinite(estimate).all(axis=1) & (seconds > SETTLE)
+    if not used.any():
+        raise DataError(f"the recording holds no topic external_wrench_base later than {SETTLE:g} s after its start")
+    period = float(np.median(np.diff(seconds)))
     contact = np.linalg.norm(truth[:, :3], axis=1) > TOUCH
     standing = ~moving_mask(np.nan_to_num(log.qd), seconds)
     masks = dict(zip(PHASES, (~contact, contact, ~contact & standing, contact & standing), strict=True))
@@ -128,21 +132,22 @@ def judged(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def pace(log: Log, nominal: float) -> dict[str, Any]:
-    """Whether a recording kept real time: rate [Hz] of the records against `nominal`, 99th percentile of their age [s].
+    """Whether a recording kept real time: rate [Hz] of the records against `nominal`, 99th percentile of their delay
+    [s] behind the fastest NEARBY (a simulated controller with little processor time loses time against the host).
 
     `busy`: one sentence where it did not, empty where it did.
     """
     arrival = log.stamp_ns if log.receive_ns is None else log.receive_ns
     rate = 1e9 * (len(log) - 1) / max(int(arrival[-1] - arrival[0]), 1)
-    age = float(np.percentile(arrival - log.stamp_ns, 99)) * 1e-9
-    slow = [f"{rate:.0f} of {nominal:.0f} Hz"] if rate < REAL_TIME * nominal else []
-    late = [f"1 % of the samples more than {1e3 * age:.0f} ms late"] if age > LATE else []
+    age = 1e-9 * (arrival - log.stamp_ns)
+    age_p99 = float(np.percentile(age - minimum_filter1d(age, int(NEARBY * nominal)), 99))
     busy = ""
-    if slow or late:
-        load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-        busy = f"this machine was too busy for real time: {', '.join(slow + late)} ({load}); "
-        busy += "the errors are larger than on an idle machine"
-    return {"rate": rate, "nominal": nominal, "age_p99": age, "busy": busy}
+    if rate < REAL_TIME * nominal or age_p99 > LATE:
+        late = f"1 % of the samples more than {1e3 * age_p99:.0f} ms late"
+        how = f"{rate:.0f} of {nominal:.0f} Hz" if rate < REAL_TIME * nominal else late
+        busy = f"this machine was too busy for real time: {how} (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} "
+        busy += "cores); the errors are larger than on an idle machine"
+    return {"rate": rate, "nominal": nominal, "age_p99": age_p99, "busy": busy}
 
 
 def agreement(live: Log, replayed: Log) -> dict[str, float]:

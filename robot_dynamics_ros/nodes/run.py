@@ -21,6 +21,7 @@ from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 
 EVENT_PERIOD = 0.005  # s between two polls of services, parameters and timers while samples arrive
 IDLE_TIMEOUT = 0.2  # s
+ANSWERS = 20  # events after the robot has been disconnected: a goal that ended with it is answered
 SWITCH = 5e-4  # s; Python's 5 ms each time the thread of the stops needs the interpreter would add up
 M_MMAP_THRESHOLD, LARGE = -3, 256 * 1024  # of glibc's mallopt; bytes
 
@@ -82,6 +83,9 @@ def _loop(node: LifecycleBase, ending: Ending) -> None:
             for _ in range(node.events_at_once):
                 executor.spin_once(timeout_sec=0.0)  # one event
             polled = time.monotonic()
+    node._leave()
+    for _ in range(ANSWERS):
+        executor.spin_once(timeout_sec=0.0)
 
 
 def return_large_blocks() -> None:

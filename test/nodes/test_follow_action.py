@@ -11,15 +11,18 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from rclpy.action import CancelResponse, GoalResponse
+from std_msgs.msg import String
 from stepped import Stepped, SteppedDriver
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.nodes.robot import follow_action, motion_interface
 from robot_dynamics_ros.nodes.topics.encoding import trajectory
 from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
+MOTION = "composed_node/motion"
 KIND = SimpleNamespace(  # the fields that the action uses of control_msgs.action.FollowJointTrajectory
     Feedback=lambda **fields: SimpleNamespace(header=SimpleNamespace(stamp=None), **fields), Result=SimpleNamespace
 )
@@ -67,6 +70,7 @@ def rig():
         patch.setattr(follow_action, "ActionServer", lambda *a, **k: servers.append(Server(*a, **k)) or servers[-1])
         made = Stepped(SteppedDriver())
     (made.server,), made.goals = servers, 0
+    made.hear(String, MOTION, 100)
     made.seconds(0.1)
     yield made
     made.close()
@@ -77,7 +81,7 @@ def at_rest(request):
     yield
     if "rig" in request.fixturenames:
         rig = request.getfixturevalue("rig")
-        rig.driver.late = 0
+        rig.driver.late, rig.driver.silent = 0, False
         rig.driver.stop()
         rig.settled()
 
@@ -141,6 +145,40 @@ def test_a_new_goal_replaces_the_one_that_runs(rig):
     assert result(rig, second)[0] == SUCCEEDED
 
 
+def test_canceling_a_goal_that_was_replaced_leaves_the_new_one_alone(rig):
+    first = sent(rig, goal(30, rig.driver.held + 0.4))
+    rig.seconds(0.5)
+    second = sent(rig, goal(2, rig.driver.held))
+    assert rig.server.cancel(first) == CancelResponse.REJECT  # its result is not sent yet
+    assert result(rig, second)[0] == SUCCEEDED and result(rig, first)[0] == ABORTED
+
+
+def test_a_goal_ends_with_the_reason_when_no_samples_come(rig):
+    handle = sent(rig, goal(30, rig.driver.held + 0.4))
+    rig.seconds(0.5)
+    rig.driver.silent, rig.driver._motion = True, MotionState("failed", "the controller is silent")
+    assert result(rig, handle) == (ABORTED, -1, "failed: the controller is silent")
+    rig.spin(lambda: rig.heard[MOTION] and rig.heard[MOTION][-1].data == "failed: the controller is silent")
+
+
+def test_a_goal_that_is_canceled_while_the_robot_fails_is_not_reported_as_canceled(rig):
+    handle = sent(rig, goal(30, rig.driver.held + 0.4))
+    rig.seconds(0.5)
+    rig.server.cancel(handle)
+    rig.driver._motion = MotionState("failed", "protective stop")
+    assert result(rig, handle) == (ABORTED, -1, "failed: protective stop")
+
+
+def test_a_goal_ends_when_the_node_is_deactivated(rig):
+    handle = sent(rig, goal(30, rig.driver.held + 0.4))
+    rig.seconds(0.5)
+    rig.robot_node.trigger_deactivate()
+    assert handle.ended and (handle.status, handle.result.error_string) == (ABORTED, "the node was deactivated")
+    rig.spin(lambda: rig.heard[MOTION] and rig.heard[MOTION][-1].data == "stopped: the node was deactivated")
+    rig.driver.stop()
+    rig.robot_node.trigger_activate()
+
+
 def test_a_trajectory_on_the_topic_replaces_a_goal(rig):
     start = rig.driver.held.copy()
     publisher = rig.node.create_publisher(JointTrajectory, "composed_node/joint_trajectory", 5)
@@ -165,7 +203,7 @@ def test_a_goal_ends_with_the_reason_when_the_robot_stops_by_itself(rig):
 def test_a_path_tolerance_ends_the_motion(rig):
     strict = goal(2, rig.driver.held + 0.4, path=[tolerance(1e-6, name) for name in ROBOT.joint_names])
     status, code, text = result(rig, sent(rig, strict))
-    assert (status, code) == (ABORTED, -4) and "is off by" in text
+    assert (status, code) == (ABORTED, -4) and "rad, more than 1e-06" in text
     assert rig.settled() == "stopped"
 
 
@@ -179,9 +217,10 @@ def test_a_goal_tolerance_is_judged_until_the_time_tolerance_is_over(rig):
     assert result(rig, sent(rig, goal(1, target, reach=[tolerance(0.05)])))[0] == SUCCEEDED
 
 
-def test_samples_from_before_the_end_of_the_motion_do_not_judge_the_goal(rig):
+@pytest.mark.parametrize("patience", [0.0, -1.0])
+def test_samples_from_before_the_end_of_the_motion_do_not_judge_the_goal(rig, patience):
     """On a busy machine they are processed after the driver has reported the end."""
-    start = rig.driver.held.copy()
-    handle = sent(rig, goal(1, start + [0, 0, 0, 0, 0, 0.5], reach=[tolerance(0.02)]))
+    target = rig.driver.held + [0, 0, 0, 0, 0, 0.5]
+    handle = sent(rig, goal(1, target, reach=[tolerance(0.02)], patience=patience))
     rig.driver.late = 90  # samples: the robot is 0.18 s ahead of what the node knows
     assert result(rig, handle)[0] == SUCCEEDED

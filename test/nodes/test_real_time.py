@@ -217,7 +217,7 @@ def control_msgs(tmp_path, monkeypatch):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("control_msgs")
-def test_play_drives_the_action_at_a_share_of_the_speed_and_ctrl_c_stops_the_robot(tmp_path):
+def test_play_drives_the_action_at_a_share_of_the_speed_and_ctrl_c_of_either_side_ends_it(tmp_path):
     def wave(height, seconds):
         file = motion_file(graph.robot.joint_names, tmp_path / "wave.csv", start, seconds, height)
         action = ("--action", "composed_node/follow_joint_trajectory", "--speed", "0.3", "--yes")
@@ -242,3 +242,8 @@ def test_play_drives_the_action_at_a_share_of_the_speed_and_ctrl_c_stops_the_rob
         graph.recent("joint_states", 1)
         graph.listener.spin(lambda: len(states) > 100 and np.ptp(travel()[-100:]) < 2e-3)
         assert 0.04 < travel()[-1] < 0.55
+        states.clear()
+        playing = wave(0.6, 10.0)
+        graph.listener.spin(lambda: len(states) > 0 and np.ptp(travel()) > 0.02)
+    status, output = playing.wait()  # the node has been ended in motion
+    assert status == 1 and "the node was deactivated" in output, output

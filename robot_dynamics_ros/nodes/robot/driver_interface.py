@@ -128,7 +128,15 @@ class DriverInterface(NodePart):
         sample = self._driver.read(timeout)
         if self._torque is not None:
             self._torque.take_records()
+        if sample is None and self._motion is not None:
+            self._motion.on_silence()
         return sample
+
+    def disconnect(self) -> None:
+        """Disconnect the driver; a motion has ended then. May be called again."""
+        self._driver.disconnect()
+        if self._motion is not None:
+            self._motion.on_disconnect()
 
     def on_sample(self, sample: Sample) -> None:
         """Every sample, before it is published: write into it what was commanded."""

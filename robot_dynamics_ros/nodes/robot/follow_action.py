@@ -12,7 +12,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.drivers.interface import MotionDriver
+from robot_dynamics_ros.drivers.interface import MotionDriver, MotionState
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import NodePart, reason
@@ -73,7 +73,10 @@ class FollowAction(NodePart):
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
-    def _cancel(self, _: Any) -> CancelResponse:
+    def _cancel(self, goal: Any) -> CancelResponse:
+        """Stop the robot; a goal that has ended already, replaced by the one that runs, does not."""
+        if goal is not self._goal:
+            return CancelResponse.REJECT
         self._canceling = True
         self._driver.stop()
         return CancelResponse.ACCEPT
@@ -84,7 +87,8 @@ class FollowAction(NodePart):
         done = self._ends[bytes(goal.goal_id.uuid)] = Future()
         request = goal.request
         self._path, self._reach = self._tolerances(request.path_tolerance), self._tolerances(request.goal_tolerance)
-        self._patience = request.goal_time_tolerance.sec + 1e-9 * request.goal_time_tolerance.nanosec
+        patience = request.goal_time_tolerance
+        self._patience = max(0.0, patience.sec + 1e-9 * patience.nanosec)
         self._ended_ns = 0
         self._canceling = False
         try:
@@ -117,10 +121,20 @@ class FollowAction(NodePart):
             self._feedback(sample, desired)
         if state.active:
             self._judge_path(desired - sample.q)
-        elif self._canceling:
-            self._finish(SUCCESSFUL, "canceled: the robot has stopped", "canceled")
-        elif state.state == "done":
+        elif state.state == "done" and not self._canceling:
             self._judge_end(sample)
+        else:
+            self._over(state)
+
+    def on_silence(self) -> None:
+        """End the goal without a sample; whether the robot is at its target is judged by samples."""
+        state = self._driver.motion
+        if self._goal is not None and not state.active and (self._canceling or state.state != "done"):
+            self._over(state)
+
+    def _over(self, state: MotionState) -> None:
+        if self._canceling and state.state != "failed":
+            self._finish(SUCCESSFUL, "canceled: the robot has stopped", "canceled")
         else:
             self._finish(INVALID_GOAL, f"{state.state}: {state.reason}".rstrip(": "), "abort")
 
@@ -144,7 +158,8 @@ class FollowAction(NodePart):
         """The worst joint outside its bound as text, empty when there is none."""
         over = np.abs(error) - bound
         k = int(np.argmax(over))
-        return f"{self._robot.joint_names[k]} is off by {error[k]:.4f} rad" if over[k] > 0 else ""
+        name = self._robot.joint_names[k]
+        return f"{name} is off by {error[k]:.3g} rad, more than {bound[k]:g}" if over[k] > 0 else ""
 
     def _tolerances(self, given: Any) -> NDArray[np.float64]:
         """Largest position errors (n,) [rad]; 0 and -1 (unspecified, erased) are none. Raises DataError."""

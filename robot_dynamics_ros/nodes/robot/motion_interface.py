@@ -29,6 +29,7 @@ from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 STATE_RATE = 20.0  # Hz
 Message = TypeVar("Message", bytes, JointTrajectory)
 WAIT = 1.0  # s that a stamp lies ahead from which on the console says so
+DISCONNECTED = "the node was deactivated"
 STOP_TIMEOUT = 4.0  # s until a stop must be over; a client that does not answer one is ended before
 
 
@@ -92,7 +93,6 @@ class MotionInterface(NodePart):
     def destroy(self) -> None:
         """Remove topics, services and the action."""
         if self._action is not None:
-            self._action.replaced("the node is being shut down")
             self._action.destroy()
         super().destroy()
 
@@ -225,6 +225,20 @@ class MotionInterface(NodePart):
         if self._pace.due(sample.stamp_ns, STATE_RATE):
             self._refusals.settle()
             self._publish_state(_state_text(self._driver.motion))
+
+    def on_silence(self) -> None:
+        """No sample has come: a motion that has ended is reported all the same."""
+        if not self._driver.motion.active:
+            if self._action is not None:
+                self._action.on_silence()
+            self._publish_state(_state_text(self._driver.motion))
+
+    def on_disconnect(self) -> None:
+        """The robot was stopped, because the driver was disconnected."""
+        if self._action is not None:
+            self._action.replaced(DISCONNECTED)
+        if self._published in ("starting", "moving"):
+            self._publish_state(f"stopped: {DISCONNECTED}")
 
     def _publish_state(self, text: str) -> None:
         if text != self._published:

@@ -145,8 +145,8 @@ class RobotNode(LifecycleBase):
 
     def stop(self) -> None:
         """Disconnect; may be called again."""
-        if self._driver is not None:
-            self._driver.disconnect()
+        if self._driver_interface is not None:
+            self._driver_interface.disconnect()
         if self._inputs is not None:
             self._inputs.destroy()
         self._inputs = self._readiness = None

@@ -70,6 +70,9 @@ def test_load_and_collision_thresholds_reach_the_robot(rig):
     assert force.tolist() == [60.0] * 3 + [20.0] * 3
     done, why = change(rig, collision_force=0.0)
     assert not done and "together" in why
+    assert change(rig, collision_torque=0.0, collision_force=0.0, collision_moment=0.0)[0]
+    assert change(rig, collision_force=0.0)[0]  # as `ros2 param load` of a dump: 0 leaves the robot's setting
+    assert rig.driver.thresholds[1].tolist() == [60.0] * 3 + [20.0] * 3
 
 
 def test_a_load_that_no_body_has_is_refused_and_the_robot_keeps_its_own(rig):

@@ -32,7 +32,7 @@ class RobotSettings:
         values = {name: self._node.value(name) for name in LOAD + COLLISION}
         if _names_load(values):
             self._set_load(values)
-        if any(values[name] > 0.0 for name in COLLISION):
+        if _names_thresholds(values):
             self._set_collision(values)
 
     def accept(self, proposed: Mapping[str, Any]) -> None:
@@ -43,7 +43,7 @@ class RobotSettings:
             return
         if load:
             self._set_load(values)
-        if set(proposed) & set(COLLISION):
+        if set(proposed) & set(COLLISION) and _names_thresholds(values):
             self._set_collision(values)
 
     def forgotten(self) -> str:
@@ -76,3 +76,7 @@ def _names_load(values: Mapping[str, Any]) -> bool:
     if mass < 0.0 and mass != -1.0:
         raise CapabilityError(f"load_mass {mass:g} kg is neither a mass nor -1, which leaves the robot's setting")
     return bool(mass >= 0.0)
+
+
+def _names_thresholds(values: Mapping[str, Any]) -> bool:
+    return any(values[name] > 0.0 for name in COLLISION)

@@ -25,6 +25,16 @@ NOT_RECORDED = ("*/parameter_events", "*/rosout", "*/transition_event")
 DEPTH = 1000  # messages that a busy disk may hold up
 
 
+def wanted(topic: str, patterns: Sequence[str]) -> bool:
+    """Whether a topic is recorded; a hidden one (of an action: a part of its name begins with _) only where it is named
+    so.
+    """
+    if not patterns:
+        return "/_" not in topic and not any(fnmatch.fnmatch(topic, pattern) for pattern in NOT_RECORDED)
+    shown = [p for p in patterns if "/_" in p or "/_" not in topic]
+    return any(fnmatch.fnmatch(topic, p) or fnmatch.fnmatch(topic, "*/" + p.lstrip("/")) for p in shown)
+
+
 class Recorder(Node):
     """Subscribes raw to every topic that matches a pattern, with the publishers' reliability and durability."""
 
@@ -41,16 +51,9 @@ class Recorder(Node):
         """Subscribe to what is new."""
         found = self.get_topic_names_and_types()
         for topic, types in found:
-            if topic not in self._seen and self._wanted(topic):
+            if topic not in self._seen and wanted(topic, self._patterns):
                 self._seen.add(topic)
                 self._subscribe(topic, types[0])
-
-    def _wanted(self, topic: str) -> bool:
-        if self._patterns:
-            return any(
-                fnmatch.fnmatch(topic, p) or fnmatch.fnmatch(topic, "*/" + p.lstrip("/")) for p in self._patterns
-            )
-        return not any(fnmatch.fnmatch(topic, pattern) for pattern in NOT_RECORDED)
 
     def _subscribe(self, topic: str, type_name: str) -> None:
         try:

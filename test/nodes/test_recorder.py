@@ -1,0 +1,20 @@
+"""Which topics are recorded."""
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from robot_dynamics_ros.nodes.topics.recorder import wanted
+
+FEEDBACK = "/left/node/follow_joint_trajectory/_action/feedback"
+
+
+@pytest.mark.parametrize("patterns", [(), ("/left/*",), ("*",)])
+def test_hidden_topics_of_actions_are_recorded_only_where_they_are_named(patterns):
+    assert wanted("/left/joint_states", patterns) and not wanted(FEEDBACK, patterns)
+    assert wanted(FEEDBACK, (FEEDBACK,)) and wanted(FEEDBACK, ("*/_action/*",))
+
+
+def test_a_name_without_namespace_is_recorded_in_every_namespace():
+    assert wanted("/left/joint_states", ("joint_states",)) and not wanted("/left/payload", ("joint_states",))
+    assert not wanted("/rosout", ()) and not wanted("/left/node/transition_event", ())

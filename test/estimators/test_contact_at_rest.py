@@ -1,9 +1,9 @@
-"""While a robot stands whose payload is known, a push is found that the threshold in motion would miss."""
+"""Pushes on a robot that stands: weak ones are found, and a flag ends with its push whatever friction keeps of it."""
 
 import numpy as np
 import pytest
-from force_bench import ORIENTATIONS, still, through
-from test_rest_bias import ROBOT, measured
+from force_bench import ORIENTATIONS, during, still, through
+from test_rest_bias import REST, ROBOT, measured, seen, standing
 
 from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.force_arguments import AT_REST, CONTACT
@@ -45,3 +45,51 @@ def test_it_is_not_where_more_may_be_wrong(moves, before):
     """An unknown payload shows before the robot has moved, friction that a push changed in the second after it."""
     log, t = pushed(moves, *before, (WEAK, 2.0, 2.6))
     assert not log.contact[(t > 2.0) & (t < 2.6), -1].any()
+
+
+KEPT = 5.7 * REST * [0, 0, 1, 0, 0, 0]  # Nm: more than a contact in one joint
+
+
+def flagged(left, kept=0.0, across=0.0, size=40.0):
+    """Rows with a contact, and the log: `size` N from 4 to 6 s, then `left` N along, `across` N, friction `kept` Nm."""
+    wrench = during(4.0, 6.0, 9.0, [0, 0, -size, 0, 0, 0]) + during(6.0, 8.0, 9.0, [-across, 0, -left, 0, 0, 0])
+    log = standing(wrench, error=0.0, seconds=9.0)
+    log.effort -= kept * (log.time >= 6.0)[:, None]
+    seen(log)
+    return log.contact.any(axis=1), log
+
+
+@pytest.mark.parametrize("size", [40.0, 15.0])
+def test_a_flag_ends_with_its_push_though_friction_has_changed(size):
+    """The same friction without a push is a contact. Of a weak push more than a third is left along it."""
+    found, log = flagged(0.0, KEPT, size=size)
+    assert found[(log.time > 4.1) & (log.time < 6.0)].all() and not found[log.time > 6.3].any()
+    alone = standing(None, error=0.0)
+    alone.effort -= KEPT * (alone.time >= 4.0)[:, None]
+    seen(alone)
+    assert alone.contact.any(axis=1)[(alone.time > 4.1) & (alone.time < 4.3)].all()
+
+
+@pytest.mark.parametrize("left", [16.0, -20.0], ids=["part", "back"])
+def test_a_push_that_becomes_weaker_or_turns_round_goes_on(left):
+    found, log = flagged(left)
+    assert found[(log.time > 4.1) & (log.time < 8.0)].mean() > 0.98
+    late = (log.time > 7.0) & (log.time < 8.0)
+    assert log.external_wrench[late, 2].mean() == pytest.approx(-left, abs=1.0)
+
+
+def test_a_push_that_turns_aside_goes_on_but_is_shown_too_small():
+    """The price, for a turn within 0.2 s: what is absorbed at most is taken for friction."""
+    found, log = flagged(0.0, across=35.0)
+    assert found[(log.time > 4.1) & (log.time < 8.0)].mean() > 0.98
+    late = (log.time > 7.0) & (log.time < 8.0)
+    assert 25.0 < -log.external_wrench[late, 0].mean() < 36.0
+
+
+def test_a_push_after_a_stronger_one_at_the_same_place_is_found():
+    """16 N after 60 N: what friction may keep of the first push hides no more of the second than 15 N."""
+    wrench = during(4.0, 5.0, 9.0, [0, 0, -60.0, 0, 0, 0]) + during(6.5, 8.0, 9.0, [0, 0, -16.0, 0, 0, 0])
+    log = standing(wrench, error=0.0, seconds=9.0)
+    seen(log)
+    found, t = log.contact.any(axis=1), log.time
+    assert not found[(t > 5.3) & (t < 6.5)].any() and found[(t > 6.6) & (t < 8.0)].all()

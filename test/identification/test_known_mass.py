@@ -8,7 +8,7 @@ import pytest
 from command_line import robot_dynamics
 from prepared import ROBOT, steps
 from synthetic import log_at, with_signals
-from test_payload_simulated import GIVEN, log_of
+from test_payload import GIVEN, log_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify_arm import loaded_runs

@@ -1,17 +1,24 @@
-"""What `identify` chooses before it solves: parts of long recordings, the velocity signal, coupled motors, cut-offs."""
+"""What `identify` chooses before it solves: parts of recordings, rates, velocity signal, coupled motors, cut-offs."""
 
 import numpy as np
 import pytest
 from prepared import moves
-from synthetic import log_at
+from synthetic import log_at, synthetic_log, truth_of
 
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
-from robot_dynamics_ros.identification.dataset.motion import filtered
+from robot_dynamics_ros.identification.dataset.motion import (
+    Motion,
+    at_lower_rate,
+    filtered,
+    kept_rate,
+    motion_frequency,
+)
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 ROBOT = load_robot("ur5e")
 
@@ -90,3 +97,39 @@ def test_ripple_takes_no_inertia_off():
     motion = filtered(Recording("shaken", ("a",), [Piece(t, q[:, None], qd[:, None], torque[:, None])]), 25.0)
     inertia = (motion.qdd * motion.effort).sum() / (motion.qdd**2).sum()
     assert inertia == pytest.approx(1.0, rel=0.01)
+
+
+HIGHEST = 5 / 10.0  # Hz, harmonic of the motion
+
+
+def jittered(velocity: bool):
+    """Stamps that jitter by 0.3 ms at 1 kHz, and 6 % of the samples missing."""
+    robot = load_robot("ur5e")
+    log = synthetic_log(robot, truth_of(robot), duration=12.0, rate=1000.0, amplitude=0.6)
+    jitter = np.random.default_rng(3).uniform(0, 9e5, len(log.stamp_ns)).astype(np.int64)
+    rows = np.sort(np.random.default_rng(4).choice(len(jitter), int(0.94 * len(jitter)), replace=False))
+    names = ("q", "qd", "effort") if velocity else ("q", "effort")
+    log = Log(log.joint_names, (log.stamp_ns + jitter)[rows], {k: log.signals[k][rows] for k in names})
+    return recording(log, "jittered")
+
+
+def test_late_stamps_do_not_make_the_motion_look_faster() -> None:
+    assert HIGHEST < motion_frequency(jittered(False)) < 2 * HIGHEST
+
+
+@pytest.mark.parametrize("velocity", [True, False])
+@pytest.mark.long
+def test_late_stamps_do_not_raise_the_cut_off(velocity: bool) -> None:
+    """Nor let their noise pass to the acceleration."""
+    structure = Tuner([jittered(velocity)], RigidModel(load_robot("ur5e"))).run()
+    assert 4 * HIGHEST < structure.cutoff < 26 * HIGHEST
+
+
+@pytest.mark.parametrize(
+    "minutes, rate, kept", [(1, 500.0, 250.0), (10, 500.0, 100.0), (4, 500.0, 250.0), (60, 125.0, 125.0)]
+)
+def test_a_long_recording_is_decimated_further(minutes, rate, kept):
+    samples = int(60 * minutes * rate)
+    t, x = np.arange(samples) / rate, np.zeros((samples, 1))
+    motion = Motion(t, x, x, x, x, t == 0, rate)
+    assert at_lower_rate(motion, kept_rate(samples, rate)).rate == kept

@@ -1,7 +1,11 @@
-"""What a release states about itself, in one version: both packages, citation, changelog, conda recipe."""
+"""What a release states about itself, in one version; its Debian packages; the versions of a distribution."""
 
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
+from importlib import import_module, util
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -52,3 +56,75 @@ def test_the_conda_recipe_renders_and_has_what_the_package_needs():
         name, _, least = requirement.lower().partition(">=")
         assert name in ELSEWHERE or f"{CONDA.get(name, name)}>={least}" in given, requirement
     assert len(needed) > 8
+
+
+INDEX = """%YAML 1.1
+---
+distributions:
+  jazzy:
+    distribution: [distribution.yaml]
+    distribution_status: active
+    distribution_type: ros2
+    python_version: 3
+type: index
+version: 4
+"""
+
+
+@pytest.fixture
+def generator(tmp_path, monkeypatch):
+    """Bloom's generator with an index of ROS distributions that needs no network."""
+    if util.find_spec("bloom") is None:
+        pytest.skip("bloom is not installed")
+    (tmp_path / "index.yaml").write_text(INDEX)
+    monkeypatch.setenv("ROSDISTRO_INDEX_URL", (tmp_path / "index.yaml").as_uri())
+    return import_module("bloom.generators.debian.generator")
+
+
+@pytest.mark.parametrize(
+    ("folder", "needs", "system"), [(".", "rclpy", "pybuild"), ("contact_force_broadcaster", "rclcpp", "cmake")]
+)
+def test_a_debian_folder_is_generated(generator, tmp_path, monkeypatch, folder, needs, system):
+    asked = []
+
+    def keys(dependencies, *_):
+        """Every key resolved to a package of its own name; the database of rosdep is on the network."""
+        asked.extend(d.name for d in dependencies)
+        return {d.name: [d.name] for d in dependencies}
+
+    monkeypatch.setattr(generator, "resolve_dependencies", keys)
+    package = import_module("catkin_pkg.package").parse_package(str(ROOT / folder / "package.xml"))
+    found = generator.generate_substitutions_from_package(package, "ubuntu", "noble", "jazzy", "/opt/ros/jazzy")
+    generator.place_template_files(str(tmp_path), package.get_build_type())
+    generator.process_template_files(str(tmp_path), found)
+    control = (tmp_path / "debian" / "control").read_text()
+    assert needs in asked and all(name in control for name in asked)
+    assert "ament_python" not in asked  # no package and no rosdep key: `rosdep install` refuses the whole workspace
+    parts_of_launch = {"robot_state_publisher", "rviz2", "ros2bag", "rosbag2_storage_mcap"}
+    assert folder != "." or parts_of_launch <= set(asked)
+    assert f"Source: {package.name.replace('_', '-')}" in control and package.maintainers[0].email in control
+    assert found["pass_install_scripts"] == (folder != ".")  # setup.cfg names the folder of the executables
+    assert package.version in (tmp_path / "debian" / "changelog").read_text()
+    assert f"buildsystem={system}" in (tmp_path / "debian" / "rules").read_text()
+
+
+PINNED = ("numpy==1.26.4", "scipy==1.11.4")
+TESTED = ("models", "bags", "effort", "estimators/test_pipeline.py", "estimators/test_replay.py")
+TESTED += ("identification/test_identify_synthetic.py",)
+APART = "not parquet and not lerobot"  # the pyarrow of the Python index needs numpy 2
+VERSIONS = "import numpy, scipy; print(numpy.__version__, scipy.__version__)"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3000)
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="numpy 1.26 has wheels up to Python 3.12")
+def test_the_short_tier_passes_with_the_versions_of_the_distribution(tmp_path):
+    install = ("install", "-q", "--no-deps", "--only-binary=:all:", "--target", str(tmp_path))
+    subprocess.run([sys.executable, "-m", "pip", *install, *PINNED], check=True)
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "OPENBLAS_NUM_THREADS": "1"}
+    seen = subprocess.check_output([sys.executable, "-c", VERSIONS], env=environment, text=True)
+    assert seen.split() == [name.partition("==")[2] for name in PINNED]
+    files = [str(ROOT / "test" / name) for name in TESTED]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tier", "short", "-k", APART, *files]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]

@@ -16,10 +16,7 @@ def server():
 
     yield make
     for s in made:
-        try:
-            s.kill()
-        except OSError:
-            continue
+        s.close()
 
 
 @pytest.fixture

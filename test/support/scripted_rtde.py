@@ -1,5 +1,6 @@
 """A scripted RTDE server in a thread: it sends exactly the packages a test asks for, when it asks for them."""
 
+import contextlib
 import queue
 import socket
 import struct
@@ -28,10 +29,12 @@ class ScriptedRtde:
         self.started = threading.Event()
         self.inputs = queue.Queue()  # packages that clients have written, in order
         self._peer: socket.socket | None = None
+        self._opened: list[socket.socket] = []  # listeners and connections, all that there were
         self._listen()
 
     def _listen(self, port: int = 0) -> None:
         self._server = socket.create_server(("127.0.0.1", port))
+        self._opened.append(self._server)
         self.port = self._server.getsockname()[1]
         self._thread = threading.Thread(target=self._accept, args=(self._server,), daemon=True)
         self._thread.start()
@@ -42,6 +45,7 @@ class ScriptedRtde:
                 peer, _ = server.accept()
             except OSError:
                 return
+            self._opened.append(peer)
             try:
                 self._serve(peer)
             except OSError:
@@ -132,6 +136,16 @@ class ScriptedRtde:
         self._server.close()
         if self._peer is not None:
             self._peer.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """The end, in whatever state a test has left it: no listener, no connection, no thread."""
+        while self._thread.is_alive():
+            for end in self._opened:
+                with contextlib.suppress(OSError):  # it has ended already
+                    end.shutdown(socket.SHUT_RDWR)
+            self._thread.join(0.1)
+        for end in self._opened:
+            end.close()
 
     def restart(self) -> None:
         """Back on the same port."""

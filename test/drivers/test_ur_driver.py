@@ -88,29 +88,23 @@ def test_values_frozen_in_motion_are_withheld_and_unsafe(fed):
 
 
 @pytest.mark.parametrize(
-    "state, text",
-    [({"safety_mode": 7}, "emergency stop"), ({"safety_mode": 3}, "protective"), ({"robot_mode": 5}, "idle")],
+    ("state", "text"),
+    [
+        ({"safety_mode": 7}, "safety mode is robot emergency stop"),
+        ({"safety_mode": 3}, "safety mode is protective stop"),
+        ({"robot_mode": 3}, "robot mode is power off"),
+        ({"robot_mode": 5}, "robot mode is idle"),
+    ],
 )
-def test_motion_is_refused_when_the_robot_is_stopped(fed, state, text):
-    scripted, driver = fed()
-    scripted.stream(0, SETTLE, **state)
-    collect(driver, 1)
-    with pytest.raises(CapabilityError, match=text):
-        driver.play([np.zeros(6)])
-    assert driver._control.pid is None
-
-
-@pytest.mark.parametrize(
-    "state, text",
-    [({"safety_mode": 7}, "safety mode is robot emergency stop"), ({"robot_mode": 3}, "robot mode is power off")],
-)
-def test_a_setting_is_refused_when_the_robot_is_stopped_also_as_the_first_thing_after_connecting(fed, state, text):
+def test_settings_and_motions_are_refused_when_the_robot_is_stopped_also_first_after_connecting(fed, state, text):
     """The vendor's client would try for 5 s to start its program, and then say only that it does not start."""
     scripted, driver = fed()
     scripted.stream(0, SETTLE, **state)
     for setting in (lambda: driver.set_payload(1.0, np.zeros(3)), driver.zero_ft):
         with pytest.raises(CapabilityError, match=f"no (change of the payload|zeroing of the sensor): {text}"):
             setting()
+    with pytest.raises(CapabilityError, match=text):
+        driver.play([np.zeros(6)])
     assert driver._control.pid is None
 
 

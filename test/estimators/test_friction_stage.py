@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -78,15 +78,6 @@ def test_rotor_position_is_preferred_and_no_position_falls_back():
     static = log()
     stage(model="static").run(static)
     np.testing.assert_array_equal(blind.friction_torque, static.friction_torque)
-
-
-def test_bad_memory_is_a_config_error():
-    parameters = {"b": 1e-3, "d": [[1.0]], "k": [[2.0]], "fc0": 6.0, "fc1": 0.0}
-    block = {"model": "egms", "parameters": parameters, "source": "fit_test"}
-    with pytest.raises(ConfigError, match="sum k D"):
-        FrictionStage().configure(robot("none", hysteresis=block))
-    with pytest.raises(ConfigError, match="model"):
-        stage(model="maybe")
 
 
 # ---- observer over both encoders

@@ -82,14 +82,6 @@ def test_torque_slopes_are_pinocchios(name):
             assert np.allclose(slope[k], J.T @ weights[k], rtol=1e-7, atol=1e-7 * np.abs(J).max())
 
 
-def test_gravity_can_be_given_per_call():
-    model = random_chain(6, seed=1).model()
-    x, weights = motion(6, 5, 2), np.ones((5, 6))
-    g = np.array([1.0, -2.0, 9.0])
-    given, own = model.torque_gradient(*x, weights, gravity=g), model.with_gravity(g).torque_gradient(*x, weights)
-    assert all(np.array_equal(a, b) for a, b in zip(given, own, strict=True))
-
-
 def test_wrong_arguments_are_named():
     model = random_chain(3, seed=1).model()
     x = motion(3, 4, 0)

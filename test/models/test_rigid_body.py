@@ -156,6 +156,8 @@ def test_gravity_can_be_given_per_call():
     close(model.rnea(q, qd, qdd, gravity=up), model.with_gravity(up).rnea(q, qd, qdd))
     close(model.gravity(q, gravity=up), model.with_gravity(up).gravity(q))
     close(model.regressor(q, qd, qdd, gravity=up), model.with_gravity(up).regressor(q, qd, qdd))
+    slopes = model.torque_gradient(q, qd, qdd, qd, gravity=up), model.with_gravity(up).torque_gradient(q, qd, qdd, qd)
+    assert all(np.array_equal(a, b) for a, b in zip(*slopes, strict=True))
     assert np.abs(model.rnea(q, qd, qdd, gravity=up) - model.rnea(q, qd, qdd)).max() > 1
 
 

@@ -1,45 +1,15 @@
-"""The URDF we write means the same to Pinocchio as our file means to us."""
+"""What a written URDF keeps beside the dynamics, which test_export reads back."""
 
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from chains import configuration
 
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.models.inertia import inertia_matrix
 from robot_dynamics_ros.models.urdf_writer import urdf_text, write_urdf
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
-from robot_dynamics_ros.robot_file.geometry import joint_placement, placement, rotation, rpy_of
-
-KNOWN = [name for name in shipped_robots() if name != "comau_ns16"]
-
-
-def pinocchio_model(robot):
-    """Model straight from the file's numbers, without our URDF or our chain."""
-    model = pin.Model()
-    model.gravity.linear = np.array(robot.kinematics.gravity)
-    for i, (joint, link) in enumerate(zip(robot.kinematics.joints, robot.links.values, strict=True)):
-        T = pin.SE3(joint_placement(joint, robot.is_dh))
-        index = model.addJoint(i, pin.JointModelRZ(), T, joint.name)
-        body = pin.Inertia(link.mass, np.array(link.com), inertia_matrix(link.inertia))
-        model.appendBodyToJoint(index, body, pin.SE3.Identity())
-    return model
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_urdf_round_trip_through_pinocchio(name, tmp_path):
-    robot = load_robot(name)
-    write_urdf(robot, tmp_path / "robot.urdf")
-    model = pin.buildModelFromUrdf(str(tmp_path / "robot.urdf"))
-    model.gravity.linear = robot.gravity
-    expected = pinocchio_model(robot)
-    rng = np.random.default_rng(1)
-    for _ in range(10):
-        q, v, a = rng.uniform(-3, 3, (3, robot.n_joints))
-        ours = pin.rnea(model, model.createData(), configuration(model, q), v, a)
-        np.testing.assert_allclose(ours, pin.rnea(expected, expected.createData(), q, v, a), atol=1e-9)
+from robot_dynamics_ros.robot_file.geometry import placement, rotation, rpy_of
 
 
 def test_urdf_keeps_limits_tip_and_friction(tmp_path):

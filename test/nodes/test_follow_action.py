@@ -77,13 +77,11 @@ def rig():
 
 
 @pytest.fixture(autouse=True)
-def at_rest(request):
+def at_rest(rig):
     yield
-    if "rig" in request.fixturenames:
-        rig = request.getfixturevalue("rig")
-        rig.driver.late, rig.driver.silent = 0, False
-        rig.driver.stop()
-        rig.settled()
+    rig.driver.late, rig.driver.silent = 0, False
+    rig.driver.stop()
+    rig.settled()
 
 
 def goal(seconds, q, names=tuple(ROBOT.joint_names), path=(), reach=(), patience=0.0):

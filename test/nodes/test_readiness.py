@@ -17,19 +17,10 @@ from robot_dynamics_ros.signals import Sample
 PIPELINE = Pipeline(load_robot("ur5e"))
 
 
-class Clock:
-    """Time that the test sets."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def monotonic(self):
-        return self.now
-
-
 @pytest.fixture
 def made(monkeypatch):
-    clock, lines = Clock(), []
+    clock, lines = SimpleNamespace(now=100.0), []
+    clock.monotonic = lambda: clock.now
     monkeypatch.setattr(readiness, "time", clock)
     log = SimpleNamespace(info=lines.append, error=lines.append)
     node = SimpleNamespace(get_logger=lambda: log, publishers=0)

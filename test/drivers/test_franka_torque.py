@@ -157,6 +157,7 @@ def test_the_guard_of_the_client_ends_torque_without_letting_anything_else_throu
         if over:
             break
     theirs.close()
+    ours.close()
     assert over and cycle.ending.startswith("torque ended") and not applied[-1].any()
     assert np.isfinite(applied).all() and max(row[6] for row in applied) == pytest.approx(1.0)
     assert k > 50

@@ -182,6 +182,19 @@ def test_the_end_of_a_process_answers_its_own_setting_only(kind, replaced):
     assert "ended" in why and client.answer == (None if replaced else why)
 
 
+@pytest.mark.parametrize("kind", DRIVERS)
+@pytest.mark.parametrize("wanted", [False, True])
+def test_a_motion_that_a_disconnect_stops_has_not_failed(kind, wanted):
+    _, client = made(kind)
+    ours, theirs = Pipe()
+    theirs.close()
+    process = subprocess.Popen(["false" if wanted else "true"])
+    client.motion, client._wanted = MotionState("moving"), wanted
+    client._follow(process, ours)
+    assert client.motion.state == ("failed" if wanted else "stopped")
+    assert ("ended" in client.motion.reason) == wanted
+
+
 @pytest.mark.parametrize("refused", ["", "the robot is in reflex"])
 def test_a_setting_of_a_franka_arm_is_answered_with_what_the_robot_said(monkeypatch, refused):
     reports, Refusal = [], type("Refusal", (Exception,), {})

@@ -148,7 +148,8 @@ class FrankaProcess(Client):
         if self._wanted:
             self.error = f"{self.host}: {why}"
         if self.motion.active:
-            self.motion = MotionState("failed", self.error or "disconnected")
+            lost = MotionState("failed", self.error)
+            self.motion = lost if self._wanted else MotionState("stopped", "disconnected")
 
     # -- states -------------------------------------------------------------------------------------------------------
     def take(self, row: np.ndarray, until: float) -> tuple[int, int, int] | None:

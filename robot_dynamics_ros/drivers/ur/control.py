@@ -118,9 +118,11 @@ class UrControl(Client):
         with self._lock:
             if self._process is process:
                 self._use(None, None)
-            if self._process is None and self.motion.active:
-                cause = self._stopped()
-                self.motion = MotionState("failed", f"{why}: {cause}" if cause else why)
+            if self._process is not None or not self.motion.active:
+                return
+            cause = self._stopped()
+            failed = MotionState("failed", f"{why}: {cause}" if cause else why)
+            self.motion = failed if process.returncode else MotionState("stopped", "disconnected")
 
     def _hear(self, event: str, report: dict[str, Any]) -> None:
         if event == "begins":

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,16 +114,16 @@ def test_a_motion_that_a_stop_of_the_robot_ends_says_so(fed):
     scripted, driver = fed()
     scripted.stream(0, SETTLE)
     collect(driver, 1)
-    control = driver._control
+    control, ended = driver._control, SimpleNamespace(returncode=1)
     why = iter(["the controller refuses the stream"] * 2)
     control._listen = lambda process, pipe: next(why)
     control.motion = MotionState("moving")
-    control._follow(None, None)
+    control._follow(ended, None)
     assert control.motion == MotionState("failed", "the controller refuses the stream")
     scripted.stream(SETTLE, SETTLE + 5, safety_mode=3)
     collect(driver, 5)
     control.motion = MotionState("moving")
-    control._follow(None, None)
+    control._follow(ended, None)
     assert control.motion.reason == "the controller refuses the stream: safety mode is protective stop"
 
 

@@ -147,7 +147,20 @@ def test_sign_is_found_without_masses(log):
 def test_mounting_is_found_and_reported(gravity):
     found = steps([run(1, gravity=np.array(gravity))], until="recognise_effort")
     assert np.allclose(found.robot.gravity, gravity, atol=0.5)
-    assert any("gravity acts along" in w for w in found.warnings)
+    assert "gravity acts along" in found.mounting
+
+
+def test_masses_of_the_file_that_are_wrong_turn_no_tilted_base_of_joint_torque_sensors():
+    """Found with these masses, its direction is 0.8 degrees off."""
+    wrong = np.random.default_rng(3).normal(1.0, 0.1, (ROBOT.n_joints, 1)) * ROBOT.inertial_parameters.reshape(-1, 10)
+    changed = {"links": {"source": "wrong", "parameters": wrong}, "drives.torque_side": "link"}
+    robot = ROBOT.with_updates(changed, {"wrong": "another individual"})
+    gravity = np.array([-2.0124, 2.6833, -9.2152])  # 20 degrees
+    until = "recognise_effort", "fit_parameters"
+    found = [steps([run(1, gravity=gravity)], robot=robot, until=step) for step in until]
+    off = [np.rad2deg(np.arccos(state.robot.gravity @ gravity / 9.80665**2)) for state in found]
+    assert off[0] > 0.5 and off[1] < 0.3
+    assert f"[{found[1].robot.gravity[0]:.2f}, " in found[1].mounting
 
 
 # -- what bags contain ----------------------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ def check_data(state: Identification) -> None:
     """Add the notes of the recordings, and warnings about what the data do not support."""
     pairs = [(r.name, note) for r in (*state.training, *state.validation) for note in r.notes]
     notes = folded([note for _, note in pairs], [name for name, _ in pairs])
-    note(state.statements, *notes)
-    note(state.warnings, *(n for n in notes if "please check" in n))
+    note(state.statements, *notes, state.mounting)
+    note(state.warnings, state.mounting, *(n for n in notes if "please check" in n))
     state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
     note(state.statements, of_initial_model(state.fit))
     state.warnings += check_stream(state) + check_extrapolation(state)

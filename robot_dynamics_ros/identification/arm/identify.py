@@ -133,13 +133,14 @@ def recognise_effort(state: Identification) -> None:
 
     Raises DataError for an effort whose meaning is ambiguous, or an arm guided by hand.
     """
-    options, seen, mount = state.options, untouched(state), ""
+    options, seen = state.options, untouched(state)
     names, motions = [rec.name for rec in seen], [slow_motion(rec) for rec in seen]
+    state.given = state.robot
     held_out = [slow_motion(rec) for rec in (*state.validation, *state.repeats) if rec.name in names]
     whole = stack([*motions, *held_out])  # as replay sees it: a part may not show gravity
     if options.effort != "gravity-free":
         meaning = declared(state.robot) if options.effort == "auto" else WORDS[options.effort]
-        state.robot, mount = mounted(state.robot, whole, meaning)
+        state.robot, state.mounting = mounted(state.robot, whole, meaning)
     if options.contact == "auto" and has_masses(state.robot):
         for name, motion in zip(names, motions, strict=True):
             refuse_guided(state.robot, motion, name)
@@ -150,8 +151,8 @@ def recognise_effort(state: Identification) -> None:
     state.change(lambda r: r.with_effort(lambda e: e * effort.scale))
     state.effort = effort
     state.rigid = RigidModel(state.robot, None if effort.meaning.includes_gravity else np.zeros(3))
-    note(state.statements, *effort.statements, mount, state.split)
-    note(state.warnings, *effort.warnings, mount)
+    note(state.statements, *effort.statements, state.split)
+    note(state.warnings, *effort.warnings)
 
 
 def leave_out_contact(state: Identification) -> None:

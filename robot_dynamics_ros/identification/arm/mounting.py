@@ -79,7 +79,15 @@ def mounted(robot: RobotFile, motion: Motion, meaning: Meaning) -> tuple[RobotFi
         found = leaning and (leaning[0], 1.0)
     if found is None:
         return robot, ""
-    direction, same = found
+    return acting(robot, *found)
+
+
+def acting(robot: RobotFile, direction: np.ndarray, same: float) -> tuple[RobotFile, str]:
+    """The robot in gravity along a direction (3,), or along the axis of the base frame that it may be, and a sentence;
+    unchanged where the file's direction may be that one. same: the cosine between directions that may be one.
+    """
+    if direction @ robot.gravity >= same * np.linalg.norm(robot.gravity):
+        return robot, ""
     axis = np.eye(3)[np.argmax(np.abs(direction))] * np.sign(direction[np.argmax(np.abs(direction))])
     direction = axis if direction @ axis >= same else direction
     gravity = np.round(STANDARD * direction, 6) + 0.0  # no -0

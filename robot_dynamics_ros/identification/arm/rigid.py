@@ -71,11 +71,16 @@ class RigidModel:
         W = self.model.stacked_regressor(q, qd, qdd, columns=None if columns is None else columns.tolist())
         return W.T.reshape(W.shape[1], self.n, len(q)).transpose(1, 2, 0)
 
-    def torque(self, phi: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """Inverse dynamics (N, n) [Nm] with standard parameters phi (10 n,), possible bodies or not."""
+    def torque(
+        self, phi: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, gravity: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Inverse dynamics (N, n) [Nm] with standard parameters phi (10 n,), possible bodies or not; in another gravity
+        (3,) [m/s2] where it is given.
+        """
         arrays = [np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd)]
         c = self.model.chain
-        chain = _core.Chain(c.placements, np.reshape(phi, (self.n, 10)), c.tool, np.array(c.gravity))
+        acts = np.array(c.gravity if gravity is None else gravity)
+        chain = _core.Chain(c.placements, np.reshape(phi, (self.n, 10)), c.tool, acts)
         return _core.RigidBody(chain).rnea(*arrays)
 
     def _base(self) -> BaseParameters:

@@ -49,8 +49,8 @@ class Identification:
     - robot, options, training, validation, split: the input; recordings in the joint order of the robot file.
       repeats: held-out parts that repeat the training and so are not validated on; their residuals count
     - velocity: delay, gain and bias of the reported velocity, repaired from then on; None where there is none
-    - effort, rigid: meaning of the recorded effort; rigid-body model in the gravity that the effort contains.
-      From then on the recordings' effort is in Nm and `robot` has the gravity of its mounting
+    - given, effort, rigid: the robot file as it was; meaning of the recorded effort; rigid-body model in the gravity
+      that the effort contains. From then on the recordings' effort is in Nm and `robot` has that of its mounting
     - structure, motion: state filter, effort filters, friction laws; the training recordings filtered so;
       edges: their numbers of the first sample of each recording, and of the end
     - fit: least-squares solution with its uncertainty; rotor_included: whether the effort contains the rotors' torque
@@ -72,6 +72,7 @@ class Identification:
     validation: list[Recording]
     split: str
     repeats: list[Recording] = field(default_factory=list)
+    given: RobotFile = field(init=False)
     effort: EffortMeaning = field(init=False)
     rigid: RigidModel = field(init=False)
     structure: Structure = field(init=False)
@@ -85,6 +86,7 @@ class Identification:
     velocity: VelocitySignal | None = None
     acceleration_cutoff: float | None = None
     velocity_window: float = 0.0  # s, half of the time over which live nodes take the slope of the positions; 0: not
+    mounting: str = ""  # a sentence about a direction of gravity that is not the robot file's, or may not be
     repeated: bool = False  # validated on a repeat of the motion it was identified on
     touched: float = 0.0  # share of the training that was contact beside identified friction, and is left out
     friction_invalid_reason: str = ""

@@ -163,6 +163,16 @@ def test_masses_of_the_file_that_are_wrong_turn_no_tilted_base_of_joint_torque_s
     assert f"[{found[1].robot.gravity[0]:.2f}, " in found[1].mounting
 
 
+def test_a_sensor_of_a_wrist_that_is_off_by_far_more_than_its_torque_varies_costs_nothing(log):
+    """Its offset was held at 0, and the mean R2 of such joints below it."""
+    effort = log.effort.copy()
+    effort[:, 5] += 40.0 * effort[:, 5].std()
+    found = steps([recording(with_signals(log, effort=effort), "a")], until="fit_parameters")
+    free = steps([recording(log, "a")], until="fit_parameters")
+    offset = found.fit.coefficient(5, "fo") - free.fit.coefficient(5, "fo")
+    assert offset == pytest.approx(40.0 * log.effort[:, 5].std(), rel=0.02)
+
+
 # -- what bags contain ----------------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,9 @@ from robot_dynamics_ros.robot_file import RobotFile
 
 Prior = tuple[np.ndarray, np.ndarray]
 ROUGH, ROUGH_ROWS = 2, 32_000  # rounds of robust weights, and samples, of a solution that only serves the next one
-OFFSET = 0.05  # of the effort's deviation: poses that differ little show gravity and an offset by their sum only
+# Of the deviation of the effort, or of its mean beyond the initial model: poses that differ little show gravity and an
+# offset by their sum only.
+OFFSET = 0.05
 
 
 def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength: float, motion: Motion) -> Prior:
@@ -39,9 +41,19 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
     for j, place in structure.places("ia", b).items():
         rows[b + j, place] = strength / size[j]
         z[b + j] = strength * value[j] / size[j]
+    offset = np.fmax(OFFSET * np.fmax(motion.effort.std(0), np.abs(_beyond(rigid, phi, motion))), 1e-6)
     for j, place in structure.places("fo", b).items():
-        rows[b + rigid.n + j, place] = strength / max(OFFSET * float(motion.effort[:, j].std()), 1e-6)
+        rows[b + rigid.n + j, place] = strength / offset[j]
     return rows, z
+
+
+def _beyond(rigid: RigidModel, phi: np.ndarray | None, motion: Motion) -> np.ndarray:
+    """Mean effort (n,) beyond the initial model: a sensor at a wrist that carries little is off by more than its effort
+    varies, and a prior of that size would hold the offset, whose residuals then count as noise of this joint.
+    """
+    part = thinned(motion, ROUGH_ROWS)
+    known = 0.0 if phi is None else rigid.torque(phi, part.q, part.qd, part.qdd)
+    return np.asarray((part.effort - known).mean(axis=0))
 
 
 def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, included: bool = True) -> dict[int, float]:

@@ -67,10 +67,12 @@ class EffortRecognition:
 
 def stuck_friction(robot: RobotFile) -> np.ndarray:
     """Standard deviation of the torque that friction may hold at rest (n,) [Nm]: half of its level at breakaway; 3 %
-    of the torque limit where that is unknown or 0.
+    of the torque limit where that is unknown or 0; beside it the offset of the effort, which would be a slope of the
+    little gravity of a wrist.
     """
     level = friction_level(robot)
-    return np.where(level > 0, 0.5 * level, 0.03 * robot.array_or("limits.torque", 100.0))
+    held = np.where(level > 0, 0.5 * level, 0.03 * robot.array_or("limits.torque", 100.0))
+    return np.hypot(held, robot.array_or("friction.parameters.fo", 0.0))
 
 
 def contradiction_at_rest(robot: RobotFile, effort: np.ndarray, gravity: np.ndarray, friction: np.ndarray) -> str:

@@ -77,3 +77,13 @@ def test_friction_whose_level_is_in_the_presliding_block_may_hold_a_joint():
     updates = {"friction.parameters.fc": [0.0] * 6, "hysteresis": elements([1e-4, 1e-3], [1.0, 2.0])}
     identified = ROBOT.with_updates(updates, {"test": "numbers of a test"})
     np.testing.assert_allclose(stuck_friction(identified), 0.5 * 3.0)
+
+
+def test_offsets_of_wrist_sensors_that_the_file_holds_are_no_reversed_signs():
+    """Twice the gravity of these wrists, and of the other sign; with exact slopes the effort of both was refused."""
+    offset = np.where(np.isin(np.arange(6), (3, 4)), -2.0 * MODEL.gravity(STRETCHED), 0.0)
+    friction = {"friction.parameters.fc": [0.1] * 6, "friction.parameters.fo": offset}
+    robot = ROBOT.with_updates({"drives.torque_side": "link"} | friction, {"test": "numbers of a test"})
+    assert recognised(lambda t, q: t + offset, *POSES, robot=robot).doubtful == ()
+    without = robot.with_updates({"friction.parameters.fo": [0.0] * 6})
+    assert recognised(lambda t, q: t + offset, *POSES, robot=without).refused

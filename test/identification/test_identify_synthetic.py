@@ -11,6 +11,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
 from robot_dynamics_ros.identification.arm.identify import choose_structure, identify, identify_recordings
+from robot_dynamics_ros.identification.arm.load_differences import load_differences
 from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
@@ -171,6 +172,16 @@ def test_a_sensor_of_a_wrist_that_is_off_by_far_more_than_its_torque_varies_cost
     free = steps([recording(log, "a")], until="fit_parameters")
     offset = found.fit.coefficient(5, "fo") - free.fit.coefficient(5, "fo")
     assert offset == pytest.approx(40.0 * log.effort[:, 5].std(), rel=0.02)
+
+
+def test_a_recording_with_another_load_is_named_with_its_mass():
+    """1.5 kg that no file names: it was contact of the other recording, and the file was called good."""
+    carrying = TRUTH.phi.reshape(-1, 10).copy()
+    carrying[-1, 6:] += 1.5 * np.array([0.02, 0.0, 0.06, 1.0])
+    loaded = recording(synthetic_log(ROBOT, replace(TRUTH, phi=carrying.ravel()), 2, duration=12.0), "loaded")
+    first, same = run(1), run(2)
+    said, none = (load_differences(steps([first, second], until="fit_parameters")) for second in (loaded, same))
+    assert "loaded 1.5 +- " in said and "kg more than 1" in said and none == ""
 
 
 # -- what bags contain ----------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_differences import at_one_friction, compare_friction
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
 from robot_dynamics_ros.identification.arm.known_wrench import untouched, use_wrench
+from robot_dynamics_ros.identification.arm.load_differences import load_differences
 from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
@@ -163,6 +164,7 @@ def leave_out_contact(state: Identification) -> None:
     `measure_residuals` leaves it out of the held-out recordings.
     """
     first, found = state.training, list[Stretch]()
+    note(state.warnings, load_differences(state))
     for _ in range(ROUNDS if state.options.contact == "auto" else 0):
         if not (more := _contact(state, state.training)):
             break

@@ -1,0 +1,48 @@
+"""Recordings with different loads at the flange, which no file names: what is said of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.beside import solved_beside
+from robot_dynamics_ros.identification.arm.contact import LEAST
+from robot_dynamics_ros.identification.arm.mounting import SURE
+from robot_dynamics_ros.identification.arm.solvers.fitting import ROUGH_ROWS, prior_of
+from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.dataset.stretches import STRETCHES, stretches
+from robot_dynamics_ros.verdict import short_names
+
+
+def load_differences(state: Identification) -> str:
+    """A sentence about recordings that carry another mass than the first: SURE deviations, and as much of the arm's
+    weight as a force of contact differs by. "" without any.
+
+    The mass is found beside all bodies and friction, by the columns of m, mX, mY, mZ of the last link in the rows of
+    each further recording: one of another load is the same robot with other parameters of its last link.
+    """
+    if len(state.training) < 2 or not state.rigid.gravity.any():
+        return ""
+    mass, std = _masses(state)
+    least = LEAST * float(state.consistent.phi.reshape(-1, 10)[:, 9].sum())
+    names = short_names([rec.name for rec in state.training])
+    said = ", ".join(
+        f"{names[1 + r]} {abs(mass[r]):.2g} +- {std[r]:.1g} kg {'more' if mass[r] > 0 else 'less'} than {names[0]}"
+        for r in np.flatnonzero(np.abs(mass) > np.maximum(SURE * std, least)).tolist()
+    )
+    return said and (
+        f"loads differ, or one recording was pushed all the time: {said}; the file is of none of them: "
+        "identify from recordings with one load (--payload-from adds the other)"
+    )
+
+
+def _masses(state: Identification) -> tuple[np.ndarray, np.ndarray]:
+    """Mass (R - 1,) [kg] that each further recording carries beyond the first, and its deviation."""
+    count, further = len(state.motion), range(1, len(state.training))
+    rows = stretches(count, ROUGH_ROWS, STRETCHES) if count > ROUGH_ROWS else np.arange(count)
+    motion, which = state.motion.take(rows), np.searchsorted(state.edges, rows, side="right") - 1
+    last = 10 * motion.n + np.arange(-4, 0)
+    body = state.rigid.regressor(motion.q, motion.qd, motion.qdd, last)
+    columns = np.concatenate([body * (which == r)[:, None] for r in further], axis=2)
+    prior = prior_of(state.robot, state.rigid, state.fit.structure, state.options.prior, state.motion)
+    found, std = solved_beside(state.fit, motion, columns, prior)
+    return found[3::4], std[3::4]

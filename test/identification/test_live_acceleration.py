@@ -6,6 +6,7 @@ import numpy as np
 import prepared
 import pytest
 from prepared import ROBOT, steps, structure
+from presliding_joint import elements
 from scipy.signal import lfilter
 from synthetic import excitation, log_at, torque
 
@@ -169,6 +170,14 @@ def test_the_rate_limits_the_candidates(rate, last):
     cutoffs, errors = live_errors(ROBOT, [recording(reported(1, rate, 0.01), "1")])
     assert cutoffs[-1] == last and USUAL in cutoffs
     assert len(errors) == len(cutoffs) and np.isfinite(errors).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_joint_that_stands_all_the_time_counts_nowhere_and_is_no_warning_of_numpy():
+    robot = ROBOT.with_updates({"hysteresis": elements([1e-4, 1e-3], [1.0, 2.0])}, {"test": "numbers of a test"})
+    log = reported(1, 125.0, 0.01)
+    log.q[:, 0], log.qd[:, 0] = 0.0, 0.0
+    assert np.isfinite(live_errors(robot, [recording(log, "1")])[1]).all()
 
 
 @pytest.mark.parametrize(("compliance", "noise"), [(0.0, 5e-6), (3e-3, 5e-6), (3e-3, 8e-6)])

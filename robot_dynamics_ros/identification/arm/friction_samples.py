@@ -63,10 +63,11 @@ class FrictionSamples:
 
     def dry_share(self) -> float:
         """(p - s) / (1 - s) of the shares that a standing joint has: p of the changes of friction by half of its level
-        within STILL, s of the time; 0: noise. NaN without such a change.
+        within STILL, s of the time; 0: noise. NaN without such a change, and where the joint never slides.
         """
-        change = np.abs(self.y - self.y[before(self.start, self.rate)])
-        large = change > 0.5 * np.sqrt(np.mean(self.y[np.abs(self.v) > SLOW] ** 2))
+        change, slides = np.abs(self.y - self.y[before(self.start, self.rate)]), np.abs(self.v) > SLOW
+        level = np.sqrt(np.mean(self.y[slides] ** 2)) if slides.any() else np.inf
+        large = change > 0.5 * level
         stands = still(self.driver, self.start, self.rate)
         return float(1.0 - np.mean(~stands[large]) / np.mean(~stands)) if large.any() and not stands.all() else np.nan
 

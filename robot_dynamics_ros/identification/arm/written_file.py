@@ -139,7 +139,8 @@ def live_errors(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.n
     motions = [Pipeline(robot, {"motion": {"acceleration_cutoff": float(c)}}, ("motion",)) for c in cutoffs]
     found = [_squares(whole, motions, piece) for rec in recordings for piece in rec.pieces]
     effort, squares = np.concatenate([y for y, _ in found]), np.sum([e for _, e in found], axis=0)
-    power = np.nansum((effort - np.nanmean(effort, axis=0)) ** 2, axis=0)
+    mean = np.nansum(effort, axis=0) / np.maximum(np.isfinite(effort).sum(axis=0), 1)  # 0: it never settled
+    power = np.nansum((effort - mean) ** 2, axis=0)
     return cutoffs, (squares[:, power > 0] / power[power > 0]).mean(axis=1)
 
 

@@ -48,12 +48,14 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
 
 
 def _beyond(rigid: RigidModel, phi: np.ndarray | None, motion: Motion) -> np.ndarray:
-    """Mean effort (n,) beyond the initial model: a sensor at a wrist that carries little is off by more than its effort
-    varies, and a prior of that size would hold the offset, whose residuals then count as noise of this joint.
+    """Mean effort (n,) beyond the initial model, without one 0: a sensor at a wrist that carries little is off by more
+    than its effort varies, and a prior of that size would hold the offset, whose residuals then count as noise of this
+    joint.
     """
+    if phi is None:
+        return np.zeros(rigid.n)
     part = thinned(motion, ROUGH_ROWS)
-    known = 0.0 if phi is None else rigid.torque(phi, part.q, part.qd, part.qdd)
-    return np.asarray((part.effort - known).mean(axis=0))
+    return np.asarray((part.effort - rigid.torque(phi, part.q, part.qd, part.qdd)).mean(axis=0))
 
 
 def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, included: bool = True) -> dict[int, float]:

@@ -42,7 +42,7 @@ def covariance(J: np.ndarray) -> np.ndarray:
 
 
 def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
-    """RMSE, NRMSE %, R2, correlation, largest and mean error of p (N, n) against y (N, n), each (n,).
+    """RMSE, NRMSE %, R2, correlation, largest and mean error of p (N, n) against y (N, n), deviation of y, each (n,).
 
     R2 = 1 - |y-p|^2 / |y - mean y|^2; NRMSE% = 100 (1 - |y-p| / |y - mean y|) [Madsen2020 ch4]. A y that is NaN is not
     judged. NaN where there are fewer than two samples or the effort is constant.
@@ -63,6 +63,7 @@ def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
             "correlation": both / np.sqrt(spread * own),
             "max": np.abs(e).max(axis=0, initial=0.0) + 0.0 * size,
             "mean": mean,
+            "deviation": np.sqrt(spread / size),
         }
 
 

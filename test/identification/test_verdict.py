@@ -60,6 +60,16 @@ def test_a_mean_below_zero_is_put_in_words(result, other):
     assert grade(other) == "bad" and grade(result) == "good"
 
 
+@pytest.mark.parametrize(("r2", "level"), [(-0.02, "good"), (-70.0, "bad")])
+def test_a_joint_that_stands_in_the_held_out_data_is_judged_by_what_it_shows_in_all(result, other, r2, level):
+    """The effort of the first joint varies ten times less there."""
+    name, other["validation"]["deviation"][0] = other["joint_names"][0], 0.1 * other["training"]["deviation"][0]
+    other["validation"]["r2"][0] = r2
+    assert grade(other) == level
+    assert (f"R2 says little of {name}: " in " ".join(said(other))) == (level == "good")
+    assert (f"Do not use the model for {name}: " in " ".join(said(other))) == (level == "bad")
+
+
 def test_a_joint_that_is_not_judged_is_named(result, other):
     other["validation"]["r2"][1] = None
     assert f"Not judged: {other['joint_names'][1]}, which" in " ".join(said(other))

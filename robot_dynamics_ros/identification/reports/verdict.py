@@ -27,16 +27,17 @@ SPEED = 0.5  # rad/s of the friction that is shown and compared
 
 def level(result: dict[str, Any]) -> str:
     """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
-    below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, and a file that makes
-    the initial model clearly worse; what repeats the training is fair at best.
+    below KNOWN, unless most of the joint's effort is noise; of the variance that all recordings show. Another robot's
+    recording is bad, and a file that makes the initial model clearly worse; what repeats the training is fair at best.
     """
     v = result["validation"]
     if result.get("other_robot") or v["mean_r2"] is None:
         return "bad"
-    joints = zip(explained(v), _floats(v["above_cutoff_bound_r2"]), strict=True)
-    single = ["bad" if share < KNOWN <= bound else "fair" for share, bound in joints if share < BOUNDS[1]]
+    (r2, bound), shares = _of_all(result), explained(result)
+    single = ["bad" if x < KNOWN <= b else "fair" for x, b in zip(shares, bound, strict=True) if x < BOUNDS[1]]
     spoilt = ["bad"] * bool(_spoilt(result))
-    return worst([level_of(_possible(v), *BOUNDS), *single, *spoilt, *["fair"] * bool(v.get("repeats_training"))])
+    mean = _possible(float(np.nanmean(r2)), shares)
+    return worst([level_of(mean, *BOUNDS), *single, *spoilt, *["fair"] * bool(v.get("repeats_training"))])
 
 
 def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
@@ -61,7 +62,7 @@ def _reasons(result: dict[str, Any]) -> list[str]:
         *result["friction_differences"],
         *_live(v, names, result["unit"]),
         *_better(result),
-        *_joints(v, names),
+        *_joints(result),
         *_rest(v, names),
     ]
     if any("slow reversals" in w for w in result["warnings"]):
@@ -81,24 +82,37 @@ def _spoilt(result: dict[str, Any]) -> str:
     )
 
 
-def explained(v: dict[str, Any]) -> np.ndarray:
-    """Share (n,) of the variance that noise above the motion's frequencies leaves explainable; NaN where nothing is."""
-    r2, bound = _floats(v["r2"]), _floats(v["above_cutoff_bound_r2"])
+def explained(result: dict[str, Any]) -> np.ndarray:
+    """Share (n,) of the variance that noise above the motion's frequencies leaves explainable; NaN where nothing is.
+    The variance is that of all recordings (`_of_all`).
+    """
+    return _share_of(*_of_all(result))
+
+
+def _of_all(result: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """R2 of the held-out data, and what noise leaves of it, (n,): over the variance of the effort in the training
+    where that is larger. The effort of a joint that stands in the held-out data hardly varies, and R2 says little then.
+    """
+    v, deviation = result["validation"], _floats(result["training"]["deviation"])
+    times_more = np.fmax(deviation / _floats(v["deviation"]), 1.0) ** 2
+    return 1 - (1 - _floats(v["r2"])) / times_more, 1 - (1 - _floats(v["above_cutoff_bound_r2"])) / times_more
+
+
+def _share_of(r2: np.ndarray, bound: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(bound > 0, np.minimum(r2 / bound, 1.0), np.nan)
 
 
-def _possible(v: dict[str, Any]) -> float:
+def _possible(mean: float, shares: np.ndarray) -> float:
     """Mean R2, or where it is KNOWN the mean share of what noise leaves explainable, if that is more."""
-    mean, shares = float(v["mean_r2"]), explained(v)
     known = mean >= KNOWN and np.isfinite(shares).any()
     return max(mean, float(np.nanmean(shares))) if known else mean
 
 
 def _next_recording(result: dict[str, Any]) -> list[str]:
     """What to record for the joints that another recording would improve; nothing where noise alone is left."""
-    v, names, rate = result["validation"], result["joint_names"], min(b["rate"] for b in result["training"]["bags"])
-    weak = [n for n, share in zip(names, explained(v), strict=True) if share < LIMITED]
+    names, rate = result["joint_names"], min(b["rate"] for b in result["training"]["bags"])
+    weak = [n for n, share in zip(names, explained(result), strict=True) if share < LIMITED]
     words, duration = [], sum(b["duration"] for b in result["training"]["bags"])
     if weak and duration < SHORT:
         words.append(f"It was identified from {duration:.0f} s: record 30 s or more.")
@@ -124,7 +138,8 @@ def _headline(result: dict[str, Any]) -> str:
             "(robot-dynamics excite --seed 2) for --validate."
         )
     share = f"explains {100 * mean:.1f} % of the measured effort's variance on held-out data"
-    if (possible := _possible(v)) > mean + 0.01:
+    shares = _share_of(_floats(v["r2"]), _floats(v["above_cutoff_bound_r2"]))
+    if (possible := _possible(mean, shares)) > mean + 0.01:
         share += f", {100 * possible:.1f} % of what noise leaves explainable"
     if mean < 0:
         share = "predicts the effort on held-out data worse than the mean of the effort does"
@@ -136,7 +151,7 @@ def _except(result: dict[str, Any]) -> str:
     the first sentence.
     """
     v = result["validation"]
-    rows = zip(result["joint_names"], v["r2"], explained(v), strict=True)
+    rows = zip(result["joint_names"], v["r2"], explained(result), strict=True)
     weak = [f"{name} (R2 {r2:.2f})" for name, r2, share in rows if share < BOUNDS[1]]
     found = [", ".join(weak)] if weak else []
     for name, text in OTHERS.items():
@@ -206,9 +221,9 @@ def _force(force: dict[str, Any] | None) -> list[str]:
     ]
 
 
-def _joints(v: dict[str, Any], names: list[str]) -> list[str]:
-    r2 = _floats(v["r2"])
-    bound = _floats(v["above_cutoff_bound_r2"])
+def _joints(result: dict[str, Any]) -> list[str]:
+    v, names = result["validation"], result["joint_names"]
+    r2, bound, of_all = _floats(v["r2"]), _floats(v["above_cutoff_bound_r2"]), _of_all(result)[0]
     words = []
     if np.isfinite(r2).any():
         worst = int(np.nanargmin(r2))
@@ -217,9 +232,10 @@ def _joints(v: dict[str, Any], names: list[str]) -> list[str]:
             f"Lowest R2: {names[worst]} ({r2[worst]:.3f}); {100 * min(share, 1):.0f} % of its residual variance is "
             "above the frequencies of the motion (noise, torque ripple), where the model has no content."
         )
-    bad = [n for n, x in zip(names, r2, strict=True) if x < KNOWN]
-    if bad:
+    if bad := [n for n, x in zip(names, of_all, strict=True) if x < KNOWN]:
         words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean, or less.")
+    if still := [n for n, x, y in zip(names, r2, of_all, strict=True) if x < KNOWN <= y]:
+        words.append(f"R2 says little of {', '.join(still)}: the effort varies far less in these data than before.")
     if unknown := [n for n, x in zip(names, r2, strict=True) if np.isnan(x)]:
         words.append(f"Not judged: {', '.join(unknown)}, which did not move in these data, or have constant effort.")
     return words
@@ -246,7 +262,7 @@ def arm_matrix(result: dict[str, Any]) -> dict[str, Any]:
     loose = [_link(result["parameters"]["base"], j + 1) for j in range(len(names))]
     columns = {
         f"torque error {result['unit']}": [
-            cell(rmse, level_of(share, *BOUNDS)) for rmse, share in zip(v["rmse"], explained(v), strict=True)
+            cell(rmse, level_of(share, *BOUNDS)) for rmse, share in zip(v["rmse"], explained(result), strict=True)
         ],
         f"friction at {SPEED} rad/s Nm": [(f"{number(f, 3)} ± {number(s, 3)}", _share(f, s)) for f, s in at],
         "deviation of masses %": [cell(x, level_of(x, DEVIATION[0], np.inf)) for x in loose],

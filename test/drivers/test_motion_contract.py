@@ -170,13 +170,17 @@ def test_a_setting_ends_with_the_answer_of_the_client(kind, setting, answer, mon
         getattr(driver, setting)(*CALLS.get(setting, ()))
 
 
+def ending(kind, program):
+    """A client, its process that ends, and the pipe to it."""
+    ours, theirs = Pipe()
+    theirs.close()
+    return made(kind)[1], subprocess.Popen([program]), ours
+
+
 @pytest.mark.parametrize("kind", DRIVERS)
 @pytest.mark.parametrize("replaced", [False, True])
 def test_the_end_of_a_process_answers_its_own_setting_only(kind, replaced):
-    _, client = made(kind)
-    ours, theirs = Pipe()
-    theirs.close()
-    process = subprocess.Popen(["true"])
+    client, process, ours = ending(kind, "true")
     client._use(SimpleNamespace(poll=lambda: None) if replaced else process, ours)
     why = client._listen(process, ours)
     assert "ended" in why and client.answer == (None if replaced else why)
@@ -185,10 +189,7 @@ def test_the_end_of_a_process_answers_its_own_setting_only(kind, replaced):
 @pytest.mark.parametrize("kind", DRIVERS)
 @pytest.mark.parametrize("wanted", [False, True])
 def test_a_motion_that_a_disconnect_stops_has_not_failed(kind, wanted):
-    _, client = made(kind)
-    ours, theirs = Pipe()
-    theirs.close()
-    process = subprocess.Popen(["false" if wanted else "true"])
+    client, process, ours = ending(kind, "false" if wanted else "true")
     client.motion, client._wanted = MotionState("moving"), wanted
     client._follow(process, ours)
     assert client.motion.state == ("failed" if wanted else "stopped")

@@ -15,6 +15,7 @@ from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.parameters import far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.dataset.split import cut_in_time
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.gaps import identified as known
@@ -151,6 +152,14 @@ def test_figures_are_of_what_nothing_touched_unless_much_more_of_it_shows_a_cont
     inside = np.any([(t > begin + 0.3) & (t < end - 0.3) for begin, end in spans], axis=0)
     assert inside.any() == kept and ("s of contact" in found.split) == (not kept)
     assert (r2(found).mean() > 0.98) == (not kept)
+
+
+def test_a_push_at_the_cut_between_training_and_held_out_part_counts_in_neither():
+    """What lasts of it behind the cut, 0.4 s, is too short to be found there."""
+    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [*SPANS[:2], (20.0, 21.4)])
+    found = steps(*cut_in_time([recording(log, "run")], 0.7), until="measure_residuals")
+    assert 21.5 < found.validation[0].stacked("time")[0] < 22.5
+    assert r2(found).mean() > 0.98
 
 
 def test_a_recording_full_of_contact_does_not_give_identified_friction():

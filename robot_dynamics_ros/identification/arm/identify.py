@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 
 ROUNDS = 6  # of contact beside identified friction, which is better known without it
 MORE = 3.0  # times the share of contact in the training
+UNSEEN = 1.0  # s at the beginning of a held-out part in which a push that began before it may not be found
 STILL = 0.5  # share of the contact that the last model shows: else it was fitted to contact
 NOT_VALIDATED = (
     "the figures do not show how the model predicts other motions: record a second motion "
@@ -189,7 +191,7 @@ def _identify_without(state: Identification, first: list[Recording], found: list
         state.friction_invalid_reason = reason = f"contact in {described(found, first)} of the data"
         state.warnings.append(f"{reason}: too much to leave out, so friction is not identified; record without it")
         return False
-    state.training, state.touched = left, 1.0 - _duration(left) / _duration(first)
+    state.training, state.contact, state.touched = left, found, 1.0 - _duration(left) / _duration(first)
     for step in (choose_structure, fit_parameters, fit_together):
         step(state)
     return True
@@ -224,7 +226,8 @@ def measure_residuals(state: Identification) -> None:
     free = [*state.validation, *state.repeats]
     if state.touched:
         whole = _duration(state.validation)
-        left = without(state.validation, found := _contact(state, free))
+        begun = [replace(s, end=s.end + UNSEEN) for s in state.contact]  # of the part before, in the same recording
+        left = without(state.validation, found := joined([*begun, *_contact(state, free)]))
         free = without(free, found)
         seconds = whole - _duration(left)
         if len(left) == len(state.validation) and 0.0 < seconds < min(MORE * state.touched, MAX_CONTACT_SHARE) * whole:

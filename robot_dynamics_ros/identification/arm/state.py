@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions
+from robot_dynamics_ros.identification.arm.contact import Stretch
 from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
@@ -88,7 +89,8 @@ class Identification:
     velocity_window: float = 0.0  # s, half of the time over which live nodes take the slope of the positions; 0: not
     mounting: str = ""  # a sentence about a direction of gravity that is not the robot file's, or may not be
     repeated: bool = False  # validated on a repeat of the motion it was identified on
-    touched: float = 0.0  # share of the training that was contact beside identified friction, and is left out
+    contact: list[Stretch] = field(default_factory=list)  # beside identified friction, and left out of the training
+    touched: float = 0.0  # its share of the training
     friction_invalid_reason: str = ""
     other_robot: str = ""
     friction_differences: list[str] = field(default_factory=list)

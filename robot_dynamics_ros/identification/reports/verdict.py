@@ -14,6 +14,7 @@ from robot_dynamics_ros.verdict import DEVIATION, cell, level_of, matrix, times,
 
 BOUNDS = (0.93, 0.8)  # R2 on held-out data of what noise leaves explainable, from which on a file is good, and fair
 KNOWN = 0.5  # R2 below which nobody knows whether noise or the model is left
+STANDS = 3.0  # times the deviation of the effort in the training over that in the held-out data, where a joint stands
 LIMITED = 0.97  # share of what noise leaves explainable, from which on no other recording improves a joint
 SHORT = 20.0  # s of all recordings that are identified from, of which 30 s leave 21 beside the part to validate on
 SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its samples
@@ -27,17 +28,16 @@ SPEED = 0.5  # rad/s of the friction that is shown and compared
 
 def level(result: dict[str, Any]) -> str:
     """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
-    below KNOWN, unless most of the joint's effort is noise; of the variance that all recordings show. Another robot's
-    recording is bad, and a file that makes the initial model clearly worse; what repeats the training is fair at best.
+    below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, and a file that makes
+    the initial model clearly worse; what repeats the training is fair at best.
     """
     v = result["validation"]
     if result.get("other_robot") or v["mean_r2"] is None:
         return "bad"
-    (r2, bound), shares = _of_all(result), explained(result)
-    single = ["bad" if x < KNOWN <= b else "fair" for x, b in zip(shares, bound, strict=True) if x < BOUNDS[1]]
+    joints = zip(explained(result), _r2(result)[1], strict=True)
+    single = ["bad" if share < KNOWN <= bound else "fair" for share, bound in joints if share < BOUNDS[1]]
     spoilt = ["bad"] * bool(_spoilt(result))
-    mean = _possible(float(np.nanmean(r2)), shares)
-    return worst([level_of(mean, *BOUNDS), *single, *spoilt, *["fair"] * bool(v.get("repeats_training"))])
+    return worst([level_of(_possible(result), *BOUNDS), *single, *spoilt, *["fair"] * bool(v.get("repeats_training"))])
 
 
 def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
@@ -83,28 +83,36 @@ def _spoilt(result: dict[str, Any]) -> str:
 
 
 def explained(result: dict[str, Any]) -> np.ndarray:
-    """Share (n,) of the variance that noise above the motion's frequencies leaves explainable; NaN where nothing is.
-    The variance is that of all recordings (`_of_all`).
-    """
-    return _share_of(*_of_all(result))
-
-
-def _of_all(result: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """R2 of the held-out data, and what noise leaves of it, (n,): over the variance of the effort in the training
-    where that is larger. The effort of a joint that stands in the held-out data hardly varies, and R2 says little then.
-    """
-    v, deviation = result["validation"], _floats(result["training"]["deviation"])
-    times_more = np.fmax(deviation / _floats(v["deviation"]), 1.0) ** 2
-    return 1 - (1 - _floats(v["r2"])) / times_more, 1 - (1 - _floats(v["above_cutoff_bound_r2"])) / times_more
-
-
-def _share_of(r2: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    """Share (n,) of the variance that noise above the motion's frequencies leaves explainable; NaN where nothing is."""
+    r2, bound = _r2(result)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(bound > 0, np.minimum(r2 / bound, 1.0), np.nan)
 
 
-def _possible(mean: float, shares: np.ndarray) -> float:
+def _r2(result: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """R2 of the held-out data, and what noise leaves of it, (n,); of a joint that stands there over the variance of its
+    effort in the training: its effort hardly varies.
+    """
+    v, less = result["validation"], np.where(_stands(result), _times_more(result), 1.0) ** 2
+    return 1 - (1 - _floats(v["r2"])) / less, 1 - (1 - _floats(v["above_cutoff_bound_r2"])) / less
+
+
+def _mean_r2(result: dict[str, Any]) -> float:
+    return float(np.nanmean(_r2(result)[0]) if _stands(result).any() else result["validation"]["mean_r2"])
+
+
+def _stands(result: dict[str, Any]) -> np.ndarray:
+    return _times_more(result) > STANDS
+
+
+def _times_more(result: dict[str, Any]) -> np.ndarray:
+    """How much more the effort varies in the training than in the held-out data (n,)."""
+    return _floats(result["training"]["deviation"]) / _floats(result["validation"]["deviation"])
+
+
+def _possible(result: dict[str, Any]) -> float:
     """Mean R2, or where it is KNOWN the mean share of what noise leaves explainable, if that is more."""
+    mean, shares = _mean_r2(result), explained(result)
     known = mean >= KNOWN and np.isfinite(shares).any()
     return max(mean, float(np.nanmean(shares))) if known else mean
 
@@ -128,9 +136,9 @@ def _next_recording(result: dict[str, Any]) -> list[str]:
 
 def _headline(result: dict[str, Any]) -> str:
     v = result["validation"]
-    mean = v["mean_r2"]
-    if mean is None:
+    if v["mean_r2"] is None:
         return "nothing could be validated: no joint moved, or the effort does not vary."
+    mean = _mean_r2(result)
     if v.get("repeats_training"):
         return (
             "the written robot file cannot be judged: the data repeat one motion; on a repeat of it "
@@ -138,8 +146,7 @@ def _headline(result: dict[str, Any]) -> str:
             "(robot-dynamics excite --seed 2) for --validate."
         )
     share = f"explains {100 * mean:.1f} % of the measured effort's variance on held-out data"
-    shares = _share_of(_floats(v["r2"]), _floats(v["above_cutoff_bound_r2"]))
-    if (possible := _possible(mean, shares)) > mean + 0.01:
+    if (possible := _possible(result)) > mean + 0.01:
         share += f", {100 * possible:.1f} % of what noise leaves explainable"
     if mean < 0:
         share = "predicts the effort on held-out data worse than the mean of the effort does"
@@ -223,7 +230,7 @@ def _force(force: dict[str, Any] | None) -> list[str]:
 
 def _joints(result: dict[str, Any]) -> list[str]:
     v, names = result["validation"], result["joint_names"]
-    r2, bound, of_all = _floats(v["r2"]), _floats(v["above_cutoff_bound_r2"]), _of_all(result)[0]
+    r2, bound, judged_by = _floats(v["r2"]), _floats(v["above_cutoff_bound_r2"]), _r2(result)[0]
     words = []
     if np.isfinite(r2).any():
         worst = int(np.nanargmin(r2))
@@ -232,10 +239,10 @@ def _joints(result: dict[str, Any]) -> list[str]:
             f"Lowest R2: {names[worst]} ({r2[worst]:.3f}); {100 * min(share, 1):.0f} % of its residual variance is "
             "above the frequencies of the motion (noise, torque ripple), where the model has no content."
         )
-    if bad := [n for n, x in zip(names, of_all, strict=True) if x < KNOWN]:
+    if bad := [n for n, x in zip(names, judged_by, strict=True) if x < KNOWN]:
         words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean, or less.")
-    if still := [n for n, x, y in zip(names, r2, of_all, strict=True) if x < KNOWN <= y]:
-        words.append(f"R2 says little of {', '.join(still)}: the effort varies far less in these data than before.")
+    if still := [n for n, x, y in zip(names, r2, judged_by, strict=True) if x < KNOWN <= y]:
+        words.append(f"R2 says little of {', '.join(still)}: in these data the effort hardly varies beside the training.")
     if unknown := [n for n, x in zip(names, r2, strict=True) if np.isnan(x)]:
         words.append(f"Not judged: {', '.join(unknown)}, which did not move in these data, or have constant effort.")
     return words

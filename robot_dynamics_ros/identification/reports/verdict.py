@@ -242,7 +242,7 @@ def _joints(result: dict[str, Any]) -> list[str]:
     if bad := [n for n, x in zip(names, judged_by, strict=True) if x < KNOWN]:
         words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean, or less.")
     if still := [n for n, x, y in zip(names, r2, judged_by, strict=True) if x < KNOWN <= y]:
-        words.append(f"R2 says little of {', '.join(still)}: in these data the effort hardly varies beside the training.")
+        words.append(f"R2 says little of {', '.join(still)}: the effort hardly varies in these data.")
     if unknown := [n for n, x in zip(names, r2, strict=True) if np.isnan(x)]:
         words.append(f"Not judged: {', '.join(unknown)}, which did not move in these data, or have constant effort.")
     return words

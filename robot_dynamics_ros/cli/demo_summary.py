@@ -60,8 +60,10 @@ class TruthRecorder:
 
     def table(self, log: Log) -> Array:
         """(N, 7): stamps [s] of a log, whose clock runs like the controller's, and the wrench of the environment on the
-        robot [N, Nm]. Between the clocks lies what brings the positions together.
+        robot [N, Nm]. Between the clocks lies what brings the positions together. Raises DataError without truth.
         """
+        if not self._rows:
+            raise DataError("the controller sent no ground truth")
         rows = np.array(self._rows, dtype=float)
         time, q = rows[:, 0] - rows[0, 0], rows[:, 7:]
 
@@ -141,13 +143,13 @@ def pace(log: Log, nominal: float) -> dict[str, Any]:
     rate = 1e9 * (len(log) - 1) / max(int(arrival[-1] - arrival[0]), 1)
     age = 1e-9 * (arrival - log.stamp_ns)
     age_p99 = float(np.percentile(age - minimum_filter1d(age, int(NEARBY * nominal)), 99))
-    busy = ""
-    if rate < REAL_TIME * nominal or age_p99 > LATE:
-        late = f"1 % of the samples more than {1e3 * age_p99:.0f} ms late"
-        how = f"{rate:.0f} of {nominal:.0f} Hz" if rate < REAL_TIME * nominal else late
-        busy = f"this machine was too busy for real time: {how} (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} "
-        busy += "cores); the errors are larger than on an idle machine"
-    return {"rate": rate, "nominal": nominal, "age_p99": age_p99, "busy": busy}
+    slow, late = rate < REAL_TIME * nominal, age_p99 > LATE
+    how = f"{rate:.0f} of {nominal:.0f} Hz" if slow else f"1 % of the samples more than {1e3 * age_p99:.0f} ms late"
+    busy = (
+        f"this machine was too busy for real time: {how} (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores); "
+        "the errors are larger than on an idle machine"
+    )
+    return {"rate": rate, "nominal": nominal, "age_p99": age_p99, "busy": busy if slow or late else ""}
 
 
 def agreement(live: Log, replayed: Log) -> dict[str, float]:

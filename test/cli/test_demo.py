@@ -84,6 +84,8 @@ def test_positions_bring_the_clocks_of_truth_and_log_together(cut):
     table = recorder.table(log[cut])
     np.testing.assert_allclose(table[:, 0], 1e-9 * log.stamp_ns[100::5], atol=1e-3)
     np.testing.assert_array_equal(table[:, 1:], truth[100::5])
+    with pytest.raises(DataError, match="no ground truth"):
+        TruthRecorder(iter([])).table(log)
 
 
 def test_without_a_wrench_there_is_no_summary():

@@ -94,8 +94,6 @@ def test_results_are_in_the_order_of_the_bags_whichever_ends_first(monkeypatch):
     assert [r["bag"].rsplit("/", 1)[-1] for r in results] == ["x.bag", "y.bag"]
 
 
-pytestmark = pytest.mark.long
-
 DAY = 86_400_000_000_000
 ELBOW = 2
 
@@ -123,6 +121,7 @@ def results(bags):
     return compare.identify_each("ur5e", bags, Options())
 
 
+@pytest.mark.long
 def test_wear_and_a_tool_are_distinguished(results):
     found = compare.compared(results, "ur5e")
     friction = [text for text in found["differences"] if "friction" in text]

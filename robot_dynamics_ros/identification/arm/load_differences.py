@@ -9,7 +9,7 @@ from robot_dynamics_ros.identification.arm.contact import LEAST
 from robot_dynamics_ros.identification.arm.mounting import SURE
 from robot_dynamics_ros.identification.arm.solvers.fitting import ROUGH_ROWS, prior_of
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.dataset.stretches import STRETCHES, stretches
+from robot_dynamics_ros.identification.dataset.stretches import thinned_rows
 from robot_dynamics_ros.verdict import short_names
 
 
@@ -37,8 +37,7 @@ def load_differences(state: Identification) -> str:
 
 def _masses(state: Identification) -> tuple[np.ndarray, np.ndarray]:
     """Mass (R - 1,) [kg] that each further recording carries beyond the first, and its deviation."""
-    count, further = len(state.motion), range(1, len(state.training))
-    rows = stretches(count, ROUGH_ROWS, STRETCHES) if count > ROUGH_ROWS else np.arange(count)
+    rows, further = thinned_rows(len(state.motion), ROUGH_ROWS), range(1, len(state.training))
     motion, which = state.motion.take(rows), np.searchsorted(state.edges, rows, side="right") - 1
     last = 10 * motion.n + np.arange(-4, 0)
     body = state.rigid.regressor(motion.q, motion.qd, motion.qdd, last)

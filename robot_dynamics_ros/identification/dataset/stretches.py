@@ -35,7 +35,12 @@ def _cut(rec: Recording, share: float, beside: int) -> Recording:
 
 def thinned(motion: Motion, rows: int) -> Motion:
     """At most `rows` samples, in stretches."""
-    return motion if len(motion) <= rows else motion.take(stretches(len(motion), rows, STRETCHES))
+    return motion if len(motion) <= rows else motion.take(thinned_rows(len(motion), rows))
+
+
+def thinned_rows(samples: int, rows: int) -> np.ndarray:
+    """Indices of all samples, or of at most `rows` in STRETCHES."""
+    return np.arange(samples) if samples <= rows else stretches(samples, rows, STRETCHES)
 
 
 def stretches(samples: int, rows: int, count: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.identification.metrics import mean_r2
 from robot_dynamics_ros.pages import number
 from robot_dynamics_ros.verdict import DEVIATION, cell, level_of, matrix, times, verdict, worst
 
@@ -93,21 +94,20 @@ def _r2(result: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """R2 of the held-out data, and what noise leaves of it, (n,); of a joint that stands there over the variance of its
     effort in the training: its effort hardly varies.
     """
-    v, less = result["validation"], np.where(_stands(result), _times_more(result), 1.0) ** 2
+    v, less = result["validation"], _times_more(result) ** 2
     return 1 - (1 - _floats(v["r2"])) / less, 1 - (1 - _floats(v["above_cutoff_bound_r2"])) / less
 
 
 def _mean_r2(result: dict[str, Any]) -> float:
-    return float(np.nanmean(_r2(result)[0]) if _stands(result).any() else result["validation"]["mean_r2"])
-
-
-def _stands(result: dict[str, Any]) -> np.ndarray:
-    return _times_more(result) > STANDS
+    """That of the held-out data (`metrics.mean_r2`), with `_r2` where joints stand."""
+    stands = (_times_more(result) > 1.0).any()
+    return mean_r2(_r2(result)[0]) if stands else float(result["validation"]["mean_r2"])
 
 
 def _times_more(result: dict[str, Any]) -> np.ndarray:
-    """How much more the effort varies in the training than in the held-out data (n,)."""
-    return _floats(result["training"]["deviation"]) / _floats(result["validation"]["deviation"])
+    """How much more the effort varies in the training (n,), of joints that stand in the held-out data; 1 of others."""
+    more = _floats(result["training"]["deviation"]) / _floats(result["validation"]["deviation"])
+    return np.where(more > STANDS, more, 1.0)
 
 
 def _possible(result: dict[str, Any]) -> float:

@@ -121,7 +121,7 @@ class FollowAction(NodePart):
             self._feedback(sample, desired)
         if state.active:
             self._judge_path(desired - sample.q)
-        elif state.state == "done" and not self._canceling:
+        elif self._complete(state):
             self._judge_end(sample)
         else:
             self._over(state)
@@ -129,8 +129,11 @@ class FollowAction(NodePart):
     def on_silence(self) -> None:
         """End the goal without a sample; whether the robot is at its target is judged by samples."""
         state = self._driver.motion
-        if self._goal is not None and not state.active and (self._canceling or state.state != "done"):
+        if self._goal is not None and not state.active and not self._complete(state):
             self._over(state)
+
+    def _complete(self, state: MotionState) -> bool:
+        return state.state == "done" and not self._canceling
 
     def _over(self, state: MotionState) -> None:
         if self._canceling and state.state != "failed":

@@ -16,8 +16,8 @@ from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+from robot_dynamics_ros.identification.reports.grade import SPEED, at_speed
 from robot_dynamics_ros.identification.reports.result import summarise
-from robot_dynamics_ros.identification.reports.verdict import SPEED, at_speed
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, figure, grid, svg
 from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, short_names, times, verdict, word

@@ -25,7 +25,8 @@ from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, split_metrics
 from robot_dynamics_ros.identification.reports.free_force import free_force
-from robot_dynamics_ros.identification.reports.verdict import arm_matrix, judged
+from robot_dynamics_ros.identification.reports.grade import arm_matrix
+from robot_dynamics_ros.identification.reports.verdict import judged
 from robot_dynamics_ros.models.sliding_friction import typical_load
 from robot_dynamics_ros.outputs import plain
 from robot_dynamics_ros.robot_file import RobotFile

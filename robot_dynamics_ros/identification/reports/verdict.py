@@ -1,49 +1,37 @@
-"""The verdict of an identification: its level, plain sentences about the robot file, and the next command; and the
-matrix on top of its report: joint x (torque error, friction, masses).
-"""
+"""The verdict of an identification: its grade, plain sentences about the robot file, and the next command."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.metrics import mean_r2
-from robot_dynamics_ros.pages import number
-from robot_dynamics_ros.verdict import DEVIATION, cell, level_of, matrix, times, verdict, worst
+from robot_dynamics_ros.identification.reports.grade import (
+    BOUNDS,
+    KNOWN,
+    explainable,
+    explained,
+    floats,
+    grade,
+    held_out_r2,
+    initial_r2,
+    r2_and_bound,
+    spoilt,
+)
+from robot_dynamics_ros.verdict import times, verdict
 
-BOUNDS = (0.93, 0.8)  # R2 on held-out data of what noise leaves explainable, from which on a file is good, and fair
-KNOWN = 0.5  # R2 below which nobody knows whether noise or the model is left
-STANDS = 3.0  # times the deviation of the effort in the training over that in the held-out data, where a joint stands
 LIMITED = 0.97  # share of what noise leaves explainable, from which on no other recording improves a joint
 SHORT = 20.0  # s of all recordings that are identified from, of which 30 s leave 21 beside the part to validate on
 SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its samples
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
-SPOILT = 0.02  # of mean R2, and twice what is left, by which a file is not usable: it makes the initial model worse
 LIVE_MORE = 1.5  # times the error of the identification's filters, from which on that of the live nodes is said
 LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
-SPEED = 0.5  # rad/s of the friction that is shown and compared
-
-
-def level(result: dict[str, Any]) -> str:
-    """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
-    below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, and a file that makes
-    the initial model clearly worse; what repeats the training is fair at best.
-    """
-    v = result["validation"]
-    if result.get("other_robot") or v["mean_r2"] is None:
-        return "bad"
-    joints = zip(explained(result), _r2(result)[1], strict=True)
-    single = ["bad" if share < KNOWN <= bound else "fair" for share, bound in joints if share < BOUNDS[1]]
-    spoilt = ["bad"] * bool(_spoilt(result))
-    return worst([level_of(_possible(result), *BOUNDS), *single, *spoilt, *["fair"] * bool(v.get("repeats_training"))])
 
 
 def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
     """The verdict on the written robot file, and whether it is `usable`; remedy: the next command where it is not."""
-    colour = level(result)
+    colour = grade(result)
     then, usable = (remedy if colour == "bad" else ""), {"usable": colour != "bad"}
     if result.get("other_robot"):
         text = (
@@ -58,7 +46,7 @@ def judged(result: dict[str, Any], remedy: str = "") -> dict[str, Any]:
 def _reasons(result: dict[str, Any]) -> list[str]:
     v, names = result["validation"], result["joint_names"]
     words = [
-        *filter(None, [_spoilt(result)]),
+        *_keep(result),
         *_force(v.get("force")),
         *result["friction_differences"],
         *_live(v, names, result["unit"]),
@@ -71,50 +59,11 @@ def _reasons(result: dict[str, Any]) -> list[str]:
     return words + _next_recording(result)
 
 
-def _spoilt(result: dict[str, Any]) -> str:
-    """What to do where the initial model explains clearly more (SPOILT); "" where it does not."""
-    theirs = (result["comparison"].get("initial_model") or {}).get("mean_r2") or 0.0
-    ours = result["validation"]["mean_r2"] or 0.0
-    if theirs - ours < SPOILT or 1.0 - ours < 2.0 * (1.0 - theirs):
-        return ""
-    return (
-        f"Keep the robot file that it began with, which explains {100 * theirs:.1f} %: the recordings are mostly "
-        "contact, or too short or slow."
-    )
-
-
-def explained(result: dict[str, Any]) -> np.ndarray:
-    """Share (n,) of the variance that noise above the motion's frequencies leaves explainable; NaN where nothing is."""
-    r2, bound = _r2(result)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(bound > 0, np.minimum(r2 / bound, 1.0), np.nan)
-
-
-def _r2(result: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """R2 of the held-out data, and what noise leaves of it, (n,); of a joint that stands there over the variance of its
-    effort in the training: its effort hardly varies.
-    """
-    v, less = result["validation"], _times_more(result) ** 2
-    return 1 - (1 - _floats(v["r2"])) / less, 1 - (1 - _floats(v["above_cutoff_bound_r2"])) / less
-
-
-def _mean_r2(result: dict[str, Any]) -> float:
-    """That of the held-out data (`metrics.mean_r2`), with `_r2` where joints stand."""
-    stands = (_times_more(result) > 1.0).any()
-    return mean_r2(_r2(result)[0]) if stands else float(result["validation"]["mean_r2"])
-
-
-def _times_more(result: dict[str, Any]) -> np.ndarray:
-    """How much more the effort varies in the training (n,), of joints that stand in the held-out data; 1 of others."""
-    more = _floats(result["training"]["deviation"]) / _floats(result["validation"]["deviation"])
-    return np.where(more > STANDS, more, 1.0)
-
-
-def _possible(result: dict[str, Any]) -> float:
-    """Mean R2, or where it is KNOWN the mean share of what noise leaves explainable, if that is more."""
-    mean, shares = _mean_r2(result), explained(result)
-    known = mean >= KNOWN and np.isfinite(shares).any()
-    return max(mean, float(np.nanmean(shares))) if known else mean
+def _keep(result: dict[str, Any]) -> list[str]:
+    """What to do where the file that it began with explains clearly more."""
+    share = f"{100 * initial_r2(result):.1f} %"
+    what = "the recordings are mostly contact, or too short or slow"
+    return [f"Keep the robot file that it began with, which explains {share}: {what}."] if spoilt(result) else []
 
 
 def _next_recording(result: dict[str, Any]) -> list[str]:
@@ -138,7 +87,7 @@ def _headline(result: dict[str, Any]) -> str:
     v = result["validation"]
     if v["mean_r2"] is None:
         return "nothing could be validated: no joint moved, or the effort does not vary."
-    mean = _mean_r2(result)
+    mean = held_out_r2(result)
     if v.get("repeats_training"):
         return (
             "the written robot file cannot be judged: the data repeat one motion; on a repeat of it "
@@ -146,7 +95,7 @@ def _headline(result: dict[str, Any]) -> str:
             "(robot-dynamics excite --seed 2) for --validate."
         )
     share = f"explains {100 * mean:.1f} % of the measured effort's variance on held-out data"
-    if (possible := _possible(result)) > mean + 0.01:
+    if (possible := explainable(result)) > mean + 0.01:
         share += f", {100 * possible:.1f} % of what noise leaves explainable"
     if mean < 0:
         share = "predicts the effort on held-out data worse than the mean of the effort does"
@@ -191,7 +140,7 @@ def _better(result: dict[str, Any]) -> list[str]:
 
 def _ratio(v: dict[str, Any], other: dict[str, Any]) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _floats(v["rmse"]) / _floats(other["rmse"])
+        return floats(v["rmse"]) / floats(other["rmse"])
 
 
 def _typical(ratio: np.ndarray) -> float:
@@ -205,7 +154,7 @@ def _live(v: dict[str, Any], names: list[str], unit: str) -> list[str]:
     if not live or live["mean_r2"] is None or (v["mean_r2"] or 0.0) <= 0.0:
         return []
     if v["mean_r2"] - live["mean_r2"] < LIVE_LOSS:
-        rows = zip(names, _floats(live["rmse"]), _floats(v["rmse"]), strict=True)
+        rows = zip(names, floats(live["rmse"]), floats(v["rmse"]), strict=True)
         more = [f"{name} {ours:.2g} instead of {here:.2g}" for name, ours, here in rows if ours > LIVE_MORE * here]
         return [f"The live nodes, whose filters are causal, leave more: {', '.join(more)} {unit}."] if more else []
     share = f"explains {100 * live['mean_r2']:.1f} %" if live["mean_r2"] > 0 else "explains nothing"
@@ -230,7 +179,7 @@ def _force(force: dict[str, Any] | None) -> list[str]:
 
 def _joints(result: dict[str, Any]) -> list[str]:
     v, names = result["validation"], result["joint_names"]
-    r2, bound, judged_by = _floats(v["r2"]), _floats(v["above_cutoff_bound_r2"]), _r2(result)[0]
+    r2, bound, judged_by = floats(v["r2"]), floats(v["above_cutoff_bound_r2"]), r2_and_bound(result)[0]
     words = []
     if np.isfinite(r2).any():
         worst = int(np.nanargmin(r2))
@@ -249,47 +198,10 @@ def _joints(result: dict[str, Any]) -> list[str]:
 
 
 def _rest(v: dict[str, Any], names: list[str]) -> list[str]:
-    moving, rest = _floats(v["moving"]["rmse"]), _floats(v["at_rest"]["rmse"])
+    moving, rest = floats(v["moving"]["rmse"]), floats(v["at_rest"]["rmse"])
     samples = np.array(v["at_rest"]["samples"])
     odd = [n for n, m, r, k in zip(names, moving, rest, samples, strict=True) if k > 100 and r > 2 * m]
     if not odd:
         return []
     holds = f"stiction holds {'it' if len(odd) == 1 else 'them'} within its band"
     return [f"At rest the error of {', '.join(odd)} is more than twice that of motion: {holds}."]
-
-
-def _floats(values: list[float | None]) -> np.ndarray:
-    return np.array([np.nan if x is None else x for x in values], dtype=float)
-
-
-def arm_matrix(result: dict[str, Any]) -> dict[str, Any]:
-    """Error by what noise leaves explainable, friction by its deviation; masses at worst fair: many add little."""
-    v, names = result["validation"], result["joint_names"]
-    at = list(zip(at_speed(result, "torque"), at_speed(result, "std"), strict=True))
-    loose = [_link(result["parameters"]["base"], j + 1) for j in range(len(names))]
-    columns = {
-        f"torque error {result['unit']}": [
-            cell(rmse, level_of(share, *BOUNDS)) for rmse, share in zip(v["rmse"], explained(result), strict=True)
-        ],
-        f"friction at {SPEED} rad/s Nm": [(f"{number(f, 3)} ± {number(s, 3)}", _share(f, s)) for f, s in at],
-        "deviation of masses %": [cell(x, level_of(x, DEVIATION[0], np.inf)) for x in loose],
-    }
-    return matrix(names, columns)
-
-
-def at_speed(result: dict[str, Any], key: str) -> list[float]:
-    """Sliding friction (n,) [Nm] of a result at SPEED, or its deviation."""
-    sliding = result["parameters"]["sliding_friction"]
-    place = int(np.argmin(np.abs(np.array(sliding["speeds"]) - SPEED)))
-    return [row[place] for row in sliding[key]]
-
-
-def _share(value: float | None, std: float | None) -> str:
-    return "unknown" if not value or std is None else level_of(100 * std / abs(value), *DEVIATION)
-
-
-def _link(base: dict[str, Any], number: int) -> float:
-    """Median relative deviation [%] of the base parameters of one link; NaN where it has none."""
-    pairs = zip(base["names"], base["relative_std_percent"], strict=True)
-    own = [x for name, x in pairs if x is not None and int(re.findall(r"[A-Za-z]+(\d+)", name)[0]) == number]
-    return float(np.median(own)) if own else float("nan")

@@ -130,16 +130,16 @@ extras = {
         *(f"ros-kilted-{kind}-msgs" for kind in ("std", "sensor", "geometry", "diagnostic", "trajectory")),
         "ros-kilted-visualization-msgs",
         "ros-kilted-std-srvs",
-        "setuptools<80",
+        "setuptools>=64,<80",
     ],
     # wheels for x86-64 up to 3.12 only; pip refuses to compile it (its sources name another version)
     "franka": ['pylibfranka>=0.21; python_version < "3.13" and platform_machine == "x86_64"'],
     "mujoco": ["mujoco>=3.7"],  # what exported models run in; also a plant of the laboratory
     "viewer": ["rerun-sdk>=0.39"],
     "metrics": ["prometheus-client>=0.20"],  # parameter metrics_port of the nodes
-    "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
+    "reports": ["matplotlib>=3.8.4", "jinja2>=3.1"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
-    "tables": ["pyarrow>=14", "h5py>=3.8"],  # import and identify of .parquet and .h5; .csv and .npz need nothing
+    "tables": ["pyarrow>=14", "h5py>=3.11"],  # import and identify of .parquet and .h5; .csv and .npz need nothing
 }
 extras["demo"] = extras["reports"]  # what `make demo` installs; `make test` installs dev
 extras["test"] = ["pytest>=7.4", "pytest-timeout>=2.2", "hypothesis>=6.100"]  # colcon test looks for pytest here
@@ -197,8 +197,8 @@ setup(
         "pydantic>=2.5",
         "PyYAML>=6.0",
         "click>=8.1",
-        "rich>=13.0",
-        "rosbags>=0.11",
+        "rich>=13.7",
+        "rosbags>=0.11.6",
         # wheels for x86-64 up to 3.12 only: elsewhere it is a choice, compiled on the spot
         'ur-rtde>=1.6.5; python_version < "3.13" and platform_machine != "aarch64"',
         "pin>=3.3.1",

@@ -130,7 +130,7 @@ extras = {
         *(f"ros-kilted-{kind}-msgs" for kind in ("std", "sensor", "geometry", "diagnostic", "trajectory")),
         "ros-kilted-visualization-msgs",
         "ros-kilted-std-srvs",
-        "setuptools>=64,<80",
+        "setuptools<80",
     ],
     # wheels for x86-64 up to 3.12 only; pip refuses to compile it (its sources name another version)
     "franka": ['pylibfranka>=0.21; python_version < "3.13" and platform_machine == "x86_64"'],
@@ -193,8 +193,8 @@ setup(
     ],
     install_requires=[
         "numpy>=1.26",
-        "scipy>=1.11",
-        "pydantic>=2.5",
+        "scipy>=1.11,!=1.12.*,!=1.13.*,!=1.14.*",  # whose nnls fails where columns are nearly dependent
+        "pydantic>=2.10",
         "PyYAML>=6.0",
         "click>=8.1",
         "rich>=13.7",

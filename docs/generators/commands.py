@@ -26,7 +26,7 @@ def _rows(command: click.Command) -> list[str]:
 
 
 def _command(name: str, command: click.Command, program: str) -> list[str]:
-    words = " ".join(p.make_metavar(click.Context(command)) for p in command.params if isinstance(p, click.Argument))
+    words = " ".join(command.collect_usage_pieces(click.Context(command))[1:])  # behind [OPTIONS]
     text = inspect.cleandoc(command.help or "").replace("\b\n", "").replace("Example: ", "\n    ")
     return [f"## {name}", "", f"`{program} {name} {words}`".replace(" `", "`"), "", text, "", *_rows(command)]
 

@@ -4,8 +4,8 @@ from pydantic import VERSION
 
 from robot_dynamics_ros.errors import CapabilityError
 
-if int(VERSION.split(".")[0]) < 2:  # that of Ubuntu 24.04
-    raise CapabilityError(f"pydantic {VERSION} is too old: pip install 'pydantic>=2.5' (docs/install.md, Workspace)")
+if tuple(map(int, VERSION.split(".")[:2])) < (2, 10):  # that of Ubuntu 24.04
+    raise CapabilityError(f"pydantic {VERSION} is too old: pip install 'pydantic>=2.10' (docs/install.md, Workspace)")
 
 from robot_dynamics_ros.robot_file.blocks import Payload
 from robot_dynamics_ros.robot_file.capabilities import capabilities, capability_table, require_capability

@@ -82,7 +82,8 @@ def test_a_console_prints_text_without_control_characters_and_keeps_its_own_colo
     console = PlainConsole(file=out, force_terminal=True, color_system="standard")
     console.print(f"name {ESCAPE}", style="red")
     console.print("[b]next")
-    assert ESCAPE not in out.getvalue() and "\x1b[31mname ?]0;title??[31m?2J\x1b[0m\n[b]next" in out.getvalue()
+    text = out.getvalue().replace("\x1b[0m\x1b[31m\n\x1b[0m", "\x1b[0m\n")  # as older versions of rich end a line
+    assert ESCAPE not in text and "\x1b[31mname ?]0;title??[31m?2J\x1b[0m\n[b]next" in text
 
 
 def test_names_of_a_message_are_cut():

@@ -50,7 +50,7 @@ def test_the_conda_recipe_renders_and_has_what_the_package_needs():
     recipe = rendered.recipe.to_dict()
     assert recipe["package"]["version"] == VERSION
     listed = re.search(r"install_requires=\[(.*?)\n    \]", (ROOT / "setup.py").read_text(), re.DOTALL)[1]
-    needed = set(re.findall(r"""^\s*["']([\w-]+(?:>=[\d.]+)?)""", listed, re.MULTILINE))
+    needed = set(re.findall(r"""^\s*["']([\w-]+(?:>=[\d.]+[^"';]*)?)""", listed, re.MULTILINE))
     given = {line.lower().replace(" ", "") for line in recipe["requirements"]["run"]}
     for requirement in needed:
         name, _, least = requirement.lower().partition(">=")

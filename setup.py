@@ -203,7 +203,7 @@ setup(
         'ur-rtde>=1.6.5; python_version < "3.13" and platform_machine != "aarch64"',
         "pin>=3.3.1",
         "clarabel>=0.7",
-        "threadpoolctl>=3.0",
+        "threadpoolctl>=3.5",
     ],
     extras_require=extras,
     entry_points={

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from comau_rig import ROBOT, Rig, free_udp_port
 from driver_waits import collect, settled, until
+from scipy.integrate import trapezoid
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.comau import link
@@ -56,7 +57,7 @@ def test_a_motion_is_followed_and_velocity_is_the_derivative(driver):
     samples += collect(driver, 100)
     q, qd = np.array([s.q for s in samples]), np.array([s.qd for s in samples])
     t = 1e-9 * np.array([s.stamp_ns - samples[0].stamp_ns for s in samples])
-    moved = np.array([np.trapezoid(np.nan_to_num(v), t) for v in qd.T])
+    moved = np.array([trapezoid(np.nan_to_num(v), t) for v in qd.T])
     assert np.allclose(q[-1] - q[0], 0.1, atol=0.01) and np.allclose(moved, q[-1] - q[0], atol=0.01)
     assert np.abs(qd).max() < 0.45
 

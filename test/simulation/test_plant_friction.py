@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from vertical_joint import FC, FS, PRESLIDING, SHARE, SPAN, VS, C, follow, joint
 
 
@@ -25,7 +26,7 @@ def test_presliding_loop_closes_and_doubles_the_virgin_curve():
     expected = friction[4000] - 2 * virgin((theta[4000] - theta[at]) / 2)
     assert friction[at] == pytest.approx(expected, abs=0.15)
     assert friction[-1] == pytest.approx(friction[3999], rel=0.03)
-    area = np.trapezoid(friction[12000:], theta[12000:]) + np.trapezoid(friction[4000:12000], theta[4000:12000])
+    area = trapezoid(friction[12000:], theta[12000:]) + trapezoid(friction[4000:12000], theta[4000:12000])
     assert area > 1e-4
 
 

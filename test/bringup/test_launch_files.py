@@ -1,5 +1,6 @@
 """Launch files executed by a double of launch: what is asked for is checked first, and a part that fails ends all."""
 
+import re
 import sys
 from pathlib import Path
 from runpy import run_path
@@ -34,7 +35,7 @@ class PackageNotFoundError(KeyError):
 
 
 ACTIONS = "DeclareLaunchArgument ExecuteProcess IncludeLaunchDescription LogInfo Node OpaqueFunction".split()
-ACTIONS += ["SetEnvironmentVariable", "Shutdown"]
+ACTIONS += ["SetEnvironmentVariable", "SetParameter", "Shutdown"]
 
 
 def load(monkeypatch, file, installed=(), python=sys.executable):
@@ -143,10 +144,19 @@ def test_a_replay_is_checked_first_and_ends_with_its_player(monkeypatch, tmp_pat
     running = context(module, bag=str(tmp_path))
     module.check(running)
     actions = module.generate_launch_description()[len(module.ARGUMENTS) :]
-    assert str(actions[1].given[0].given[0]).endswith("robot.launch.py")
+    assert str(actions[2].given[0].given[0]).endswith("robot.launch.py")
     kinds = [type(action).__name__ for action in actions]
-    assert kinds == ["OpaqueFunction", "IncludeLaunchDescription", "ExecuteProcess"]
+    assert kinds == ["OpaqueFunction", "SetParameter", "IncludeLaunchDescription", "ExecuteProcess"]
     ended = module.generate_launch_description()[-1].named["on_exit"]
     assert [type(a).__name__ for a in ended(SimpleNamespace(returncode=0), running)] == ["Shutdown"]
     with pytest.raises(RuntimeError, match="bag play failed"):
         ended(SimpleNamespace(returncode=2), running)
+
+
+def test_recorded_estimates_are_not_played_beside_the_new_ones(monkeypatch):
+    module = load(monkeypatch, "replay.launch.py", ("ros2bag",))
+    (*_, option, parts) = module.generate_launch_description()[-1].named["cmd"]
+    pattern = "".join(part if isinstance(part, str) else "robot_dynamics" for part in parts)
+    made_anew = ("/robot_dynamics/contact", "/left/robot_dynamics/contact", "/diagnostics")
+    assert option == "--exclude-regex" and all(re.fullmatch(pattern, name) for name in made_anew)
+    assert not any(re.fullmatch(pattern, name) for name in ("/joint_states", "/left/joint_states"))

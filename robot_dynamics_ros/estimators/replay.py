@@ -65,6 +65,7 @@ class Replay:
         log, force = self.log, self.log.external_wrench
         valid = np.isfinite(force).all(axis=1) & (self.status != int(Status.warming_up))
         contact = log.contact[valid, -1]
+        peaks, beside = contact_peaks(log, self.shown), beside_tcp(log, self.robot)
         return {
             "robot": self.robot.name,
             "bag": self.report.to_dict(),
@@ -85,8 +86,9 @@ class Replay:
             "joint_torque_std": dict(zip(log.joint_names, _rms(log.external_joint_torque_std[valid]), strict=True)),
             "wrench_in_contact": dict(zip(WRENCH_AXES, _median(force[valid][contact > 0]), strict=True)),
             "contact_share": float(contact.mean()) if len(contact) else 0.0,
-            "contacts": [asdict(peak) for peak in contact_peaks(log, self.shown)],
-            "contacts_beside_tcp": int(beside_tcp(log, self.robot).sum()),
+            "contacts": [asdict(peak) for peak in peaks],
+            "contacts_beside_tcp": int(beside.sum()),
+            "seconds_beside_tcp": sum(peak.seconds for peak, other in zip(peaks, beside, strict=True) if other),
             "payload_or_bias": self.pipeline.stage("force").payload_message(),
             "friction_health": {j: text for j, (_, text) in self.pipeline.stage("force").friction_health().items()},
             "recorded_difference": self.recorded,

@@ -98,13 +98,13 @@ def _unexplained(result: Replay) -> str:
 
 
 def _elsewhere(summary: dict[str, Any]) -> str:
-    """What to do where most contacts were not at the TCP; one alone may be named by chance."""
-    beside = summary["contacts_beside_tcp"]
-    if beside < BESIDE or 2 * beside <= len(summary["contacts"]):
+    """What to do where most of the contact was not at the TCP; one contact alone may be named by chance."""
+    seconds = sum(peak["seconds"] for peak in summary["contacts"])
+    if summary["contacts_beside_tcp"] < BESIDE or 2 * summary["seconds_beside_tcp"] <= seconds:
         return ""
     return (
-        "Most contacts fit a push on a link before the wrist, or a jump of the effort, better than a push at the TCP: "
-        "their force is wrong. Push at the TCP, and look for jumps in the effort."
+        "Most of the contact fits a push on a link before the wrist, or a jump of the effort, better than a push at "
+        "the TCP: its force is wrong. Push at the TCP, and look for jumps in the effort."
     )
 
 

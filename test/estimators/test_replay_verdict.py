@@ -48,9 +48,14 @@ def test_contact_much_of_the_time_is_a_doubt(free, share, level, then):
     assert said["level"] == level and said["next"].startswith(then)
 
 
-@pytest.mark.parametrize(("beside", "of", "level"), [(1, 1, "good"), (1, 2, "good"), (2, 4, "good"), (2, 3, "fair")])
-def test_contacts_of_which_most_were_beside_the_tcp_have_a_wrong_force(free, beside, of, level):
-    said = verdict_of(free, contacts=of * [{}], contacts_beside_tcp=beside)
+LASTED = [([1], [], "good"), ([1], [1], "good"), ([1, 1], [1, 1], "good"), ([1, 1], [1], "fair")]
+LASTED += [(4 * [0.05], [5], "good")]  # one push at the TCP and short claims
+
+
+@pytest.mark.parametrize(("beside", "at_tcp", "level"), LASTED)
+def test_contact_of_which_most_was_beside_the_tcp_has_a_wrong_force(free, beside, at_tcp, level):
+    lasted = {"contacts": [{"seconds": s} for s in beside + at_tcp], "seconds_beside_tcp": sum(beside)}
+    said = verdict_of(free, **lasted, contacts_beside_tcp=len(beside))
     assert said["level"] == level and ("Push at the TCP" in " ".join(said["verdict"])) == (level == "fair")
 
 
@@ -161,7 +166,8 @@ def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp
         log = measured(moving(24.0, 1.0), noise=0.1)
         change(log)
         result = replayed(log, tmp_path / name.split()[0], robot)
-        said = verdict_of(result, contacts=2 * [{}], contacts_beside_tcp=beside)
+        lasted = {"contacts": 2 * [{"seconds": 1.0}], "seconds_beside_tcp": float(beside)}
+        said = verdict_of(result, **lasted, contacts_beside_tcp=beside)
         assert said["level"] == "good" or said["next"].startswith(AGAIN)
         return said["level"], " ".join(said["verdict"][1:])
 

@@ -79,6 +79,8 @@ def test_the_fused_sets_give_the_same_bits(selected):
 @pytest.mark.parametrize("kept", [(), ("avx2",), ("baseline", "avx512")])
 def test_a_core_may_hold_some_sets_only(kept, tmp_path):
     """As `make demo` links it: one set works, and none is an error of the import."""
+    if not {f"kernel_{name}" for name in kept} <= {o.stem for o in OBJECTS}:
+        pytest.skip("these kernels were not compiled")
     names = {"baseline": _core.available_isas()[0]}
     wanted = [names.get(name, name) for name in kept if names.get(name, name) in _core.available_isas()]
     sources = [*(f"unit_{name}" for name in ("control", "estimators", "models")), "dispatch"]

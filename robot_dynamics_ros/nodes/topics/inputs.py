@@ -110,8 +110,8 @@ class TopicInputs(NodePart):
             age = 1e-9 * (now - stamp)
             if not abs(age) <= oldest:
                 advice = "synchronise the clocks of the machines, or set the parameter stamps to receive"
-                what = "is older than" if age > 0 else "is stamped in the future by more than"
-                raise DataError(f"a message {what} max_age {oldest:g} s: {advice}")
+                advice = f"max_age {oldest:g} s: {'this machine is too slow, or ' if age > 0 else ''}{advice}"
+                raise DataError(f"a message is {'older' if age > 0 else 'stamped in the future by more'} than {advice}")
         return stamp
 
     def counts(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The Comau driver over UDP against the simulated LPC: states, motions, streams, gates, damaged packets."""
 
 import math
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import numpy as np
@@ -177,6 +178,15 @@ def test_states_that_wait_arrive_as_one_batch_without_loss(monkeypatch):
     assert set(np.diff([s.stamp_ns for s in samples])) == {400_000}
     assert counts.missed == counts.malformed == counts.overruns == 0
     rig.close()
+
+
+def test_a_read_without_a_timeout_does_not_wait():
+    """In Python 3.10 get(timeout=0.0) of an empty SimpleQueue may never end."""
+    made, waited = link.UdpLink("127.0.0.1", 5005, 6, 0), []
+    made._queue = SimpleNamespace(get_nowait=SimpleQueue().get_nowait, get=lambda timeout: waited.append(timeout))
+    assert made.get(0.0) is None and not waited
+    made.get(0.2)
+    assert waited == [0.2]
 
 
 def test_silence_is_no_time_to_begin_a_motion(rig, driver):

@@ -28,6 +28,14 @@ def test_the_diagnostics_name_the_signal_that_is_absent(stage, signal):
     assert f"is {signal} published?" in estimates.diagnose()[1]
 
 
+def test_a_node_that_passes_the_temperature_of_the_housing_on_does_not_warn():
+    """Each such value is degraded; with all stages in one process that is no warning either."""
+    estimates, sample = estimates_of(stages="temperature"), resting(GRAVITY, 0)
+    sample.temperature[:] = 30.0
+    estimates.add_to(sample)
+    assert estimates.diagnose()[:2] == (OK, "ok")
+
+
 def test_a_payload_counts_from_its_message_on_and_one_that_is_no_number_does_not(estimates):
     message, sample = InertiaStamped(), resting(GRAVITY, 0)
     message.inertia.m, message.inertia.com.z = 1.5, 0.06

@@ -253,7 +253,8 @@ class Estimates(NodePart):
         if text := self.pipeline.sparse:
             found.append((WARN, text))
             self._node.get_logger().warning(text, once=True)
-        if counts[Status.degraded]:
+        housing = self.running == {"temperature"} and self._robot.thermal is None  # that of the housing is passed on
+        if counts[Status.degraded] and not housing:
             why = "near a singularity, friction unknown, a joint isolated or samples late"
             found.append((WARN, f"{counts[Status.degraded]} estimates are degraded: {why}"))
         if counts[Status.dropped]:

@@ -184,6 +184,8 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
             time.sleep(0.2)
     if stop.is_set():
         console.print("interrupted: summary of what was recorded")
+    if view.motion.startswith("failed"):
+        console.print(f"the motion did not reach its end, and the arm stood from then on: {view.motion}")
     return view.diagnostics
 
 

@@ -158,7 +158,8 @@ def test_the_live_picture_answers_contact_force_and_certainty():
     assert "free" in text(View(contact=False)) and "no data yet" in text(View())
 
 
-def test_a_robot_that_is_slower_than_the_clock_is_waited_for():
+@pytest.mark.parametrize(("motion", "said"), [("moving", ""), ("failed: program ended", "stood from then on: failed")])
+def test_a_robot_that_is_slower_than_the_clock_is_waited_for_and_a_motion_that_failed_is_said(motion, said, capsys):
     class Truth:
         newest, looks = np.zeros(6), 0
 
@@ -168,8 +169,11 @@ def test_a_robot_that_is_slower_than_the_clock_is_waited_for():
             return 7.0 + 0.1 * self.looks
 
     truth = Truth()
-    _watch(SimpleNamespace(snapshot=lambda: SimpleNamespace(diagnostics={})), truth, 0.45, "ur5e")
+    view = SimpleNamespace(diagnostics={}, motion=motion)
+    _watch(SimpleNamespace(snapshot=lambda: view), truth, 0.45, "ur5e")
     assert truth.looks == 6  # 0.1 s of the robot's time, 0.2 s of ours each
+    printed = " ".join(capsys.readouterr().out.split())
+    assert said in printed and bool(said) == bool(printed)
 
 
 def test_ctrl_c_during_the_motion_ends_it_with_what_the_nodes_reported_last(monkeypatch):
@@ -177,7 +181,7 @@ def test_ctrl_c_during_the_motion_ends_it_with_what_the_nodes_reported_last(monk
 
     def snapshot():
         signal.raise_signal(signal.SIGINT)
-        return SimpleNamespace(diagnostics={"observer": {"rate": "500"}})
+        return SimpleNamespace(diagnostics={"observer": {"rate": "500"}}, motion="moving")
 
     truth = SimpleNamespace(seconds=0.0, newest=np.zeros(6))
     assert _watch(SimpleNamespace(snapshot=snapshot), truth, 25.0, "ur5e") == {"observer": {"rate": "500"}}

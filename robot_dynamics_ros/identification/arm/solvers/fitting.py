@@ -18,8 +18,9 @@ from robot_dynamics_ros.robot_file import RobotFile
 
 Prior = tuple[np.ndarray, np.ndarray]
 ROUGH, ROUGH_ROWS = 2, 32_000  # rounds of robust weights, and samples, of a solution that only serves the next one
-# Of the deviation of the effort, or of its mean beyond the initial model: poses that differ little show gravity and an
-# offset by their sum only.
+# Of the deviation of the effort, or of the mean of a motor's effort beyond the initial model: poses that differ little
+# show gravity and an offset by their sum only. A joint torque sensor may be off by all of that mean; its friction is so
+# small that an offset which is held to less turns the direction of gravity instead.
 OFFSET = 0.05
 
 
@@ -41,7 +42,8 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
     for j, place in structure.places("ia", b).items():
         rows[b + j, place] = strength / size[j]
         z[b + j] = strength * value[j] / size[j]
-    offset = np.fmax(OFFSET * np.fmax(motion.effort.std(0), np.abs(_beyond(rigid, phi, motion))), 1e-6)
+    beyond = (1.0 if robot.drives.torque_side == "link" else OFFSET) * np.abs(_beyond(rigid, phi, motion))
+    offset = np.fmax(np.fmax(OFFSET * motion.effort.std(0), beyond), 1e-6)
     for j, place in structure.places("fo", b).items():
         rows[b + rigid.n + j, place] = strength / offset[j]
     return rows, z

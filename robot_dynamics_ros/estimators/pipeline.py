@@ -135,11 +135,15 @@ class Pipeline:
         return [f"no {name}: {why}" for name, why in self.left_out.items()]
 
     @property
+    def follows_velocity(self) -> bool:
+        """Whether identified friction at rest follows the integrated velocity."""
+        law = self.robot.hysteresis
+        return law is not None and identified(law) and any(law.parameters.get("rotor_time") or ())
+
+    @property
     def least_rate(self) -> float:
         """least_rate() [Hz] of a robot whose friction follows the integrated velocity, of others 0."""
-        law = self.robot.hysteresis
-        follows = law is not None and identified(law) and any(law.parameters.get("rotor_time") or ())
-        return least_rate(self.robot) if follows else 0.0
+        return least_rate(self.robot) if self.follows_velocity else 0.0
 
     @property
     def sparse(self) -> str:

@@ -31,6 +31,10 @@ from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
 UNTRUSTED = "late, or a joint's effort cannot be trusted"  # reason of estimates that say nothing
+BLIND = (
+    "No velocity was recorded, which friction of this robot file follows at rest: forces at rest and in contact are off "
+    "by more than their deviation, and free motion shows contact. Record velocities."
+)
 LASTING = 4.0  # s of a payload that came and went, from which on it is told of
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
 
@@ -138,10 +142,11 @@ def replay(
     load = np.nan_to_num(log.payload) if log.has("payload") else np.zeros((1, 4))  # 0: none is named
     for k in (np.abs(load[:, 0]).argmax(), np.abs(load[:, 1:]).max(axis=1).argmax()):
         refuse_units(load[k], robot)
+    blind = [BLIND] * (pipeline.follows_velocity and not log.has("qd"))
     began = time.perf_counter()
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began
-    result = Replay(robot, log, status, report, pipeline, seconds, [*notes, *pipeline.notes], doubts)
+    result = Replay(robot, log, status, report, pipeline, seconds, [*notes, *pipeline.notes, *blind], [*doubts, *blind])
     result.notes += _braked(result.braked, report.duration) + _named(log)
     result.recognised = _recognised(log, pipeline.stage("force").payload_message())
     late = log.time >= (SETTLED if report.duration > 2 * SETTLED else 0.0)

@@ -124,6 +124,14 @@ def test_a_recording_slower_than_the_controller_is_a_note(tmp_path, every, said)
     assert "\nleast_rate 375\n" in core_text(robot)  # what a C++ program compares its rate with
 
 
+@pytest.mark.parametrize(("reported", "rotor_time"), [(True, 600.0), (False, 600.0), (False, 0.0)])
+def test_a_recording_without_velocities_is_a_doubt_where_friction_follows_them(tmp_path, reported, rotor_time):
+    log = measured(moving())
+    log.qd = log.qd if reported else None
+    found = replay([bag(tmp_path, log)], with_memory(rotor_time=[rotor_time] * 6))
+    assert any("No velocity was recorded" in text for text in found.doubts) == (not reported and rotor_time > 0)
+
+
 def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):
     log = measured(moving(), WRENCH)
     log.effort = -log.effort

@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.dataset.motion import (
 )
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
-from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
+from robot_dynamics_ros.identification.dataset.velocity import unlike, velocity_signal
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
@@ -76,6 +76,16 @@ def test_one_gain_of_all_velocities_is_a_clock_and_one_of_each_is_not(speed):
     np.testing.assert_allclose(np.diff(found.repaired(rec).pieces[0].t), 0.002, rtol=1e-4)
     log.qd[:, 0] *= 1 + 2 * (speed - 1)
     assert velocity_signal([recording(log, "r")]).clock == 1.0
+
+
+@pytest.mark.parametrize("gain", [1.0, 1.04, 0.5])
+def test_recordings_whose_velocities_have_different_gains_are_named(gain):
+    """One repair of both made each of them wrong."""
+    t = np.arange(0, 30, 0.002)
+    q, qd = moved(t)
+    rows = [log_at(t, {"q": q, "qd": factor * qd, "effort": q}, ("a", "b", "c")) for factor in (1.0, gain)]
+    text = unlike([recording(log, name) for log, name in zip(rows, ("first", "second"), strict=True)])
+    assert (f"1 in first, {gain:g} in second" in text) if gain != 1.0 else text == ""
 
 
 @pytest.mark.long

@@ -44,7 +44,7 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.split import repeats, set_apart
-from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
+from robot_dynamics_ros.identification.dataset.velocity import unlike, velocity_signal
 from robot_dynamics_ros.robot_file import RobotFile
 
 ROUNDS = 6  # of contact beside identified friction, which is better known without it
@@ -127,6 +127,7 @@ def align_velocity(state: Identification) -> None:
     """Fill velocity: delay, gain and bias of the reported velocity; recordings with that of their positions."""
     state.velocity = velocity_signal(state.training)
     if state.velocity is not None:
+        note(state.warnings, unlike(state.training))
         state.change(state.velocity.repaired)
         note(state.statements, *state.velocity.statements(state.robot.joint_names))
 

@@ -19,6 +19,7 @@ BLOCKS = 12  # of time, each left out once: the spread is the deviation
 SIGNIFICANCE = 5.0  # standard deviations beyond which a signal is repaired,
 DELAY, GAIN, BIAS = 5e-4, 5e-3, 2e-3  # and at least s, share, rad/s; less changes no result
 CLOCK, ALIKE = 0.05, 0.2  # largest error of a clock; share of it by which gains of one clock differ
+APART = 0.01  # by which gains of recordings of one driver do not differ: 0.001 of 30 simulated ones
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,20 @@ class VelocitySignal:
         return abs(self.delay) > max(DELAY, SIGNIFICANCE * self.delay_std)
 
     @property
+    def common(self) -> tuple[float, float]:
+        """Mean gain of the joints that move, weighted by their inverse variances, and its deviation; 1 and 0 of none."""
+        moved = self.gain_std > 0
+        if not moved.any():
+            return 1.0, 0.0
+        weight = self.gain_std[moved] ** -2.0
+        return float(np.average(self.gain[moved], weights=weight)), float(weight.sum() ** -0.5)
+
+    @property
     def clock(self) -> float:
         """Seconds of the stamps per second of the controller: the gain that all joints share; 1 where they do not."""
-        moved = self.gain_std > 0
+        moved, (common, _) = self.gain_std > 0, self.common
         if moved.sum() < 2:
             return 1.0
-        common = float(np.average(self.gain[moved], weights=self.gain_std[moved] ** -2.0))
         off = np.abs(self.gain - common)[moved]
         alike = off < np.maximum(ALIKE * abs(common - 1), SIGNIFICANCE * self.gain_std[moved])
         return common if alike.all() and GAIN < abs(common - 1) < CLOCK else 1.0
@@ -108,6 +117,21 @@ class VelocitySignal:
         columns = p.qd.T if delay == 0 else [np.interp(p.t + delay, p.t, x) for x in p.qd.T]
         qd = (np.column_stack(list(columns)) - bias) / gain
         return replace(p, t=p.t / self.clock, begin=p.begin / self.clock, qd=qd)
+
+
+def unlike(recordings: Sequence[Recording]) -> str:
+    """A warning where recordings with velocities report them with different gains, of which one repair makes none
+    right; empty where they do not.
+    """
+    found = [signal.common for rec in recordings if (signal := velocity_signal([rec])) is not None]
+    gain, std = np.array(found).reshape(-1, 2).T
+    if not len(gain) or np.ptp(gain) <= max(APART, SIGNIFICANCE * float(np.hypot(std.min(), std.max()))):
+        return ""
+    each = ", ".join(f"{g:.3g} in {rec.name}" for g, rec in zip(gain, recordings, strict=True))
+    return (
+        f"the reported velocity is not the same multiple of dq/dt in all recordings ({each}): forces are off by more "
+        "than the file states; record all of them with one driver and clock"
+    )
 
 
 def velocity_signal(recordings: Sequence[Recording]) -> VelocitySignal | None:

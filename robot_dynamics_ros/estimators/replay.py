@@ -32,8 +32,8 @@ from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
 UNTRUSTED = "late, or a joint's effort cannot be trusted"  # reason of estimates that say nothing
 BLIND = (
-    "No velocity was recorded, which friction of this robot file follows at rest: forces at rest and in contact are off "
-    "by more than their deviation, and free motion shows contact. Record velocities."
+    "No velocity was recorded, which friction of this robot file follows at rest: forces at rest and in contact are "
+    "off by more than their deviation, and free motion shows contact. Record velocities."
 )
 LASTING = 4.0  # s of a payload that came and went, from which on it is told of
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time

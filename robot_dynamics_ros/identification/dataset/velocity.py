@@ -40,7 +40,7 @@ class VelocitySignal:
 
     @property
     def common(self) -> tuple[float, float]:
-        """Mean gain of the joints that move, weighted by their inverse variances, and its deviation; 1 and 0 of none."""
+        """Mean gain of the joints that move, by their inverse variances, and its deviation; 1 and 0 of none."""
         moved = self.gain_std > 0
         if not moved.any():
             return 1.0, 0.0

@@ -5,7 +5,7 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, identified, r2, run, steps
-from synthetic import Truth, coupled, synthetic_log, with_signals
+from synthetic import Truth, coupled, synthetic_log, torque, with_signals
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
@@ -137,6 +137,24 @@ def test_effort_without_gravity():
     assert not found.rigid.gravity.any()
 
 
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (1.0 / CONSTANTS, "effort looks like a torque in Nm in a, like a current in A in b"),
+        (np.array([-1.0, 1.0, 1.0, 1.0, 1.0, 1.0]), "effort of shoulder_pan_joint has the other sign in b than in a"),
+        (np.array([1.0, 1.2, 1.0, 1.0, 1.0, 1.0]), ""),
+    ],
+)
+def test_recordings_whose_efforts_are_not_the_same_are_refused(log, change, text):
+    """They were taken for another load, or for contact; a file of two signs of the first joint was good."""
+    other = recording(synthetic_log(ROBOT, TRUTH, 2, duration=12.0), "b").with_effort(lambda e: e * change)
+    if text:
+        with pytest.raises(DataError, match=text):
+            steps([recording(log, "a"), other], until="recognise_effort")
+    else:
+        steps([recording(log, "a"), other], until="recognise_effort")
+
+
 def test_sign_is_found_without_masses(log):
     massless = ROBOT.with_updates({"links": None})
     found = steps([recording(with_signals(log, effort=-log.effort), "a")], robot=massless, until="recognise_effort")
@@ -183,6 +201,15 @@ def test_offsets_of_joint_torque_sensors_are_found_beside_a_tool_that_no_file_na
     rec = recording(synthetic_log(ROBOT, truth, 3, duration=20.0), "a")
     found = steps([rec], robot=sensors, until="fit_parameters").fit
     np.testing.assert_allclose([found.coefficient(j, "fo") for j in range(ROBOT.n_joints)], offset, atol=0.1)
+
+
+def test_an_arm_that_stands_carries_no_other_load(log):
+    """Friction held its weight: 1.4 kg were named of a UR5e that stood for most of a recording."""
+    stands = synthetic_log(ROBOT, TRUTH, 3, duration=40.0)
+    held = torque(ROBOT, replace(TRUTH, fc=0 * TRUTH.fc), stands.q[[300]], 0 * stands.q[[300]], 0 * stands.q[[300]])
+    stands.q[300:], stands.qd[300:], stands.effort[300:] = stands.q[300], 0.0, held + 2.0 * TRUTH.fc * np.sign(held)
+    recordings = [recording(log, "a"), recording(stands, "b")]
+    assert load_differences(steps(recordings, until="fit_parameters")) == ""
 
 
 def test_a_recording_with_another_load_is_named_with_its_mass():

@@ -59,6 +59,17 @@ def test_the_verdict_says_that_a_repeat_judges_nothing(given_structure):
     assert summarise(other, "ur5e")["grade"] == "good"
 
 
+def test_a_last_part_that_stands_leaves_the_judgement_to_one_that_repeats(given_structure):
+    """Nothing could be validated, and a file that errs by 2 N in motion was not usable."""
+    stands = runs((3, 12.0, 1))
+    (piece,) = stands.pieces
+    at = round(0.69 * len(piece.t))
+    piece.q[at:], piece.effort[at:] = piece.q[at], piece.effort[at]
+    found = identify_recordings(ROBOT, [runs((1, 5.0, 3)), stands], [])
+    assert found.repeated and len(found.validation) == len(found.repeats) == 1 and not found.repeats[0].moves
+    assert summarise(found, "ur5e")["grade"] == "fair"
+
+
 def test_recordings_that_repeat_nothing_are_judged_on_and_all_give_residuals(given_structure, monkeypatch):
     seen, real = [], identify.residuals
     monkeypatch.setattr(identify, "residuals", lambda robot, recs, *rest: seen.extend(recs) or real(robot, recs, *rest))

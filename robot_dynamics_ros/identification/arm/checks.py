@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.arm.rigid import standard_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_links, link_scales
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.identification.dataset.recording import folded
+from robot_dynamics_ros.identification.dataset.recording import TRAVEL, folded
 from robot_dynamics_ros.identification.dataset.stretches import thinned
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.robot_file.capabilities import missing_samples
@@ -37,7 +37,7 @@ class NoMotion(DataError):
 def check_moves(log: Log, name: str) -> None:
     """Raises NoMotion for a robot that does not move."""
     span = np.nanmax(np.ptp(log.q, axis=0))
-    if not span > 0.02:
+    if not span > TRAVEL:
         raise NoMotion(
             f"{name}: the robot does not move (largest travel {1e3 * span:.2g} mrad); record motion of every joint"
         )

@@ -5,6 +5,8 @@ Where the robot file has no masses, unit and gravity are as it declares, and the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,6 +71,25 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str
     if given not in ("auto", *WORDS):
         raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
     return replace(_recognised(stating(robot, stated), motion, given, stated), stated=stated)
+
+
+def refuse_unlike(robot: RobotFile, names: Sequence[str], motions: Sequence[Motion], stated: str = "") -> None:
+    """Raise DataError where the effort of a recording, by itself, is another quantity than that of the first, or has
+    the other sign in some joint: taken as one, it looks like another load, or like contact. What a recording does not
+    show is no difference. names: of the recordings.
+    """
+    alone: list[tuple[str, EffortMeaning]] = []
+    for name, motion in zip(names, motions, strict=True):
+        with suppress(DataError, CapabilityError):
+            alone.append((name, recognise(robot, motion, stated=stated)))
+    for name, other in alone[1:]:
+        (first, found), one = alone[0], "identify from recordings of one driver"
+        if not other.meaning.same_as(found.meaning):
+            texts = [_text(effort.meaning.word, stated) for effort in (found, other)]
+            raise DataError(f"effort looks like {texts[0]} in {first}, like {texts[1]} in {name}: {one}")
+        if (odd := found.scale * other.scale < 0).any():
+            joints = ", ".join(np.array(robot.joint_names)[odd])
+            raise DataError(f"effort of {joints} has the other sign in {name} than in {first}: {one}")
 
 
 def _recognised(robot: RobotFile, motion: Motion, given: str, stated: str) -> EffortMeaning:

@@ -20,7 +20,7 @@ from robot_dynamics_ros.identification.arm.contact import (
     length,
     without,
 )
-from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
+from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise, refuse_unlike
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_differences import at_one_friction, compare_friction
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
@@ -101,7 +101,11 @@ def _begun(
     first, last, split = set_apart(training, validation)
     again = [False] * len(last) if validation else repeats(first, last)
     repeat, other = ([rec for rec, r in zip(last, again, strict=True) if r == wanted] for wanted in (True, False))
-    state = Identification(robot, options, first, other or repeat, split, repeat if other else [], repeated=not other)
+    if repeat:  # of a part in which the robot stands nothing can be said
+        other = [rec for rec in other if rec.moves]
+    judged = other or repeat
+    beside = [rec for rec in last if all(rec is not one for one in judged)]
+    state = Identification(robot, options, first, judged, split, beside, repeated=not other)
     if repeat:
         names, then = ", ".join(rec.name for rec in repeat), "it is not validated on" if other else NOT_VALIDATED
         note(state.statements if other else state.warnings, f"{names}: the last part repeats the first, so {then}")
@@ -151,6 +155,8 @@ def recognise_effort(state: Identification) -> None:
         if len(motions) > 1:  # what one recording shows is not sure, all of them may be
             refuse_guided(state.robot, stack(motions), ", ".join(names))
     stated = next((rec.effort_unit for rec in state.training if rec.effort_unit), "")
+    if options.effort == "auto" and has_masses(state.robot):
+        refuse_unlike(state.robot, names, motions, stated)
     effort = recognise(state.robot, whole, options.effort, stated)
     state.change(lambda r: r.with_effort(lambda e: e * effort.scale))
     state.effort = effort

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.beside import solved_beside
@@ -10,6 +12,7 @@ from robot_dynamics_ros.identification.arm.mounting import SURE
 from robot_dynamics_ros.identification.arm.solvers.fitting import ROUGH_ROWS, prior_of
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.stretches import thinned_rows
+from robot_dynamics_ros.signals.speeds import MOVING
 from robot_dynamics_ros.verdict import short_names
 
 
@@ -36,12 +39,16 @@ def load_differences(state: Identification) -> str:
 
 
 def _masses(state: Identification) -> tuple[np.ndarray, np.ndarray]:
-    """Mass (R - 1,) [kg] that each further recording carries beyond the first, and its deviation."""
+    """Mass (R - 1,) [kg] that each further recording carries beyond the first, and its deviation, by the joints that
+    move: friction of one that stands bears any weight.
+    """
     rows, further = thinned_rows(len(state.motion), ROUGH_ROWS), range(1, len(state.training))
     motion, which = state.motion.take(rows), np.searchsorted(state.edges, rows, side="right") - 1
     last = 10 * motion.n + np.arange(-4, 0)
     body = state.rigid.regressor(motion.q, motion.qd, motion.qdd, last)
     columns = np.concatenate([body * (which == r)[:, None] for r in further], axis=2)
     prior = prior_of(state.robot, state.rigid, state.fit.structure, state.options.prior, state.motion)
+    weight = np.ones_like(motion.q) if motion.weight is None else motion.weight
+    motion = replace(motion, weight=weight * (np.abs(motion.qd) > MOVING))
     found, std = solved_beside(state.fit, motion, columns, prior)
     return found[3::4], std[3::4]

@@ -48,7 +48,7 @@ class Identification:
     A field without a default exists once its step has run (docs/architecture.md):
 
     - robot, options, training, validation, split: the input; recordings in the joint order of the robot file.
-      repeats: held-out parts that repeat the training and so are not validated on; their residuals count
+      repeats: held-out parts that repeat the training, or stand, and so are not validated on; their residuals count
     - velocity: delay, gain and bias of the reported velocity, repaired from then on; None where there is none
     - given, effort, rigid: the robot file as it was; meaning of the recorded effort; rigid-body model in the gravity
       that the effort contains. From then on the recordings' effort is in Nm and `robot` has that of its mounting

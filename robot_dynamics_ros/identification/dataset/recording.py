@@ -22,6 +22,7 @@ from robot_dynamics_ros.signals.interpolation import interpolated
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
 MIN_SAMPLES = 200
 SHORTEST_GAP = 0.05  # s
+TRAVEL = 0.02  # rad of the joint that travels farthest; a robot that travels less stands
 
 
 @dataclass
@@ -93,6 +94,11 @@ class Recording:
     def duration(self) -> float:
         """Length of all pieces [s]."""
         return sum(float(p.t[-1] - p.t[0]) for p in self.pieces)
+
+    @property
+    def moves(self) -> bool:
+        """Whether a joint travels by more than TRAVEL."""
+        return bool(self.pieces) and bool(np.ptp(self.stacked("q"), axis=0).max() > TRAVEL)
 
     def stacked(self, name: str) -> np.ndarray:
         """A signal over all pieces (N, n)."""

@@ -139,13 +139,18 @@ def _links(chain: _core.Chain, joints: Sequence[str]) -> tuple[dict[str, Any] | 
 
 
 def _limits(tree: ElementTree.Element, joints: Sequence[str]) -> dict[str, list[float | None]]:
-    """Limits of every joint; a velocity or torque of zero, or beyond that of any joint, is a placeholder: unknown."""
+    """Limits of every joint; a velocity or torque of zero, or beyond that of any joint, and positions that are one, are
+    placeholders: unknown.
+    """
     by_name = {joint.get("name"): joint for joint in tree.iterfind("joint")}
     found: dict[str, list[float | None]] = {k: [] for k in ("position_lower", "position_upper", "velocity", "torque")}
     for name in joints:
         limit, turns = by_name[name].find("limit"), by_name[name].get("type") == "continuous"
-        found["position_lower"].append(-inf if turns else _number(limit, "lower"))
-        found["position_upper"].append(inf if turns else _number(limit, "upper"))
+        lower, upper = (_number(limit, attribute) for attribute in ("lower", "upper"))
+        if lower == upper:  # a joint that does not turn
+            lower = upper = None
+        found["position_lower"].append(-inf if turns else lower)
+        found["position_upper"].append(inf if turns else upper)
         for kind, attribute, most in (("velocity", "velocity", LARGEST_VELOCITY), ("torque", "effort", LARGEST_TORQUE)):
             value = _number(limit, attribute)
             found[kind].append(value if value and value <= most else None)

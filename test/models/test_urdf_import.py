@@ -77,6 +77,14 @@ def test_a_velocity_and_a_torque_that_no_joint_has_are_unknown(tmp_path, limits)
     assert robot.limits.position_upper == (2.0,)
 
 
+def test_positions_that_let_no_joint_turn_are_unknown(tmp_path):
+    """As exporters write the limits of a joint for which none were entered."""
+    file = tmp_path / "arm.urdf"
+    file.write_text(SINGLE.replace('lower="-1" upper="2"', 'lower="0" upper="0"'))
+    robot = imported(file)
+    assert robot.limits.position_lower == (None,) and robot.limits.position_upper == (None,)
+
+
 def test_lengths_in_millimetres_are_refused_with_the_joint(tmp_path):
     file = urdf(tmp_path)
     file.write_text(file.read_text().replace('xyz="0.4 0 0"', 'xyz="400 0 0"'))

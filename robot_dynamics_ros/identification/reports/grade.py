@@ -56,14 +56,22 @@ def r2_and_bound(result: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """R2 of the held-out data, and what noise leaves of it, (n,); of a joint that stands there over the variance of its
     effort in the training: its effort hardly varies.
     """
-    v, less = result["validation"], _times_more(result) ** 2
-    return 1 - (1 - floats(v["r2"])) / less, 1 - (1 - floats(v["above_cutoff_bound_r2"])) / less
+    v = result["validation"]
+    return _in_all(result, v["r2"]), _in_all(result, v["above_cutoff_bound_r2"])
 
 
-def held_out_r2(result: dict[str, Any]) -> float:
-    """That of the held-out data (`metrics.mean_r2`), with `r2_and_bound` where joints stand."""
-    stands = (_times_more(result) > 1.0).any()
-    return mean_r2(r2_and_bound(result)[0]) if stands else float(result["validation"]["mean_r2"])
+def _in_all(result: dict[str, Any], r2: list[float | None]) -> np.ndarray:
+    """R2 (n,) of the held-out data, of a joint that stands there over the variance of its effort in the training."""
+    return np.asarray(1 - (1 - floats(r2)) / _times_more(result) ** 2)
+
+
+def judged_r2(result: dict[str, Any], figures: dict[str, Any]) -> float:
+    """Mean R2 of a model's `figures` on the held-out data (`metrics.mean_r2`), with `_in_all` where joints stand; NaN
+    where nothing is known.
+    """
+    if (_times_more(result) > 1.0).any():
+        return mean_r2(_in_all(result, figures["r2"]))
+    return float("nan") if figures["mean_r2"] is None else float(figures["mean_r2"])
 
 
 def _times_more(result: dict[str, Any]) -> np.ndarray:
@@ -74,7 +82,7 @@ def _times_more(result: dict[str, Any]) -> np.ndarray:
 
 def explainable(result: dict[str, Any]) -> float:
     """Mean R2, or where it is KNOWN the mean share of what noise leaves explainable, if that is more."""
-    mean, shares = held_out_r2(result), explained(result)
+    mean, shares = judged_r2(result, result["validation"]), explained(result)
     known = mean >= KNOWN and np.isfinite(shares).any()
     return max(mean, float(np.nanmean(shares))) if known else mean
 

@@ -25,7 +25,7 @@ from robot_dynamics_ros.identification.dataset.recording import temperature_of
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, split_metrics
 from robot_dynamics_ros.identification.reports.free_force import free_force
-from robot_dynamics_ros.identification.reports.grade import arm_matrix
+from robot_dynamics_ros.identification.reports.grade import arm_matrix, judged_r2
 from robot_dynamics_ros.identification.reports.verdict import judged
 from robot_dynamics_ros.models.sliding_friction import typical_load
 from robot_dynamics_ros.outputs import plain
@@ -108,9 +108,10 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
             "other_robot": found.other_robot,
             "friction_differences": found.friction_differences,
             "statements": [text for text in dict.fromkeys(found.statements) if text not in found.warnings],
-            "warnings": [*dict.fromkeys(found.warnings), *_inconsistent(others)],
+            "warnings": list(dict.fromkeys(found.warnings)),
         }
     )
+    result["warnings"] += _inconsistent(result)
     said = judged(result, _remedy(found, robot))
     statements = [text for text in result["statements"] if f"({text}" not in " ".join(said["verdict"])]
     return result | {"statements": statements, "matrix": arm_matrix(result)} | said
@@ -131,9 +132,9 @@ def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:
     return {name: figures[name] for name in ("mean_r2", "r2", "rmse")} | {"samples": len(y)}
 
 
-def _inconsistent(others: dict[str, Any]) -> list[str]:
+def _inconsistent(result: dict[str, Any]) -> list[str]:
     """A warning where no possible bodies predict the validation data as well as the unconstrained solution does."""
-    free, bound = others["unconstrained"]["mean_r2"], others["consistent"]["mean_r2"]
+    free, bound = (judged_r2(result, result["comparison"][name]) for name in ("unconstrained", "consistent"))
     if not free - bound > MAX_R2_LOSS:
         return []
     return [

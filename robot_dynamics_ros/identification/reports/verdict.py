@@ -13,8 +13,8 @@ from robot_dynamics_ros.identification.reports.grade import (
     explained,
     floats,
     grade,
-    held_out_r2,
     initial_r2,
+    judged_r2,
     r2_and_bound,
     spoilt,
 )
@@ -49,7 +49,7 @@ def _reasons(result: dict[str, Any]) -> list[str]:
         *_keep(result),
         *_force(v.get("force")),
         *result["friction_differences"],
-        *_live(v, names, result["unit"]),
+        *_live(result),
         *_better(result),
         *_joints(result),
         *_rest(v, names),
@@ -87,7 +87,7 @@ def _headline(result: dict[str, Any]) -> str:
     v = result["validation"]
     if v["mean_r2"] is None:
         return "nothing could be validated: no joint moved, or the effort does not vary."
-    mean = held_out_r2(result)
+    mean = judged_r2(result, v)
     if v.get("repeats_training"):
         return (
             "the written robot file cannot be judged: the data repeat one motion; on a repeat of it "
@@ -148,16 +148,18 @@ def _typical(ratio: np.ndarray) -> float:
     return float(np.exp(np.log(known).mean())) if len(known) else 1.0
 
 
-def _live(v: dict[str, Any], names: list[str], unit: str) -> list[str]:
+def _live(result: dict[str, Any]) -> list[str]:
     """Where the causal filters of the live nodes cost much of what is explained, a sentence about it."""
+    v, names, unit = result["validation"], result["joint_names"], result["unit"]
     live = v.get("live_nodes")
-    if not live or live["mean_r2"] is None or (v["mean_r2"] or 0.0) <= 0.0:
+    if not live or live["mean_r2"] is None or not (mean := judged_r2(result, v)) > 0.0:
         return []
-    if v["mean_r2"] - live["mean_r2"] < LIVE_LOSS:
+    explained_live = judged_r2(result, live)
+    if mean - explained_live < LIVE_LOSS:
         rows = zip(names, floats(live["rmse"]), floats(v["rmse"]), strict=True)
         more = [f"{name} {ours:.2g} instead of {here:.2g}" for name, ours, here in rows if ours > LIVE_MORE * here]
         return [f"The live nodes, whose filters are causal, leave more: {', '.join(more)} {unit}."] if more else []
-    share = f"explains {100 * live['mean_r2']:.1f} %" if live["mean_r2"] > 0 else "explains nothing"
+    share = f"explains {100 * explained_live:.1f} %" if explained_live > 0 else "explains nothing"
     return [
         f"With the causal filters of the live nodes it {share}: the recorded velocity "
         "is noisy or late, or the effort was filtered or delayed before it was recorded."

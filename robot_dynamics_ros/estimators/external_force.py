@@ -15,6 +15,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.force_arguments import (
     AT_REST,
     CONSTANTS,
+    UNKNOWN_FRICTION,
     core_arguments,
     drift_deviation,
     expected_moment,
@@ -97,7 +98,9 @@ class ForceStage(Stage):
             "friction is taken off the drive torque; false: it acts before the torque sensor",
             read_only=True,
         ),
-        Parameter("unknown_friction", 0.1, "friction std as share of the torque limit when unknown", "", 0.0, 1.0),
+        Parameter(
+            "unknown_friction", UNKNOWN_FRICTION, "friction std as share of the torque limit when unknown", "", 0.0, 1.0
+        ),
         Parameter(
             "model_error",
             0.0,

@@ -24,6 +24,7 @@ MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
 CONTACT = 5.25  # standard deviations at which contact begins, with residuals that the recordings did not exceed
 AT_REST = 0.7  # of it while a robot stands: errors at rest are absorbed, 0.5 claims five times as much
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
+UNKNOWN_FRICTION = 0.1  # of the limit of the torque: deviation of friction of which nothing is known
 
 
 # Numbers of the force stage that users leave alone, and why they are what they are. Nodes do not declare them; the

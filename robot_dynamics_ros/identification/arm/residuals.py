@@ -15,7 +15,7 @@ from scipy.ndimage import maximum_filter1d, minimum_filter1d, uniform_filter1d
 
 from robot_dynamics_ros.estimators.calibration import FALSE_SHARE
 from robot_dynamics_ros.estimators.external_force import significance
-from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT
+from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT, UNKNOWN_FRICTION, torque_scale
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.friction_samples import before, still
@@ -76,7 +76,8 @@ def deviations(
     """moving, rest (n,) [Nm]: standard deviation of the external joint torque, by the joint's state; speed (n,)
     [rad/s]: largest of the recordings; slow (n,): relative error of friction at small speeds (`slow_error`).
 
-    spread: of torques (N, n) where a mask (N, n) holds. A joint that never moved takes the value at rest.
+    spread: of torques (N, n) where a mask (N, n) holds. A joint that never moved takes the value at rest, behind a
+    motor that of unknown friction at least: while it stands nothing shows how it slides.
     """
     robot = robot.with_updates({"residuals": None})  # with them the force stage absorbs errors at rest
     slow = slow_error([piece for rec in recordings for piece in rec.pieces])
@@ -89,7 +90,9 @@ def deviations(
     moving, rest = (wider * spread(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
     rest = np.where(np.isfinite(rest), np.hypot(rest, FLOORS["rest"] * breakaway), UNSEEN * breakaway)
     rest, moving = np.hypot(rest, elsewhere), np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
-    moving = np.where(np.isfinite(moving), moving, rest)
+    unmoved, motor = ~np.isfinite(moving), robot.drives.torque_side == "motor"
+    rest = np.where(unmoved & motor, np.fmax(rest, UNKNOWN_FRICTION * torque_scale(robot)), rest)
+    moving = np.where(unmoved, rest, moving)
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
     return {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest, "slow": slow}
 

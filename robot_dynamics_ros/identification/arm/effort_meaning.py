@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -74,20 +75,25 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str
 
 
 def refuse_unlike(robot: RobotFile, names: Sequence[str], motions: Sequence[Motion], stated: str = "") -> None:
-    """Raise DataError where the effort of a recording, by itself, is another quantity than that of the first, or has
-    the other sign in some joint: taken as one, it looks like another load, or like contact. What a recording does not
-    show is no difference. names: of the recordings.
+    """Raise DataError where the efforts of two recordings, each by itself, are different quantities, or have different
+    signs in some joint: taken as one, they look like another load, or like contact. What a recording does not show is
+    no difference. names: of the recordings.
     """
-    alone: list[tuple[str, EffortMeaning]] = []
+    robot, one = stating(robot, stated), "identify from recordings of one driver"
+    alone: list[tuple[str, Decision]] = []
     for name, motion in zip(names, motions, strict=True):
         with suppress(DataError, CapabilityError):
-            alone.append((name, recognise(robot, motion, stated=stated)))
-    for name, other in alone[1:]:
-        (first, found), one = alone[0], "identify from recordings of one driver"
-        if not other.meaning.same_as(found.meaning):
-            texts = [_text(effort.meaning.word, stated) for effort in (found, other)]
+            decision = _energy_checked(_decided(robot, motion, None))
+            if decision.votes.any():
+                _found(robot, decision, stated)
+            if not decision.refused:
+                alone.append((name, decision))
+    for (first, found), (name, other) in combinations(alone, 2):
+        if found.meaning and other.meaning and not other.meaning.same_as(found.meaning):
+            texts = [_text(meaning.word, stated) for meaning in (found.meaning, other.meaning)]
             raise DataError(f"effort looks like {texts[0]} in {first}, like {texts[1]} in {name}: {one}")
-        if (odd := found.scale * other.scale < 0).any():
+        shown = found.confirms(found.signs, robot) & other.confirms(other.signs, robot)
+        if (odd := shown & (found.signs != other.signs)).any():
             joints = ", ".join(np.array(robot.joint_names)[odd])
             raise DataError(f"effort of {joints} has the other sign in {name} than in {first}: {one}")
 

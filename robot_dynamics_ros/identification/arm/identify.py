@@ -155,7 +155,7 @@ def recognise_effort(state: Identification) -> None:
         if len(motions) > 1:  # what one recording shows is not sure, all of them may be
             refuse_guided(state.robot, stack(motions), ", ".join(names))
     stated = next((rec.effort_unit for rec in state.training if rec.effort_unit), "")
-    if options.effort == "auto" and has_masses(state.robot):
+    if len(motions) > 1 and options.effort == "auto" and has_masses(state.robot):
         refuse_unlike(state.robot, names, motions, stated)
     effort = recognise(state.robot, whole, options.effort, stated)
     state.change(lambda r: r.with_effort(lambda e: e * effort.scale))

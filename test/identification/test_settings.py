@@ -88,6 +88,14 @@ def test_recordings_whose_velocities_have_different_gains_are_named(gain):
     assert (f"1 in first, {gain:g} in second" in text) if gain != 1.0 else text == ""
 
 
+def test_a_recording_that_stands_shows_no_gain_of_velocities():
+    """It was named with a gain of 1 beside one whose clock counts other seconds."""
+    t = np.arange(0, 30, 0.002)
+    q, qd = moved(t)
+    rows = [log_at(t, {"q": k * q, "qd": 1.04 * k * qd, "effort": q}, ("a", "b", "c")) for k in (1.0, 0.0)]
+    assert unlike([recording(log, name) for log, name in zip(rows, ("moves", "stands"), strict=True)]) == ""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [11, 13])
 def test_a_robot_without_coupled_wrist_gets_none(seed):

@@ -123,11 +123,13 @@ def unlike(recordings: Sequence[Recording]) -> str:
     """A warning where recordings with velocities report them with different gains, of which one repair makes none
     right; empty where they do not.
     """
-    found = [signal.common for rec in recordings if (signal := velocity_signal([rec])) is not None]
-    gain, std = np.array(found).reshape(-1, 2).T
-    if not len(gain) or np.ptp(gain) <= max(APART, SIGNIFICANCE * float(np.hypot(std.min(), std.max()))):
+    if len(recordings) < 2:
         return ""
-    each = ", ".join(f"{g:.3g} in {rec.name}" for g, rec in zip(gain, recordings, strict=True))
+    found = [(*_signal([rec]).common, rec.name) for rec in recordings]
+    moved = sorted(one for one in found if one[1] > 0)  # one that stands is no evidence
+    if not moved or moved[-1][0] - moved[0][0] <= max(APART, SIGNIFICANCE * np.hypot(moved[-1][1], moved[0][1])):
+        return ""
+    each = ", ".join(f"{gain:.3g} in {name}" for gain, std, name in found if std > 0)
     return (
         f"the reported velocity is not the same multiple of dq/dt in all recordings ({each}): forces are off by more "
         "than the file states; record all of them with one driver and clock"
@@ -142,6 +144,10 @@ def velocity_signal(recordings: Sequence[Recording]) -> VelocitySignal | None:
     """
     if any(p.qd is None for r in recordings for p in r.pieces):
         return None
+    return _signal(recordings)
+
+
+def _signal(recordings: Sequence[Recording]) -> VelocitySignal:
     A, h = _normal(recordings)
     x = _solutions(A.sum(0), h.sum(0))
     left = np.stack([_solutions(A.sum(0) - a, h.sum(0) - b) for a, b in zip(A, h, strict=True)])

@@ -183,7 +183,11 @@ def test_states_that_wait_arrive_as_one_batch_without_loss(monkeypatch):
 def test_a_read_without_a_timeout_does_not_wait():
     """In Python 3.10 get(timeout=0.0) of an empty SimpleQueue may never end."""
     made, waited = link.UdpLink("127.0.0.1", 5005, 6, 0), []
-    made._queue = SimpleNamespace(get_nowait=SimpleQueue().get_nowait, get=lambda timeout: waited.append(timeout))
+
+    def get(block, timeout):
+        return waited.append(timeout) if block else SimpleQueue().get_nowait()
+
+    made._queue = SimpleNamespace(get=get)
     assert made.get(0.0) is None and not waited
     made.get(0.2)
     assert waited == [0.2]

@@ -102,10 +102,8 @@ class UdpLink:
 
     def get(self, timeout: float) -> Received | None:
         """The oldest state, or None after `timeout` [s]."""
-        with suppress(Empty):  # without waiting first: in Python 3.10 get(timeout=0.0) of an empty queue may never end
-            return self._queue.get_nowait()
-        with suppress(Empty):
-            return self._queue.get(timeout=timeout) if timeout > 0.0 else None
+        with suppress(Empty):  # in Python 3.10 a wait of 0.0 s at an empty queue may never end
+            return self._queue.get(timeout > 0.0, timeout)
         return None
 
     def _run(self) -> None:

@@ -110,8 +110,10 @@ class TopicInputs(NodePart):
             age = 1e-9 * (now - stamp)
             if not abs(age) <= oldest:
                 advice = "synchronise the clocks of the machines, or set the parameter stamps to receive"
-                advice = f"max_age {oldest:g} s: {'this machine is too slow, or ' if age > 0 else ''}{advice}"
-                raise DataError(f"a message is {'older' if age > 0 else 'stamped in the future by more'} than {advice}")
+                what, slow = "stamped in the future by more", ""
+                if age > 0:
+                    what, slow = "older", "this machine is too slow, or "
+                raise DataError(f"a message is {what} than max_age {oldest:g} s: {slow}{advice}")
         return stamp
 
     def counts(self) -> dict[str, Any]:

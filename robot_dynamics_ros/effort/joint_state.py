@@ -25,6 +25,8 @@ BLOCK = 0.1  # s over which travel and velocity are compared
 STEPS = (0.005, 2.0)  # rad of travel in such a block; less is noise, more is a wrapped or wrong angle
 MIN_BLOCKS = 5
 RATIO = (0.1, 10.0)  # velocity over travel per time; 57 for degrees, 1000 for milliradians
+JUMP = 3.0  # times the travel that the largest velocity makes in a step
+MIXED = 50  # steps, most of which go to and fro where two recordings lie between each other
 ALIKE = 0.5  # correlation of velocity and travel of a joint
 TOUCH = 0.1  # of its RMS: the smallest absolute value of an effort that changes its sign is below
 LOAD = 3.0  # times the torque limit: the median effort of no joint
@@ -218,4 +220,21 @@ def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray)
     alike = (travel * integral).sum(axis=0) / np.sqrt(np.maximum(power, 1e-300))
     odd = [names[j] for j in np.flatnonzero(enough)[alike < ALIKE]]
     text = f"velocity of {', '.join(odd)} does not fit its position: names in another order than the numbers, or a sign"
-    return {"velocity": text if odd else ""}
+    at, mixed = _jumps(time, q, qd, period)
+    if len(at) and (odd or mixed):
+        text = (
+            f"positions jump {len(at)} times from {at[0]:.4g} to {at[-1]:.4g} s: the clock of the recorder stepped back, "
+            "or two sources share the topic; leave these seconds out, or record again"
+        )
+    return {"velocity": text if odd or mixed else ""}
+
+
+def _jumps(time: np.ndarray, q: np.ndarray, qd: np.ndarray, period: float) -> tuple[np.ndarray, bool]:
+    """Times [s] of steps that are no motion, and whether they go to and fro for a while: rows of two times, or of two
+    robots, lie between each other.
+    """
+    step = np.diff(q, axis=0)
+    reach = STEPS[0] + JUMP * np.abs(qd).max() * np.maximum(np.diff(time), period)[:, None]
+    jump = np.where((np.abs(step) > reach) & (np.abs(step) < STEPS[1]), np.sign(step), 0.0)
+    back = (jump[1:] * jump[:-1] < 0).any(axis=1)
+    return time[1:][jump.any(axis=1)], bool(np.convolve(back, np.ones(MIXED)).max(initial=0.0) > 0.5 * MIXED)

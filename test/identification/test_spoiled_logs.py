@@ -8,7 +8,7 @@ from synthetic import with_signals
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.identify import identify
-from robot_dynamics_ros.identification.arm.read import read
+from robot_dynamics_ros.identification.arm.read import read, read_training
 from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
 from robot_dynamics_ros.models.urdf_writer import write_urdf
@@ -47,6 +47,12 @@ def backwards(log):
     return with_signals(log, np.concatenate([log.stamp_ns[:1000], log.stamp_ns[: len(log) - 1000]]))
 
 
+def stepped_back(log, seconds):
+    """A recorder sorts by its clock, and rows of two times lie between each other."""
+    later = np.arange(len(log)) >= len(log) // 2
+    return with_signals(log, log.stamp_ns - (1e9 * seconds * later).astype(np.int64))
+
+
 def renamed(log):
     return Log([f"arm_{i}" for i in range(6)], log.stamp_ns, log.signals, log.receive_ns)
 
@@ -68,6 +74,7 @@ def test_spoiled_logs_still_identify(log, tmp_path, spoil):
         (lambda log: log.reordered(log.joint_names[:5]), "'wrist_3_joint' is missing"),
         (lambda log: with_signals(log, effort=None), "no effort"),
         (lambda log: log[:100], "usable samples"),
+        (lambda log: stepped_back(log, 2.0013), "the clock of the recorder stepped back"),
         (lambda log: with_signals(log, effort=np.full_like(log.effort, np.nan)), ""),
     ],
 )
@@ -76,6 +83,15 @@ def test_unusable_logs_are_refused_in_one_line(log, tmp_path, spoil, words):
         identify(ROBOT, [bag(spoil(log), tmp_path)])
     text = str(caught.value)
     assert words in text and "\n" not in text
+
+
+def test_one_of_several_recordings_in_which_the_robot_stands_is_left_out(log, tmp_path):
+    still = with_signals(log, q=log.q[:1].repeat(len(log), axis=0), qd=0 * log.qd)
+    bags = [bag(still, tmp_path / "still"), bag(log, tmp_path / "moves")]
+    for order in (bags, bags[::-1]):
+        found, notes = read_training(ROBOT, order, DEFAULTS)
+        assert [rec.name for rec in found] == [str(bags[1])]
+        assert len(notes) == 1 and str(bags[0]) in notes[0] and "does not move" in notes[0]
 
 
 def test_urdf_with_a_gripper_follows_the_joints_of_the_bag(log, tmp_path):

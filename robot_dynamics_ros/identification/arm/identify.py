@@ -29,7 +29,7 @@ from robot_dynamics_ros.identification.arm.load_differences import load_differen
 from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
-from robot_dynamics_ros.identification.arm.read import read, read_moving
+from robot_dynamics_ros.identification.arm.read import read, read_moving, read_training
 from robot_dynamics_ros.identification.arm.residuals import (
     for_repaired,
     gravity_deviation,
@@ -73,12 +73,12 @@ def identify(
     ambiguous effort.
     """
     progress("reading bags")
-    training = [read(robot, bag, options, options.exclude) for bag in bags]
+    training, still = read_training(robot, bags, options)
     validation, skipped = read_moving(robot, validate, options)
     state = _begun(robot, training, validation, options)
     del training, validation  # a recording that a step replaces is freed then
     _run(state, progress)
-    note(state.statements, *skipped)
+    note(state.statements, *still, *skipped)
     return state
 
 

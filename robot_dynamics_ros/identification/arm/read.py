@@ -21,6 +21,21 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
 
+def read_training(robot: RobotFile, bags: Sequence[str | Path], options: Options) -> tuple[list[Recording], list[str]]:
+    """Recordings to identify from; one of several in which the robot stands is left out, with a note. Raises DataError
+    like read.
+    """
+    found, still = list[Recording](), list[NoMotion]()
+    for bag in bags:
+        try:
+            found.append(read(robot, bag, options, options.exclude))
+        except NoMotion as error:
+            still.append(error)
+    if still and not found:
+        raise still[0]
+    return found, [f"left out: {str(error).split(';')[0]}" for error in still]
+
+
 def read_moving(robot: RobotFile, bags: Sequence[str | Path], options: Options) -> tuple[list[Recording], list[str]]:
     """Recordings to validate on; one in which the robot stands is skipped, with a note. Raises DataError like read."""
     found, skipped = [], []

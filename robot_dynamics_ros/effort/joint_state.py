@@ -223,8 +223,8 @@ def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray)
     at, mixed = _jumps(time, q, qd, period)
     if len(at) and (odd or mixed):
         text = (
-            f"positions jump {len(at)} times from {at[0]:.4g} to {at[-1]:.4g} s: the clock of the recorder stepped back, "
-            "or two sources share the topic; leave these seconds out, or record again"
+            f"positions jump {len(at)} times from {at[0]:.4g} to {at[-1]:.4g} s: the clock of the recorder stepped "
+            "back, or two sources share the topic; leave these seconds out, or record again"
         )
     return {"velocity": text if odd or mixed else ""}
 

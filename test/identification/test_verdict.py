@@ -27,6 +27,14 @@ def test_a_short_recording_is_named_where_a_joint_would_gain_by_another(result, 
     assert "It was identified from 14 s: record 30 s or more." in said(other)
 
 
+def test_held_out_pieces_that_are_too_short_for_a_force_are_fair_at_best(result, other):
+    assert result["validation"]["longest_piece"] > 5.0
+    other["validation"]["longest_piece"] = 0.9
+    assert grade(result) == "good" and grade(other) == "fair"
+    assert any("held-out pieces are too short" in text for text in said(other))
+    assert not any("too short" in text for text in said(result))
+
+
 def grade(result):
     return judged(result)["level"]
 
@@ -48,6 +56,8 @@ def test_recordings_without_velocity_are_a_warning_but_behind_a_torque_sensor(fo
     blind = [replace(r, pieces=[replace(p, qd=None) for p in r.pieces]) for r in found.training]
     link = found.robot.with_updates({"drives.torque_side": "link"})
     assert NO_VELOCITY in check_stream(replace(found, training=blind)) and NO_VELOCITY not in check_stream(found)
+    one = [*found.training, replace(blind[0], name="blind")]
+    assert any(w.startswith("blind: no velocity") for w in check_stream(replace(found, training=one)))
     assert not check_stream(replace(found, training=blind, robot=link))
 
 

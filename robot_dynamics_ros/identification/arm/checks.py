@@ -99,9 +99,10 @@ def of_initial_model(model: IdentifiedModel) -> str:
 def check_stream(found: Identification) -> list[str]:
     """Warnings where samples of the controller, or velocities before the gears, are missing."""
     text = missing_samples(found.robot, min(r.rate for r in found.training))
-    known = all(piece.qd is not None for r in found.training for piece in r.pieces)
-    blind = found.robot.drives.torque_side == "motor" and not known
-    return [text] * bool(text) + [NO_VELOCITY] * blind
+    blind = [r.name for r in found.training if any(piece.qd is None for piece in r.pieces)]
+    which = f"{', '.join(blind)}: " if len(blind) < len(found.training) else ""
+    unseen = bool(blind) and found.robot.drives.torque_side == "motor"
+    return [text] * bool(text) + [f"{which}{NO_VELOCITY}{', or leave it out' * bool(which)}"] * unseen
 
 
 def check_extrapolation(found: Identification) -> list[str]:

@@ -97,6 +97,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
                 "per_bag": per_bag,
                 "live_nodes": live_nodes(found, written),
                 "force": free_force(for_repaired(written), found.validation),
+                "longest_piece": max(p.t[-1] - p.t[0] for r in found.validation for p in r.pieces),
             },
             "comparison": others,
             "training": {**compare(found, training, known, predict), "bags": [_bag(r) for r in found.training]},

@@ -17,6 +17,7 @@ from robot_dynamics_ros.identification.reports.grade import (
     judged_r2,
     r2_and_bound,
     spoilt,
+    unsettled,
 )
 from robot_dynamics_ros.verdict import times, verdict
 
@@ -26,6 +27,7 @@ SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its sam
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
 LIVE_MORE = 1.5  # times the error of the identification's filters, from which on that of the live nodes is said
 LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
+TOO_SHORT = "The contact force is not judged: held-out pieces are too short. Record 30 s or more in one piece."
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
 
 
@@ -48,6 +50,7 @@ def _reasons(result: dict[str, Any]) -> list[str]:
     words = [
         *_keep(result),
         *_force(v.get("force")),
+        *[TOO_SHORT] * unsettled(result),
         *result["friction_differences"],
         *_live(result),
         *_better(result),

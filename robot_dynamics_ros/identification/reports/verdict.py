@@ -15,6 +15,7 @@ from robot_dynamics_ros.identification.reports.grade import (
     grade,
     initial_r2,
     judged_r2,
+    mixed_loads,
     r2_and_bound,
     spoilt,
     unsettled,
@@ -28,6 +29,7 @@ WORSE = 1.02  # times the RMSE of another model from which on a joint is called 
 LIVE_MORE = 1.5  # times the error of the identification's filters, from which on that of the live nodes is said
 LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
 TOO_SHORT = "The contact force is not judged: held-out pieces are too short. Record 30 s or more in one piece."
+MIXED_LOADS = "The force is off by part of the difference of the loads: identify from recordings with one load."
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
 
 
@@ -51,6 +53,7 @@ def _reasons(result: dict[str, Any]) -> list[str]:
         *_keep(result),
         *_force(v.get("force")),
         *[TOO_SHORT] * unsettled(result),
+        *[MIXED_LOADS] * mixed_loads(result),
         *result["friction_differences"],
         *_live(result),
         *_better(result),

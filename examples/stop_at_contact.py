@@ -22,7 +22,8 @@ class StopAtContact(Node):
     def __init__(self) -> None:
         super().__init__("stop_at_contact")
         self.touched = False
-        self.force = self.deviation = WrenchStamped()
+        self.force: WrenchStamped | None = None
+        self.deviation: WrenchStamped | None = None
         self.stop = self.create_client(Trigger, "composed_node/stop")
         self.create_subscription(Bool, "robot_dynamics/contact", self.on_contact, 10)
         self.create_subscription(WrenchStamped, "robot_dynamics/external_wrench_base", self.on_force, 10)
@@ -44,9 +45,11 @@ class StopAtContact(Node):
 
     def on_stopped(self, answer: rclpy.task.Future) -> None:
         """Say what the node that moves the robot has answered."""
-        f, s = self.force.wrench.force, self.deviation.wrench.force
-        force = ", ".join(f"{getattr(f, k):.1f} +- {getattr(s, k):.1f}" for k in "xyz")
-        self.get_logger().info(f"contact, [{force}] N: {answer.result().message}")
+        force = "force not known yet"  # started in contact
+        if self.force and self.deviation:
+            f, s = self.force.wrench.force, self.deviation.wrench.force
+            force = f"[{', '.join(f'{getattr(f, k):.1f} +- {getattr(s, k):.1f}' for k in 'xyz')}] N"
+        self.get_logger().info(f"contact, {force}: {answer.result().message}")
 
 
 def main() -> None:

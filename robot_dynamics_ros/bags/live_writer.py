@@ -109,7 +109,7 @@ def recover(path: str | Path, out: str | Path) -> dict[str, int]:
     """Complete bag at `out` from one whose recording was killed; returns messages per topic. Raises DataError."""
     files = mcap_files(Path(path))
     if not files or not all(file.is_file() for file in files):
-        raise DataError(f"{path}: no mcap file to recover")
+        raise DataError(f"{path}: {'no mcap file to recover' if Path(path).exists() else 'does not exist'}")
     data = [file.read_bytes() for file in files]
     for file, content in zip(files, data, strict=True):
         if not content.startswith(MAGIC):

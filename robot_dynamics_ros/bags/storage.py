@@ -104,6 +104,9 @@ def read_topics(path: Path, types: Iterable[str], progress: Wrap | None = None) 
     for part in expand(Path(path)):
         try:
             _read_file(part, wanted, topics, progress)
+        except ImportError as error:
+            text = f"{part}: what reads bags cannot be loaded ({first_line(error)})"
+            raise DataError(f"{text}; pip install --force-reinstall rosbags mends it") from error
         except Exception as error:  # storage back ends raise their own, sqlite's, struct's and zstd's errors
             text = f"{part}: cannot be read as a bag, truncated or not a bag ({first_line(error)})"
             raise DataError(f"{text}{recovery(part)}") from error

@@ -23,7 +23,7 @@ from robot_dynamics_ros.nodes.executables import require_ros
 @click.option("--out", type=NewPath(directory=True, fresh=True), required=True, help="Bag directory to write.")
 @click.option("--topics", default="", help="Names or patterns separated by commas; default: all.")
 @click.option("--duration", type=click.FloatRange(0.0, min_open=True), help="Stop after this time [s].")
-@click.option("--recover", "broken", type=click.Path(exists=True, path_type=Path), help="Bag of a killed recording.")
+@click.option("--recover", "broken", type=click.Path(path_type=Path), help="Bag of a killed recording.")
 def command(out: Path, topics: str, duration: float | None, broken: Path | None) -> None:
     """Record topics until Ctrl-C. A killed recording loses at most one second; `--recover BAG --out NEW`
     writes a whole bag of it.

@@ -61,6 +61,17 @@ def test_a_record_beyond_its_chunk_is_refused(tmp_path):
         storage.read_topics(bag, [STRING])
 
 
+def test_a_library_that_does_not_load_is_no_truncated_bag(tmp_path, monkeypatch):
+    def broken(*_):
+        raise ImportError("libzstd.so.1: cannot open shared object file")
+
+    bag = written(tmp_path / "bag", False, np.arange(3))
+    monkeypatch.setattr(storage, "_read_file", broken)
+    with pytest.raises(DataError, match="cannot be loaded .libzstd") as caught:
+        storage.read_topics(bag, [STRING])
+    assert "truncated" not in str(caught.value)
+
+
 @pytest.mark.parametrize("compression", [False, True])
 def test_a_file_that_was_cut_names_what_brings_it_back(tmp_path, compression):
     bag = written(tmp_path / "bag", compression, np.arange(200))

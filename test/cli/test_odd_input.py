@@ -126,3 +126,8 @@ def test_warnings_of_numpy_do_not_reach_the_terminal(monkeypatch):
         warnings.simplefilter("always")
         run(command)
     assert seen == []
+
+
+def test_a_recording_to_recover_that_does_not_exist_is_one_line(tmp_path):
+    done = robot_dynamics("record", "--recover", tmp_path / "gone.mcap", "--out", tmp_path / "new")
+    assert done.exit_code == 1 and "usage" not in done.output.lower() and not (tmp_path / "new").exists()

@@ -24,7 +24,7 @@ SPEED = 0.5  # rad/s of the friction that is shown and compared
 def grade(result: dict[str, Any]) -> str:
     """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
     below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, and a file that makes
-    the initial model clearly worse; what repeats the training is fair at best, so is what is `unsettled` or of `mixed_loads`.
+    the initial model clearly worse. What repeats the training, is `unsettled` or of `mixed_loads` is fair at best.
     """
     v = result["validation"]
     if result.get("other_robot") or v["mean_r2"] is None:

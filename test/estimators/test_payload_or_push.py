@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import COM, ORIENTATIONS, UR5E, carrying, estimated, measured, moving, push, still, through
+from force_bench import COM, ORIENTATIONS, UR5E, carrying, during, estimated, measured, moving, push, still, through
 from test_rest_bias import REST, ROBOT
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -38,6 +38,16 @@ def test_a_push_in_the_first_motion_with_a_weight_ends_with_the_push(begin):
 
 
 EXACT, GOOD = (ROBOT.with_updates({"residuals.moving": s * REST, "residuals.rest": s * REST}) for s in (0.02, 0.3))
+
+
+def test_a_weight_that_a_push_made_small_in_the_first_motion_is_no_contact_after_it():
+    """The torques are not significant, but those of a payload that is sure: the arm is not free."""
+    log = measured(moving(10.0), during(0.3, 3.5, 10.0, [0, 0, 6, 0, 0, 0]), (1.0, COM, (0.0,) * 6), noise=0.05)
+    robot = ROBOT.with_updates({"residuals.moving": 0.7 * REST, "residuals.rest": 0.7 * REST})
+    pipeline, _ = estimated(log, robot, friction_drift=0.0)
+    force = np.linalg.norm(log.external_wrench[log.time > 9.0, :3], axis=1)
+    assert pipeline.stage("force").core.payload_held and force.mean() < 2.0
+    assert log.contact[:, -1].mean() < 0.01
 
 
 def test_a_held_payload_stays_what_it_is_when_most_evidence_is_of_a_push():

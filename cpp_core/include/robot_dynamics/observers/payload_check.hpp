@@ -189,7 +189,7 @@ class PayloadCheck {
     for (int k = 0; k < count_; ++k) sum.add(1.0, piece_[k]);
     verdict_ = Verdict::none;
     const bool significant = sum.shows() || (!enough() && piece_[now_].shows());  // a stand hides what a motion shows
-    unloaded_ = unloaded_ || (enough() && !significant);
+    unloaded_ = unloaded_ || (enough() && !significant && !hidden());
     usual_ = usual_ || unloaded_ || (held_ && quiet(piece_.data(), count_, load_) >= 2 * pieces_);
     if (significant) decide(piece_.data(), count_, sum);
     hold();
@@ -205,6 +205,12 @@ class PayloadCheck {
     if (verdict_ != Verdict::payload || !hangs(fit_)) return;
     held_ = true;
     load_ = fit_;
+  }
+
+  // Torques that are not significant, but those of a sure payload: pushes and friction may hide it for a while.
+  bool hidden() const noexcept {
+    PayloadLoad fit;
+    return fit_payload(piece_.data(), count_, model_.joints(), fit) > PayloadEvidence::explained_share && hangs(fit);
   }
 
   // A payload takes off no more than the last body has: a force that lifts the arm is a push.

@@ -219,14 +219,14 @@ def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray)
     power = (travel**2).sum(axis=0) * (integral**2).sum(axis=0)
     alike = (travel * integral).sum(axis=0) / np.sqrt(np.maximum(power, 1e-300))
     odd = [names[j] for j in np.flatnonzero(enough)[alike < ALIKE]]
-    text = f"velocity of {', '.join(odd)} does not fit its position: names in another order than the numbers, or a sign"
-    at, mixed = _jumps(time, q, qd, period)
+    causes, (at, mixed) = [], _jumps(time, q, qd, period)
+    if odd and not mixed:
+        wrong = "names in another order than the numbers, or a sign"
+        causes.append(f"velocity of {', '.join(odd)} does not fit its position: {wrong}")
     if len(at) and (odd or mixed):
-        text = (
-            f"positions jump {len(at)} times from {at[0]:.4g} to {at[-1]:.4g} s: the clock of the recorder stepped "
-            "back, or two sources share the topic; leave these seconds out, or record again"
-        )
-    return {"velocity": text if odd or mixed else ""}
+        why = "the clock of the recorder stepped back, or two sources share the topic; leave these seconds out"
+        causes.append(f"positions jump between {at[0]:.4g} and {at[-1]:.4g} s: {why}, or record again")
+    return {"velocity": "; or ".join(causes)}
 
 
 def _jumps(time: np.ndarray, q: np.ndarray, qd: np.ndarray, period: float) -> tuple[np.ndarray, bool]:

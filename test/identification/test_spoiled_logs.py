@@ -53,6 +53,10 @@ def stepped_back(log, seconds):
     return with_signals(log, log.stamp_ns - (1e9 * seconds * later).astype(np.int64))
 
 
+def jumped(log):
+    return with_signals(log, q=log.q + 0.5 * (np.arange(len(log)) > 1000)[:, None])
+
+
 def renamed(log):
     return Log([f"arm_{i}" for i in range(6)], log.stamp_ns, log.signals, log.receive_ns)
 
@@ -75,6 +79,7 @@ def test_spoiled_logs_still_identify(log, tmp_path, spoil):
         (lambda log: with_signals(log, effort=None), "no effort"),
         (lambda log: log[:100], "usable samples"),
         (lambda log: stepped_back(log, 2.0013), "the clock of the recorder stepped back"),
+        (lambda log: with_signals(jumped(log), qd=-log.qd), "or a sign; or positions jump between"),
         (lambda log: with_signals(log, effort=np.full_like(log.effort, np.nan)), ""),
     ],
 )

@@ -163,6 +163,15 @@ def test_a_joint_that_is_nearly_balanced_says_nothing_about_a_payload():
     assert np.nanmax(gravity_factors(state.effort)) > 1.8 and not other_masses(state.robot, state.effort)
 
 
+@pytest.mark.parametrize(("deviation", "said"), [(0.01, True), (0.15, False)])
+def test_a_joint_whose_factor_of_gravity_is_not_known_well_says_nothing_about_a_tool(deviation, said):
+    effort = steps([run(1)], until="recognise_effort").effort
+    wrist = np.arange(6) == 4
+    slope = np.where(wrist, 2.2 / gravity_factors(effort), 1.0) * effort.slope
+    std = np.where(wrist, deviation * np.abs(slope), effort.slope_std)
+    assert bool(other_masses(ROBOT, replace(effort, slope=slope, slope_std=std))) == said
+
+
 def test_the_recording_of_another_robot_is_not_usable(other):
     other["other_robot"] = "gravity torque is 0.46 times that of ur5e"
     assert grade(other) == "bad"

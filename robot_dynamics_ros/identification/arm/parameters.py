@@ -200,7 +200,8 @@ def other_masses(robot: RobotFile, effort: EffortMeaning) -> str:
     factor, each = gravity_factor(effort), gravity_factors(effort)
     if np.isfinite(each).any():
         each = np.where(_balanced(robot), np.nan, each)
-    low, high = np.nanmin(each, initial=factor), np.nanmax(each, initial=factor)
+    two = 2.0 * np.abs(effort.slope_std * effort.scale)  # deviations
+    low, high = np.nanmin(each + two, initial=factor), np.nanmax(each - two, initial=factor)
     apart = effort.meaning.unit == "Nm" and high > APART * low  # of a current they may be those of its constants
     if 1 / OTHER_MASSES < factor < OTHER_MASSES and not apart:
         return ""

@@ -10,7 +10,6 @@ from synthetic import Truth, coupled, synthetic_log, torque, with_signals
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
 from robot_dynamics_ros.identification.arm.identify import choose_structure, identify_recordings
-from robot_dynamics_ros.identification.arm.load_differences import load_differences
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models.inertia import is_consistent
 
@@ -208,7 +207,7 @@ def test_an_arm_that_stands_carries_no_other_load(log):
     held = torque(ROBOT, replace(TRUTH, fc=0 * TRUTH.fc), stands.q[[300]], 0 * stands.q[[300]], 0 * stands.q[[300]])
     stands.q[300:], stands.qd[300:], stands.effort[300:] = stands.q[300], 0.0, held + 2.0 * TRUTH.fc * np.sign(held)
     recordings = [recording(log, "a"), recording(stands, "b")]
-    assert load_differences(steps(recordings, until="fit_parameters")) == ""
+    assert steps(recordings, until="leave_out_contact").load_differences == ""
 
 
 def test_a_recording_with_another_load_is_named_with_its_mass():
@@ -217,7 +216,7 @@ def test_a_recording_with_another_load_is_named_with_its_mass():
     carrying[-1, 6:] += 1.5 * np.array([0.02, 0.0, 0.06, 1.0])
     loaded = recording(synthetic_log(ROBOT, replace(TRUTH, phi=carrying.ravel()), 2, duration=12.0), "loaded")
     first, same = run(1), run(2)
-    said, none = (load_differences(steps([first, second], until="fit_parameters")) for second in (loaded, same))
+    said, none = (steps([first, second], until="leave_out_contact").load_differences for second in (loaded, same))
     assert "loaded 1.5 +- " in said and "kg more than 1" in said and none == ""
 
 

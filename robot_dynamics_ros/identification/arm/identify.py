@@ -173,7 +173,8 @@ def leave_out_contact(state: Identification) -> None:
     `measure_residuals` leaves it out of the held-out recordings.
     """
     first, found = state.training, list[Stretch]()
-    note(state.warnings, load_differences(state))
+    state.load_differences = load_differences(state)
+    note(state.warnings, state.load_differences)
     for _ in range(ROUNDS if state.options.contact == "auto" else 0):
         if not (more := _contact(state, state.training)):
             break

@@ -61,7 +61,8 @@ class Identification:
     - acceleration_cutoff: low-pass of the live acceleration [rad/s]; None where the recordings do not show what is best
     - friction_invalid_reason: why friction is not called identified; empty where it is
     - other_robot: why the recordings are of another robot than the file; empty where nothing shows that
-    - friction_differences: by how much friction differs between recordings, in sentences
+    - friction_differences: by how much friction differs between recordings, in sentences; load_differences: of their
+      loads, empty where they have one
     - residuals: external torque (n,) [Nm] that the live pipeline sees with it in the training recordings, by state;
       None where it sees none; significance: their threshold of contact
     - statements, warnings: one sentence each, from all steps
@@ -94,6 +95,7 @@ class Identification:
     friction_invalid_reason: str = ""
     other_robot: str = ""
     friction_differences: list[str] = field(default_factory=list)
+    load_differences: str = ""
     residuals: dict[str, Any] | None = None
     predicted: list[np.ndarray] = field(default_factory=list)  # torque (N, n) [Nm] of `judged` by the written file
     statements: list[str] = field(default_factory=list)

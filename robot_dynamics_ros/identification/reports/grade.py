@@ -24,27 +24,21 @@ SPEED = 0.5  # rad/s of the friction that is shown and compared
 def grade(result: dict[str, Any]) -> str:
     """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
     below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, and a file that makes
-    the initial model clearly worse. What repeats the training, is `unsettled` or of `mixed_loads` is fair at best.
+    the initial model clearly worse. What repeats the training, is `unsettled` or of several loads is fair at best.
     """
     v = result["validation"]
     if result.get("other_robot") or v["mean_r2"] is None:
         return "bad"
     joints = zip(explained(result), r2_and_bound(result)[1], strict=True)
     single = ["bad" if share < KNOWN <= bound else "fair" for share, bound in joints if share < BOUNDS[1]]
-    others = ["bad"] * bool(spoilt(result)) + ["fair"] * bool(
-        v.get("repeats_training") or unsettled(result) or mixed_loads(result)
-    )
+    unsure = v.get("repeats_training") or unsettled(result) or result["load_differences"]
+    others = ["bad"] * bool(spoilt(result)) + ["fair"] * bool(unsure)
     return worst([level_of(explainable(result), *BOUNDS), *single, *others])
 
 
 def unsettled(result: dict[str, Any]) -> bool:
     """Whether no held-out piece outlasts the settling of the live nodes, so that nothing shows their force."""
-    return bool(result["validation"].get("longest_piece", np.inf) <= SETTLING)
-
-
-def mixed_loads(result: dict[str, Any]) -> bool:
-    """Whether its recordings have different loads, so that its masses are of none of them."""
-    return any(text.startswith("loads differ") for text in result["warnings"])
+    return bool(result["validation"]["longest_piece"] <= SETTLING)
 
 
 def spoilt(result: dict[str, Any]) -> bool:

@@ -108,6 +108,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
             "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
             "other_robot": found.other_robot,
             "friction_differences": found.friction_differences,
+            "load_differences": found.load_differences,
             "statements": [text for text in dict.fromkeys(found.statements) if text not in found.warnings],
             "warnings": list(dict.fromkeys(found.warnings)),
         }

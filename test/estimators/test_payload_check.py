@@ -33,11 +33,21 @@ def force_size(log):
     return np.linalg.norm(log.external_wrench[last, :3], axis=1).mean()
 
 
+def named(log, mass, rows=slice(None), com=COM):
+    log.allocate("payload")[:] = 0.0
+    log.payload[rows] = mass, *com
+    return log
+
+
+def in_file(mass, com=COM, robot=UR5E):
+    return robot.with_updates({"payload.mass": mass, "payload.com": list(com)}, {"test": "test"})
+
+
 @pytest.mark.parametrize("mass", [3.0, -3.0])
-def test_wrong_payload_is_no_contact_and_is_taken_off(mass):
-    robot = UR5E.with_updates({"payload.mass": 4.0 - mass, "payload.com": list(COM)}, {"test": "test"})
-    pipeline, log = Pipeline(robot), carrying(4.0)
-    pipeline.run(log)
+@pytest.mark.parametrize("on_topic", [False, True])
+def test_wrong_payload_is_no_contact_and_is_taken_off(mass, on_topic):
+    pipeline, log = Pipeline(UR5E if on_topic else in_file(4.0 - mass)), carrying(4.0)
+    pipeline.run(named(log, 4.0 - mass) if on_topic else log)
     force = pipeline.stage("force")
     last = log.time > log.time[-1] - 1.0
     assert log.payload_or_bias[last].all() and not log.contact[last].any()
@@ -47,15 +57,19 @@ def test_wrong_payload_is_no_contact_and_is_taken_off(mass):
     assert f"{force.core.payload_error[0]:+.2f}" in force.payload_message()
 
 
-def named(log, mass, rows=slice(None)):
-    log.allocate("payload")[:] = 0.0
-    log.payload[rows] = mass, *COM
-    return log
+@pytest.mark.parametrize("on_topic", [False, True])
+def test_a_payload_that_hangs_elsewhere_than_was_said_is_taken_off(on_topic):
+    com, robot = (0.1, 0.0, 0.05), with_residuals([0.5] * 6, [0.4] * 6)
+    pipeline, log = Pipeline(robot if on_topic else in_file(2.0, com, robot)), carrying(2.0)
+    pipeline.run(named(log, 2.0, com=com) if on_topic else log)
+    mass, *moment = pipeline.stage("force").core.payload_error
+    assert pipeline.stage("force").core.payload_held and force_size(log) < 1.0
+    np.testing.assert_allclose([mass, *moment], [0.0, -0.2, 0.0, 0.0], atol=0.02)
 
 
 def test_a_payload_that_is_named_is_that_of_the_robot_file():
     inside, outside = carrying(3.0), named(carrying(3.0), 3.0)
-    Pipeline(UR5E.with_updates({"payload.mass": 3.0, "payload.com": list(COM)}, {"test": "test"})).run(inside)
+    Pipeline(in_file(3.0)).run(inside)
     Pipeline(UR5E).run(outside)
     for name in ("model_torque", "friction_torque", "external_wrench", "external_wrench_std"):
         np.testing.assert_allclose(getattr(outside, name), getattr(inside, name), rtol=0, atol=1e-9, err_msg=name)
@@ -63,7 +77,7 @@ def test_a_payload_that_is_named_is_that_of_the_robot_file():
 
 def test_a_negative_mass_is_a_payload_of_the_robot_file_that_is_put_down():
     log = named(carrying(0.0), -3.0)
-    estimated(log, UR5E.with_updates({"payload.mass": 3.0, "payload.com": list(COM)}, {"test": "test"}))
+    estimated(log, in_file(3.0))
     assert np.abs(log.external_joint_torque).max() < 0.05 and not log.contact.any()
 
 

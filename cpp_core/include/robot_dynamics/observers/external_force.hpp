@@ -148,6 +148,7 @@ class ExternalForce {
 
   // A payload was named: what was found before it was that one, or is no part of it.
   void take_payload() noexcept {
+    load_.check().declare(torque_.chain());
     if (load_.flagged() || load_.check().held()) load_.check().reset();
     forget_decisions();
   }

@@ -5,9 +5,10 @@
 // evidence (payload_fit.hpp). A piece is `piece_time` seconds of motion, for which errors of friction last; of a stand
 // only the first `piece_time` seconds count: later its errors are the same ones, and what changes is no payload. A
 // payload that enough pieces show, whose mass is `sure` standard deviations from zero and hangs no further than
-// `longest_lever` from the last joint, is held: its torque is to be taken off, until a piece contradicts it. It was put
-// down then, or pushed up. Evidence for it shows that it is carried again; so does that for a part that came and went
-// often enough (load_changes.hpp; source: own).
+// `longest_lever` from the last joint, is held; or a sure first moment, with which the last body and its known load
+// hang so. Its torque is to be taken off, until a piece contradicts it. It was put down then, or pushed up. Evidence
+// for it shows that it is carried again; so does that for a part that came and went often enough (load_changes.hpp;
+// source: own).
 #pragma once
 
 #include "robot_dynamics/common/check.hpp"
@@ -53,6 +54,9 @@ class PayloadCheck {
     waited_ = 0.0;
     if (fresh) judge();
   }
+
+  // The chain with the load that is named from now on.
+  void declare(const Chain& chain) noexcept { model_.declare(chain); }
 
   Verdict verdict() const noexcept { return verdict_; }
   bool confirmed() const noexcept { return verdict_ != Verdict::none && enough(); }
@@ -266,8 +270,12 @@ class PayloadCheck {
     return 2 * pieces_ * free > carried;
   }
 
-  // A mass that is sure, and where a gripper can hold it.
-  static bool hangs(const PayloadLoad& load) noexcept {
+  // A mass that is sure, and where a gripper can hold it; or a sure moment, as of a known load that hangs elsewhere.
+  bool hangs(const PayloadLoad& load) const noexcept {
+    return held_by_gripper(load) ||
+           (load.first_moment() > sure * load.first_moment_std() && held_by_gripper(model_.with_last(load)));
+  }
+  static bool held_by_gripper(const PayloadLoad& load) noexcept {
     const double mass = std::abs(load.theta[0]);
     return mass > sure * load.mass_std() && load.first_moment() <= longest_lever * mass;
   }

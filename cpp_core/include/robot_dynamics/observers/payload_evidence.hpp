@@ -17,6 +17,7 @@ struct PayloadLoad {  // m [kg], mX, mY, mZ [kg m]: excess over the model, with 
   std::array<double, 4> theta{};
   std::array<double, 16> covariance{};
   double mass_std() const noexcept { return std::sqrt(covariance[0]); }
+  double first_moment_std() const noexcept { return std::sqrt(covariance[5] + covariance[10] + covariance[15]); }
   double first_moment() const noexcept {
     return std::sqrt(theta[1] * theta[1] + theta[2] * theta[2] + theta[3] * theta[3]);
   }
@@ -130,11 +131,21 @@ struct PayloadEvidence {  // sums over samples
 
 class PayloadModel {
  public:
-  explicit PayloadModel(const Chain& chain) : chain_(chain), last_mass_(chain.inertia[chain.n - 1][9]) {
+  explicit PayloadModel(const Chain& chain) : chain_(chain) {
+    declare(chain);
     for (auto& X : chain_.inertia) X.fill(0.0);
   }
+  // The last body with the load that is known.
+  void declare(const Chain& chain) noexcept {
+    const auto& X = chain.inertia[chain.n - 1];
+    last_ = {X[9], X[6], X[7], X[8]};
+  }
   int joints() const noexcept { return chain_.n; }
-  double last_mass() const noexcept { return last_mass_; }  // kg, of the last body with its declared load
+  double last_mass() const noexcept { return last_[0]; }  // kg
+  PayloadLoad with_last(PayloadLoad load) const noexcept {
+    for (int k = 0; k < 4; ++k) load.theta[k] += last_[k];
+    return load;
+  }
 
   // External torque of an unmodelled payload: it hangs, so the environment seems to pull with minus its model torque.
   void torque(const double* q, const double* qd, const double* qdd, const double* theta, double* tau) noexcept {
@@ -190,7 +201,7 @@ class PayloadModel {
   }
 
   Chain chain_;  // geometry and gravity; the payload as the only mass
-  double last_mass_;
+  std::array<double, 4> last_{};
 };
 
 }  // namespace robot_dynamics

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import UR5E, carried, loaded, measured, moving, push
+from force_bench import COM, UR5E, carried, loaded, measured, moving, push
 from test_rest_bias import ROBOT
 
 from robot_dynamics_ros._core import PayloadAnswer
@@ -53,6 +53,32 @@ def test_parts_that_come_and_go_are_held_from_the_fourth_on():
     """Of unknown parts that are carried for less than 10 s each was a contact."""
     changes = held_from(parts(), Pipeline(ROBOT))
     assert changes == pytest.approx([21.0, 24.0, 27.0], abs=0.4) and changes == sorted(changes)
+
+
+def named_too_heavy(by=1.0):
+    """The same parts, each named `by` kg too heavy; where they are carried."""
+    log = parts()
+    log.allocate("payload")[:] = np.outer(carried_in_turn(log.time), [2.0 + by, *COM])
+    return log, carried_in_turn(log.time)
+
+
+def test_parts_that_are_named_wrongly_are_no_contact_once_two_of_them_were_carried():
+    log, carries = named_too_heavy()
+    Pipeline(ROBOT).run(log)
+    after = log.time > 16.0
+    assert not log.contact[after].any() and np.abs(log.external_wrench[after, :3]).max() < 3.0
+    np.testing.assert_array_equal(log.payload_or_bias[after, 0], carries[after])
+
+
+@pytest.mark.parametrize("answer", [PayloadAnswer.refuse, PayloadAnswer.judge])
+def test_an_answer_holds_with_named_parts_and_without_them(answer):
+    log, carries = named_too_heavy()
+    pipeline, last = Pipeline(ROBOT), log.time > 24.0
+    for each in (PayloadAnswer.refuse, answer):
+        pipeline.stage("force").answer_payload(each)
+    pipeline.run(log)
+    refused = answer == PayloadAnswer.refuse
+    assert (log.contact[last & carries, -1].mean() > 0.5) == refused and not log.contact[last & ~carries].any()
 
 
 @pytest.mark.parametrize("seed", range(4))

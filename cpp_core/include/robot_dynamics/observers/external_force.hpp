@@ -59,9 +59,9 @@ class ExternalForce {
       resume(timing_.silence() > unchanged);
     else if (dt == 0.0)
       restart();
-    if (tick == Tick::backwards) load_.check().reset();
+    if (tick == Tick::backwards) load_.reset();
     if (tick == Tick::late) torque_.pause();  // a clamped step would leave out part of what changed the momentum
-    if (torque_.carry(in.payload)) take_payload();
+    if (torque_.carry(in.payload)) take_payload(in.q);
     const bool healthy = torque_.step(dt, in, friction, friction_std, drifted);
     const bool posed = publish(stamp_ns, dt, in, friction_std, out);
     if (posed) hold_push(stamp_ns, out);
@@ -78,7 +78,7 @@ class ExternalForce {
   void reset() noexcept {
     timing_.reset();
     turns_.reset();
-    load_.check().reset();
+    load_.reset();
     load_.check().cool();
     drift_.reset();
     restart();
@@ -88,16 +88,16 @@ class ExternalForce {
     Joints left{};
     load_.check().beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare_payload, left.data());
     const TareResult result = tare_.take(contact_.any() && contact_.was_free(), left.data());
-    if (result == TareResult::accepted) load_.check().forget(), forget_decisions(), contact_.declare_free();
+    if (result == TareResult::accepted) load_.forget(), forget_decisions(), contact_.declare_free();
     return result;
   }
   void set_bias(const double* bias) noexcept {
     tare_.set_bias(bias);
-    load_.check().forget();
+    load_.forget();
     forget_decisions();
   }
   bool answer_payload(PayloadCheck::Answer a) noexcept {
-    if (!load_.check().answer(a)) return false;
+    if (!load_.answer(a)) return false;
     forget_decisions();
     return true;
   }
@@ -146,10 +146,13 @@ class ExternalForce {
     judge_anew();
   }
 
-  // A payload was named: what was found before it was that one, or is no part of it.
-  void take_payload() noexcept {
-    load_.check().declare(torque_.chain());
-    if (load_.flagged() || load_.check().held()) load_.check().reset();
+  // A payload is named, or none any more: what the torque is beside what is taken off of it goes on.
+  void take_payload(const double* q) noexcept {
+    Joints r{};
+    for (int i = 0; i < chain_.n; ++i) r[i] = torque_.r(i) - robot_on_environment(load_.torque(i));
+    load_.named(torque_.chain(), q);
+    for (int i = 0; i < chain_.n; ++i) r[i] += robot_on_environment(load_.torque(i));
+    torque_.begin(r.data());
     forget_decisions();
   }
 
@@ -247,7 +250,7 @@ class ExternalForce {
     if (load_.changed()) forget_decisions();
     if (const double share = load_.check().other_friction(); share != 0.0) {
       drift_.shift(share);
-      load_.check().reset();
+      load_.reset();
       forget_decisions();
     }
   }

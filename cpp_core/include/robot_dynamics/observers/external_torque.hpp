@@ -64,7 +64,7 @@ class ExternalTorque {
     pause();
     return true;
   }
-  const Chain& chain() const noexcept { return momentum_.chain(); }  // with it
+  const CarryingChain& chain() const noexcept { return momentum_.chain(); }
   void payload(const double* q, double* tau) const noexcept { momentum_.payload(q, tau); }
   // The next sample starts the observer with the torque of before.
   void pause() noexcept { fresh_ = true; }

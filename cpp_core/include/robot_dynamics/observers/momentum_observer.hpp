@@ -30,7 +30,7 @@ class MomentumObserver {
 
   // A payload (4), see CarryingChain; true: it is another one, so that the observer has to start.
   bool carry(const double* payload) noexcept { return chain_.carry(payload); }
-  const Chain& chain() const noexcept { return chain_; }  // with it
+  const CarryingChain& chain() const noexcept { return chain_; }
 
   // Gravity of that payload (n) [Nm].
   void payload(const double* q, double* tau) const noexcept {

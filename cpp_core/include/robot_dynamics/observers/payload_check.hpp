@@ -141,6 +141,11 @@ class PayloadCheck {
     *this = other;
     pieces_ = own;
   }
+  // Goes on after `before`, of the arm with another load.
+  void follow(const PayloadCheck& before) noexcept {
+    usual_ = before.usual_;
+    stood_ = before.stood_;
+  }
   // Also of a held payload, unless the user keeps it.
   void reset() noexcept {
     forget();

@@ -91,6 +91,7 @@ class CarryingChain {
   operator const Chain&() const noexcept { return loaded_; }
   const Chain& bare() const noexcept { return bare_; }
   bool carries() const noexcept { return payload_[0] != 0.0; }
+  const std::array<double, 4>& payload() const noexcept { return payload_; }
   const Chain* operator->() const noexcept { return &loaded_; }
 
  private:

@@ -94,7 +94,7 @@ def _unexplained(result: Replay) -> str:
         return ""
     worse = log.external_joint_torque[rows].var(axis=0) > log.drive_torque[rows].var(axis=0)
     names = ", ".join(np.array(log.joint_names)[worse & (np.ptp(log.q[rows], axis=0) > TRAVEL)])
-    return f" The model explains nothing of the torque of {names}." if names else ""
+    return f"the model explains nothing of the torque of {names}, and " if names else ""
 
 
 def _elsewhere(summary: dict[str, Any]) -> str:
@@ -116,7 +116,7 @@ def _doubts(result: Replay, summary: dict[str, Any]) -> list[str]:
         found.append(f"The payload of {mass:g} kg is beyond limits.payload, {most:g} kg: check --payload.")
     if summary["contact_share"] > TOUCHING:
         found.append(
-            "Contact much of the time: if it was not so, --robot, --payload or the order of joints is not that of the "
-            f"recording; identify says more.{_unexplained(result)}"
+            f"Contact much of the time: if it was not so, {_unexplained(result)}--robot, --payload or the order of "
+            "joints is not that of the recording; identify says more."
         )
     return found

@@ -181,6 +181,14 @@ def test_one_recording_is_drawn_without_a_warning(tmp_path, recwarn):
     assert not list(recwarn)
 
 
+@pytest.mark.parametrize("seconds", [0, 4, 200, 10_000, 200_000, 100_000_000])
+def test_recordings_within_any_time_are_drawn_without_a_warning(seconds, tmp_path, recwarn):
+    measured = [replace(m, time=START + k * seconds) for k, m in enumerate(list(months(0))[:2])]
+    found = trends(measured, ["lift", "elbow"])
+    write_page(as_dict("arm", measured, found, ["lift", "elbow"], []), measured, found, tmp_path / "health.html")
+    assert not list(recwarn)
+
+
 def test_names_of_directories_are_no_formulas(tmp_path):
     fleet = {name: list(months(k)) for k, name in enumerate(("$a_{b$", "c", "d", "e"))}
     rows = standings(fleet, ["lift", "elbow"])

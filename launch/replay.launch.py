@@ -1,27 +1,22 @@
 """A bag played through the live nodes: `ros2 bag play --clock` and the graph of robot.launch.py without a driver."""
 
 from pathlib import Path
+from runpy import run_path
 
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, IncludeLaunchDescription, OpaqueFunction, Shutdown
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction, SetLaunchConfiguration, Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetParameter
 
 from launch import LaunchDescription
 
+ROBOT = run_path(str(Path(__file__).with_name("robot.launch.py")))
+SET = {"driver": "none", "ip": "", "use_sim_time": "true"}  # of its arguments, for any bag
 ARGUMENTS = (
     ("bag", None, "bag directory with sensor_msgs/JointState"),
-    ("robot", "ur5e", "name of a shipped robot, or path of a robot file"),
-    ("namespace", "", "namespace of all nodes"),
-    ("composed", "true", "true: one process; false: one per node"),
-    ("rviz", "false", "true: open rviz with the contact force"),
-    ("params_file", "", "ROS parameter file for the nodes"),
     ("rate", "1.0", "playing speed"),
-    ("joint_states", "joint_states", "topic in the bag"),
-    ("prefix", "robot_dynamics", "name above the topics of estimates"),
+    *(argument for argument in ROBOT["ARGUMENTS"] if argument[0] not in SET),
 )
-PASSED = ("robot", "namespace", "composed", "rviz", "params_file", "joint_states", "prefix")
 
 
 def check(context):
@@ -43,11 +38,7 @@ def played(event, context):
 
 def generate_launch_description():
     declared = [DeclareLaunchArgument(name, default_value=value, description=text) for name, value, text in ARGUMENTS]
-    arguments = {name: LaunchConfiguration(name) for name in PASSED} | {"driver": "none", "use_sim_time": "true"}
-    graph = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(str(Path(__file__).with_name("robot.launch.py"))),
-        launch_arguments=arguments.items(),
-    )
+    known = [SetLaunchConfiguration(name, value) for name, value in SET.items()]
     recorded = [".*/(", LaunchConfiguration("prefix"), "/.*|diagnostics)"]  # are estimated and judged anew
     play = ExecuteProcess(
         cmd=["ros2", "bag", "play", LaunchConfiguration("bag"), "--clock", "--delay", "2",
@@ -55,5 +46,6 @@ def generate_launch_description():
         output="screen",
         on_exit=played,
     )  # fmt: skip
+    graph = OpaqueFunction(function=ROBOT["nodes"])
     ageless = SetParameter("max_age", 0.0)  # /clock starts again after the delay
-    return LaunchDescription([*declared, OpaqueFunction(function=check), ageless, graph, play])
+    return LaunchDescription([*declared, *known, OpaqueFunction(function=check), ageless, graph, play])

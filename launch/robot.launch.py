@@ -42,7 +42,7 @@ ARGUMENTS = (
     ("use_sim_time", "false", "true: time from /clock"),
     ("tf_prefix", "", "prefix of frame names"),
     ("prefix", "robot_dynamics", "name above the topics of estimates and commands, and of nodes"),
-    ("joint_states", "joint_states", "topic of an existing driver"),
+    ("joint_states", "joint_states", "topic of an existing driver, or in a bag"),
 )
 SHOWN = ("contact_markers", "external_wrench")  # topics of config/contact_force.rviz below the prefix
 

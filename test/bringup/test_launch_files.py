@@ -34,8 +34,8 @@ class PackageNotFoundError(KeyError):
     pass
 
 
-ACTIONS = "DeclareLaunchArgument ExecuteProcess IncludeLaunchDescription LogInfo Node OpaqueFunction".split()
-ACTIONS += ["SetEnvironmentVariable", "SetParameter", "Shutdown"]
+ACTIONS = "DeclareLaunchArgument ExecuteProcess LogInfo Node OpaqueFunction SetEnvironmentVariable".split()
+ACTIONS += ["SetLaunchConfiguration", "SetParameter", "Shutdown"]
 
 
 def load(monkeypatch, file, installed=(), python=sys.executable):
@@ -52,7 +52,6 @@ def load(monkeypatch, file, installed=(), python=sys.executable):
     packages = {"get_package_prefix": lambda package: "/prefix", "get_package_share_directory": share}
     modules = {"launch": {"LaunchDescription": list}, "launch_ros": {}, "ament_index_python": {}}
     modules |= {"launch.actions": kinds, "launch_ros.actions": kinds}
-    modules["launch.launch_description_sources"] = {"PythonLaunchDescriptionSource": Action}
     modules["launch.substitutions"] = {"LaunchConfiguration": LaunchConfiguration}
     modules["ament_index_python.packages"] = {"PackageNotFoundError": PackageNotFoundError} | packages
     for name, content in modules.items():
@@ -144,13 +143,25 @@ def test_a_replay_is_checked_first_and_ends_with_its_player(monkeypatch, tmp_pat
     running = context(module, bag=str(tmp_path))
     module.check(running)
     actions = module.generate_launch_description()[len(module.ARGUMENTS) :]
-    assert str(actions[2].given[0].given[0]).endswith("robot.launch.py")
     kinds = [type(action).__name__ for action in actions]
-    assert kinds == ["OpaqueFunction", "SetParameter", "IncludeLaunchDescription", "ExecuteProcess"]
+    assert kinds[3:] == ["OpaqueFunction", "SetParameter", "OpaqueFunction", "ExecuteProcess"]
+    running.values.update(action.given for action in actions[:3])
+    ((name, started),) = processes(actions[5].named["function"](running)).items()
+    (node,) = describe("ur5e", "none", use_sim_time=True).nodes
+    assert name == "composed_node" and started.named["parameters"] == [node.parameters]
     ended = module.generate_launch_description()[-1].named["on_exit"]
     assert [type(a).__name__ for a in ended(SimpleNamespace(returncode=0), running)] == ["Shutdown"]
     with pytest.raises(RuntimeError, match="bag play failed"):
         ended(SimpleNamespace(returncode=2), running)
+
+
+def test_a_replay_shows_no_argument_that_has_no_effect(monkeypatch):
+    """`--show-args` lists what a file and those that it includes declare."""
+    described = load(monkeypatch, "replay.launch.py").generate_launch_description()
+    assert not [a for a in described if type(a).__name__ == "IncludeLaunchDescription"]
+    shown = [a.given[0] for a in described if type(a).__name__ == "DeclareLaunchArgument"]
+    assert len(shown) == len(set(shown)) and {"bag", "rate", "robot", "joint_states", "view", "tf_prefix"} <= set(shown)
+    assert not {"driver", "ip", "use_sim_time"} & set(shown)
 
 
 def test_recorded_estimates_are_not_played_beside_the_new_ones(monkeypatch):

@@ -502,7 +502,7 @@ class MeasuredTemperature:
         """RowStep over N records: arrays as of step(), (N, ...) each."""
     def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample as of TemperatureObserver, of which only the housing counts; Status degraded, or unavailable where it is outside -20..120 deg C.
+        step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample as of TemperatureObserver, of which only the housing counts; Status ok, or unavailable where it is outside -20..120 deg C.
         """
 
 class Wear(enum.IntEnum):

@@ -81,7 +81,7 @@ void bind(py::module_& m) {
                          "Measured temperature as that of the lubricant, without a thermal model.");
   measured.def(py::init<int>(), py::arg("joints")).def("reset", [](M&) {}, "Nothing: it has no state.");
   def_stage(measured, columns,
-            "One sample as of TemperatureObserver, of which only the housing counts; Status degraded, or unavailable "
+            "One sample as of TemperatureObserver, of which only the housing counts; Status ok, or unavailable "
             "where it is outside -20..120 deg C.",
             [](M& s, std::int64_t, const auto& x) { return s.step(x[3], x[5], x[6]); });
   m.def(

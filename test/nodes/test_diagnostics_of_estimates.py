@@ -29,7 +29,6 @@ def test_the_diagnostics_name_the_signal_that_is_absent(stage, signal):
 
 
 def test_a_node_that_passes_the_temperature_of_the_housing_on_does_not_warn():
-    """Each such value is degraded; with all stages in one process that is no warning either."""
     estimates, sample = estimates_of(stages="temperature"), resting(GRAVITY, 0)
     sample.temperature[:] = 30.0
     estimates.add_to(sample)

@@ -253,8 +253,7 @@ class Estimates(NodePart):
         if text := self.pipeline.sparse:
             found.append((WARN, text))
             self._node.get_logger().warning(text, once=True)
-        housing = self.running == {"temperature"} and self._robot.thermal is None  # that of the housing is passed on
-        if counts[Status.degraded] and not housing:
+        if counts[Status.degraded]:
             why = "near a singularity, friction unknown, a joint isolated or samples late"
             found.append((WARN, f"{counts[Status.degraded]} estimates are degraded: {why}"))
         if counts[Status.dropped]:

@@ -27,7 +27,7 @@ class MeasuredTemperature {
       variance[i] = good ? deviation * deviation : none;
       all = all && good;
     }
-    return all ? Status::degraded : Status::unavailable;
+    return all ? Status::ok : Status::unavailable;
   }
 
  private:

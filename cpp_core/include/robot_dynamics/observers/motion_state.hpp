@@ -11,11 +11,11 @@
 
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/friction/periodic_table.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
 #include "robot_dynamics/signals/lowpass.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 #include "robot_dynamics/signals/spikes.hpp"
+#include "robot_dynamics/signals/turns.hpp"
 
 namespace robot_dynamics {
 
@@ -60,7 +60,7 @@ class MotionState {
     const bool restart = dt == 0.0;
     if (restart) restart_filters();
     double qd[max_joints];
-    update(dt, in.q, no_velocity ? nullptr : in.qd, qd, out.qdd);
+    update(dt, turns_.step(n, in.q), no_velocity ? nullptr : in.qd, qd, out.qdd);
     for (int i = 0; i < n; ++i) out.qd[i] = qd[i];
     chain_.carry(in.payload);
     rnea(chain_, in.q, qd, out.qdd, out.model_torque);
@@ -85,11 +85,9 @@ class MotionState {
     velocity_.reset();
     acceleration_.reset();
     spikes_.reset();
+    turns_.reset();
     repeats_ = 0;
   }
-
-  // Velocity by the positions of this sample and the one before; a turn may begin again.
-  double change(int i, double q, double dt) const noexcept { return std::remainder(q - q_[i], two_pi) / dt; }
 
   // qd (n) measured or differentiated, qdd (n); dt = 0: first sample, both derivatives start at zero.
   void update(double dt, const double* q, const double* measured, double* qd, double* qdd) noexcept {
@@ -99,9 +97,9 @@ class MotionState {
     if (measured)
       for (int i = 0; i < n; ++i)
         qd[i] =
-            spikes_.step(i, dt, measured[i], change(i, q[i], dt), jump + fastest * dt) ? spikes_.last(i) : measured[i];
+            spikes_.step(i, dt, measured[i], (q[i] - q_[i]) / dt, jump + fastest * dt) ? spikes_.last(i) : measured[i];
     else {
-      for (int i = 0; i < n && dt > 0.0; ++i) raw[i] = change(i, q[i], dt);
+      for (int i = 0; i < n && dt > 0.0; ++i) raw[i] = (q[i] - q_[i]) / dt;
       velocity_.step(dt, raw, qd);
     }
     for (int i = 0; i < n; ++i) {
@@ -126,6 +124,7 @@ class MotionState {
   SampleTiming timing_;
   LowPass velocity_, acceleration_;
   Spikes spikes_;
+  Turns turns_;
   std::array<double, max_joints> q_{}, qd_{};
   int repeats_ = 0;
 };

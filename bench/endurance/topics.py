@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import importlib
 import re
-import subprocess
 import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +15,10 @@ import numpy as np
 from bench.endurance.pieces import PIECE, Held
 from bench.ros_probe import Probe
 from robot_dynamics_ros.bringup import Graph, NodeSpec
-from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
+from robot_dynamics_ros.supervisor import Supervisor
 
 NODES = {"composed_node": "/", "estimator_node": "/other"}  # a driver of ours; the topics of another; their namespaces
 PERIOD = 0.01  # s between two messages
@@ -50,31 +49,22 @@ def endure_garbage(pieces: int) -> Generator[Look, None, None]:
     """So many pieces of wall time, a look after each. Raises RobotDynamicsError where a node ends or is not active."""
     with ExitStack() as stack:
         ur = stack.enter_context(SimulatedController("ur5e"))
+        nodes = Supervisor(say=lambda line: None)
+        stack.callback(nodes.stop)
         given: dict[str, dict[str, Any]] = {
             "composed_node": {"ip": ur.host, "torque": True},
             "estimator_node": {"driver": "none"},
         }
-        nodes = {name: stack.enter_context(_node(name, given[name])) for name in NODES}
+        for name, namespace in NODES.items():
+            node = NodeSpec(name, name, {"robot": "ur5e"} | given[name])
+            nodes.start(name, Graph((node,), namespace.strip("/")).command(node), {})
         flood = stack.enter_context(Flood())
         for piece in range(1, pieces + 1):
             flood.run(PIECE)
-            for name, process in nodes.items():
+            for name, process in nodes.children.items():
                 if process.poll() is not None or not flood.active(name):
                     raise RobotDynamicsError(f"{name} ended or is not active after {flood.sent} messages")
-            yield Look(piece, flood.sent, len(flood.publishers), {n: Held.of(p.pid) for n, p in nodes.items()})
-
-
-@contextmanager
-def _node(name: str, parameters: dict[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
-    """A node as a process, ended with the block."""
-    node = NodeSpec(name, name, {"robot": "ur5e"} | parameters)
-    command = Graph((node,), NODES[name].strip("/")).command(node)
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        end(process, 10.0)
+            yield Look(piece, flood.sent, len(flood.publishers), {n: Held.of(p.pid) for n, p in nodes.children.items()})
 
 
 class Garbage:

@@ -17,7 +17,7 @@ from bench.faults.table import Failed, require
 from bench.ros_probe import Probe
 from robot_dynamics_ros._core import GuardReason
 from robot_dynamics_ros.bringup import Graph, NodeSpec
-from robot_dynamics_ros.drivers.child_process import end
+from robot_dynamics_ros.supervisor import Supervisor
 
 TORQUE = 2.0  # Nm at the first joint, that the commander sends
 EVENT_TIMEOUT = 40.0  # s
@@ -31,6 +31,7 @@ class GraphBench(SocketBench):
     def __init__(self, publishes: bool = True, parameters: dict[str, Any] | None = None) -> None:
         super().__init__(arm=False)
         self._publishes = publishes
+        self._nodes = Supervisor(say=lambda line: None)
         self._parameters = {"torque": True, "control.time_scale": SPEED, "follow_host_clock": False}
         self._parameters |= parameters or {}
 
@@ -52,7 +53,8 @@ class GraphBench(SocketBench):
         """The hardware node as a process."""
         given = {"robot": "ur5e", "ip": self.ur.host, "publish_description": False} | self._parameters
         node = NodeSpec("hardware_node", "hardware_node", given)
-        return subprocess.Popen(Graph((node,)).command(node), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._nodes.start(node.name, Graph((node,)).command(node), {})
+        return self._nodes.children[node.name]
 
     def start_commander(self) -> subprocess.Popen[bytes]:
         """A process that answers every state with a torque, as this object does."""
@@ -140,8 +142,7 @@ class GraphBench(SocketBench):
         require("guard" in text or "publishers" in text, f"refused for another reason: {text}")
 
     def __exit__(self, *_: object) -> None:
-        self.node_process.terminate()
-        end(self.node_process, 10.0)
+        self._nodes.stop()
         for publisher in list(self.node.publishers):
             self.node.destroy_publisher(publisher)
         self.probe.close()

@@ -1,10 +1,12 @@
 """How long torque lasts after ~/disable_torque or ~/stop in a flooded node, and how long ~/rearm and ~/enable_guiding
-take to answer in it: `python test/nodes/flood_of_stops.py`.
+take to answer in it: `python -m bench.faults.flood_of_stops`.
 
 A simulated UR in real time, a hardware node and the flood of refused trajectories are processes of their own. Prints a
 table: messages per second that were sent, their size, and seconds from each request to its answer or, for the two that
 end torque, until the robot has left torque mode (the ramp of 0.1 s included).
 """
+
+from __future__ import annotations
 
 import argparse
 import contextlib
@@ -13,14 +15,22 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from ros_graph import Listener, Process  # sets the middleware before rclpy is initialised
+from bench.faults.table import require
+from bench.ros_probe import Probe
+from bench.running import measure_apart
+from robot_dynamics_ros.bringup import Graph, NodeSpec, find_config
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.simulation.server.client import SimulationClient
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
+from robot_dynamics_ros.supervisor import Supervisor
 
 NODE = "hardware_node"
+START = 200.0  # s until the node answers
 BUILD_UP = 0.3  # s of torque before a request that ends it
 FLOODS = ((0.0, 0), (100.0, 2), (1500.0, 2), (1e9, 2), (1e9, 9000))  # messages per second, points of each
 
@@ -32,9 +42,7 @@ def flood(rate: float, points: int) -> None:
     from rclpy.serialization import serialize_message
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-    from robot_dynamics_ros.robot_file import load_robot
-
-    listener, names = Listener("flood"), list(load_robot("ur5e").joint_names)
+    listener, names = Probe("flood"), list(load_robot("ur5e").joint_names)
     many = [JointTrajectoryPoint(positions=[50.0] * 6, time_from_start=Duration(sec=k + 1)) for k in range(points)]
     message = serialize_message(JointTrajectory(joint_names=names, points=many))
     publisher = listener.node.create_publisher(JointTrajectory, f"{NODE}/joint_trajectory", 5)
@@ -49,12 +57,12 @@ def flood(rate: float, points: int) -> None:
         time.sleep(max(0.0, begin + sent / rate - time.monotonic()))
 
 
-def asked(listener, client, over=lambda: True) -> tuple[float, bool]:
+def asked(listener: Probe, client: Any, over: Callable[[], bool] = lambda: True) -> tuple[float, bool]:
     """Seconds from a request until `over` holds, or until its answer where `over` holds already; and its success."""
     from std_srvs.srv import Trigger
 
     begin = time.monotonic()
-    future = client.call_async(Trigger.Request())
+    future: Any = client.call_async(Trigger.Request())
     done = future.done if over() else over
     while not done():
         listener.executor.spin_once(timeout_sec=0.001)
@@ -63,15 +71,15 @@ def asked(listener, client, over=lambda: True) -> tuple[float, bool]:
     return seconds, future.result().success
 
 
-def cycles(listener, simulation, tries: int) -> dict[str, list[float]]:
+def cycles(listener: Probe, simulation: SimulationClient, tries: int) -> dict[str, list[float]]:
     """Seconds by request: torque is enabled and ended twice per try, once by each of the two."""
     from std_srvs.srv import Trigger
 
     names = ("rearm", "enable_guiding", "disable_torque", "stop")
-    clients = {name: listener.node.create_client(Trigger, f"{NODE}/{name}") for name in names}
+    clients: dict[str, Any] = {name: listener.node.create_client(Trigger, f"{NODE}/{name}") for name in names}
     for client in clients.values():
-        listener.spin(client.service_is_ready)
-    found = defaultdict(list)
+        require(listener.spin(client.service_is_ready), f"no {NODE} after {START:g} s")
+    found: dict[str, list[float]] = defaultdict(list)
     for end in tries * ("disable_torque", "stop"):
         while not simulation.state["torque_mode"]:  # a busy machine refuses, or latches the guard
             for name in ("rearm", "enable_guiding"):
@@ -84,17 +92,15 @@ def cycles(listener, simulation, tries: int) -> dict[str, list[float]]:
 
 def measure(rate: float, points: int, tries: int) -> None:
     """The rows of the table of one flood."""
-    from robot_dynamics_ros.simulation.server.launcher import SimulatedController
-
+    nodes = Supervisor(say=lambda line: None)
     with SimulatedController("ur5e") as ur, ur.client() as simulation:
-        parameters = {"robot": "ur5e", "ip": ur.host, "torque": True}
-        arguments = [text for name, value in parameters.items() for text in ("-p", f"{name}:={value}")]
-        node = Process("robot_dynamics_ros.nodes.executables", NODE, "--ros-args", *arguments)
-        listener = Listener()
-        command = [sys.executable, __file__, "--flood", str(rate), "--points", str(points)]
+        node = NodeSpec(NODE, NODE, {"robot": "ur5e", "ip": ur.host, "torque": True})
+        nodes.start(NODE, Graph((node,)).command(node), {})
+        listener = Probe("listener", START)
+        command = [sys.executable, "-m", "bench.faults.flood_of_stops", "--flood", str(rate), "--points", str(points)]
         sender = subprocess.Popen(command, stdout=subprocess.PIPE, text=True) if rate else None
         try:
-            sent = sender.stdout.readline().strip() if sender else "0 | 0"  # after the first messages
+            sent = sender.stdout.readline().strip() if sender and sender.stdout else "0 | 0"  # after the first messages
             for name, found in sorted(cycles(listener, simulation, tries).items()):
                 print(f"| {sent} | {name} | {len(found)} | {np.median(found):.3f} | {max(found):.3f} |", flush=True)
         finally:
@@ -102,10 +108,11 @@ def measure(rate: float, points: int, tries: int) -> None:
                 sender.kill()
                 sender.wait()
             listener.close()
-            node.end()
+            nodes.stop()
 
 
 def main() -> None:
+    """The table, or the flood itself in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=100)
     parser.add_argument("--points", type=int, help=argparse.SUPPRESS)
@@ -113,6 +120,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.flood:
         return flood(given.flood, given.points)
+    os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(find_config("fastdds.xml")))
+    measure_apart()
     print("| messages per second | bytes of each | request | tries | median [s] | largest [s] |")
     print("|---|---|---|---|---|---|")
     for rate, points in FLOODS:

@@ -10,7 +10,7 @@ import numpy as np
 from bench.endurance.pieces import Held, Look
 from bench.faults.clock_bench import CYCLE, START, ClockBench
 from bench.faults.table import Failed, require
-from robot_dynamics_ros._core import GuardReason, GuardState, TorqueMode, TorqueTrajectory
+from robot_dynamics_ros._core import GuardReason, GuardState, TorqueMode
 from robot_dynamics_ros.errors import RobotDynamicsError
 
 GARBAGE = 25  # cycles between two pieces of garbage
@@ -78,9 +78,7 @@ def _start(rig: ClockBench) -> None:
         rig.held = rig.state.q
         rig.on_sample()
     rig.cycle(500)
-    p = rig.path
-    rig.loop.enable(TorqueMode.track, TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, True))
-    rig.cycle(1)
+    rig.enable(TorqueMode.track, rig.path)
     if not rig.record["run"]:
         raise RobotDynamicsError(f"torque does not flow: {rig.loop.enabled.name}, {rig.loop.state.name}")
 

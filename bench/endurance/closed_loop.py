@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.faults.bench import ask
 from bench.faults.socket_bench import Arm
 from bench.faults.ur_controller import FaultyController
 from bench.papers.labs.in_process import RATE, WARM, Run
@@ -80,14 +81,12 @@ class ClosedLoop:
         Raises RobotDynamicsError when it is refused.
         """
         refuse_torque(self.robot, self.driver.info, self.driver.status)
-        p = trajectory
-        motion = None if p is None else _core.TorqueTrajectory(p.q, p.qd, p.qdd, RATE, True)
         self.driver.start_torque()
         for _ in range(self.driver.statistics().pending):
             self.driver.read(0.0)  # what waits is of before
         self.driver.take_records()
         self.driver.records.clear()
-        self.loop.enable(mode, motion)
+        ask(self.loop, mode, trajectory)
         self._wait(lambda: self.loop.enabled != EnableResult.pending, "the loop")
         if self.loop.enabled != EnableResult.done:
             raise RobotDynamicsError(f"closed loop: not enabled: {self.loop.enabled.name}")

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bench.faults.table import Case, require
-from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
+from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode, TorqueTrajectory
 from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 RAMP = 0.1  # s from the latch of the guard until the torque is zero
 LATCHED = (GuardState.safe, GuardState.fault)
@@ -177,6 +178,12 @@ class Fault:
         return Case(
             self.number, self.name, transport, self.required or f"off within {1e3 * times:.0f} ms, latched", run
         )
+
+
+def ask(loop: Any, mode: TorqueMode, path: Trajectory | None = None) -> None:
+    """Ask a TorqueLoop for a mode, along a path over and over where one is given."""
+    p = path
+    loop.enable(mode, p and TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, True, p.jerk, p.snap))
 
 
 def within_rate(records: Sequence[Any], robot: RobotFile) -> str:

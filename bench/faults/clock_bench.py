@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from bench.faults.bench import Bench
+from bench.faults.bench import Bench, ask
 from bench.faults.table import require
-from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories.smooth import through
+from robot_dynamics_ros.trajectories.smooth import Trajectory, through
 
 CYCLE = 2_000_000  # ns
 START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])  # rad
@@ -157,13 +156,16 @@ class ClockBench(Bench):
     def running(self, mode: TorqueMode = TorqueMode.track, cycles: int = 300) -> ClockBench:
         """Enabled and moving."""
         self.cycle(5)
-        p = self.path
         self.loop.refresh()
-        self.loop.enable(mode, _core.TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, True))
-        self.cycle(1)
-        require(self.loop.enabled == EnableResult.done, f"enable: {self.loop.enabled.name}")
+        require(self.enable(mode, self.path), f"enable: {self.loop.enabled.name}")
         self.cycle(cycles)
         return self
+
+    def enable(self, mode: TorqueMode, path: Trajectory | None = None) -> bool:
+        """One cycle in which the loop is asked; whether torque is on after it."""
+        ask(self.loop, mode, path)
+        self.cycle()
+        return bool(self.loop.enabled == EnableResult.done)
 
     def command(self, torque: Any, age_ms: int = 0, **meaning: bool) -> None:
         """A torque as it comes over a topic."""

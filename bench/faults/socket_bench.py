@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.faults.bench import Bench
+from bench.faults.bench import Bench, ask
 from bench.faults.table import require
 from bench.faults.ur_controller import FaultyController
-from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.guard import guard_limits
@@ -68,7 +67,7 @@ class Arm:
             return False
         q = self.driver.sample.q.copy()
         path = through(np.vstack([q, q + 0.25, q - 0.25, q]), velocity=0.8, acceleration=2.0)
-        self.loop.enable(TorqueMode.track, _core.TorqueTrajectory(path.q, path.qd, path.qdd, 500.0, True))
+        ask(self.loop, TorqueMode.track, path)
         self.read(2.0, lambda: self.loop.enabled != EnableResult.pending)
         self.read(1.0 / SPEED)
         return self.loop.state == GuardState.ok

@@ -3,8 +3,7 @@
 import numpy as np
 
 from bench.faults.clock_bench import START, ClockBench
-from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import EnableResult, TorqueMode
+from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.smooth import through
 
@@ -24,14 +23,7 @@ class Closed(ClockBench):
         return {} if self.blind else super().rotor_side()
 
     def enabled(self, mode=TorqueMode.track):
-        self.cycle(5)
-        p = self.path
-        motion = _core.TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, True, p.jerk, p.snap)
-        self.loop.refresh()
-        self.loop.enable(mode, motion)
-        self.cycle()
-        assert self.loop.enabled == EnableResult.done
-        return self
+        return self.running(mode, cycles=0)
 
     def error(self):
         return np.abs(self.record["q"] - self.record["q_d"]).max()

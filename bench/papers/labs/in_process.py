@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.faults.clock_bench import ClockBench
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
+from robot_dynamics_ros._core import GuardState, TorqueMode
 from robot_dynamics_ros.control.torque import commanded_inertia
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import RobotFile
@@ -75,11 +75,7 @@ class InProcessLoop:
 
     def enable(self, mode: TorqueMode, trajectory: Trajectory | None = None) -> None:
         """Torque mode on. Raises RobotDynamicsError when it is refused."""
-        p = trajectory
-        motion = None if p is None else _core.TorqueTrajectory(p.q, p.qd, p.qdd, RATE, True)
-        self.loop.enable(mode, motion)
-        self.rig.cycle()
-        if self.loop.enabled != EnableResult.done:
+        if not self.rig.enable(mode, trajectory):
             raise RobotDynamicsError(f"closed loop: not enabled: {self.loop.enabled.name}")
 
     def follow(self, path: Trajectory, seconds: float) -> Run:

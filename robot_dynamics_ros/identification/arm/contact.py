@@ -83,6 +83,11 @@ def joined(stretches: list[Stretch]) -> list[Stretch]:
     return left
 
 
+def arm_mass(robot: RobotFile, phi: np.ndarray) -> float:
+    """Mass [kg] of the links by the robot file, of which recordings show sums only; without masses the identified."""
+    return float((robot.link_parameters if robot.links else phi.reshape(-1, 10))[:, 9].sum())
+
+
 def _held(live: LiveModel, recordings: Sequence[Recording]) -> list[Stretch]:
     """Stretches in which joints that slide show a force (3,) [N] that the rest of the recordings does not: a long
     contact, or a payload that comes and goes.
@@ -93,8 +98,7 @@ def _held(live: LiveModel, recordings: Sequence[Recording]) -> list[Stretch]:
     residuals = [motion.effort - live.predict(motion) for _, motion in looked]
     both = np.concatenate(residuals)
     deviation = np.fmax(robust(both, np.isfinite(both)), MIN_STD)
-    arm = live.rigid.robot
-    weight = 9.81 * float((arm.link_parameters if arm.links else live.phi.reshape(-1, 10))[:, 9].sum())
+    weight = 9.81 * arm_mass(live.rigid.robot, live.phi)
     rows, forces = [], []
     for (name, m), residual in zip(looked, residuals, strict=True):
         size = round(WINDOW * m.rate)

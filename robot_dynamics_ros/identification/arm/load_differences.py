@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.beside import solved_beside
-from robot_dynamics_ros.identification.arm.contact import LEAST
+from robot_dynamics_ros.identification.arm.contact import LEAST, arm_mass
 from robot_dynamics_ros.identification.arm.mounting import SURE
 from robot_dynamics_ros.identification.arm.solvers.fitting import ROUGH_ROWS, prior_of
 from robot_dynamics_ros.identification.arm.state import Identification
@@ -26,7 +26,7 @@ def load_differences(state: Identification) -> str:
     if len(state.training) < 2 or not state.rigid.gravity.any():
         return ""
     mass, std = _masses(state)
-    least = LEAST * float(state.consistent.phi.reshape(-1, 10)[:, 9].sum())
+    least = LEAST * arm_mass(state.rigid.robot, state.consistent.phi)
     names = short_names([rec.name for rec in state.training])
     said = ", ".join(
         f"{names[1 + r]} {abs(mass[r]):.2g} +- {std[r]:.1g} kg {'more' if mass[r] > 0 else 'less'} than {names[0]}"

@@ -60,8 +60,9 @@ def _larger_torques(result: Replay, rows: np.ndarray) -> str:
     size = _least(_relative_size, log, rows)
     names = ", ".join(f"{log.joint_names[j]} {size[j]:.1f}" for j in np.flatnonzero(size > TOO_LARGE))
     return names and (
-        f"Torques without contact are larger than the robot file states ({names} times), and forces are as wrong: a "
-        f"joint's zero, torque constants, temperature, a cable or a tool has changed, or the base moves; {AGAIN}"
+        f"Torques without contact are larger than the robot file states ({names} times), and forces are as wrong: "
+        "friction, a joint's zero, torque constants, temperature, a cable or a tool has changed, or the base moves; "
+        f"{AGAIN}"
     )
 
 

@@ -184,6 +184,7 @@ def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp
     assert level == "fair" and "changed (elbow_joint: Coulomb friction is 1" in text and "wrist" not in text
     level, text = said_of("much", partial(rub, by=9.0))
     assert level == "fair" and "larger than the robot file states (elbow_joint " in text and "wrist" not in text
+    assert "friction, a joint's zero" in text
     level, text = said_of("torque constant", heat_motor, beside=2)
     assert level == "fair" and "larger than the robot file states (shoulder_lift_joint " in text
     assert "Push at the TCP" not in text  # false contacts are what has changed

@@ -83,6 +83,13 @@ def test_the_same_sentence_in_recordings_and_live(tmp_path, words):
     assert words in live(bad)
 
 
+@pytest.mark.parametrize("factor", [60 / (2 * np.pi), 1 / 6])
+def test_velocities_in_rpm_are_refused(factor):
+    """Read as rad/s or deg/s they were within 0.1 to 10 times the travel: `identify` wrote a gain of 0.167."""
+    with pytest.raises(DataError, match="times the travel per time: wrong unit of velocity"):
+        refuse(with_signals(usual(), qd=factor * usual().qd), UR5E, "bag")
+
+
 def test_a_single_impossible_velocity_does_not_make_the_recording_unusable(tmp_path):
     log = usual()
     qd = log.qd.copy()

@@ -84,7 +84,7 @@ def joined(stretches: list[Stretch]) -> list[Stretch]:
 
 
 def arm_mass(robot: RobotFile, phi: np.ndarray) -> float:
-    """Mass [kg] of the links by the robot file, of which recordings show sums only; without masses the identified."""
+    """Mass [kg] of the links by the robot file, as recordings show sums only; without masses that of phi (10 n,)."""
     return float((robot.link_parameters if robot.links else phi.reshape(-1, 10))[:, 9].sum())
 
 

@@ -154,7 +154,8 @@ def _shares(x: np.ndarray, recordings: Sequence[Triangle], columns: Columns, j: 
         S, L, mine = A[:, viscous] @ np.maximum(x[viscous], 0.0), A[:, level] @ x[level], np.zeros((len(A), 2 * R - 2))
         if r:
             mine[:, 2 * r - 2], mine[:, 2 * r - 1] = S, L
-        parts.append(np.column_stack([S, L, A[:, offset], mine, T[:-1, -1] - A @ x]) / max(weight, 1e-6))
+        rest = T[:-1, -1] - A @ x + recording.about.get("viscosity", 0.0) * S
+        parts.append(np.column_stack([S, L, A[:, offset], mine, rest]) / max(weight, 1e-6))
     rows = np.vstack(parts)
     solved = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=1e-10)[0]
     variance = np.diag(covariance(rows[:, :-1]))
@@ -163,14 +164,14 @@ def _shares(x: np.ndarray, recordings: Sequence[Triangle], columns: Columns, j: 
 
 
 def without_viscosity(recording: Triangle, found: Change, state: Information, columns: Columns) -> Triangle:
-    """A recording as if its viscous friction had not changed against `state`."""
+    """A recording as if its viscous friction had not changed against `state`, with the share in `about`."""
     x, file = state.mean, parameters_of(columns, columns.robot)
     joints = []
     for T, index in zip(recording.joints, columns.index, strict=True):
         A = np.zeros((len(T), columns.size))
         A[:-1, index] = T[:-1, :-1]
         joints.append(np.column_stack([T[:, :-1], T[:, -1] - found.size * _viscous(columns, A, x)]))
-    after = replace(recording, joints=joints)
+    after = replace(recording, joints=joints, about=recording.about | {"viscosity": found.size})
     ratio = after.squares(file, columns.index) / np.maximum(recording.squares(file, columns.index), 1e-12)
     return replace(after, reference=recording.reference * ratio)
 

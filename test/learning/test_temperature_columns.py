@@ -98,6 +98,9 @@ def test_a_warm_recording_without_temperatures_is_learned_and_not_held_back(work
         session.add(recording(without_temperature(log), f"day{day}"), str(day) * 64)
     said = [line for line in session.lines if line.startswith(("warmed", "held"))]
     assert len(session.recordings) == 3 and "learned at the temperature of the others" in said[-1]
+    session.propose()
+    again = [line for line in session.lines if "than in day0" in line]
+    assert " lower " in said[-1] and again and "day2: viscous friction is" in again[0] and " lower " in again[0]
 
 
 def test_a_written_slope_comes_back_as_parameters(worker):

@@ -154,8 +154,7 @@ def _show(result: dict[str, Any], verbose: bool) -> None:
         table.add_row(name, *("-" if c is None else f"{c:.3g}" for c in cells))
     show_verdict(result)
     console.print(table)
-    mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
-    console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
+    console.print(f"errors of the written robot file on raw measured effort, {v['samples']} samples")
     bags = (*result["training"]["bags"], *result["validation_bags"])  # the parts of one have the same counts
     print_notes(list(dict.fromkeys(text for bag in bags for text in dropped_rows(bag["name"], bag["dropped"]))))
     print_notes(result["statements"] if verbose else [], result["warnings"])

@@ -115,7 +115,7 @@ def test_the_report_and_the_terminal_say_what_was_found(run):
     assert result["files"]["report"] == str(out / "report.html")
     assert json.loads((out / "report.html").read_text()) == result["verdict"]
     assert "current in A" in " ".join([*result["verdict"], *result["warnings"], *result["statements"]])
-    assert result["grade"] == "good" and "mean R2" in text
+    assert result["grade"] == "good" and "errors of the written" in text
 
 
 def test_an_option_that_is_no_number_is_refused(tmp_path):

@@ -41,7 +41,7 @@ def test_terminal_and_json_begin_with_the_verdict_and_names_are_learnt(plain, tm
     done, result, bags = invoke(logs, tmp_path)
     assert done.exit_code == 0, done.output
     assert all(text in done.output for text in result["verdict"])
-    assert done.output.index(result["verdict"][0]) < done.output.index("mean R2")
+    assert done.output.index(result["verdict"][0]) < done.output.index("errors of the written")
     robot = load_robot(result["files"]["robot_file"])
     assert [j.aliases[-1] for j in robot.kinematics.joints] == names
     assert len(replay([bags[1]], robot).status) == len(logs[1])

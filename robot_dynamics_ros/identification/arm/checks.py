@@ -25,8 +25,8 @@ NOTHING = 0.2  # mean R2 on the identification data below which the effort is no
 ROWS = 12_000
 MAX_OUTSIDE = 0.2  # share of validation samples beyond the identified speeds above which there is a warning
 NO_VELOCITY = (
-    "no velocity was recorded: where gears are elastic, rotors turn under a push unseen, and forces at rest and in "
-    "contact are off by more than the file states; record velocities"
+    "no velocity was recorded: where gears are elastic, rotors turn under a push unseen, so that forces at rest are "
+    "less sure and weak contacts are missed; record velocities"
 )
 
 

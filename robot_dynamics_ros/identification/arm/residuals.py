@@ -88,9 +88,12 @@ def deviations(
     torque, speed, load = (np.concatenate([none, *(signals[k] for signals in seen)]) for k in range(len(NAMES)))
     breakaway = friction_level(robot, np.abs(load).mean(axis=0))
     moving, rest = (wider * spread(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
-    rest = np.where(np.isfinite(rest), np.hypot(rest, FLOORS["rest"] * breakaway), UNSEEN * breakaway)
+    motor = robot.drives.torque_side == "motor"
+    blind = motor and any(piece.qd is None for rec in recordings for piece in rec.pieces)  # to rotors of elastic gears
+    least = (UNSEEN if blind else FLOORS["rest"]) * breakaway
+    rest = np.where(np.isfinite(rest), np.hypot(rest, least), UNSEEN * breakaway)
     rest, moving = np.hypot(rest, elsewhere), np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
-    unmoved, motor = ~np.isfinite(moving), robot.drives.torque_side == "motor"
+    unmoved = ~np.isfinite(moving)
     rest = np.where(unmoved & motor, np.fmax(rest, UNKNOWN_FRICTION * torque_scale(robot)), rest)
     moving = np.where(unmoved, rest, moving)
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)

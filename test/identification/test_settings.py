@@ -88,6 +88,7 @@ def test_recordings_whose_velocities_have_different_gains_are_named(gain):
     assert (f"1 in first, {gain:g} in second" in text) if gain != 1.0 else text == ""
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_recording_that_stands_shows_no_gain_of_velocities():
     """It was named with a gain of 1 beside one whose clock counts other seconds."""
     t = np.arange(0, 30, 0.002)

@@ -154,8 +154,9 @@ def _signal(recordings: Sequence[Recording]) -> VelocitySignal:
     std = np.sqrt((len(left) - 1) * left.var(0))
     seen = std[:, 2] > 0  # a joint at rest is no evidence
     weight = np.where(seen, 1 / np.where(seen, std[:, 2], 1.0) ** 2, 1e-300)
-    delay = float(weight @ x[:, 2] / weight.sum())
-    spread = float(weight**2 @ (x[:, 2] - delay) ** 2 / weight.sum() ** 2)
+    share = weight / weight.sum()
+    delay = float(share @ x[:, 2])
+    spread = float(share**2 @ (x[:, 2] - delay) ** 2)
     delay_std = float(np.sqrt(max(spread, 1 / weight.sum())))
     return VelocitySignal(delay, delay_std, x[:, 0], std[:, 0], x[:, 1], std[:, 1])
 

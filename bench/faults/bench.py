@@ -182,8 +182,7 @@ class Fault:
 
 def ask(loop: Any, mode: TorqueMode, path: Trajectory | None = None) -> None:
     """Ask a TorqueLoop for a mode, along a path over and over where one is given."""
-    p = path
-    loop.enable(mode, p and TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, True, p.jerk, p.snap))
+    loop.enable(mode, path and TorqueTrajectory(path.q, path.qd, path.qdd, 500.0, True, path.jerk, path.snap))
 
 
 def within_rate(records: Sequence[Any], robot: RobotFile) -> str:

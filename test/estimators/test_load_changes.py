@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import COM, UR5E, carried, loaded, measured, moving, push
+from force_bench import UR5E, carried, loaded, measured, moving, named, push
 from test_rest_bias import ROBOT
 
 from robot_dynamics_ros._core import PayloadAnswer
@@ -55,11 +55,11 @@ def test_parts_that_come_and_go_are_held_from_the_fourth_on():
     assert changes == pytest.approx([21.0, 24.0, 27.0], abs=0.4) and changes == sorted(changes)
 
 
-def named_too_heavy(by=1.0):
-    """The same parts, each named `by` kg too heavy; where they are carried."""
+def named_too_heavy():
+    """The same parts, each named 1 kg too heavy; where they are carried."""
     log = parts()
-    log.allocate("payload")[:] = np.outer(carried_in_turn(log.time), [2.0 + by, *COM])
-    return log, carried_in_turn(log.time)
+    carries = carried_in_turn(log.time)
+    return named(log, 3.0, carries), carries
 
 
 def test_parts_that_are_named_wrongly_are_no_contact_once_two_of_them_were_carried():

@@ -13,6 +13,7 @@ from force_bench import (
     measured,
     model,
     moving,
+    named,
     push,
     still,
     through,
@@ -31,12 +32,6 @@ from robot_dynamics_ros.models.hysteresis import friction_level
 def force_size(log):
     last = log.time > log.time[-1] - 1.0
     return np.linalg.norm(log.external_wrench[last, :3], axis=1).mean()
-
-
-def named(log, mass, rows=slice(None), com=COM):
-    log.allocate("payload")[:] = 0.0
-    log.payload[rows] = mass, *com
-    return log
 
 
 def in_file(mass, com=COM, robot=UR5E):
@@ -82,9 +77,9 @@ def test_a_negative_mass_is_a_payload_of_the_robot_file_that_is_put_down():
 
 
 def test_the_friction_under_a_payload_that_is_named_is_less_certain():
-    arm, there = with_residuals([0.5] * 6, [0.4] * 6, load_friction()), {"payload.mass": 5.0, "payload.com": list(COM)}
+    arm = with_residuals([0.5] * 6, [0.4] * 6, load_friction())
     inside, outside = (recorded(arm, np.zeros((3000, 6)), payload=(5.0, COM, (0,) * 6)) for _ in range(2))
-    Pipeline(arm.with_updates(there, {"test": "test"})).run(inside)
+    Pipeline(in_file(5.0, robot=arm)).run(inside)
     Pipeline(arm).run(named(outside, 5.0))
     assert (outside.external_joint_torque_std > inside.external_joint_torque_std + 0.05)[500:, 1].mean() > 0.9
 

@@ -93,6 +93,13 @@ def carrying(mass, poses=ORIENTATIONS):
     return measured(through(poses), payload=(mass, COM, (0.0,) * 6))
 
 
+def named(log, mass, rows=slice(None), com=COM):
+    """The log in whose rows a payload of `mass` [kg] is named."""
+    log.allocate("payload")[:] = 0.0
+    log.payload[rows] = mass, *com
+    return log
+
+
 def estimated(log, robot=UR5E, **force):
     pipeline = Pipeline(robot, {"force": force})
     status = pipeline.run(log)

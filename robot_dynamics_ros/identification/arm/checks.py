@@ -99,7 +99,7 @@ def of_initial_model(model: IdentifiedModel) -> str:
 def check_stream(found: Identification) -> list[str]:
     """Warnings where samples of the controller, or velocities before the gears, are missing."""
     text = missing_samples(found.robot, min(r.rate for r in found.training))
-    blind = [r.name for r in found.training if any(piece.qd is None for piece in r.pieces)]
+    blind = [r.name for r in found.training if r.blind]
     which = f"{', '.join(blind)}: " if len(blind) < len(found.training) else ""
     unseen = bool(blind) and found.robot.drives.torque_side == "motor"
     return [text] * bool(text) + [f"{which}{NO_VELOCITY}{', or leave it out' * bool(which)}"] * unseen

@@ -89,7 +89,7 @@ def deviations(
     breakaway = friction_level(robot, np.abs(load).mean(axis=0))
     moving, rest = (wider * spread(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
     motor = robot.drives.torque_side == "motor"
-    blind = motor and any(piece.qd is None for rec in recordings for piece in rec.pieces)  # to rotors of elastic gears
+    blind = motor and any(rec.blind for rec in recordings)  # to rotors of elastic gears
     least = (UNSEEN if blind else FLOORS["rest"]) * breakaway
     rest = np.where(np.isfinite(rest), np.hypot(rest, least), UNSEEN * breakaway)
     rest, moving = np.hypot(rest, elsewhere), np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)

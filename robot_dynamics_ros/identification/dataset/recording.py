@@ -100,6 +100,11 @@ class Recording:
         """Whether a joint travels by more than TRAVEL."""
         return bool(self.pieces) and bool(np.ptp(self.stacked("q"), axis=0).max() > TRAVEL)
 
+    @property
+    def blind(self) -> bool:
+        """Whether velocities are missing."""
+        return any(piece.qd is None for piece in self.pieces)
+
     def stacked(self, name: str) -> np.ndarray:
         """A signal over all pieces (N, n)."""
         return np.concatenate([getattr(p, name) if hasattr(p, name) else p.extra[name] for p in self.pieces])

@@ -21,7 +21,6 @@ class PayloadCheck {
   enum class Verdict : int { none = 0, payload = 1, bias = 2 };
   enum class Answer : int { judge = 0, keep = 1, refuse = 2 };  // of the user: keep and refuse last until judge
   static constexpr int capacity = 36;  // 22 s of motion: poses differ, and the first moments show in some only
-  static constexpr double sure = 4.0, longest_lever = 0.5;  // standard deviations; m
 
   static constexpr double speed = 4.0;       // rad/s: nothing is learned while a joint moves faster
   static constexpr double standing = 0.05;   // rad/s below which the arm stands, as for the drift of viscous friction
@@ -100,7 +99,8 @@ class PayloadCheck {
     PayloadLoad load;
     Cholesky<4> factored;
     model_.seen(q, rest, rest, tau, std, rest).solve(factored, load.theta);
-    const double share = std::min({1.0, most / std::abs(load.theta[0]), most * longest_lever / load.first_moment()});
+    const double share =
+        std::min({1.0, most / std::abs(load.theta[0]), most * PayloadLoad::longest_lever / load.first_moment()});
     for (double& value : load.theta) value = share > 0.0 ? share * value : 0.0;
     model_.torque(q, rest, rest, load.theta.data(), left);
     for (int i = 0; i < model_.joints(); ++i) left[i] = tau[i] - left[i];
@@ -188,7 +188,8 @@ class PayloadCheck {
   // A load that came and went often enough may return.
   void recall(const PayloadEvidence& s) noexcept {
     PayloadLoad fit;
-    if (answer_ != Answer::judge || !parts_.add(waited_ / piece_time, s, model_.joints(), fit) || !hangs(fit)) return;
+    if (answer_ != Answer::judge || !parts_.add(waited_ / piece_time, s, model_.joints(), fit) || !model_.hangs(fit))
+      return;
     load_ = fit;
     may_return_ = true;
   }
@@ -211,7 +212,7 @@ class PayloadCheck {
   void hold() noexcept {
     if (!enough() || answer_ != Answer::judge) return;
     if (verdict_ == Verdict::bias) held_ = false;
-    if (verdict_ != Verdict::payload || !hangs(fit_)) return;
+    if (verdict_ != Verdict::payload || !model_.hangs(fit_)) return;
     held_ = true;
     load_ = fit_;
   }
@@ -219,7 +220,8 @@ class PayloadCheck {
   // Torques that are not significant, but those of a sure payload: pushes and friction may hide it for a while.
   bool hidden() const noexcept {
     PayloadLoad fit;
-    return fit_payload(piece_.data(), count_, model_.joints(), fit) > PayloadEvidence::explained_share && hangs(fit);
+    return fit_payload(piece_.data(), count_, model_.joints(), fit) > PayloadEvidence::explained_share &&
+           model_.hangs(fit);
   }
 
   // A payload takes off no more than the last body has: a force that lifts the arm is a push.
@@ -273,16 +275,6 @@ class PayloadCheck {
       else
         free += piece_[k].contradicts(load);
     return 2 * pieces_ * free > carried;
-  }
-
-  // A mass that is sure, and where a gripper can hold it; or a sure moment, as of a known load that hangs elsewhere.
-  bool hangs(const PayloadLoad& load) const noexcept {
-    return held_by_gripper(load) ||
-           (load.first_moment() > sure * load.first_moment_std() && held_by_gripper(model_.with_last(load)));
-  }
-  static bool held_by_gripper(const PayloadLoad& load) noexcept {
-    const double mass = std::abs(load.theta[0]);
-    return mass > sure * load.mass_std() && load.first_moment() <= longest_lever * mass;
   }
 
   PayloadModel model_;

@@ -14,12 +14,18 @@
 namespace robot_dynamics {
 
 struct PayloadLoad {  // m [kg], mX, mY, mZ [kg m]: excess over the model, with their covariance
+  static constexpr double sure = 4.0, longest_lever = 0.5;  // standard deviations; m
   std::array<double, 4> theta{};
   std::array<double, 16> covariance{};
   double mass_std() const noexcept { return std::sqrt(covariance[0]); }
   double first_moment_std() const noexcept { return std::sqrt(covariance[5] + covariance[10] + covariance[15]); }
   double first_moment() const noexcept {
     return std::sqrt(theta[1] * theta[1] + theta[2] * theta[2] + theta[3] * theta[3]);
+  }
+  // A mass that is sure, and where a gripper can hold it.
+  bool hangs() const noexcept {
+    const double mass = std::abs(theta[0]);
+    return mass > sure * mass_std() && first_moment() <= longest_lever * mass;
   }
 };
 
@@ -142,9 +148,12 @@ class PayloadModel {
   }
   int joints() const noexcept { return chain_.n; }
   double last_mass() const noexcept { return last_[0]; }  // kg
-  PayloadLoad with_last(PayloadLoad load) const noexcept {
+  // It hangs, or has a sure moment with which the last body does: a known load may hang elsewhere than was said.
+  bool hangs(PayloadLoad load) const noexcept {
+    if (load.hangs()) return true;
+    if (load.first_moment() <= PayloadLoad::sure * load.first_moment_std()) return false;
     for (int k = 0; k < 4; ++k) load.theta[k] += last_[k];
-    return load;
+    return load.hangs();
   }
 
   // External torque of an unmodelled payload: it hangs, so the environment seems to pull with minus its model torque.

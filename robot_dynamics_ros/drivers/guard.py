@@ -72,12 +72,17 @@ def refuse_torque(robot: RobotFile, info: DriverInfo, status: RobotStatus) -> No
     _refuse_payload(robot, status)
 
 
+def same_mass(robot: RobotFile, status: RobotStatus) -> bool:
+    """Whether the controller's payload setting has the mass of the robot file's payload."""
+    return abs(robot.payload.mass - status.payload) <= 0.05 + 0.02 * robot.payload.mass
+
+
 def _refuse_payload(robot: RobotFile, status: RobotStatus) -> None:
     """The controller compensates gravity with its payload setting, which must agree with the robot file."""
-    mass = float(robot.payload.mass) if robot.payload is not None else None
-    if mass is None or not np.isfinite(status.payload):
+    mass = robot.payload.mass
+    if not np.isfinite(status.payload):
         raise CapabilityError("no torque: the payload is unset; state in the robot file what is mounted")
-    if not abs(mass - status.payload) <= 0.05 + 0.02 * mass:
+    if not same_mass(robot, status):
         raise CapabilityError(
             f"no torque: the payload is {status.payload:g} kg on the controller and {mass:g} kg in the robot file; "
             "set one of them"

@@ -1,13 +1,14 @@
 """Parameters and services of a node on a robot that the test steps: what is refused says why."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from stepped import UR, Stepped, SteppedDriver  # isort: skip  (sets the middleware before rclpy is initialised)
+from stepped import UR, NodeDouble, Stepped, SteppedDriver  # isort: skip  (sets the middleware before rclpy is initialised)
 
 from rcl_interfaces.srv import DescribeParameters, SetParametersAtomically
 from rclpy.parameter import Parameter
@@ -16,10 +17,11 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
-from robot_dynamics_ros.drivers.interface import Driver
+from robot_dynamics_ros.drivers.interface import Driver, RobotStatus
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
-from robot_dynamics_ros.nodes.robot.robot_settings import LOAD_INERTIA
-from robot_dynamics_ros.nodes.topics.encoding import trajectory
+from robot_dynamics_ros.nodes.robot.robot_settings import LOAD_INERTIA, RobotSettings, SetPayload
+from robot_dynamics_ros.nodes.topics.encoding import carried, trajectory
+from robot_dynamics_ros.robot_file import load_robot
 
 ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
 
@@ -99,6 +101,43 @@ def test_a_robot_that_has_forgotten_its_load_is_a_warning(rig, monkeypatch):
         monkeypatch.setattr(rig.driver, "status", replace(rig.driver.status, payload=payload))
         assert ("a payload of 0 kg, load_mass is 0.6" in rig.diagnosed("stream")[0]) == said
     assert change(rig, load_mass=-1.0)[0] and rig.diagnosed("stream")[0] == "stream ok"
+
+
+TOOL, PART = (0.9, (0.0, 0.0, 0.05)), (2.9, (0.01, 0.0, 0.1))  # settings of a controller: kg, m
+
+
+def test_a_setting_beyond_the_tool_is_named_once_the_setting_was_the_tool():
+    """While it changes, and without a number, the one before counts."""
+    driver = SimpleNamespace(robot=load_robot("ur5e").with_updates({"payload.mass": TOOL[0]}))
+    node = NodeDouble()
+    settings = SetPayload(node, driver, RobotSettings(node, driver))
+
+    def named(payload, com, samples=2):
+        driver.status = RobotStatus(payload=payload, payload_com=com)
+        for _ in range(samples):
+            settings.on_sample(0)
+        return [carried(message).tolist() for message in node.published["payload"]]
+
+    assert named(*PART) == named(*TOOL) == []
+    assert named(1.9, PART[1], samples=1) == []
+    part = [2.0, 0.0145, 0.0, 0.1225]
+    np.testing.assert_allclose(named(*PART), [part])
+    for other in ((float("nan"), PART[1]), (1.5, (np.nan,) * 3), (1.5, ())):
+        assert len(named(*other)) == 1
+    assert named(0.0, (0.0,) * 3)[1:] == [[0.0] * 4]  # a controller that was restarted
+    assert named(*TOOL)[2:] == [[0.0] * 4] and len(named(*TOOL, samples=100)) == 3
+    np.testing.assert_allclose(named(*PART)[3:], [part])
+    node.table["load_mass"] = 0.5
+    assert len(named(*TOOL)) == 4 and len(named(0.5, (0.0,) * 3)) == 5
+
+
+def test_the_estimates_carry_what_a_program_sets(rig, monkeypatch):
+    for payload in (0.0, 1.2):
+        status = replace(rig.driver.status, payload=payload, payload_com=(0.0, 0.0, 0.06))
+        monkeypatch.setattr(rig.driver, "status", status)
+        rig.seconds(0.1)
+    rig.spin(lambda: rig.robot_node._estimates._payload[0] == 1.2)
+    assert rig.diagnosed("estimates")[1]["payload"] == "1.2 kg"
 
 
 def test_the_inertia_of_a_rod_is_accepted_although_its_smallest_moment_is_rounded_below_zero(rig):

@@ -17,7 +17,7 @@ from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import NodePart
 from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
-from robot_dynamics_ros.nodes.robot.robot_settings import RobotSettings
+from robot_dynamics_ros.nodes.robot.robot_settings import RobotSettings, SetPayload
 from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.robot.torque_interface import TorqueInterface
 from robot_dynamics_ros.nodes.tables import STREAM_OPTIONS
@@ -83,6 +83,7 @@ class DriverInterface(NodePart):
         if isinstance(driver, MotionDriver):
             self._motion = MotionInterface(node, driver, self._stops, end_torque)
         self.settings, self.lateness = RobotSettings(node, driver), Lateness(driver.clock)
+        self._payload = SetPayload(node, driver, self.settings)
         self._cpu, self._logged = Rate(time.process_time()), set[str]()  # causes of this failure
         self._looked, self._left_out, self.connected_again = Statistics(), 0, False  # as last reported
         self.trigger("~/rearm", self._rearm)
@@ -98,7 +99,7 @@ class DriverInterface(NodePart):
     def destroy(self) -> None:
         """Remove topics and services."""
         super().destroy()
-        for part in (self._stops, self._motion, self._torque):
+        for part in (self._stops, self._motion, self._torque, self._payload):
             if part is not None:
                 part.destroy()
 
@@ -139,7 +140,8 @@ class DriverInterface(NodePart):
             self._motion.on_disconnect()
 
     def on_sample(self, sample: Sample) -> None:
-        """Every sample, before it is published: write into it what was commanded."""
+        """Every sample, before it is published: write into it what was commanded; name a payload that was set."""
+        self._payload.on_sample(sample.stamp_ns)
         if self._torque is not None:
             self._torque.on_sample(sample)
         if self._motion is not None:

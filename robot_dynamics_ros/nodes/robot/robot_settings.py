@@ -1,4 +1,4 @@
-"""Load on the flange and collision thresholds, from a node's parameters to the robot."""
+"""Load on the flange and collision thresholds, from a node's parameters to the robot; its payload, to a topic."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from geometry_msgs.msg import InertiaStamped
 
+from robot_dynamics_ros.drivers.guard import same_mass
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import NodePart
+from robot_dynamics_ros.nodes.topics.encoding import to_time
+from robot_dynamics_ros.topics import PAYLOAD
 
 LOAD_INERTIA = tuple(f"load_inertia_{axes}" for axes in ("xx", "xy", "xz", "yy", "yz", "zz"))
 LOAD = ("load_mass", "load_com_x", "load_com_y", "load_com_z", *LOAD_INERTIA)
@@ -80,3 +85,44 @@ def _names_load(values: Mapping[str, Any]) -> bool:
 
 def _names_thresholds(values: Mapping[str, Any]) -> bool:
     return any(values[name] > 0.0 for name in COLLISION)
+
+
+class SetPayload(NodePart):
+    """Names on the topic `payload` what the controller's payload setting has beyond the tool.
+
+    The tool is the setting with the mass of the robot file's payload; before it is seen nothing is named: the file may
+    count a tool as part of the last link. m c = m_set c_set - m_tool c_tool; a setting below the tool names 0 kg. Where
+    `load_mass` is set, another setting names nothing.
+    """
+
+    def __init__(self, node: LifecycleBase, driver: Driver, settings: RobotSettings) -> None:
+        super().__init__(node)
+        self._driver, self._settings = driver, settings
+        self._last: tuple[float, ...] = ()
+        self._taken: tuple[float, ...] = ()
+        self._tool: np.ndarray | None = None  # kg, kg m
+        self._publisher = self._publish_active(InertiaStamped, PAYLOAD, 10)
+
+    def on_sample(self, stamp_ns: int) -> None:
+        """Name a new setting once two samples agree: set_target_payload of a UR changes it gradually."""
+        status = self._driver.status
+        setting = (status.payload, *status.payload_com)
+        steady, self._last = setting == self._last, setting
+        known = len(setting) == 4 and bool(np.isfinite(setting).all())
+        if not (steady and known) or setting == self._taken or self._settings.forgotten():
+            return
+        self._taken = setting
+        load = status.payload * np.array([1.0, *status.payload_com])
+        tool = load if same_mass(self._driver.robot, status) else self._tool
+        if tool is not None and self._tool is not None:
+            self._publisher.publish(_beyond(load - tool, stamp_ns))
+        self._tool = tool
+
+
+def _beyond(load: np.ndarray, stamp_ns: int) -> InertiaStamped:
+    message = InertiaStamped()
+    message.header.stamp = to_time(stamp_ns)
+    if load[0] > 0.0:
+        found, (x, y, z) = message.inertia, (load[1:] / load[0]).tolist()
+        found.m, found.com.x, found.com.y, found.com.z = float(load[0]), x, y, z
+    return message

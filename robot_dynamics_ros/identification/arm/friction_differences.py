@@ -99,9 +99,8 @@ def _at_mean(live: LiveModel, rec: Recording, off: np.ndarray) -> Recording:
 
 def _motion(p: Piece) -> Motion:
     """A piece as it was recorded, its acceleration left out."""
-    v = np.gradient(p.q, p.period, axis=0) if p.qd is None else p.qd
-    slow, first = low_pass(v, RIGID_BAND, p.period), np.arange(len(p.t)) == 0
-    return Motion(p.t, p.q, slow, np.zeros_like(v), p.effort, first, 1 / p.period, p.position, rotor=rotor_position(p))
+    v, first = low_pass(p.velocity, RIGID_BAND, p.period), np.arange(len(p.t)) == 0
+    return Motion(p.t, p.q, v, np.zeros_like(v), p.effort, first, 1 / p.period, p.position, rotor=rotor_position(p))
 
 
 def what_they_show(

@@ -108,9 +108,8 @@ def slow_error(pieces: Sequence[Piece]) -> np.ndarray:
     """
     found = []
     for piece in pieces:
-        qd = np.gradient(piece.q, piece.period, axis=0) if piece.qd is None else piece.qd
         size = max(round(STEADY / piece.period), 1)
-        speed = np.abs(uniform_filter1d(qd, max(size // 4, 1), axis=0))
+        speed = np.abs(uniform_filter1d(piece.velocity, max(size // 4, 1), axis=0))
         least, most = (take(speed, size, axis=0) for take in (minimum_filter1d, maximum_filter1d))
         found.append(np.where((least >= SLOW) & (most <= 2.0 * least), least, np.inf))
     steady = np.sort(np.concatenate(found), axis=0)

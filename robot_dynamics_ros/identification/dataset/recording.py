@@ -47,6 +47,11 @@ class Piece:
         return float(np.median(np.diff(self.t)))
 
     @property
+    def velocity(self) -> np.ndarray:
+        """Velocity (N, n) [rad/s] as reported, else the derivative of the positions."""
+        return np.gradient(self.q, self.period, axis=0) if self.qd is None else self.qd
+
+    @property
     def position(self) -> np.ndarray:
         """What drives hysteretic friction (N, n) [rad]: the rotor's position where it was recorded, else q."""
         theta = self.extra.get("theta")

@@ -72,7 +72,7 @@ EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
             "std_msgs/msg/String",
             "published, latched: state of the present or last trajectory, with the reason",
         ),
-        (PAYLOAD, INERTIA, "published where the controller reports it (UR): its payload setting beyond the tool"),
+        (PAYLOAD, INERTIA, "published (UR): what the controller's payload has beyond that of the robot file"),
         ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
     ),
     "estimator_node": (

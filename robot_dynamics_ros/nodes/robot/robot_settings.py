@@ -88,11 +88,11 @@ def _names_thresholds(values: Mapping[str, Any]) -> bool:
 
 
 class SetPayload(NodePart):
-    """Names on the topic `payload` what the controller's payload setting has beyond the tool.
+    """Names on the topic `payload` what the controller's setting has beyond the tool, the payload of the robot file.
 
-    The tool is the setting with the mass of the robot file's payload; before it is seen nothing is named: the file may
-    count a tool as part of the last link. m c = m_set c_set - m_tool c_tool; a setting below the tool names 0 kg. Where
-    `load_mass` is set, another setting names nothing.
+    The tool is the setting of that mass; before it is seen, and for a file without a payload (which may count the tool
+    as part of the last link), nothing is named. m c = m_set c_set - m_tool c_tool; a setting below the tool names 0 kg.
+    Where `load_mass` is set, another setting names nothing.
     """
 
     def __init__(self, node: LifecycleBase, driver: Driver, settings: RobotSettings) -> None:
@@ -113,7 +113,8 @@ class SetPayload(NodePart):
             return
         self._taken = setting
         load = status.payload * np.array([1.0, *status.payload_com])
-        tool = load if same_mass(self._driver.robot, status) else self._tool
+        robot = self._driver.robot
+        tool = load if robot.payload.mass > 0.0 and same_mass(robot, status) else self._tool
         if tool is not None and self._tool is not None:
             self._publisher.publish(_beyond(load - tool, stamp_ns))
         self._tool = tool

@@ -75,6 +75,9 @@ def test_the_unmodified_clients_receive_move_and_set_the_payload(ur):
             result["streamed"] = control.servoJ((start + 0.1 - 0.001 * k).tolist(), 0, 0, 0.002, 0.05, 1500)
             control.waitPeriod(period)
         result["stopped"] = control.servoStop()
+        control.setPayload(0.7, [0.0, 0.0, 0.05])
+        while receive.getPayload() != 0.7:
+            time.sleep(0.01)
         result["payload"] = control.setTargetPayload(1.5, [0.01, 0.02, 0.07], [0.011, 0.012, 0.013, 1e-3, 2e-3, 3e-3])
         while receive.getPayload() != 1.5:
             time.sleep(0.01)

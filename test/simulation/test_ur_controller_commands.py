@@ -123,12 +123,13 @@ def test_a_hard_collision_stops_protectively(session):
     assert "tool force" in session.controller.messages[-1]
 
 
-def test_configured_and_mounted_payload_are_two_things(session):
+@pytest.mark.parametrize("identifier", [17, 65])
+def test_configured_and_mounted_payload_are_two_things(session, identifier):
     arm = session.controller.arm
     arm.mount(2.0, np.array([0, 0, 0.05]))
     session.step(500)
     felt = arm.tcp_force()[2]
-    session.do(65, [2.0, 0, 0, 0.05, 0, 0, 0, 0, 0, 0])
+    session.do(identifier, [2.0, 0, 0, 0.05, 0, 0, 0, 0, 0, 0])
     session.step(500)
     assert arm.tcp_force()[2] - felt == pytest.approx(2 * 9.80665, abs=1.5)
     assert arm.target_moment == pytest.approx(arm.model.gravity(session.controller.target[0]), abs=1e-6)

@@ -143,6 +143,13 @@ def zero_ft_sensor(context: CommandContext) -> None:
     context.controller.arm.zero_force_sensor()
 
 
+@command(17)
+def set_payload(context: CommandContext) -> None:
+    """Payload that the controller assumes: mass and centre (zero keeps the present) of a point mass."""
+    center = context.doubles(1, 3)
+    context.controller.set_payload(context.double(0), center if np.any(center) else None)
+
+
 @command(65)
 def set_target_payload(context: CommandContext) -> None:
     """Payload that the controller assumes: mass, centre (zero keeps the present), inertia Ixx Iyy Izz Ixy Ixz Iyz."""

@@ -6,6 +6,7 @@ A hypothesis adds columns D: r = D theta + e. Its evidence is what chi2 = r' S^-
   gain      of joint j: its own predicted torque A x        (a re-calibrated sensor, another torque constant, friction)
   bias      of joint j: its offset column                   (a re-calibrated torque zero)
   viscosity of all joints: their viscous friction           (a lubricant of another temperature); learned without it
+  friction  of all joints: all of it                        (a colder robot, wear, running-in); learned as it is
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from robot_dynamics_ros.learning.columns import GROUPS, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
 from robot_dynamics_ros.learning.written import parameters_of
-from robot_dynamics_ros.models.sliding_friction import viscosity_text
+from robot_dynamics_ros.models.sliding_friction import share_text, viscosity_text
 from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times
 
-PAYLOAD, GAIN, VISCOSITY = 0.2, 0.05, 0.05  # kg, shares of a torque: smaller ones are no change point
+PAYLOAD, SCALED = 0.2, 0.05  # kg, share of a torque: smaller ones are no change point
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
+ORDINARY = "viscosity", "friction"  # kinds of recordings that are learned, where less than that is left
 EXPLAINED = 0.3  # of what chi2 exceeds its rows by, that a hypothesis must explain
 VISCOUS = ("fv1", "fv2", "fv0")
 
@@ -37,7 +39,7 @@ Words = Callable[[np.ndarray, np.ndarray], str]  # of theta (k,) and its deviati
 
 @dataclass(frozen=True)
 class Change:
-    """kind: payload, gain, bias or unexplained; text in words; chi2 per row before and with the hypothesis.
+    """kind: that of a hypothesis or unexplained; text in words; chi2 per row before and with the hypothesis.
 
     where: number of the hypothesis; size and std of its first parameter, least: of a change that counts.
     """
@@ -88,6 +90,7 @@ def change_of(state: Information, recording: Triangle, columns: Columns) -> Chan
         size, std = float(theta[0]), np.sqrt(np.diag(np.linalg.pinv(D.T @ D)))
         text = words(theta, std) if changed(size, std[0], least, 1.0) else ""
         enough = gained > CLEAR**2 + len(theta) and gained > EXPLAINED * max(chi2 - m, 0.0)
+        enough &= kind not in ORDINARY or chi2 - gained < STRANGE * m
         if text and enough and (best is None or gained - len(theta) > best[0]):
             after = (chi2 - gained) / m
             best = gained - len(theta), Change(kind, text, chi2 / m, after, where, size, float(std[0]), least)
@@ -105,7 +108,9 @@ def _hypotheses(
 ) -> Iterator[tuple[str, np.ndarray, Words, float]]:
     """(kind, D (m, k), words(theta, std), least theta[0] that matters)."""
     if columns.motor_side:
-        yield "viscosity", _viscous(columns, A, x)[:, None], _viscosity, VISCOSITY
+        yield "viscosity", _viscous(columns, A, x)[:, None], _viscosity, SCALED
+        own = [columns.place(j, t) for j, terms in enumerate(columns.terms) for t in terms if t not in ("fo", "ia")]
+        yield "friction", (A[:, own] @ x[own])[:, None], _friction, SCALED
     P = columns.rigid.base.matrix()
     last = 10 * (columns.n - 1) + np.array([9, 6, 7, 8])
     yield "payload", A[:, : columns.base] @ P[:, last], _payload, PAYLOAD
@@ -113,7 +118,7 @@ def _hypotheses(
     for j, name in enumerate(columns.robot.joint_names):
         mine = np.zeros(len(A), bool)
         mine[ends[j] - len(recording.joints[j]) + 1 : ends[j]] = True
-        yield "gain", np.where(mine, A @ x, 0.0)[:, None], partial(_gain, name), GAIN
+        yield "gain", np.where(mine, A @ x, 0.0)[:, None], partial(_gain, name), SCALED
         size = float(np.sqrt(np.sum(recording.joints[j][:, -1] ** 2) / recording.count[j]))
         yield "bias", np.where(mine, A[:, columns.place(j, "fo")], 0.0)[:, None], partial(_bias, name), SHARE * size
 
@@ -178,6 +183,10 @@ def without_viscosity(recording: Triangle, found: Change, state: Information, co
 
 def _viscosity(theta: np.ndarray, std: np.ndarray) -> str:
     return viscosity_text(float(theta[0]), float(std[0]))
+
+
+def _friction(theta: np.ndarray, std: np.ndarray) -> str:
+    return share_text("friction of all joints", float(theta[0]), float(std[0]))
 
 
 def _payload(theta: np.ndarray, std: np.ndarray) -> str:

@@ -26,7 +26,7 @@ def judged(
 ) -> dict[str, Any]:
     """Verdict and the matrix joint x (errors, what is left of the prior); robot: as the user has named it."""
     left_out = [line for line in session.lines if line.startswith(LEFT_OUT)]
-    again = [line for line in session.lines if line.startswith(("left out", "warmed"))]
+    again = [line for line in session.lines if line.startswith(("left out", "changed"))]
     seen = sum(k.left <= OPEN for k in known)
     state = session.store.directory
     waits = proposal.robot is not None and not proposal.better  # proposed before, and not judged again

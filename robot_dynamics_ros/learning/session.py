@@ -103,7 +103,9 @@ class Session:
         left = f", {rec.duration - free.duration:.0f} s of contact left out" if share < 0.995 else ""
         if change is not None and change.kind == "viscosity":
             triangle = without_viscosity(triangle, change, state, columns)
-            self._say("warmed", f"{name}: {change.text} than before; it is learned at the temperature of the others")
+            self._say("changed", f"{name}: {change.text} than before; it is learned at the temperature of the others")
+        elif change is not None and change.kind == "friction":
+            self._say("changed", f"{name}: {change.text} than before; it is learned as it is")
         elif change is not None:
             self.bytes += self.store.add(triangle, "held")
             with_it = f", with it {change.after:.1f}" if change.kind != "unexplained" else ""
@@ -132,7 +134,7 @@ class Session:
         found.halves = bool(halves)
         if self.recordings:
             last = self.store.triangles(names=[sha256[:16] for sha256 in list(self.known().recordings)[-COMPARED:]])
-            self.lines += [f"warmed: {text}" for text in viscosity_between(found.state, last, self.store.columns)]
+            self.lines += [f"changed: {text}" for text in viscosity_between(found.state, last, self.store.columns)]
         waiting = self.store.offered()
         if found.robot is None and not self.recordings and waiting is not None:
             found.robot = waiting

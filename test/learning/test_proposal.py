@@ -178,6 +178,14 @@ def test_a_recalibrated_sensor_is_recognised_by_gain_and_by_zero(worker):
     assert float(value) == pytest.approx(2.5, abs=0.75), std
 
 
+def test_a_drag_through_all_of_a_recording_is_not_learned_as_friction(worker):
+    """It is explained by half as 76 % more friction of all joints; what is left is no recording to learn from."""
+    log, drag = worker.log(DAY), [12.0, 15.0, 9.0, 3.0, 3.0, 1.5]
+    triangle, _ = worker.learned(with_signals(log, effort=log.effort + np.tanh(log.qd / 0.02) * drag), DAY)
+    found = change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns)
+    assert found is not None and found.kind == "unexplained"
+
+
 def test_what_the_recording_before_shows_too_is_no_change(monkeypatch):
     now = Change("payload", "", 3.0, 1.0, where=0, size=0.45, std=0.04, least=0.2)
     befores = {False: [replace(now, size=0.4)], True: [replace(now, size=-0.4), replace(now, where=3), None]}

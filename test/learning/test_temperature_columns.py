@@ -86,7 +86,7 @@ def test_one_cold_and_one_warm_recording_say_what_they_show(worker, tmp_path):
     for day, log in enumerate((worker.logs[0], warm)):
         session.add(recording(log, f"day{day}"), str(day) * 64)
     session.propose()
-    said = [line for line in session.lines if line.startswith("warmed")]
+    said = [line for line in session.lines if line.startswith("changed")]
     assert "day1: viscous friction is" in said[0] and "lower (+" in said[0] and said[0].endswith("than in day0.")
     assert -2.5 < float(said[1].split("changes by ")[1].split(" ")[0]) < -0.5 and "per recorded kelvin" in said[1]
 
@@ -96,11 +96,25 @@ def test_a_warm_recording_without_temperatures_is_learned_and_not_held_back(work
     warm = replace(worker, who=replace(worker.who, temperature=worker.who.temperature + 30.0)).log(1)
     for day, log in enumerate((worker.logs[0], worker.logs[2], warm)):
         session.add(recording(without_temperature(log), f"day{day}"), str(day) * 64)
-    said = [line for line in session.lines if line.startswith(("warmed", "held"))]
+    said = [line for line in session.lines if line.startswith(("changed", "held"))]
     assert len(session.recordings) == 3 and "learned at the temperature of the others" in said[-1]
     session.propose()
     again = [line for line in session.lines if "than in day0" in line]
     assert " lower " in said[-1] and again and "day2: viscous friction is" in again[0] and " lower " in again[0]
+
+
+def test_friction_of_all_joints_that_rose_is_said_and_learned_as_it_is(worker, tmp_path):
+    """Coulomb friction and viscosity: it was said to be viscosity alone, and learned without that."""
+    session = Session(Store(tmp_path / "state", worker.robot), worker.prior, Options(effort="torque"))
+    parts = ("friction.coulomb", "friction.stribeck", "friction.viscous")
+    colder = worker.who.overrides | {part: 1.3 * worker.who.overrides[part] for part in parts}
+    changed = replace(worker, who=replace(worker.who, overrides=colder)).log(1)
+    for day, log in enumerate((worker.logs[0], worker.logs[2], changed)):
+        session.add(recording(log, f"day{day}"), str(day) * 64)
+    said = [line for line in session.lines if line.startswith(("changed", "held"))]
+    share = float(said[0].split(" is ")[1].split(" ")[0])
+    assert len(said) == 1 and said[0].startswith("changed: day2: friction of all joints is ") and "higher" in said[0]
+    assert share == pytest.approx(30, abs=8) and all("viscosity" not in T.about for T in session.store.triangles())
 
 
 def test_a_written_slope_comes_back_as_parameters(worker):

@@ -18,8 +18,8 @@ from functools import partial
 import numpy as np
 from scipy import linalg
 
-from robot_dynamics_ros.identification.arm.friction_differences import LEARNED, what_they_show
-from robot_dynamics_ros.identification.arm.friction_shares import pooled
+from robot_dynamics_ros.identification.arm.friction_differences import LEARNED, coulomb_text, what_they_show
+from robot_dynamics_ros.identification.arm.friction_shares import common, over_first
 from robot_dynamics_ros.identification.metrics import covariance
 from robot_dynamics_ros.learning.columns import GROUPS, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
@@ -129,8 +129,8 @@ def _viscous(columns: Columns, A: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.asarray(A[:, places] @ np.maximum(x[places], 0.0))
 
 
-def viscosity_between(state: Information, recordings: Sequence[Triangle], columns: Columns) -> list[str]:
-    """Sentences about recordings whose viscous friction differs from that of the first, and its slope over temperature.
+def friction_between(state: Information, recordings: Sequence[Triangle], columns: Columns) -> list[str]:
+    """Sentences about recordings whose viscous or Coulomb friction differs from that of the first, and their cause.
 
     What the parameters of all, without their temperature slopes, leave of each joint is regressed as in `identify`:
     rest = a0 S + a1 L + a2 + [r > 0] (d_r S + e_r L)      S, L: viscous friction and level of the model
@@ -139,16 +139,15 @@ def viscosity_between(state: Information, recordings: Sequence[Triangle], column
         return []
     x = state.mean
     x[[columns.place(j, t) for j in range(columns.n) for t in ("tc", "tv")]] = 0.0
-    found = [_shares(x, recordings, columns, j) for j in range(columns.n)]
-    share, std = pooled(*(np.array([one[k] for one in found]) for k in (0, 1)))
-    temperatures = [T.about.get("temperature") for T in recordings]
-    said, why, slope = what_they_show(share, std, [T.about["recording"] for T in recordings], temperatures)
+    share, std = common([_shares(x, recordings, columns, j) for j in range(columns.n)])
+    names = [T.about["recording"] for T in recordings]
+    said, why, slope = what_they_show(share[0], std[0], names, [T.about.get("temperature") for T in recordings])
     held = "the learned file holds a slope per joint" if np.isfinite(slope) else LEARNED
-    return [*said, f"{why}: {held}."] if said else []
+    return [*said, *([f"{why}: {held}."] if said else []), *coulomb_text(share[1], std[1], names)]
 
 
 def _shares(x: np.ndarray, recordings: Sequence[Triangle], columns: Columns, j: int) -> tuple[np.ndarray, np.ndarray]:
-    """Viscous friction (R,) of joint j over that in the first recording, less 1, and deviations."""
+    """Viscous and Coulomb friction (2, R) of joint j over that in the first recording, less 1, and deviations."""
     R, parts, own = len(recordings), [], columns.own(j)
     terms = [t.partition("@")[0] for t in columns.terms[j]]
     viscous, level, offset = (own.start + np.flatnonzero(np.isin(terms, kinds)) for kinds in (VISCOUS, GROUPS, ("fo",)))
@@ -163,9 +162,8 @@ def _shares(x: np.ndarray, recordings: Sequence[Triangle], columns: Columns, j: 
         parts.append(np.column_stack([S, L, A[:, offset], mine, rest]) / max(weight, 1e-6))
     rows = np.vstack(parts)
     solved = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=1e-10)[0]
-    variance = np.diag(covariance(rows[:, :-1]))
-    scale = max(1 + solved[0], 0.5)
-    return np.append(0.0, solved[3::2] / scale), np.append(0.0, np.sqrt(variance[3::2]) / scale)
+    std = np.sqrt(np.diag(covariance(rows[:, :-1])))
+    return over_first(solved, solved), over_first(std, solved)
 
 
 def without_viscosity(recording: Triangle, found: Change, state: Information, columns: Columns) -> Triangle:

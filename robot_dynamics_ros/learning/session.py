@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.split import cut_in_time
-from robot_dynamics_ros.learning.changes import change_since, viscosity_between, without_viscosity
+from robot_dynamics_ros.learning.changes import change_since, friction_between, without_viscosity
 from robot_dynamics_ros.learning.fleet import prior_of_file
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
 from robot_dynamics_ros.learning.proposal import Proposal, propose
@@ -25,7 +25,7 @@ from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior
 
-COMPARED = 5  # newest recordings whose viscous friction is compared
+COMPARED = 5  # newest recordings whose friction is compared
 
 
 @dataclass
@@ -134,7 +134,7 @@ class Session:
         found.halves = bool(halves)
         if self.recordings:
             last = self.store.triangles(names=[sha256[:16] for sha256 in list(self.known().recordings)[-COMPARED:]])
-            self.lines += [f"changed: {text}" for text in viscosity_between(found.state, last, self.store.columns)]
+            self.lines += [f"changed: {text}" for text in friction_between(found.state, last, self.store.columns)]
         waiting = self.store.offered()
         if found.robot is None and not self.recordings and waiting is not None:
             found.robot = waiting

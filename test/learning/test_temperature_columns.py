@@ -101,6 +101,7 @@ def test_a_warm_recording_without_temperatures_is_learned_and_not_held_back(work
     session.propose()
     again = [line for line in session.lines if "than in day0" in line]
     assert " lower " in said[-1] and again and "day2: viscous friction is" in again[0] and " lower " in again[0]
+    assert not any("Coulomb" in line for line in again)
 
 
 def test_friction_of_all_joints_that_rose_is_said_and_learned_as_it_is(worker, tmp_path):
@@ -115,6 +116,10 @@ def test_friction_of_all_joints_that_rose_is_said_and_learned_as_it_is(worker, t
     share = float(said[0].split(" is ")[1].split(" ")[0])
     assert len(said) == 1 and said[0].startswith("changed: day2: friction of all joints is ") and "higher" in said[0]
     assert share == pytest.approx(30, abs=8) and all("viscosity" not in T.about for T in session.store.triangles())
+    session.propose()
+    (coulomb,) = (line for line in session.lines if line.startswith("changed: day2: Coulomb friction is "))
+    size = float(coulomb.split(" is ")[1].split(" ")[0])
+    assert size == pytest.approx(30, abs=8) and "higher than in day0" in coulomb
 
 
 def test_a_written_slope_comes_back_as_parameters(worker):

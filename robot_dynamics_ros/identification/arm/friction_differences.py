@@ -35,7 +35,7 @@ def compare_friction(state: Identification) -> None:
     share, std = friction_shares(state.live, _motions(state))
     names = short_names([rec.name for rec in state.training])
     said, why, slope = what_they_show(share[0], std[0], names, [temperature_of(rec) for rec in state.training])
-    coulomb = _coulomb_text(share[1], std[1], names)
+    coulomb = coulomb_text(share[1], std[1], names)
     if not said and not coulomb:
         return
     if np.isfinite(share).all():
@@ -47,7 +47,7 @@ def compare_friction(state: Identification) -> None:
     state.friction_differences = [*said, *([f"{why}: {held}."] if said else []), *coulomb]
 
 
-def _coulomb_text(share: np.ndarray, std: np.ndarray, names: Sequence[str]) -> list[str]:
+def coulomb_text(share: np.ndarray, std: np.ndarray, names: Sequence[str]) -> list[str]:
     """Sentences about recordings whose Coulomb friction differs by shares (R,) from that of the first."""
     said = [
         f"{names[r]}: {share_text('Coulomb friction', share[r], std[r])} than in {names[0]}."

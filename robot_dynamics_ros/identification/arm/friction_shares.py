@@ -28,17 +28,28 @@ SIGNIFICANCE = 3.0  # standard deviations of a difference that is said
 
 
 def friction_shares(live: LiveModel, motions: Sequence[Motion]) -> tuple[np.ndarray, np.ndarray]:
-    """Viscous and Coulomb friction of every recording over that of the first, less 1, (2, R), and deviations. Viscous
-    NaN where no joint shows it in all of them; Coulomb 0 where most joints do not surely show the same direction.
-    """
+    """Viscous and Coulomb friction of every recording over that of the first, less 1, as of `common`."""
     rest = [m.effort - live.predict(m) for m in motions]
     viscous, coulomb = [viscous_torque(live, m.qd) for m in motions], [coulomb_torque(live, m) for m in motions]
     signals = rest, viscous, coulomb, [m.qd for m in motions]
     found = [_of_joint(*([x[:, j] for x in parts] for parts in signals)) for j in range(live.rigid.n)]
+    return common(found)
+
+
+def common(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Shares (2, R) of viscous and Coulomb friction that all joints have in common, and deviations, from those of each.
+    Viscous NaN where no joint shows it in all recordings; Coulomb 0 where most joints do not surely show the same
+    direction.
+    """
     value, std = (np.array([pair[k] for pair in found]) for k in (0, 1))  # (n, 2, R)
-    share, deviation = pooled(value, std)
+    weight = np.where(np.isfinite(std), 1 / (std**2 + JOINT**2), 0.0)
+    total, seen = weight.sum(axis=0), np.maximum((weight > 0).sum(axis=0) - 1, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (weight * value).sum(axis=0) / total
+        spread = (weight * (value - share) ** 2).sum(axis=0) / total / seen
+        deviation = np.sqrt(np.maximum(spread, 1 / total))
     sure = np.abs(np.where(np.abs(value) > SIGNIFICANCE * std, np.sign(value), 0.0)[:, 1].sum(axis=0))
-    same = clearly(share[1], deviation[1]) & (sure > MOST * live.rigid.n)
+    same = clearly(share[1], deviation[1]) & (sure > MOST * len(value))
     share[1] = np.where(same, share[1], 0.0)
     return share, deviation
 
@@ -77,18 +88,6 @@ def _presliding(block: Mapping[str, Any]) -> np.ndarray:
     return np.asarray(np.sum(block["level"], axis=1) > 0)
 
 
-def pooled(value: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shares (..., R) that all joints have in common, and deviations, from those of each (n, ..., R); NaN where none
-    does.
-    """
-    weight = np.where(np.isfinite(std), 1 / (std**2 + JOINT**2), 0.0)
-    total, seen = weight.sum(axis=0), np.maximum((weight > 0).sum(axis=0) - 1, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = (weight * value).sum(axis=0) / total
-        spread = (weight * (value - mean) ** 2).sum(axis=0) / total / seen
-        return mean, np.sqrt(np.maximum(spread, 1 / total))
-
-
 def _of_joint(
     rest: Sequence[np.ndarray], viscous: Sequence[np.ndarray], coulomb: Sequence[np.ndarray], v: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -111,5 +110,9 @@ def _of_joint(
 def _solved(gram: np.ndarray) -> np.ndarray:
     """Shares (2, R) of a joint from the Gram matrix of columns and y."""
     x = np.linalg.lstsq(gram[:-1, :-1], gram[:-1, -1], rcond=1e-10)[0]
-    own = x[3:].reshape(-1, 2).T / np.fmax(1 + x[:2, None], 0.5)
-    return np.column_stack([np.zeros(2), own])
+    return over_first(x, x)
+
+
+def over_first(own: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Shares (2, R) of a joint, less 1, or deviations, from a0, a1, a2, d_1, e_1, d_2, .. or theirs; x: the numbers."""
+    return np.column_stack([np.zeros(2), own[3:].reshape(-1, 2).T / np.fmax(1 + x[:2, None], 0.5)])

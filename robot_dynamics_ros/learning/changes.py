@@ -153,12 +153,11 @@ def _shares(x: np.ndarray, recordings: Sequence[Triangle], columns: Columns, j: 
     viscous, level, offset = (own.start + np.flatnonzero(np.isin(terms, kinds)) for kinds in (VISCOUS, GROUPS, ("fo",)))
     for r, recording in enumerate(recordings):
         T, weight = recording.joints[j], recording.sigma[j] * np.sqrt(recording.correlation[j])
-        A = np.zeros((len(T) - 1, columns.size))
-        A[:, columns.index[j]] = T[:-1, :-1]
+        A, y = np.split(columns.wide(j, T[:-1]), [-1], axis=1)
         S, L, mine = A[:, viscous] @ np.maximum(x[viscous], 0.0), A[:, level] @ x[level], np.zeros((len(A), 2 * R - 2))
         if r:
             mine[:, 2 * r - 2], mine[:, 2 * r - 1] = S, L
-        rest = T[:-1, -1] - A @ x + recording.about.get("viscosity", 0.0) * S
+        rest = y[:, 0] - A @ x + recording.about.get("viscosity", 0.0) * S
         parts.append(np.column_stack([S, L, A[:, offset], mine, rest]) / max(weight, 1e-6))
     rows = np.vstack(parts)
     solved = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=1e-10)[0]
@@ -170,10 +169,9 @@ def without_viscosity(recording: Triangle, found: Change, state: Information, co
     """A recording as if its viscous friction had not changed against `state`, with the share in `about`."""
     x, file = state.mean, parameters_of(columns, columns.robot)
     joints = []
-    for T, index in zip(recording.joints, columns.index, strict=True):
-        A = np.zeros((len(T), columns.size))
-        A[:-1, index] = T[:-1, :-1]
-        joints.append(np.column_stack([T[:, :-1], T[:, -1] - found.size * _viscous(columns, A, x)]))
+    for j, T in enumerate(recording.joints):
+        viscous = _viscous(columns, columns.wide(j, T)[:, :-1], x)
+        joints.append(np.column_stack([T[:, :-1], T[:, -1] - found.size * viscous]))
     after = replace(recording, joints=joints, about=recording.about | {"viscosity": found.size})
     ratio = after.squares(file, columns.index) / np.maximum(recording.squares(file, columns.index), 1e-12)
     return replace(after, reference=recording.reference * ratio)

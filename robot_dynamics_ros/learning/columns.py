@@ -94,6 +94,12 @@ class Columns:
         qr = self.qr()
         return [np.array(qr.parameters_of(j)) for j in range(self.n)]
 
+    def wide(self, j: int, rows: np.ndarray) -> np.ndarray:
+        """Rows (m, p + 1) of all parameters and a target, from rows (m, k_j + 1) of joint j's triangle."""
+        out = np.zeros((len(rows), self.size + 1))
+        out[:, self.index[j]], out[:, -1] = rows[:, :-1], rows[:, -1]
+        return out
+
     @cached_property
     def typical_load(self) -> np.ndarray:
         """Torque (n,) [Nm] at which a gear's friction over its load is stated."""

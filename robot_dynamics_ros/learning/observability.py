@@ -71,10 +71,6 @@ def expected(prior: Prior, state: Information, motion: Excitation) -> Informatio
     moved = Motion(time, q, qd, qdd, np.zeros_like(q), np.arange(len(q)) == 0, rate / step)
     qr = columns.qr()
     qr.update(q, qd, qdd, np.zeros_like(q), np.column_stack(columns.friction(moved, columns.load(moved))))
-    rows = []
-    for j, index in enumerate(columns.index):
-        full = np.zeros((len(index) + 1, columns.size + 1))
-        full[:, index] = qr.triangle(j)[:, :-1] / (SIGMA * np.sqrt(ALIKE))
-        full[:, -1] = full[:, :-1] @ state.mean
-        rows.append(full)
-    return state.with_rows(np.vstack(rows))
+    rows = np.vstack([columns.wide(j, qr.triangle(j)) for j in range(columns.n)]) / (SIGMA * np.sqrt(ALIKE))
+    rows[:, -1] = rows[:, :-1] @ state.mean
+    return state.with_rows(rows)

@@ -113,13 +113,9 @@ def file_prior(columns: Columns) -> Prior:
 
 def rows_of(recording: Triangle, columns: Columns, inflation: float = INFLATION) -> np.ndarray:
     """Rows (m, p + 1) of unit variance of a recording's triangles, variances times `inflation`."""
-    found = []
     weights = 1 / np.maximum(recording.sigma * np.sqrt(inflation * recording.correlation), 1e-6)
-    for T, index, weight in zip(recording.joints, columns.index, weights, strict=True):
-        rows = np.zeros((len(T) - 1, columns.size + 1))
-        rows[:, index], rows[:, -1] = T[:-1, :-1] * weight, T[:-1, -1] * weight
-        found.append(rows)
-    return np.vstack(found)
+    joints = zip(recording.joints, weights, strict=True)
+    return np.vstack([columns.wide(j, T[:-1] * weight) for j, (T, weight) in enumerate(joints)])
 
 
 def walked(state: Information, prior: Prior, seconds: float) -> Information:

@@ -67,7 +67,7 @@ def change_points(y: np.ndarray) -> list[int]:
     N = len(y)
     if N < 2 * SEGMENT:
         return []
-    sigma = max(_noise(y), 1e-9 * max(float(np.abs(y).max()), 1e-300))
+    sigma = _noise(y)
     one, two = np.concatenate([[0], np.cumsum(y)]), np.concatenate([[0], np.cumsum(y**2)])
     best, last = np.full(N + 1, np.inf), np.zeros(N + 1, dtype=int)
     best[0] = -PENALTY * np.log(N)
@@ -90,7 +90,7 @@ def _line_fits_better(y: np.ndarray, t: np.ndarray, changes: list[int]) -> bool:
     """
     if not changes:
         return False
-    sigma = max(_noise(y), 1e-9 * max(float(np.abs(y).max()), 1e-300))
+    sigma = _noise(y)
     line = y - np.polyval(np.polyfit(t - t[0], y, 1), t - t[0])
     ends = [0, *changes, len(y)]
     parts = np.concatenate([y[a:b] - y[a:b].mean() for a, b in zip(ends[:-1], ends[1:], strict=True)])
@@ -99,8 +99,8 @@ def _line_fits_better(y: np.ndarray, t: np.ndarray, changes: list[int]) -> bool:
 
 
 def _noise(y: np.ndarray) -> float:
-    """Standard deviation of one recording, from the median absolute difference of neighbours."""
-    return robust_std(np.diff(y)) / np.sqrt(2)
+    """Standard deviation of one recording, from the median absolute difference of neighbours, above rounding."""
+    return max(robust_std(np.diff(y)) / np.sqrt(2), 1e-9 * max(float(np.abs(y).max()), 1e-300))
 
 
 def trend_of(values: np.ndarray, time: np.ndarray, quantity: str, std: np.ndarray | float = 0.0) -> Trend:
@@ -120,22 +120,19 @@ def trend_of(values: np.ndarray, time: np.ndarray, quantity: str, std: np.ndarra
         slope, _, low, high = (float(x) for x in theilslopes(y, t / MONTH, CONFIDENCE))
     places = np.flatnonzero(known)
     steps = change_points(y)
-    changes = [] if _line_fits_better(y, t, steps) else [int(places[k]) for k in _notable(y, steps, quantity)]
+    least = NOTABLE * THRESHOLDS[quantity][0] * max(abs(float(np.median(y))), 1e-12) if quantity in THRESHOLDS else 0.0
+    changes = [] if _line_fits_better(y, t, steps) else [int(places[k]) for k in _notable(y, steps, least)]
     single = max(_noise(y) if len(y) >= SCATTER else 0.0, float(np.median(np.broadcast_to(std, known.shape)[known])))
     clear = changed(new - old, single * np.sqrt(2 / few), old, 0.0)
-    least = NOTABLE * THRESHOLDS[quantity][0] if quantity in THRESHOLDS else 0.0
-    notable = abs(slope) * np.ptp(t) / MONTH >= least * max(abs(float(np.median(y))), 1e-12)
+    notable = bool(abs(slope) * np.ptp(t) / MONTH >= least)
     level = level_of(change if clear else 0.0, quantity)
-    return Trend(values, time, slope, (low, high), changes, change, level, bool(notable), old)
+    return Trend(values, time, slope, (low, high), changes, change, level, notable, old)
 
 
-def _notable(y: np.ndarray, changes: list[int], quantity: str) -> list[int]:
-    """Change points with a step of at least NOTABLE of the warning between the medians on both sides."""
-    if quantity not in THRESHOLDS:
-        return changes
+def _notable(y: np.ndarray, changes: list[int], least: float) -> list[int]:
+    """Change points with a step of at least `least` between the medians on both sides."""
     ends = [0, *changes, len(y)]
     level = [float(np.median(y[a:b])) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-    least = NOTABLE * THRESHOLDS[quantity][0] * max(abs(float(np.median(y))), 1e-12)
     return [k for k, before, after in zip(changes, level[:-1], level[1:], strict=True) if abs(after - before) >= least]
 
 

@@ -27,7 +27,7 @@ def command(states: tuple[Path, ...], out: Path) -> None:
     for text in left:
         console.print(f"left out: {text}")
     used = len(states) - len(left)
-    save_prior(prior, out, used)
+    save_prior(prior, out)
     first = file_prior(prior.columns)
     ratio = np.sqrt(np.diag(prior.covariance) / np.diag(first.covariance))
     b = prior.columns.base

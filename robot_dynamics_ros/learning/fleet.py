@@ -92,10 +92,10 @@ def learn_fleet(
     return fleet_prior(file_prior(first.columns), states), left
 
 
-def save_prior(prior: Prior, path: Path, robots: int) -> None:
+def save_prior(prior: Prior, path: Path) -> None:
     """Write a fleet prior. Raises OSError naming the path."""
     about = np.frombuffer(prior.columns.robot_id.encode(), np.uint8)
-    write_arrays(path, format=FORMAT, robot_id=about, mean=prior.mean, covariance=prior.covariance, robots=robots)
+    write_arrays(path, format=FORMAT, robot_id=about, mean=prior.mean, covariance=prior.covariance)
 
 
 def load_prior(columns: Columns, path: Path) -> Prior:

@@ -127,7 +127,7 @@ def test_the_console_says_where_a_better_robot_file_waits(worker, tmp_path, monk
 def test_a_batch_is_learned_with_the_prior_of_the_fleet_where_there_is_one(worker, tmp_path):
     store = Store(tmp_path, worker.robot)
     shifted = Prior(worker.prior.columns, worker.prior.mean + 0.1, worker.prior.covariance)
-    save_prior(shifted, tmp_path / "fleet.npz", 2)
+    save_prior(shifted, tmp_path / "fleet.npz")
     learn_batch(tmp_path, written(worker.logs[0], tmp_path / "batch.npz"))
     assert Running.of(shifted).kept(store.directory / "posterior.npz") is not None
     assert Running.of(worker.prior).kept(store.directory / "posterior.npz") is None

@@ -126,7 +126,7 @@ def test_one_robot_is_no_fleet(cells, tmp_path):
 def test_a_new_robot_keeps_the_prior_that_it_was_given(worker, tmp_path):
     from robot_dynamics_ros.learning.fleet import prior_of_file
 
-    save_prior(Prior(worker.prior.columns, worker.prior.mean + 0.1, worker.prior.covariance), tmp_path / "fleet.npz", 2)
+    save_prior(Prior(worker.prior.columns, worker.prior.mean + 0.1, worker.prior.covariance), tmp_path / "fleet.npz")
     store = Store(tmp_path / "new", worker.robot)
     assert prior_of_file(store, None) is None
     given = prior_of_file(store, tmp_path / "fleet.npz")

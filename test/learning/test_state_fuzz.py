@@ -60,7 +60,7 @@ def test_damaged_histories_posteriors_and_priors_are_read_or_refused(tmp_path, c
     store.note("learned", "day0", seconds=60.0)
     known = Running.of(prior, [triangle(columns)])
     known.save(tmp_path / "posterior.npz")
-    save_prior(prior, tmp_path / "fleet.npz", 3)
+    save_prior(prior, tmp_path / "fleet.npz")
     good = {path: path.read_bytes() for path in map(tmp_path.joinpath, ("history.json", "posterior.npz", "fleet.npz"))}
     for _ in range(TRIES):
         for path, content in good.items():

@@ -144,6 +144,6 @@ def test_a_prior_whose_covariance_is_none_is_refused(prior, columns, tmp_path):
         (prior.mean, -prior.covariance),
         (prior.mean, prior.covariance[:3]),
     ):
-        save_prior(Prior(columns, mean, covariance), path, 2)
+        save_prior(Prior(columns, mean, covariance), path)
         with pytest.raises(DataError, match=r"fleet\.npz: is damaged"):
             load_prior(columns, path)

@@ -133,7 +133,7 @@ def test_a_fleet_prior_is_refused_when_it_is_of_another_model(worker, tmp_path):
     from robot_dynamics_ros.errors import DataError
 
     path = tmp_path / "fleet.npz"
-    save_prior(worker.prior, path, 3)
+    save_prior(worker.prior, path)
     assert np.array_equal(load_prior(worker.prior.columns, path).mean, worker.prior.mean)
     with pytest.raises(DataError, match="fleet.npz.*another robot model"):
         load_prior(Columns(load_robot("ur10e")), path)

@@ -104,6 +104,7 @@ class BagReport:
 # beyond these a number is not a robot joint's (SI, output side)
 PLAUSIBLE = {"q": 1e4, "qd": 1e3, "effort": 1e5, "current": 1e5}
 FASTEST, FEW = 30.0, 0.01  # rad/s of a joint; share of the rows beyond, above which the unit is wrong, not the rows
+COARSE = 0.05  # share of rows with the stamp of the row before and other positions, above which a note says so
 SWAPPED = 100_000_000  # ns; a stamp this little before the one preceding it arrived out of order
 
 
@@ -149,6 +150,12 @@ def repair_rows(log: Log, report: BagReport, possible: float) -> Log:
     log = log if keep.all() else log[keep]
     same = np.concatenate([[False], np.diff(log.stamp_ns) == 0])
     report.drop(REPEATED, same.sum())
+    own = int((log.q[1:] != log.q[:-1]).any(axis=1)[same[1:]].sum()) if log.has("q") else 0
+    if own > COARSE * len(log):
+        report.notes.append(
+            f"{own} rows have the stamp of the row before, but other positions: the clock is too coarse, which makes "
+            "forces wrong; of a table, `robot-dynamics import --time HZ` counts the rows instead"
+        )
     return log[~same] if same.any() else log
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from robot_dynamics_ros.bags import load_bag, write_bag
-from robot_dynamics_ros.bags.rows import REPEATED
 from robot_dynamics_ros.bags.table_clock import RATES
 from robot_dynamics_ros.bags.table_log import UNITS, TableOptions
 from robot_dynamics_ros.bags.tables import READERS, is_table
@@ -16,8 +15,6 @@ from robot_dynamics_ros.cli.printed import console, print_identify
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import load_robot
-
-COARSE = 0.05  # share of rows with the stamp of the row before; above it the command prints a warning
 
 
 @click.command("import")
@@ -68,9 +65,6 @@ def command(
     write_bag(log, out, inputs=files, about={"imported": ", ".join(f.name for f in files)})
     for line in report.lines():
         console.print(line)
-    if report.dropped.get(REPEATED, 0) > COARSE * report.messages:
-        text = "many rows have the stamp of the row before: if they are samples of their own, the clock is too coarse, "
-        console.print(f"{text}and --time HZ counts the rows instead", style="yellow")
     if not log.has("effort"):
         console.print("no effort: a recording without it cannot be identified", style="yellow")
     console.print(f"wrote {out}")

@@ -205,6 +205,7 @@ def test_a_clock_that_is_coarser_than_the_samples_is_named(tmp_path):
         path = write_csv(tmp_path / f"{step}.csv", columns)
         result = robot_dynamics("import", path, "--robot", "ur5e", "--out", tmp_path / str(step))
         assert result.exit_code == 0 and ("the clock is too coarse" in result.output) == said
+        assert any("the clock is too coarse" in note for note in load_bag(path, load_robot("ur5e"))[1].notes) == said
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from robot_dynamics_ros.estimators.replay import UNTRUSTED, Replay
 from robot_dynamics_ros.estimators.replay_changes import LEAST_ROWS, changes, moving
 from robot_dynamics_ros.robot_file.gaps import called_unusable, identified
 from robot_dynamics_ros.signals import WRENCH_AXES
+from robot_dynamics_ros.signals.speeds import SLIDING
 from robot_dynamics_ros.verdict import level_of, verdict, word, worst
 
 ESTIMATED = (0.8, 0.5)  # share of the recorded samples with a force, of a good and of a fair replay
@@ -20,6 +21,7 @@ TOUCHING = 0.3  # share of the time in contact from which on the robot file is d
 # |external torque| of the median joint over `residuals.moving`, in the free part of a motion: below 1 where the file is
 # the robot's, 2 where it is 30 K colder, carries 5 kg or is pushed most of the time; 12 and more for others
 OTHER, FREE = 6.0, 0.05
+MOST = 0.5  # share of the time that an arm has stood from the beginning, from which on the verdict says so
 LEVER = 0.03  # m, moment over force of the median sample: 0 of a push on the TCP, 0.06 and more of another robot
 BESIDE = 2  # contacts beside the TCP that are no chance: 4 of 100 pushes at the TCP of identified robots are named so
 STATES = ("moving", "rest", "contact")
@@ -42,7 +44,7 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         lasting = summary["payload_or_bias"]
         beside = "" if torques else _elsewhere(summary)
         load = f"{lasting[0].upper()}{lasting[1:]}." if lasting else result.recognised
-        found = (guessed, load, beside, *doubts)
+        found = (guessed, _stood(result), load, beside, *doubts)
         reasons = [text for text in found if text]
         levels.append("fair" if reasons else "good")
     else:
@@ -105,6 +107,18 @@ def _elsewhere(summary: dict[str, Any]) -> str:
     return (
         "Most of the contact fits a push on a link before the wrist, or a jump of the effort, better than a push at "
         "the TCP: its force is wrong. Push at the TCP, and look for jumps in the effort."
+    )
+
+
+def _stood(result: Replay) -> str:
+    """What to do where the arm stands from the beginning for MOST of a recording; "" where friction is not between."""
+    before = ~np.maximum.accumulate((np.abs(result.log.qd) > SLIDING).any(axis=1))
+    if result.robot.drives.torque_side == "link" or before.mean() <= MOST:
+        return ""
+    return (
+        f"The arm stands for the first {before.mean() * result.report.duration:.0f} s: until it moves nothing shows "
+        "with which friction it came to stand, so that deviations are large, and contacts of up to 40 N may not be "
+        "flagged. Let it move first."
     )
 
 

@@ -76,6 +76,19 @@ def test_a_stand_behind_closed_brakes_is_no_loss(tmp_path, monkeypatch):
     assert any("for 3.5 s no drive carried the arm" in note for note in result.notes)
 
 
+def test_an_arm_that_has_not_moved_yet_is_said_to_be_less_sure(tmp_path, monkeypatch):
+    """Of a simulated UR5e parked for 5 min, 2 of 4 pushes of 20 N and 1 of 4 of 40 N were not flagged."""
+    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
+    for rest, level in ((4.0, "good"), (20.0, "fair")):
+        log = measured(through([POSE, POSE + 0.3], rest=rest), noise=0.1)
+        log = log[log.time < 1.5 * rest + 3.0]
+        said = verdict_of(replay([write_bag(log, tmp_path / level, topics=["joint_states"])], UR5E))
+        assert said["level"] == level and ("until it moves" in " ".join(said["verdict"])) == (level == "fair")
+        assert said["next"].startswith(LIVE)
+    link = UR5E.with_updates({"drives.torque_side": "link"})
+    assert "until it moves" not in " ".join(verdict_of(replay([tmp_path / "fair"], link))["verdict"])
+
+
 def test_of_a_recording_behind_closed_brakes_alone_nothing_can_be_used(tmp_path):
     log = measured(still())
     log.effort = 0.05 * np.random.default_rng(0).normal(size=log.effort.shape)

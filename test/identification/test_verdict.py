@@ -2,13 +2,14 @@
 
 import copy
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from prepared import ROBOT, TRUTH, run, steps
 from synthetic import synthetic_log, torque, with_signals
 
-from robot_dynamics_ros.identification.arm.checks import NO_VELOCITY, check_stream
+from robot_dynamics_ros.identification.arm.checks import NO_VELOCITY, check_fit, check_stream
 from robot_dynamics_ros.identification.arm.parameters import gravity_factors, other_masses
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.result import summarise
@@ -257,6 +258,17 @@ def test_a_broken_model_is_no_comparison(other):
     assert not any("lower than with constant Coulomb" in text for text in said(other))
     usual["rmse"], usual["mean_r2"] = [1e-5] * 6, 0.9
     assert "over 100 times worse" in said(other)[0]
+
+
+def test_a_joint_that_hardly_moves_does_not_speak_for_the_arm(found, other):
+    """One wrist, jogged over 0.3 rad, had an R2 of -230 beside 0.92 to 0.999: 'another robot's or another topic's'."""
+    v, far = other["validation"], np.eye(ROBOT.n_joints)[4]
+    v["r2"][4], v["mean_r2"] = -229.5, -37.0
+    assert f"predicts the effort of {ROBOT.joint_names[4]} on held-out data worse than its mean" in said(other)[0]
+    v["r2"] = [-1.0] * ROBOT.n_joints
+    assert "predicts the effort of the arm on held-out data worse than its mean" in said(other)[0]
+    wrong = [SimpleNamespace(predict=lambda m, k=k: found.fit.predict(m) + k) for k in (1e3 * far, 1e3)]
+    assert [len(check_fit(model, found.motion)) for model in wrong] == [0, 1]
 
 
 @pytest.mark.parametrize("ours", [0.9999, 1.01])

@@ -73,9 +73,11 @@ def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
 
 
 def check_fit(model: IdentifiedModel, motion: Motion) -> list[str]:
-    """A warning where even the identification data are not explained, by ROWS of them."""
+    """A warning where even the identification data are not explained, by ROWS of them; R2 of a joint that hardly moves
+    can be far below 0, and counts as 0.
+    """
     motion = thinned(motion, ROWS)
-    r2 = mean_r2(metrics(motion.effort, model.predict(motion))["r2"])
+    r2 = mean_r2(np.maximum(metrics(motion.effort, model.predict(motion))["r2"], 0.0))
     if not r2 < NOTHING:
         return []
     return [

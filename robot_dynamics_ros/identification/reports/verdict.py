@@ -103,7 +103,9 @@ def _headline(result: dict[str, Any]) -> str:
     if (possible := explainable(result)) > mean + 0.01:
         share += f", {100 * possible:.1f} % of what noise leaves explainable"
     if mean < 0:
-        share = "predicts the effort on held-out data worse than the mean of the effort does"
+        r2 = floats(v["r2"])
+        which = ", ".join(np.array(result["joint_names"])[r2 < 0]) if (r2 >= 0).any() else "the arm"
+        share = f"predicts the effort of {which} on held-out data worse than its mean does"
     return f"the written robot file {share} ({v['split']})."
 
 

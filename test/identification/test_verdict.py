@@ -36,6 +36,15 @@ def test_held_out_pieces_that_are_too_short_for_a_force_are_fair_at_best(result,
     assert not any("too short" in text for text in said(result))
 
 
+@pytest.mark.parametrize(("covered", "level"), [(0.85, "good"), (0.75, "fair")])
+def test_a_force_beyond_its_deviations_is_fair_at_best(other, covered, level):
+    """A hose of 4 N and 15 N/m at the wrist: good, 61 % within two here, 39 and 71 % within one and two in work."""
+    other["validation"]["force"] = {"axes": ["x", "y"], "within": [4, 9], "std": [2, 2], "covered": [0.95, covered]}
+    assert grade(other) == level and any("deviations of the force are too small" in x for x in said(other)) == (
+        level == "fair"
+    )
+
+
 def test_recordings_of_different_loads_are_fair_at_best(result, other):
     other["load_differences"] = "loads differ, or one recording was pushed all the time: b 1 kg more than a"
     assert grade(result) == "good" and grade(other) == "fair"

@@ -18,20 +18,22 @@ BOUNDS = (0.93, 0.8)  # R2 on held-out data of what noise leaves explainable, fr
 KNOWN = 0.5  # R2 below which nobody knows whether noise or the model is left
 STANDS = 3.0  # times the deviation of the effort in the training over that in the held-out data, where a joint stands
 SPOILT = 0.02  # of mean R2, and twice what is left, by which a file is not usable: it makes the initial model worse
+COVERED = 0.8  # share of the free force within two deviations, below which they are too small; zoo: 0.87 and more
 SPEED = 0.5  # rad/s of the friction that is shown and compared
 
 
 def grade(result: dict[str, Any]) -> str:
     """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
     below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, and a file that makes
-    the initial model clearly worse. What repeats the training, is `unsettled` or of several loads is fair at best.
+    the initial model clearly worse. What repeats the training, is `unsettled`, `uncovered` or of several loads is fair
+    at best.
     """
     v = result["validation"]
     if result.get("other_robot") or v["mean_r2"] is None:
         return "bad"
     joints = zip(explained(result), r2_and_bound(result)[1], strict=True)
     single = ["bad" if share < KNOWN <= bound else "fair" for share, bound in joints if share < BOUNDS[1]]
-    unsure = v.get("repeats_training") or unsettled(result) or result["load_differences"]
+    unsure = v.get("repeats_training") or unsettled(result) or uncovered(result) or result["load_differences"]
     others = ["bad"] * bool(spoilt(result)) + ["fair"] * bool(unsure)
     return worst([level_of(explainable(result), *BOUNDS), *single, *others])
 
@@ -39,6 +41,12 @@ def grade(result: dict[str, Any]) -> str:
 def unsettled(result: dict[str, Any]) -> bool:
     """Whether no held-out piece outlasts the settling of the live nodes, so that nothing shows their force."""
     return bool(result["validation"]["longest_piece"] <= SETTLING)
+
+
+def uncovered(result: dict[str, Any]) -> bool:
+    """Whether the force of the free robot is beyond its deviations more often than COVERED allows, along some axis."""
+    force = result["validation"].get("force")
+    return bool(force) and min(force["covered"]) < COVERED
 
 
 def spoilt(result: dict[str, Any]) -> bool:

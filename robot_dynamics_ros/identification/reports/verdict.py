@@ -17,6 +17,7 @@ from robot_dynamics_ros.identification.reports.grade import (
     judged_r2,
     r2_and_bound,
     spoilt,
+    uncovered,
     unsettled,
 )
 from robot_dynamics_ros.verdict import times, verdict
@@ -28,6 +29,10 @@ WORSE = 1.02  # times the RMSE of another model from which on a joint is called 
 LIVE_MORE = 1.5  # times the error of the identification's filters, from which on that of the live nodes is said
 LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
 TOO_SHORT = "The contact force is not judged: held-out pieces are too short. Record 30 s or more in one piece."
+TOO_LITTLE = (
+    "The deviations of the force are too small, as where a hose, a spring or a part that is carried pulls at the arm: "
+    "expect errors up to these limits."
+)
 MIXED_LOADS = "The force is off by part of the difference of the loads: identify from recordings with one load."
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
 
@@ -51,6 +56,7 @@ def _reasons(result: dict[str, Any]) -> list[str]:
     words = [
         *_keep(result),
         *_force(v.get("force")),
+        *[TOO_LITTLE] * uncovered(result),
         *[TOO_SHORT] * unsettled(result),
         *[MIXED_LOADS] * bool(result["load_differences"]),
         *result["friction_differences"],

@@ -41,8 +41,8 @@ ROWS = 30_000  # at LOWER_RATE: of longer recordings some stretches are replayed
 WIDER = 1.3, 1.0, 0.9
 FLOORS = {"moving": 0.008, "rest": KEPT}  # of the breakaway level: what no recording shows of other days and places
 UNSEEN = 0.15  # of it: deviation of what the recordings do not show, presliding at rest or friction at small speeds
-# Of the median joint's share of its torque limit: least deviation behind a torque sensor, which errs under loads
-# (hysteresis, crosstalk) that free motion may not put on a joint, as on the last one of a symmetric tool
+# Of the deviations' root mean square share of the torque limits: least deviation behind a torque sensor, which errs
+# under loads that free motion may not put on a joint, as on the last one of a symmetric tool
 UNLOADED = 0.5
 FASTEST = 0.999  # share of the samples below what counts as the largest speed: single samples may be wrong
 SHOWN, LEAST = 0.05, 3.0  # rad/s, s: slower sliding than this for so long shows Stribeck friction
@@ -101,7 +101,7 @@ def deviations(
     moving = np.where(unmoved, rest, moving)
     if not motor:
         scale = torque_scale(robot)
-        moving, rest = (np.fmax(x, UNLOADED * np.median(x / scale) * scale) for x in (moving, rest))
+        moving, rest = (np.fmax(x, UNLOADED * np.sqrt(np.mean((x / scale) ** 2)) * scale) for x in (moving, rest))
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
     return {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest, "slow": slow}
 

@@ -5,14 +5,13 @@ A hypothesis adds columns D: r = D theta + e. Its evidence is what chi2 = r' S^-
   payload   mass and first moments of the last link (mX, mY, mZ, m)
   gain      of joint j: its own predicted torque A x        (a re-calibrated sensor, another torque constant, friction)
   bias      of joint j: its offset column                   (a re-calibrated torque zero)
-  viscosity of all joints: their viscous friction           (a lubricant of another temperature); learned without it
-  friction  of all joints: all of it                        (a colder robot, wear, running-in); learned as it is
+  friction  of all joints: all of it                        (temperature, wear, running-in); learned as it is
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -24,13 +23,12 @@ from robot_dynamics_ros.identification.metrics import covariance
 from robot_dynamics_ros.learning.columns import GROUPS, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
-from robot_dynamics_ros.learning.written import parameters_of
-from robot_dynamics_ros.models.sliding_friction import share_text, viscosity_text
+from robot_dynamics_ros.models.sliding_friction import share_text
 from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times
 
 PAYLOAD, SCALED = 0.2, 0.05  # kg, share of a torque: smaller ones are no change point
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
-ORDINARY = "viscosity", "friction"  # kinds of recordings that are learned, where less than that is left
+ORDINARY = "friction"  # kind of a change that is learned, where less than that is left
 EXPLAINED = 0.3  # of what chi2 exceeds its rows by, that a hypothesis must explain
 VISCOUS = ("fv1", "fv2", "fv0")
 
@@ -90,7 +88,7 @@ def change_of(state: Information, recording: Triangle, columns: Columns) -> Chan
         size, std = float(theta[0]), np.sqrt(np.diag(np.linalg.pinv(D.T @ D)))
         text = words(theta, std) if changed(size, std[0], least, 1.0) else ""
         enough = gained > CLEAR**2 + len(theta) and gained > EXPLAINED * max(chi2 - m, 0.0)
-        enough &= kind not in ORDINARY or chi2 - gained < STRANGE * m
+        enough &= kind != ORDINARY or chi2 - gained < STRANGE * m
         if text and enough and (best is None or gained - len(theta) > best[0]):
             after = (chi2 - gained) / m
             best = gained - len(theta), Change(kind, text, chi2 / m, after, where, size, float(std[0]), least)
@@ -108,9 +106,8 @@ def _hypotheses(
 ) -> Iterator[tuple[str, np.ndarray, Words, float]]:
     """(kind, D (m, k), words(theta, std), least theta[0] that matters)."""
     if columns.motor_side:
-        yield "viscosity", _viscous(columns, A, x)[:, None], _viscosity, SCALED
         own = [columns.place(j, t) for j, terms in enumerate(columns.terms) for t in terms if t not in ("fo", "ia")]
-        yield "friction", (A[:, own] @ x[own])[:, None], _friction, SCALED
+        yield ORDINARY, (A[:, own] @ x[own])[:, None], _friction, SCALED
     P = columns.rigid.base.matrix()
     last = 10 * (columns.n - 1) + np.array([9, 6, 7, 8])
     yield "payload", A[:, : columns.base] @ P[:, last], _payload, PAYLOAD
@@ -121,12 +118,6 @@ def _hypotheses(
         yield "gain", np.where(mine, A @ x, 0.0)[:, None], partial(_gain, name), SCALED
         size = float(np.sqrt(np.sum(recording.joints[j][:, -1] ** 2) / recording.count[j]))
         yield "bias", np.where(mine, A[:, columns.place(j, "fo")], 0.0)[:, None], partial(_bias, name), SHARE * size
-
-
-def _viscous(columns: Columns, A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Viscous friction in rows A (m, p) of parameters x (p,)."""
-    places = [columns.place(j, term) for j in range(columns.n) for term in VISCOUS]
-    return np.asarray(A[:, places] @ np.maximum(x[places], 0.0))
 
 
 def friction_between(state: Information, recordings: Sequence[Triangle], columns: Columns) -> list[str]:
@@ -157,28 +148,11 @@ def _shares(x: np.ndarray, recordings: Sequence[Triangle], columns: Columns, j: 
         S, L, mine = A[:, viscous] @ np.maximum(x[viscous], 0.0), A[:, level] @ x[level], np.zeros((len(A), 2 * R - 2))
         if r:
             mine[:, 2 * r - 2], mine[:, 2 * r - 1] = S, L
-        rest = y[:, 0] - A @ x + recording.about.get("viscosity", 0.0) * S
-        parts.append(np.column_stack([S, L, A[:, offset], mine, rest]) / max(weight, 1e-6))
+        parts.append(np.column_stack([S, L, A[:, offset], mine, y[:, 0] - A @ x]) / max(weight, 1e-6))
     rows = np.vstack(parts)
     solved = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=1e-10)[0]
     std = np.sqrt(np.diag(covariance(rows[:, :-1])))
     return over_first(solved, solved), over_first(std, solved)
-
-
-def without_viscosity(recording: Triangle, found: Change, state: Information, columns: Columns) -> Triangle:
-    """A recording as if its viscous friction had not changed against `state`, with the share in `about`."""
-    x, file = state.mean, parameters_of(columns, columns.robot)
-    joints = []
-    for j, T in enumerate(recording.joints):
-        viscous = _viscous(columns, columns.wide(j, T)[:, :-1], x)
-        joints.append(np.column_stack([T[:, :-1], T[:, -1] - found.size * viscous]))
-    after = replace(recording, joints=joints, about=recording.about | {"viscosity": found.size})
-    ratio = after.squares(file, columns.index) / np.maximum(recording.squares(file, columns.index), 1e-12)
-    return replace(after, reference=recording.reference * ratio)
-
-
-def _viscosity(theta: np.ndarray, std: np.ndarray) -> str:
-    return viscosity_text(float(theta[0]), float(std[0]))
 
 
 def _friction(theta: np.ndarray, std: np.ndarray) -> str:

@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.split import cut_in_time
-from robot_dynamics_ros.learning.changes import change_since, friction_between, without_viscosity
+from robot_dynamics_ros.learning.changes import ORDINARY, change_since, friction_between
 from robot_dynamics_ros.learning.fleet import prior_of_file
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
 from robot_dynamics_ros.learning.proposal import Proposal, propose
@@ -97,14 +97,11 @@ class Session:
         before = self.known()
         state = before.at(1e-9 * rec.start_ns)
         triangle, free = self._learned(rec, sha256)
-        learned, columns = self.store.triangles, self.store.columns
-        change = change_since(state, triangle, learned, columns) if before.recordings else None
+        learned = self.store.triangles
+        change = change_since(state, triangle, learned, self.store.columns) if before.recordings else None
         name, share = triangle.about["recording"], free.duration / max(rec.duration, 1e-9)
         left = f", {rec.duration - free.duration:.0f} s of contact left out" if share < 0.995 else ""
-        if change is not None and change.kind == "viscosity":
-            triangle = without_viscosity(triangle, change, state, columns)
-            self._say("changed", f"{name}: {change.text} than before; it is learned at the temperature of the others")
-        elif change is not None and change.kind == "friction":
+        if change is not None and change.kind == ORDINARY:
             self._say("changed", f"{name}: {change.text} than before; it is learned as it is")
         elif change is not None:
             self.bytes += self.store.add(triangle, "held")

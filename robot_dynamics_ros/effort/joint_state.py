@@ -44,7 +44,7 @@ def findings(
 
     time (N,) [s]; q, qd, effort (N, n) [rad, rad/s, effort of the robot file], None where absent.
     """
-    found = {"position": _position(robot, q), "rate": _rate(time), "bursts": bursts(time)}
+    found = {"position": _position(robot, q), "rate": _rate(time), "bursts": bursts(time, 1.0 / robot.rate)}
     if effort is None:
         found["effort"] = "effort is absent: the driver must fill the effort of every joint"
     else:
@@ -141,14 +141,15 @@ def _rate(time: np.ndarray) -> str:
     return "" if rate >= MIN_RATE else f"{rate:.2g} samples per second: at least {MIN_RATE:g} are needed, 100 are good"
 
 
-def bursts(time: np.ndarray) -> str:
+def bursts(time: np.ndarray, period: float = np.inf) -> str:
     """Why stamps (N,) [s] are those of arrivals, several at once: observers take the rest for missing samples. Judged
-    in every second, as a recording may have two rates; "" where it is so in less than BURSTS of them.
+    in every second, as a recording may have two rates; "" where it is so in less than BURSTS of them. period: of the
+    controller [s]; samples that are as far apart between long gaps are those that were not lost.
     """
     parts = np.split(np.diff(time), np.flatnonzero(np.diff(np.floor(time[1:]))) + 1)
     parts = [part for part in (part[part > 0] for part in parts) if len(part) >= MIN_RATE]
     steps = [(np.quantile(part, MOST_STEPS), np.minimum(part, 1.0 / MIN_RATE).mean()) for part in parts]
-    found = [(most, mean) for most, mean in steps if most < BURST * mean]
+    found = [(most, mean) for most, mean in steps if most < BURST * min(mean, period)]
     if not found or len(found) < BURSTS * len(parts):
         return ""
     most, mean = 1e3 * np.median(found, axis=0)

@@ -141,6 +141,12 @@ def test_samples_that_arrive_by_twos_pauses_and_two_rates_are_no_bursts():
     assert stamped(log, np.where(rows < len(log) // 4, bursts(log.stamp_ns, 5), log.stamp_ns)) != ""
 
 
+def test_samples_that_a_slow_machine_loses_leave_no_bursts():
+    """Of each 40 the first 10 arrive: they have the stamps of the controller."""
+    log = measured(moving(8.0, amplitude=1.5), noise=0.2)
+    assert live(log[np.arange(len(log)) % 40 < 10]) == ""
+
+
 def test_messages_that_waited_at_the_start_withhold_estimates_for_a_second_alone():
     log = measured(moving(8.0, amplitude=1.5), noise=0.2)
     rows, waited = np.arange(len(log)), len(log) // 4

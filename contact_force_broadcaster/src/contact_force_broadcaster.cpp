@@ -42,7 +42,7 @@ constexpr std::array services{"", "~/tare", "~/accept_payload", "~/refuse_payloa
 
 // The answers to a request, by TareResult; of a payload the first and the last.
 constexpr std::array answers{"done",
-                             "not enough samples since the start; wait two windows",
+                             "too few samples since the start, a reset or a changed parameter: wait two seconds",
                              "the robot was free and is now in contact; release it first",
                              "the torque is changing; hold still or move evenly",
                              "neither friction nor a payload makes such a torque: let go of the robot, or identify it",

@@ -31,7 +31,7 @@ from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import STANDING
 
 TARE_REFUSALS = {
-    TareResult.too_early: "not enough samples since the start; wait two windows",
+    TareResult.too_early: "too few samples since the start, a reset or a changed parameter: wait two seconds",
     TareResult.in_contact: "the robot was free and is now in contact; release it first",
     TareResult.unsteady: "the torque is changing; hold still or move evenly",
     TareResult.unexplained: "neither friction nor a payload makes such a torque: let go of the robot, or identify it",

@@ -77,5 +77,5 @@ def test_a_stamp_that_is_no_time_is_refused_by_name_and_the_next_cycle_goes_on(r
 
 
 def test_a_tare_is_refused_with_its_reason(robot):
-    with pytest.raises(DataError, match="not enough samples"):
+    with pytest.raises(DataError, match="a changed parameter: wait two seconds"):
         LiveForce(robot).tare()

@@ -33,6 +33,7 @@ LOAD = 3.0  # times the torque limit: the median effort of no joint
 MIN_RATE = 10.0  # Hz
 MOST_STEPS, BURST = 0.6, 1 / 3  # quantile of the steps of a second, and below which share of their mean it has bursts
 BURSTS = 0.1  # share of the seconds: a network that stops once in a while spoils those seconds alone
+NO_EFFORT = "effort{} is absent: the driver must fill the effort of every joint"
 LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
 APART = 0.1  # s between two live samples by which the order of the joints is judged, the newest SAMPLES of them
 
@@ -46,7 +47,7 @@ def findings(
     """
     found = {"position": _position(robot, q), "rate": _rate(time), "bursts": bursts(time, 1.0 / robot.rate)}
     if effort is None:
-        found["effort"] = "effort is absent: the driver must fill the effort of every joint"
+        found["effort"] = NO_EFFORT.format("")
     else:
         found |= _effort(robot, q, effort)
     if qd is not None:
@@ -108,6 +109,10 @@ class LiveGate:
             time = 1e-9 * (self._stamp[: self._count] - self._stamp[0])
             known = [None if absent else x[good] for x, absent in zip((qd, effort), missing, strict=True)]
             self._found |= findings(self._robot, time[good], q[good], *known)
+            seldom = 2 * np.isfinite(effort).sum(axis=0) < self._count
+            if seldom.any() and not seldom.all():
+                names = (self._robot.joint_names[j] for j in np.flatnonzero(seldom))
+                self._found["effort"] = NO_EFFORT.format(f" of {', '.join(names)}")
             self._found["order"] = self._order()
 
     def _order(self) -> str:

@@ -128,6 +128,12 @@ def test_single_bad_rows_withhold_nothing_live():
         assert live(with_signals(log, **{name: values})) == "", name
 
 
+def test_a_joint_without_effort_is_named():
+    log = measured(moving(8.0, amplitude=1.5), noise=0.2)
+    effort = np.where(np.arange(6) == 2, np.nan, log.effort)
+    assert live(with_signals(log, effort=effort)).startswith("effort of elbow_joint is absent: the driver must fill")
+
+
 def stamped(log, stamps):
     return findings(UR5E, 1e-9 * (stamps - stamps[0]), log.q, log.qd, log.effort)["bursts"]
 

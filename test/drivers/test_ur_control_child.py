@@ -97,6 +97,15 @@ def test_a_program_that_ends_in_a_motion_is_a_failure_with_that_reason(child, lo
         child.run()
 
 
+@pytest.mark.parametrize(("ended", "why"), [(True, "program ended during the stream: "), (False, "refuses the stream")])
+def test_a_refused_command_says_whether_the_program_has_ended(child, ended, why):
+    client, start = child._client, child._client.controller.arm.q.copy()
+    client.servoJ = lambda *_: ended and client.controller.stop_program()  # as the vendor's, when it has noticed
+    child._pipe.at(0.1, *servo(start + np.zeros((300, 1))))
+    with pytest.raises(RuntimeError, match=why):
+        child.run()
+
+
 def test_a_child_that_dies_leaves_a_robot_that_its_watchdog_stops(child, long_motion):
     child._pipe.at(0.1, *long_motion)
     controller, step = child._client.controller, child._client.session.step

@@ -113,12 +113,12 @@ class Child:
     def _move(self, q: list[float], speed: float, acceleration: float) -> None:
         """One asynchronous move; returns when the controller has finished it."""
         if not self._client.moveJ(q, speed, acceleration, True):
-            raise RuntimeError("the controller refuses the move")
+            raise self._refused("move")
         while self._client.getAsyncOperationProgress() >= 0:
             self._pause(POLL)
             self._client.kickWatchdog()
             if not self._client.isProgramRunning():
-                raise RuntimeError("the controller's program ended during the move")
+                raise self._refused("move")
 
     def _stream(self, stream: np.ndarray, rate: float) -> None:
         self._await_go(stream[0])
@@ -126,7 +126,7 @@ class Child:
         due = reported
         for k, q in enumerate(rows):
             if not self._client.servoJ(q, 0.0, 0.0, period, LOOKAHEAD, GAIN):
-                raise RuntimeError("the controller refuses the stream")
+                raise self._refused("stream")
             if self._pipe.poll():
                 self._handle_request()
             if time.monotonic() - reported > 0.1:
@@ -147,8 +147,15 @@ class Child:
         """The client returns True even without a running program: query the program itself."""
         faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
         if not self._client.isProgramRunning():
-            raise RuntimeError("the controller's program ended during the stream")
+            raise self._refused("stream")
         self.report("moving", progress=progress)
+
+    def _refused(self, what: str) -> RuntimeError:
+        """The client says the same of a command that the controller refuses and of a program that has ended."""
+        if self._client.isProgramRunning():
+            return RuntimeError(f"the controller refuses the {what}")
+        why = "at the robot, or by its watchdog because this machine was too slow"
+        return RuntimeError(f"the controller's program ended during the {what}: it was stopped {why}")
 
     def _pause(self, seconds: float) -> str:
         faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)

@@ -219,13 +219,14 @@ def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray)
     ratio = float(np.sqrt((integral**2).sum() / (travel**2).sum()))
     if ratio == 0:
         return {"velocity": "the velocity is zero while joints move: leave it empty where the driver does not know it"}
+    at, mixed = _jumps(time, q, qd, period)
     if not RATIO[0] < ratio < RATIO[1]:
-        wrong = "wrong unit of velocity or of the stamps"
+        wrong = "wrong unit of velocity or of the stamps" + ", or two sources share the topic" * bool(len(at))
         return {"velocity": f"reported velocity is {ratio:.3g} times the travel per time: {wrong}"}
     power = (travel**2).sum(axis=0) * (integral**2).sum(axis=0)
     alike = (travel * integral).sum(axis=0) / np.sqrt(np.maximum(power, 1e-300))
     odd = [names[j] for j in np.flatnonzero(enough)[alike < ALIKE]]
-    causes, (at, mixed) = [], _jumps(time, q, qd, period)
+    causes = []
     if odd and not mixed:
         wrong = "names in another order than the numbers, or a sign"
         causes.append(f"velocity of {', '.join(odd)} does not fit its position: {wrong}")

@@ -128,6 +128,14 @@ def test_single_bad_rows_withhold_nothing_live():
         assert live(with_signals(log, **{name: values})) == "", name
 
 
+def test_two_robots_on_one_topic_are_named_beside_a_wrong_unit_of_velocity():
+    """One of them stands elsewhere; rows come from both at random."""
+    log = measured(moving(8.0, amplitude=0.3), noise=0.2)
+    other = np.random.default_rng(1).random((len(log), 1)) < 0.5
+    mixed = with_signals(log, q=np.where(other, log.q[:1] + 0.5, log.q), qd=np.where(other, 0.0, log.qd))
+    assert "or two sources share the topic" in live(mixed)
+
+
 def test_a_joint_without_effort_is_named():
     log = measured(moving(8.0, amplitude=1.5), noise=0.2)
     effort = np.where(np.arange(6) == 2, np.nan, log.effort)

@@ -142,6 +142,20 @@ def looked_at(rig):
         timer.reset()
 
 
+def test_a_time_without_activation_is_no_gap_of_the_network(looked_at):
+    rig = looked_at
+    rig.seconds(0.5)
+    rig.robot_node.diagnose()
+    rig.robot_node.trigger_deactivate()
+    rig.driver.now += 3 * 10**9
+    rig.robot_node.trigger_activate()
+    rig.seconds(0.5)
+    assert "gaps" not in rig.diagnosed("estimates")[0]
+    rig.driver.now += 10**8
+    rig.seconds(0.5)
+    assert "gaps" in rig.diagnosed("estimates")[0]  # this one is
+
+
 def test_a_node_that_falls_behind_leaves_out_what_is_old_and_counts_it(looked_at):
     rig, driver = looked_at, looked_at.driver
     driver.late = round(0.3 * driver.sim.rate)

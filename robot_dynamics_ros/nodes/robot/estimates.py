@@ -142,6 +142,10 @@ class Estimates(NodePart):
         self.pipeline.stage("motion").configure(self._robot, self._values("motion"))
         self.pipeline.reset()
 
+    def pause(self) -> None:
+        """The node is deactivated: what does not come until it is active again is no gap of the stream."""
+        self._paused = True
+
     # -- parameters ---------------------------------------------------------------------------------------------------
     def _given(self, stage: str) -> dict[str, Any]:
         """Parameters of a stage that differ from their defaults."""

@@ -149,6 +149,8 @@ class RobotNode(LifecycleBase):
             self._driver_interface.disconnect()
         if self._inputs is not None:
             self._inputs.destroy()
+        if self._estimates is not None:
+            self._estimates.pause()
         self._inputs = self._readiness = None
 
     def drop(self) -> None:

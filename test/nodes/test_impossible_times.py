@@ -39,7 +39,7 @@ class Inputs(TopicInputs):
         log = SimpleNamespace(warning=lambda *a, **k: None, error=lambda *a, **k: None)
         values = {"stamps": "header", "max_age": 0.0}
         self._node = SimpleNamespace(value=values.get, get_logger=lambda: log, context=None)
-        self._node.count_publishers = lambda name: 2
+        self._node.count_publishers = lambda name: 2 * (name != "/clock")
         self._refused, self.taken, self._seen, self.main = Counter(), [], (0, 0), "/joint_states"
         self.last_refusal, self._known, self._ends = "", frozenset(ROBOT.joint_aliases), {}
         self._join = SimpleNamespace(take=lambda *a: self.taken.append(a), counts=Counter())
@@ -70,6 +70,16 @@ def test_a_stamp_far_from_the_clock_of_the_node_is_refused(ahead, refused):
     stamp = Time(sec=int(now + ahead // 1), nanosec=round(ahead % 1 * 1e9))
     inputs._message("joint_states", None, JointState(header=Header(stamp=stamp)))
     assert len(inputs.taken) == (not refused) and refused in inputs.last_refusal
+
+
+@pytest.mark.parametrize("now", [0, 1_700_000_000, 1_800_000_000])
+def test_stamps_of_a_simulated_clock_lead_to_its_parameter(now):
+    inputs = Inputs()
+    inputs._node.value = {"stamps": "header", "max_age": 0.5, "use_sim_time": not now}.get
+    inputs._node.count_publishers = lambda name: 1
+    inputs._node.get_clock = lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=now * 10**9 or 10**9))
+    inputs._message("joint_states", None, JointState(header=Header(stamp=Time(sec=1_750_000_000))))
+    assert ("set the parameter use_sim_time" in inputs.last_refusal) == bool(now)
 
 
 def test_simulated_time_that_nobody_publishes_is_named():

@@ -113,6 +113,8 @@ class TopicInputs(NodePart):
                 what, slow = "stamped in the future by more", ""
                 if age > 0:
                     what, slow = "older", "this machine is too slow, or "
+                if self._node.count_publishers("/clock") and not self._node.value("use_sim_time"):
+                    advice, slow = "/clock has a publisher: set the parameter use_sim_time to true", ""
                 raise DataError(f"a message is {what} than max_age {oldest:g} s: {slow}{advice}")
         return stamp
 

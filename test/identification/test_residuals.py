@@ -9,7 +9,7 @@ from presliding_joint import elements
 from synthetic import excitation, log_at, synthetic_log, truth_of, with_signals
 
 from robot_dynamics_ros._core import DRY_SPAN
-from robot_dynamics_ros.estimators.force_arguments import AT_REST, CONTACT
+from robot_dynamics_ros.estimators.force_arguments import CONTACT, ENDS
 from robot_dynamics_ros.identification.arm.residuals import (
     FLOORS,
     ONSETS,
@@ -127,13 +127,13 @@ def test_friction_at_small_speeds_is_unknown_where_sliding_is_steady_at_large_on
     np.testing.assert_allclose(slow_error(rec.pieces), error, atol=1e-9)
 
 
-@pytest.mark.parametrize(("burst", "onset"), [(10.0, ONSETS[0]), (25.0, ONSETS[1])])
+@pytest.mark.parametrize(("burst", "onset"), [(10.0, ONSETS[0]), (29.0, ONSETS[1])])
 def test_bursts_of_a_free_robot_are_no_onset_of_a_contact(log, burst, onset):
-    """[Nm], for 40 ms every second, to and fro: at rest the fast observer takes 25 Nm for contact."""
+    """[Nm], for 40 ms every second, to and fro: 29 Nm would keep a contact of the fast observer."""
     sign = np.where(log.time % 0.04 < 0.02, 1.0, -1.0) * (log.time % 1.0 < 0.04)
     log.effort = log.effort + burst * sign[:, None] * [1.0, 1.0, 1.0, 0.2, 0.2, 0.2]
     found = residuals(UR5E, [recording(log, "bag")])
-    assert found["onset"] == onset and found["significance"] < AT_REST * CONTACT
+    assert found["onset"] == onset and found["significance"] < ENDS * CONTACT
 
 
 def test_a_stand_before_the_first_motion_says_nothing_about_presliding():

@@ -15,7 +15,7 @@ from scipy.ndimage import maximum_filter1d, minimum_filter1d, uniform_filter1d
 
 from robot_dynamics_ros.estimators.calibration import FALSE_SHARE
 from robot_dynamics_ros.estimators.external_force import significance
-from robot_dynamics_ros.estimators.force_arguments import AT_REST, CONTACT, KEPT, UNKNOWN_FRICTION, torque_scale
+from robot_dynamics_ros.estimators.force_arguments import CONTACT, ENDS, KEPT, UNKNOWN_FRICTION, torque_scale
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.friction_samples import before, still
@@ -55,7 +55,7 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.n
     """`deviations` of a free robot, and what follows from them.
 
     significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time; onset
-    [rad/s]: the largest of ONSETS that stays below the lowest threshold of contact, else that of least significance.
+    [rad/s]: the largest of ONSETS that stays below the end of a contact, else that of the least significance.
     The effort of the recordings is in Nm. elsewhere (n,): deviation of gravity in other poses [Nm]
     (`gravity_deviation`).
     """
@@ -65,7 +65,7 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.n
     for onset in ONSETS:
         with_onset = found | {"onset": onset}
         tried.append(with_onset | {"significance": _significance(robot, recordings, with_onset)})
-        if tried[-1]["significance"] <= AT_REST * CONTACT:
+        if tried[-1]["significance"] <= ENDS * CONTACT:
             break
     return min(tried, key=lambda x: x["significance"])
 

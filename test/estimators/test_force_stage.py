@@ -127,7 +127,7 @@ def swing(seconds=4):
 @pytest.mark.parametrize(
     ("log", "why"),
     [
-        (measured(still(seconds=1)), "not enough"),
+        (measured(still(seconds=1)), "too few samples"),
         (measured(moving(seconds=6), during(2.0, 9.0, 6.0, 2 * WRENCH)), "contact"),
         (measured(still(seconds=4), swing()), "changing"),
         (measured(still(seconds=4), np.array([0, 0, 300.0, 0, 0, 0])), "neither friction nor a payload"),

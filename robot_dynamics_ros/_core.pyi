@@ -1182,6 +1182,7 @@ def shorten_slice(slice: Real = 0.0001) -> bool:
 def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs) -> RealArray:
     """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 
+CONTACT_ENDS: float = 0.9
 DRIFT_STD: tuple = (0.07, 0.3, 0.03)
 DRY_SPAN: float = 3e-05
 LEAST_SINGULAR_VALUE: float = 0.08

@@ -96,6 +96,7 @@ void bind(py::module_& m) {
       .finalize();
   m.attr("DRIFT_STD") = py::make_tuple(FrictionDrift::scale_std, FrictionDrift::viscous_std, FrictionDrift::gain_std);
   m.attr("DRY_SPAN") = DryJoints::span;
+  m.attr("CONTACT_ENDS") = ContactDetector::off_ratio;
   m.attr("LEAST_SINGULAR_VALUE") = WrenchInverse::least;
   py::class_<ExternalForce> c(m, "ExternalForce",
                               "External joint torque, wrench at the TCP and contact (see docs/force.md).");

@@ -150,7 +150,8 @@ def repair_rows(log: Log, report: BagReport, possible: float) -> Log:
     log = log if keep.all() else log[keep]
     same = np.concatenate([[False], np.diff(log.stamp_ns) == 0])
     report.drop(REPEATED, same.sum())
-    own = int((log.q[1:] != log.q[:-1]).any(axis=1)[same[1:]].sum()) if log.has("q") else 0
+    again = np.flatnonzero(same)
+    own = int((log.q[again] != log.q[again - 1]).any(axis=1).sum()) if log.has("q") else 0
     if own > COARSE * len(log):
         report.notes.append(
             f"{own} rows have the stamp of the row before, but other positions: the clock is too coarse, which makes "

@@ -22,7 +22,6 @@ HIDDEN = 0.3  # uniform friction has 0.58, but more than 0.4 took pushes of 10 N
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 MOMENT = 1.5  # Nm, of moments about the TCP: contact acts through small areas
 CONTACT = 5.25  # standard deviations at which contact begins, with residuals that the recordings did not exceed
-ENDS = 0.9  # of it where a contact ends, `off_ratio` of contact.hpp
 AT_REST = 0.7  # of it while a robot stands: errors at rest are absorbed, 0.5 claims five times as much
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 UNKNOWN_FRICTION = 0.1  # of the limit of the torque: deviation of friction of which nothing is known

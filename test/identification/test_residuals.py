@@ -8,8 +8,8 @@ import pytest
 from presliding_joint import elements
 from synthetic import excitation, log_at, synthetic_log, truth_of, with_signals
 
-from robot_dynamics_ros._core import DRY_SPAN
-from robot_dynamics_ros.estimators.force_arguments import CONTACT, ENDS
+from robot_dynamics_ros._core import CONTACT_ENDS, DRY_SPAN
+from robot_dynamics_ros.estimators.force_arguments import CONTACT
 from robot_dynamics_ros.identification.arm.residuals import (
     FLOORS,
     ONSETS,
@@ -133,7 +133,7 @@ def test_bursts_of_a_free_robot_are_no_onset_of_a_contact(log, burst, onset):
     sign = np.where(log.time % 0.04 < 0.02, 1.0, -1.0) * (log.time % 1.0 < 0.04)
     log.effort = log.effort + burst * sign[:, None] * [1.0, 1.0, 1.0, 0.2, 0.2, 0.2]
     found = residuals(UR5E, [recording(log, "bag")])
-    assert found["onset"] == onset and found["significance"] < ENDS * CONTACT
+    assert found["onset"] == onset and found["significance"] < CONTACT_ENDS * CONTACT
 
 
 def test_a_stand_before_the_first_motion_says_nothing_about_presliding():

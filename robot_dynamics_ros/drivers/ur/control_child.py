@@ -25,6 +25,10 @@ WATCHDOG_HZ = 5.0  # slowest rate of input updates the controller accepts before
 POLL = 0.02  # s between looks at a motion that the controller runs
 STOP_DECELERATION = 2.0  # rad/s2
 LOOKAHEAD, GAIN = 0.03, 1000.0  # s, of a stream [URScript servoj]
+ENDED = (
+    "the controller's program ended during the {}: it was stopped at the robot, or by its watchdog because this "
+    "machine was too slow"
+)
 
 
 class Stopped(Exception):
@@ -118,7 +122,7 @@ class Child:
             self._pause(POLL)
             self._client.kickWatchdog()
             if not self._client.isProgramRunning():
-                raise self._refused("move")
+                raise RuntimeError(ENDED.format("move"))
 
     def _stream(self, stream: np.ndarray, rate: float) -> None:
         self._await_go(stream[0])
@@ -147,15 +151,13 @@ class Child:
         """The client returns True even without a running program: query the program itself."""
         faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
         if not self._client.isProgramRunning():
-            raise self._refused("stream")
+            raise RuntimeError(ENDED.format("stream"))
         self.report("moving", progress=progress)
 
     def _refused(self, what: str) -> RuntimeError:
         """The client says the same of a command that the controller refuses and of a program that has ended."""
-        if self._client.isProgramRunning():
-            return RuntimeError(f"the controller refuses the {what}")
-        why = "at the robot, or by its watchdog because this machine was too slow"
-        return RuntimeError(f"the controller's program ended during the {what}: it was stopped {why}")
+        running = self._client.isProgramRunning()
+        return RuntimeError(f"the controller refuses the {what}" if running else ENDED.format(what))
 
     def _pause(self, seconds: float) -> str:
         faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import maximum_filter1d, minimum_filter1d, uniform_filter1d
 
+from robot_dynamics_ros._core import CONTACT_ENDS
 from robot_dynamics_ros.estimators.calibration import FALSE_SHARE
 from robot_dynamics_ros.estimators.external_force import significance
-from robot_dynamics_ros.estimators.force_arguments import CONTACT, ENDS, KEPT, UNKNOWN_FRICTION, torque_scale
+from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT, UNKNOWN_FRICTION, torque_scale
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.friction_samples import before, still
@@ -65,7 +66,7 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], elsewhere: np.n
     for onset in ONSETS:
         with_onset = found | {"onset": onset}
         tried.append(with_onset | {"significance": _significance(robot, recordings, with_onset)})
-        if tried[-1]["significance"] <= ENDS * CONTACT:
+        if tried[-1]["significance"] <= CONTACT_ENDS * CONTACT:
             break
     return min(tried, key=lambda x: x["significance"])
 

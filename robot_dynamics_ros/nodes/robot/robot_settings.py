@@ -105,16 +105,19 @@ class SetPayload(NodePart):
 
     def on_sample(self, stamp_ns: int) -> None:
         """Name a new setting once two samples agree: set_target_payload of a UR changes it gradually."""
+        robot = self._driver.robot
+        if robot.payload.mass == 0.0:
+            return
         status = self._driver.status
         setting = (status.payload, *status.payload_com)
         steady, self._last = setting == self._last, setting
-        known = len(setting) == 4 and bool(np.isfinite(setting).all())
-        if not (steady and known) or setting == self._taken or self._settings.forgotten():
+        if not steady or setting == self._taken or len(setting) != 4 or not np.isfinite(setting).all():
+            return
+        if self._settings.forgotten():
             return
         self._taken = setting
         load = status.payload * np.array([1.0, *status.payload_com])
-        robot = self._driver.robot
-        tool = load if robot.payload.mass > 0.0 and same_mass(robot, status) else self._tool
+        tool = load if same_mass(robot, status) else self._tool
         if tool is not None and self._tool is not None:
             self._publisher.publish(_beyond(load - tool, stamp_ns))
         self._tool = tool

@@ -146,7 +146,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,
             "tare_payload": largest_payload(robot),
-            "friction_drift": p["friction_drift"] if known and side == "motor" else 0.0,
+            "friction_drift": p["friction_drift"] if known else 0.0,
             "drift_std": drift_deviation(robot),
             "recent_error": p["recent_error"] if known else 0.0,
             "friction_level": friction_level(robot) if known and side == "motor" else np.zeros(n),

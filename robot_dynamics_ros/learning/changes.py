@@ -105,9 +105,8 @@ def _hypotheses(
     columns: Columns, recording: Triangle, A: np.ndarray, x: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray, Words, float]]:
     """(kind, D (m, k), words(theta, std), least theta[0] that matters)."""
-    if columns.motor_side:
-        own = [columns.place(j, t) for j, terms in enumerate(columns.terms) for t in terms if t not in ("fo", "ia")]
-        yield ORDINARY, (A[:, own] @ x[own])[:, None], _friction, SCALED
+    own = [columns.place(j, t) for j, terms in enumerate(columns.terms) for t in terms if t not in ("fo", "ia")]
+    yield ORDINARY, (A[:, own] @ x[own])[:, None], _friction, SCALED
     P = columns.rigid.base.matrix()
     last = 10 * (columns.n - 1) + np.array([9, 6, 7, 8])
     yield "payload", A[:, : columns.base] @ P[:, last], _payload, PAYLOAD
@@ -126,7 +125,7 @@ def friction_between(state: Information, recordings: Sequence[Triangle], columns
     What the parameters of all, without their temperature slopes, leave of each joint is regressed as in `identify`:
     rest = a0 S + a1 L + a2 + [r > 0] (d_r S + e_r L)      S, L: viscous friction and level of the model
     """
-    if len(recordings) < 2 or not columns.motor_side:
+    if len(recordings) < 2:
         return []
     x = state.mean
     x[[columns.place(j, t) for j in range(columns.n) for t in ("tc", "tv")]] = 0.0

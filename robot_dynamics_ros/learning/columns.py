@@ -59,9 +59,9 @@ class Columns:
         return Columns, (self.robot,)
 
     def _law(self, shape: Shape) -> JointFriction:
-        """Columns of a joint; behind the gear there is no friction to see, only an offset."""
+        """Columns of a joint; behind the gear the effort does not hold the rotor."""
         own = (*(f"{g}@{k}" for g in GROUPS for k in range(len(shape.spans))), *PLAIN)
-        return JointFriction(own if self.motor_side else ("fo",), shape)
+        return JointFriction(own if self.motor_side else own[:-1], shape)
 
     @property
     def terms(self) -> list[tuple[str, ...]]:
@@ -155,7 +155,7 @@ def shape_of(robot: RobotFile, j: int) -> Shape:
     limit = LOAD_LIMIT * float(robot.array_or("limits.torque", 1e3)[j])
     block = robot.presliding
     if block is None:
-        return Shape(1.0, 1.0, STRIBECK_VELOCITY, load_limit=limit, rotor=True)
+        return Shape(1.0, 1.0, STRIBECK_VELOCITY, load_limit=limit, rotor=robot.drives.torque_side == "motor")
     value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
     vs, v0, power, limit = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))

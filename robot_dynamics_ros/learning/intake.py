@@ -240,8 +240,6 @@ def _after_motion(motion: Motion) -> np.ndarray:
 
 def _known(prior: Prior, motion: Motion) -> np.ndarray:
     """(N, n) of 0 and 1: the joint has moved far enough to know its presliding state."""
-    if not prior.columns.motor_side:
-        return np.ones((len(motion), motion.n))
     spans = np.array([max(shape.spans) for shape in prior.columns.shapes])
     return (covered(motion.position, motion.start) > TRAVEL * spans).astype(float)
 

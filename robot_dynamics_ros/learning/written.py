@@ -39,8 +39,9 @@ def written(columns: Columns, state: Information, source: str, by_rotor: bool = 
     stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     key = f"learned_{stamp}"
     updates: dict[str, Any] = {"links": {"source": key, "parameters": phi.reshape(-1, 10)}}
+    updates |= _friction(columns, state, phi, rotor, key)
     if columns.motor_side:
-        updates |= _friction(columns, state, phi, rotor, key) | _rotors(columns, rotor, key)
+        updates |= _rotors(columns, rotor, key)
     robot = robot.with_updates(updates | {"residuals": None}, {key: source})
     if by_rotor or robot.hysteresis is None:
         return robot
@@ -121,10 +122,10 @@ def joint_law(
     Given the bodies, the frictions of the joints are independent. min |R u' - z|^2 over non-negative u for every
     sliding ratio r, where level u_k counts r in c_k and 1 - r in d_k; then both slopes by their own minimum.
     """
-    shape, own, terms = columns.shapes[j], columns.own(j), columns.terms[j]
-    m, ia = len(shape.spans), terms.index("ia")
-    target = state.z - state.R[:, : columns.base] @ beta - state.R[:, own][:, ia] * rotor
-    R: Any = np.linalg.qr(np.column_stack([state.R[:, own], target]), mode="r")
+    shape, own, m = columns.shapes[j], columns.own(j), len(columns.shapes[j].spans)
+    friction, inertia = np.split(state.R[:, own], [4 * m + 6], axis=1)  # behind the gear no rotor's
+    target = state.z - state.R[:, : columns.base] @ beta - (inertia * rotor).sum(axis=1)
+    R: Any = np.linalg.qr(np.column_stack([friction, target]), mode="r")
     R, z = R[:, :-1], R[:, -1]
     found = [(*nnls(R @ _basis(m, r), z), r) for r in SLIDING_RATIOS]
     u, _, r = min(found, key=lambda one: one[1])
@@ -157,7 +158,7 @@ def _with_temperature(
     R: np.ndarray, z: np.ndarray, B: np.ndarray, u: np.ndarray, size: tuple[float, float]
 ) -> tuple[np.ndarray, list[float]]:
     """u with a slope [1/K] of the sliding level and one of the viscous friction, size [Nm, Nm s/rad]; and both."""
-    warm = R[:, -4:-2] * np.array(size)
+    warm = R[:, -3:-1] * np.array(size)
     cold = R @ (B[:, :-4] @ u[:-4])
     slopes = np.clip(np.linalg.lstsq(warm, z - cold, rcond=1e-6)[0], -STEEPEST, STEEPEST)
     rest, _ = nnls(R @ B[:, :-4], z - warm @ slopes)
@@ -165,8 +166,8 @@ def _with_temperature(
 
 
 def _basis(m: int, r: float) -> np.ndarray:
-    """(4 m + 7, 2 m + 9): own terms of levels, loads, fv1, fv2, fv0, +fo, -fo, +tc, -tc, +tv, -tv."""
-    B = np.zeros((4 * m + 7, 2 * m + 9))
+    """(4 m + 6, 2 m + 9): own terms of levels, loads, fv1, fv2, fv0, +fo, -fo, +tc, -tc, +tv, -tv."""
+    B = np.zeros((4 * m + 6, 2 * m + 9))
     k = np.arange(m)
     B[k, k], B[m + k, k] = r, 1 - r
     B[2 * m + k, m + k], B[3 * m + k, m + k] = r, 1 - r

@@ -6,12 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bench.force import zoo
+from bench.force.recordings import recorded, simulated
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS
+from robot_dynamics_ros.identification.arm.state import Options
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import fleet_prior, load_prior, save_prior
-from robot_dynamics_ros.learning.intake import working_motion
+from robot_dynamics_ros.learning.intake import learn_recording, working_motion
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.update import DAY, TAU, Information, Prior, file_prior, rows_of, walked
+from robot_dynamics_ros.learning.written import written
 from robot_dynamics_ros.robot_file import load_robot
 
 
@@ -77,10 +82,21 @@ def test_the_prior_is_the_robot_file(worker):
     assert levels == pytest.approx(worker.robot.array("friction.parameters.fc"), rel=1e-6)
 
 
-def test_behind_the_gear_only_links_and_offsets_are_learned():
-    c = Columns(load_robot("fr3"))
-    assert c.terms == [("fo",)] * 7
-    assert np.isfinite(file_prior(c).information.mean).all()
+def test_behind_the_gear_friction_of_the_link_is_learned_and_no_rotor():
+    """A torque sensor sees bearings and seals: recordings of free motion are none of contact, and their friction is
+    that of the law that is written.
+    """
+    robot = load_robot("fr3")
+    who = replace(zoo.individuals(robot, 1, 0, ["maxwell"])[0], kinds=("slow", "moves"))
+    prior = file_prior(Columns(robot))
+    assert prior.columns.terms[0] == tuple(t for t in Columns(load_robot("ur5e")).terms[0] if t != "ia")
+    logs = [recorded(robot, who, k)[0] for k in (0, 1)]
+    learned = [learn_recording(prior, recording(log, "r"), Options(effort="torque"), "0" * 64) for log in logs]
+    assert all(free.duration > 0.9 * log.time[-1] for log, (_, free) in zip(logs, learned, strict=True))
+    state = Running.of(prior, [triangle for triangle, _ in learned]).state
+    file = written(prior.columns, state, "test", by_rotor=False)
+    true = simulated(robot, who, 0).machine.true["transmission.bearing_friction"]
+    assert file.array("friction.parameters.fc") == pytest.approx(true, rel=0.1)
 
 
 def individuals(prior, rng, count, spread=0.5):

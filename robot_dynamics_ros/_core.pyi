@@ -1183,8 +1183,8 @@ def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs
     """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 
 CONTACT_ENDS: float = 0.9
-DRIFT_STD: tuple = (0.07, 0.3, 0.03)
 DRY_SPAN: float = 3e-05
+GAIN_STD: float = 0.03
 LEAST_SINGULAR_VALUE: float = 0.08
 RTDE_LAYOUT: dict = {
     "timestamp": (0, 1),
@@ -1204,3 +1204,4 @@ RTDE_LAYOUT: dict = {
     "actual_current_as_torque": (56, 6),
 }
 RTDE_WIDTH: int = 62
+VISCOUS_STD: float = 0.3

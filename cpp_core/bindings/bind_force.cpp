@@ -94,7 +94,8 @@ void bind(py::module_& m) {
       .value("keep", PayloadCheck::Answer::keep)
       .value("refuse", PayloadCheck::Answer::refuse)
       .finalize();
-  m.attr("DRIFT_STD") = py::make_tuple(FrictionDrift::scale_std, FrictionDrift::viscous_std, FrictionDrift::gain_std);
+  m.attr("VISCOUS_STD") = FrictionDrift::viscous_std;
+  m.attr("GAIN_STD") = FrictionDrift::gain_std;
   m.attr("DRY_SPAN") = DryJoints::span;
   m.attr("CONTACT_ENDS") = ContactDetector::off_ratio;
   m.attr("LEAST_SINGULAR_VALUE") = WrenchInverse::least;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,8 @@ def _table(joints: list[str], proposal: Any) -> None:
     for name, before, after in zip(joints, proposal.present, proposal.new, strict=True):
         word = "better" if name in proposal.better else "worse" if name in proposal.worse else "alike"
         table.add_row(name, f"{before:.3g}", f"{after:.3g}", word)
-    console.print(table)
+    if any(map(isfinite, proposal.present)):  # else no recording is new
+        console.print(table)
 
 
 def _result(store: Any, session: Any, proposal: Any, known: Any, files: dict[str, str]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from robot_dynamics_ros._core import PayloadAnswer, PayloadVerdict, TareResult
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.force_arguments import (
     AT_REST,
+    CHANGED,
     CONSTANTS,
     UNKNOWN_FRICTION,
     core_arguments,
@@ -39,9 +40,7 @@ TARE_REFUSALS = {
 
 
 LEARNED, SURE = 0.5, 3.0  # friction counts as known below a share of its first deviation, or beyond some of them
-# shares of Coulomb friction, viscous friction and torque per effort beyond which a joint needs a look: no usual
-# temperature explains them (of the second 30 K colder, 60 K warmer)
-USUAL = 0.15, 0.6, 0.06
+UNUSUAL = 2.0  # of these deviations a joint needs a look: no usual temperature explains them (30 K colder, 60 warmer)
 FORCES, POSES, MOST = np.geomspace(1.0, 1e3, 61), 300, 0.9  # N, number and share of poses and directions: `least_push`
 
 
@@ -172,7 +171,8 @@ class ForceStage(Stage):
         text = f"{robot.name}: moments at the TCP are not estimated, they are taken as zero: {no_moments(robot)}"
         self.notes = [text] * none
         self.frame_id = frame_id
-        self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / _core.DRIFT_STD[1]
+        self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / _core.VISCOUS_STD
+        self._usual = np.array([CHANGED[robot.drives.torque_side], _core.VISCOUS_STD, _core.GAIN_STD])
 
     def tare(self) -> tuple[bool, str]:
         """Make the mean external torque of the last window the new zero: (done, what happened in words).
@@ -197,7 +197,7 @@ class ForceStage(Stage):
             known, coulomb = np.isfinite(share), share_text("Coulomb friction", share[0], std[0])
             texts = coulomb, viscosity_text(share[1], std[1]), share_text("torque per effort", share[2], std[2])
             if known.any():
-                found[name] = bool((np.abs(share) > USUAL).any()), ", ".join(compress(texts, known))
+                found[name] = bool((np.abs(share) > UNUSUAL * self._usual).any()), ", ".join(compress(texts, known))
         return found
 
     def changed_friction(self) -> tuple[np.ndarray, np.ndarray]:
@@ -210,7 +210,7 @@ class ForceStage(Stage):
         turn[:, 2, 2] = -1.0
         turn[:, 1, 0] = np.divide(1.0, self._viscosity, out=np.full(len(turn), np.nan), where=self._viscosity > 0)
         share, std = np.einsum("nij,nj->ni", turn, value), np.sqrt(np.einsum("nij,njk,nik->ni", turn, covariance, turn))
-        known = (std < LEARNED * np.array(_core.DRIFT_STD)) | (np.abs(share) > SURE * std)
+        known = (std < LEARNED * self._usual) | (np.abs(share) > SURE * std)
         return np.where(known & (std > 0.0), share, np.nan), std
 
     def payload_message(self) -> str:

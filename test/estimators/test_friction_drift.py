@@ -264,12 +264,25 @@ def test_friction_health_is_what_was_learned(viscous, share, gain, off):
 
 def test_the_viscous_terms_of_presliding_may_change_where_they_are_more_than_the_static_law():
     np.testing.assert_array_equal(drift_deviation(presliding(fv1=0.0)), drift_deviation(UR5E))
-    np.testing.assert_allclose(drift_deviation(presliding(fv1=200.0)), _core.DRIFT_STD[1] * 200.0)
+    np.testing.assert_allclose(drift_deviation(presliding(fv1=200.0)), _core.VISCOUS_STD * 200.0)
 
 
-@pytest.mark.parametrize("robot", [UR5E, ARM.with_updates({"drives.torque_side": "link"})], ids=["unknown", "sensors"])
-def test_without_residuals_or_behind_torque_sensors_nothing_is_learned(robot):
-    pipeline = Pipeline(robot)
+@pytest.mark.parametrize("share", [0.4, -0.4])
+def test_friction_of_bearings_behind_torque_sensors_may_change_more_and_is_no_contact(share):
+    motion = moving(30.0, 0.8)
+    log = log_of(motion, share=share)
+    log.effort -= ARM.array("drives.rotor_inertia") * motion[2]
+    link = ARM.with_updates({"drives.torque_side": "link"})
+    behind, late = log[:], slice(16 * RATE, None)
+    Pipeline(link).run(behind)
+    before = log[:]
+    Pipeline(link, {"force": {"friction_drift": 0.0}}).run(before)
+    assert (rms(behind, late)[:3] < 0.5 * rms(before, late)[:3]).all()
+    assert before.contact.any() and not behind.contact.any()
+
+
+def test_without_residuals_nothing_is_learned():
+    pipeline = Pipeline(UR5E)
     pipeline.run(log_of(moving(8.0), share=0.1))
     assert pipeline.stage("force").friction_health() == {} and np.isnan(pipeline.stage("force").viscosity()).all()
     assert not pipeline.stage("force").core.friction_drift[0].any()

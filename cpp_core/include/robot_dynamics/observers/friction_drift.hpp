@@ -3,7 +3,7 @@
 //
 //   external torque of a free robot = a h(v) + k f + m tau + c s + noise    h = v / (1 + |v| / knee)
 //
-// and, for each joint, the Kalman filter of x = (a / std, k / scale_std, m / gain_std, c / reach), whose deviations
+// and, for each joint, the Kalman filter of x = (a / std, k / share, m / gain_std, c / reach), whose deviations
 // before measuring are 1, to which they return over `time`. f is the friction of the law, presliding included: k holds
 // at rest, too; tau is the torque of the drive. c, a constant error in deviations s of the friction, is not taken off:
 // without it, it would be learned as friction. The noise has the deviation s, which grows beyond the recorded speeds,
@@ -26,6 +26,7 @@ namespace robot_dynamics {
 
 struct FrictionDriftParameters {
   double time = 0.0;                     // s over which x may change by 1; 0: off
+  double share = 0.07;                   // deviation of k
   std::array<double, max_joints> std{};  // of a [Nm s/rad]
 };
 
@@ -33,7 +34,6 @@ class FrictionDrift {
  public:
   static constexpr std::int64_t slot_length = 200'000'000;  // ns
   static constexpr double knee = 1.0 / 0.15;                // rad/s, viscosity falls with shear
-  static constexpr double scale_std = 0.07;                 // of k: more hides payloads (bench/results/force.md)
   static constexpr double viscous_std = 0.3;                // of a, as share of viscous friction: 1.5 % per kelvin
   static constexpr double gain_std = 0.03;                  // of m: magnets lose 0.1 % per kelvin
   static constexpr double correlation = 1.0;                // s, of the residuals: as long as a motion
@@ -44,6 +44,7 @@ class FrictionDrift {
 
   FrictionDrift(int n, const FrictionDriftParameters& p) : n_(n), p_(p) {
     require_range("friction_drift", p.time, 0.0, 1e6);
+    require_range("drift_share", p.share, 1e-6, 1.0);
     require_each("drift_std", p.std.data(), n, 0.0, 1e6);
     reset();
   }
@@ -101,7 +102,7 @@ class FrictionDrift {
     base_ = std::max(base_ + share, -1.0);  // friction takes energy
     pause();
   }
-  double friction(int i) const noexcept { return shape_[i][1] / scale_std; }  // of the law, as late as `left`
+  double friction(int i) const noexcept { return shape_[i][1] / p_.share; }  // of the law, as late as `left`
 
   double torque(int i, double v, double f, double tau) const noexcept {
     const Vector row = shape(i, v, f, tau);
@@ -117,7 +118,7 @@ class FrictionDrift {
   }
   // a [Nm s/rad], k, m and their covariance (3, 3)
   void state(int i, double* value, double* covariance) const noexcept {
-    const double unit[taken] = {p_.std[i], scale_std, gain_std};
+    const double unit[taken] = {p_.std[i], p_.share, gain_std};
     for (int k = 0; k < taken; ++k) {
       value[k] = unit[k] * joint_[i].x[k] + (k == 1 ? base_ : 0.0);
       for (int l = 0; l < taken; ++l) covariance[taken * k + l] = unit[k] * unit[l] * joint_[i].P[size * k + l];
@@ -146,7 +147,7 @@ class FrictionDrift {
 
   // Torque per unit of a, k and m; that of c follows the noise.
   Vector shape(int i, double v, double f, double tau) const noexcept {
-    return {p_.std[i] * v / (1.0 + std::abs(v) / knee), scale_std * f, gain_std * tau, 0.0};
+    return {p_.std[i] * v / (1.0 + std::abs(v) / knee), p_.share * f, gain_std * tau, 0.0};
   }
 
   // A slot has ended: the one before it is applied unless there was a contact in either.

@@ -86,6 +86,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("rest_time", p.rest.time, n);
   each("rest_std", p.rest.std, n);
   each("friction_drift", p.drift.time);
+  each("drift_share", p.drift.share);
   each("drift_std", p.drift.std, n);
   each("recent_error", p.recent_error);
 }

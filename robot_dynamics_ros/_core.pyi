@@ -1179,6 +1179,12 @@ def shorten_slice(slice: Real = 0.0001) -> bool:
     Time slice [s] of the calling thread and those it starts (sched_setattr), 1e-4..0.1: a short one runs sooner after it wakes. Whether the system accepted it; Linux before 6.12 accepts it without effect.
     """
 
+def within_steps(t: Reals, q: Reals, v: Reals) -> tuple:
+    """
+    Velocity (N, n) [rad/s] as the live nodes take it, and the step h (n,) [rad/s] in which v (N, n) is reported
+    beside positions q (N, n) [rad] at t (N,) [s]: dq/dt, no farther than h / 2 from v. h = 0: fine, qd = v.
+    """
+
 def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs) -> RealArray:
     """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import LEAST_SINGULAR_VALUE, Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
 from robot_dynamics_ros.bags.lerobot import write_dataset
@@ -26,15 +27,12 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.recorded_effort import with_recorded_effort
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.capabilities import unseen_rotors
 from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
 UNTRUSTED = "late, or a joint's effort cannot be trusted"  # reason of estimates that say nothing
-BLIND = (
-    "No velocity was recorded, which friction of this robot file follows at rest: forces at rest and in contact are "
-    "off by more than their deviation, and free motion shows contact. Record velocities."
-)
 LASTING = 4.0  # s of a payload that came and went, from which on it is told of
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
 
@@ -142,7 +140,7 @@ def replay(
     load = np.nan_to_num(log.payload) if log.has("payload") else np.zeros((1, 4))  # 0: none is named
     for k in (np.abs(load[:, 0]).argmax(), np.abs(load[:, 1:]).max(axis=1).argmax()):
         refuse_units(load[k], robot)
-    blind = [BLIND] * (pipeline.follows_velocity and not log.has("qd"))
+    blind = _blind(log) if pipeline.follows_velocity else []
     began = time.perf_counter()
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began
@@ -152,6 +150,12 @@ def replay(
     late = log.time >= (SETTLED if report.duration > 2 * SETTLED else 0.0)
     result.recorded = {name: _difference(values[late], getattr(log, name)[late]) for name, values in recorded.items()}
     return result
+
+
+def _blind(log: Log) -> list[str]:
+    """A note of velocities that are missing or coarse."""
+    text = unseen_rotors(log.joint_names, _core.within_steps(log.time, log.q, log.qd)[1] if log.has("qd") else None)
+    return [f"{text[0].upper()}{text[1:]}."] if text else []
 
 
 def _braked(rows: np.ndarray, duration: float) -> list[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.signals.table import shown
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file.schema import RobotFile
@@ -46,6 +50,23 @@ def missing_samples(robot: RobotFile, rate: float) -> str:
     return (
         f"samples come at {rate:.0f} Hz, the controller has {whole:.0f} (sensing.sample_rate): record and publish "
         "every sample, or forces at rest may be wrong several times as much"
+    )
+
+
+def unseen_rotors(joint_names: Sequence[str], steps: np.ndarray | None) -> str:
+    """What is wrong and what to do where velocities are missing (None) or come in steps (n,) [rad/s], 0: fine; "" where
+    all are fine.
+    """
+    what, remedy = "no velocity was recorded", "record velocities"
+    if steps is not None:
+        if not steps.any():
+            return ""
+        coarse = shown([name for name, step in zip(joint_names, steps, strict=True) if step], 1)
+        what = f"velocities of {coarse} come in steps of up to {1e3 * steps.max():.2g} mrad/s"
+        remedy = "let the driver report steps below 3 mrad/s"
+    return (
+        f"{what}: where gears are elastic, rotors turn under a push unseen, so that weak contacts are missed, or free "
+        f"motion shows contact where the robot file was identified from better velocities; {remedy}"
     )
 
 

@@ -39,6 +39,15 @@ def residual(robot, log):
     return (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 1.0]
 
 
+def test_coarse_velocities_are_put_right_before_they_are_aligned():
+    """Between two samples none is a multiple of the step; the slowest joint shows it after 3 s."""
+    log, step = measured(moving(4.0)), 0.024
+    log.qd = np.round(log.qd / step) * step
+    own = Log(log.joint_names, log.stamp_ns, log.signals | {"qd": _core.within_steps(log.time, log.q, log.qd)[0]})
+    found, expected = (residual(declared(velocity=0.003), x) for x in (log, own))
+    np.testing.assert_allclose(found[1000:], expected[1000:], atol=0.01)
+
+
 DELAYS = [(0.003, 0.0), (0.0, 0.003), (-0.004, 0.0), (0.0, -0.008), (0.005, -0.0033), (0.0, 0.011)]
 
 

@@ -50,6 +50,37 @@ def test_a_position_that_begins_again_after_a_turn_is_no_velocity():
     np.testing.assert_allclose(wrapped.qd, log.qd, atol=1e-9)
 
 
+@pytest.mark.parametrize("step", [0.005, 0.024])
+@pytest.mark.parametrize("rounded", [np.round, np.trunc, np.floor])
+def test_velocities_in_coarse_steps_are_put_right_by_the_positions(step, rounded):
+    """As far as a step allows, so that creep is no longer zero: over a recording, and live once the step is known."""
+    log = measured(moving())
+    slow = log.time > 3.0
+    qd = np.where(slow[:, None], 1e-3, log.qd)
+    log.q = log.q[0] + np.cumsum(qd, axis=0) * 0.002
+    log.qd = rounded(qd / step) * step
+    reported, (found, steps) = log.qd.copy(), _core.within_steps(log.time, log.q, log.qd)
+    np.testing.assert_allclose(steps, step, rtol=1e-6)
+    assert np.abs(found - reported).max() <= 0.5 * step + 1e-9
+    assert not reported[slow].any() and np.abs(found[slow][100:] - 1e-3).max() < 1e-6
+    run_motion(log)
+    np.testing.assert_allclose(log.qd[slow], found[slow], atol=1e-9)
+
+
+def test_no_bit_of_fine_velocities_changes():
+    """Also not of those of single steps of an encoder behind a low-pass, nor at a steady acceleration without noise."""
+    log = measured(moving(), noise=0.01)
+    k = np.arange(len(log))
+    ticks = np.outer(np.where(k > 100, 0.01 * np.exp(-0.4 * (k % 50)), 0.0), np.ones(6))
+    steady = np.clip(np.abs((log.time[:, None] % 2.0) - 1.0) * 3.0, 0.4, 2.0) * np.linspace(0.3, 1.0, 6)
+    for qd in (log.qd.copy(), ticks, steady):
+        found = _core.within_steps(log.time, log.q, np.ascontiguousarray(qd))
+        assert (found[0] == qd).all() and not found[1].any()
+        log.qd = qd
+        run_motion(log)
+        assert (log.qd == qd).all()
+
+
 def test_model_torque_contains_rotor_inertia_exactly_on_the_motor_side():
     log = measured(moving())
     run_motion(log)

@@ -124,12 +124,16 @@ def test_a_recording_slower_than_the_controller_is_a_note(tmp_path, every, said)
     assert "\nleast_rate 375\n" in core_text(robot)  # what a C++ program compares its rate with
 
 
-@pytest.mark.parametrize(("reported", "rotor_time"), [(True, 600.0), (False, 600.0), (False, 0.0)])
-def test_a_recording_without_velocities_is_a_doubt_where_friction_follows_them(tmp_path, reported, rotor_time):
+@pytest.mark.parametrize("rotor_time", [600.0, 0.0])
+@pytest.mark.parametrize("reported", ["fine", "none", "coarse"])
+def test_missing_and_coarse_velocities_are_a_doubt_where_friction_follows_them(tmp_path, reported, rotor_time):
     log = measured(moving())
-    log.qd = log.qd if reported else None
+    log.qd[:, 2] = np.round(log.qd[:, 2] / 0.01) * 0.01 if reported == "coarse" else log.qd[:, 2]
+    log.qd = None if reported == "none" else log.qd
     found = replay([bag(tmp_path, log)], with_memory(rotor_time=[rotor_time] * 6))
-    assert any("No velocity was recorded" in text for text in found.doubts) == (not reported and rotor_time > 0)
+    said = {"fine": "velocit", "none": "No velocity was recorded: ", "coarse": "Velocities of elbow_joint come in"}
+    doubted = any(said[reported] in text for text in found.doubts)
+    assert doubted == (reported != "fine" and rotor_time > 0) and all(text in found.notes for text in found.doubts)
 
 
 def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from prepared import ROBOT, TRUTH, run, steps
 from synthetic import synthetic_log, torque, with_signals
 
-from robot_dynamics_ros.identification.arm.checks import NO_VELOCITY, check_fit, check_stream
+from robot_dynamics_ros.identification.arm.checks import check_fit, check_stream
 from robot_dynamics_ros.identification.arm.parameters import gravity_factors, other_masses
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.result import summarise
@@ -68,13 +68,16 @@ def test_samples_of_the_controller_that_are_missing_are_a_warning(found):
         assert not check_stream(replace(found, robot=found.robot.with_updates(update)))
 
 
-def test_recordings_without_velocity_are_a_warning_but_behind_a_torque_sensor(found):
-    blind = [replace(r, pieces=[replace(p, qd=None) for p in r.pieces]) for r in found.training]
+def test_recordings_without_velocity_or_with_coarse_ones_are_a_warning_but_behind_a_torque_sensor(found):
     link = found.robot.with_updates({"drives.torque_side": "link"})
-    assert NO_VELOCITY in check_stream(replace(found, training=blind)) and NO_VELOCITY not in check_stream(found)
-    one = [*found.training, replace(blind[0], name="blind")]
-    assert any(w.startswith("blind: no velocity") for w in check_stream(replace(found, training=one)))
-    assert not check_stream(replace(found, training=blind, robot=link))
+    coarse = np.where(np.arange(6) == 2, 0.024, 0.0)
+    for change, text in (({"qd": None}, "no velocity"), ({"steps": coarse}, "velocities of elbow_joint come in steps")):
+        blind = [replace(r, pieces=[replace(p, **change) for p in r.pieces]) for r in found.training]
+        assert any(w.startswith(text) for w in check_stream(replace(found, training=blind)))
+        assert not any(text in w for w in check_stream(found))
+        one = [*found.training, replace(blind[0], name="blind")]
+        assert any(w.startswith(f"blind: {text}") for w in check_stream(replace(found, training=one)))
+        assert not check_stream(replace(found, training=blind, robot=link))
 
 
 def test_a_mean_below_zero_is_put_in_words(result, other):

@@ -14,7 +14,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import TRAVEL, folded
 from robot_dynamics_ros.identification.dataset.stretches import thinned
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
-from robot_dynamics_ros.robot_file.capabilities import missing_samples
+from robot_dynamics_ros.robot_file.capabilities import missing_samples, unseen_rotors
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import MOVING
 
@@ -24,10 +24,6 @@ LOOSE = 0.3  # standard deviation over the typical size of such a parameter abov
 NOTHING = 0.2  # mean R2 on the identification data below which the effort is not that of these joints
 ROWS = 12_000
 MAX_OUTSIDE = 0.2  # share of validation samples beyond the identified speeds above which there is a warning
-NO_VELOCITY = (
-    "no velocity was recorded: where gears are elastic, rotors turn under a push unseen, so that forces at rest are "
-    "less sure and weak contacts are missed; record velocities"
-)
 
 
 class NoMotion(DataError):
@@ -101,10 +97,12 @@ def of_initial_model(model: IdentifiedModel) -> str:
 def check_stream(found: Identification) -> list[str]:
     """Warnings where samples of the controller, or velocities before the gears, are missing."""
     text = missing_samples(found.robot, min(r.rate for r in found.training))
-    blind = [r.name for r in found.training if r.blind]
-    which = f"{', '.join(blind)}: " if len(blind) < len(found.training) else ""
-    unseen = bool(blind) and found.robot.drives.torque_side == "motor"
-    return [text] * bool(text) + [f"{which}{NO_VELOCITY}{', or leave it out' * bool(which)}"] * unseen
+    blind = [r for r in found.training if r.blind]
+    if not blind or found.robot.drives.torque_side == "link":
+        return [text] * bool(text)
+    which = f"{', '.join(r.name for r in blind)}: " if len(blind) < len(found.training) else ""
+    unseen = unseen_rotors(found.robot.joint_names, blind[0].steps)
+    return [text] * bool(text) + [f"{which}{unseen}{', or leave it out' * bool(which)}"]
 
 
 def check_extrapolation(found: Identification) -> list[str]:

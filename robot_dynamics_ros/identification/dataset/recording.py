@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.bags import segments
 from robot_dynamics_ros.effort.joint_state import MIN_RATE, bursts
 from robot_dynamics_ros.errors import DataError
@@ -27,7 +28,9 @@ TRAVEL = 0.02  # rad of the joint that travels farthest; a robot that travels le
 
 @dataclass
 class Piece:
-    """A stretch without gaps: regular times t (N,) [s], q, qd, effort (N, n), what else was recorded by name."""
+    """A stretch without gaps: regular times t (N,) [s], q, qd, effort (N, n), what else was recorded by name; steps
+    (n,) [rad/s] in which its velocity was reported, 0: fine.
+    """
 
     t: np.ndarray
     q: np.ndarray
@@ -35,6 +38,7 @@ class Piece:
     effort: np.ndarray
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     begin: float = 0.0  # s from the first sample of the recording to t = 0
+    steps: np.ndarray | None = None
 
     @property
     def time(self) -> np.ndarray:
@@ -61,7 +65,7 @@ class Piece:
         """Some of the samples."""
         extra = {k: v[rows] for k, v in self.extra.items()}
         qd = None if self.qd is None else self.qd[rows]
-        return Piece(self.t[rows], self.q[rows], qd, self.effort[rows], extra, self.begin)
+        return replace(self, t=self.t[rows], q=self.q[rows], qd=qd, effort=self.effort[rows], extra=extra)
 
 
 @dataclass
@@ -106,9 +110,16 @@ class Recording:
         return bool(self.pieces) and bool(np.ptp(self.stacked("q"), axis=0).max() > TRAVEL)
 
     @property
+    def steps(self) -> np.ndarray | None:
+        """Steps (n,) [rad/s] in which velocities were reported, 0: fine; None where they are missing."""
+        if any(piece.qd is None for piece in self.pieces):
+            return None
+        return np.max([np.zeros(self.n), *(p.steps for p in self.pieces if p.steps is not None)], axis=0)
+
+    @property
     def blind(self) -> bool:
-        """Whether velocities are missing."""
-        return any(piece.qd is None for piece in self.pieces)
+        """Whether velocities are missing or coarse."""
+        return self.steps is None or bool(self.steps.any())
 
     def stacked(self, name: str) -> np.ndarray:
         """A signal over all pieces (N, n)."""
@@ -183,6 +194,9 @@ def _piece(part: Log, notes: list[str], begin: float) -> Piece:
     if same.any():
         notes.append("positions come less often than velocities: interpolated between; record each when it is taken")
         q = interpolated(part.time, part.time[~same], q[~same])
-    t = regular(part.time, notes, q, part.get("qd"))
+    qd, steps = part.get("qd"), None
+    t = regular(part.time, notes, q, qd)
+    if qd is not None:
+        qd, steps = _core.within_steps(t, q, qd)
     extra = {k: v for k, v in part.signals.items() if k not in ("q", "qd", "effort")}
-    return Piece(t, q, part.get("qd"), part.effort, extra, begin)
+    return Piece(t, q, qd, part.effort, extra, begin, steps)

@@ -2,9 +2,9 @@
 // torque.
 //
 // Acceleration is the differentiated velocity through a low-pass [Simoni2017 V, Table II: 150 rad/s]; a robot that
-// reports no velocity gets the differentiated position; one that jumps for a sample or two stays what it was. Model
-// torque: M qdd + C qd + g + B qdd (B: reflected rotor inertia, 0 with link-side torque). Drive torque: effort in its
-// declared semantics, K_tau i where it is current [16].
+// reports no velocity, or a coarse one, gets what its positions show (velocity_steps.hpp); one that jumps for a sample
+// or two stays what it was. Model torque: M qdd + C qd + g + B qdd (B: reflected rotor inertia, 0 with link-side
+// torque). Drive torque: effort in its declared semantics, K_tau i where it is current [16].
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "robot_dynamics/signals/sample_timing.hpp"
 #include "robot_dynamics/signals/spikes.hpp"
 #include "robot_dynamics/signals/turns.hpp"
+#include "robot_dynamics/signals/velocity_steps.hpp"
 
 namespace robot_dynamics {
 
@@ -36,13 +37,12 @@ struct MotionOutput {
 
 class MotionState {
  public:
-  static constexpr double velocity_cutoff = 150.0;         // rad/s, only where velocity is not reported
   static constexpr double frozen_speed = speeds::sliding;  // rad/s: faster than this and not moving is frozen
   static constexpr double jump = 0.3, fastest = 100.0;     // rad/s, and rad/s2 times dt: more is a reading error
   static constexpr int frozen_samples = 10;                // exact repeats of position that count as frozen
 
   MotionState(const Chain& chain, const MotionParameters& p)
-      : chain_(chain), p_(p), velocity_(chain.n, velocity_cutoff), acceleration_(chain.n, p.acceleration_cutoff) {
+      : chain_(chain), p_(p), velocity_(chain.n), acceleration_(chain.n, p.acceleration_cutoff) {
     require_each("rotor_inertia", p.rotor_inertia.data(), chain.n, -1e4, 1e4);
     require_each("effort_gain", p.effort_gain.data(), chain.n, -1e4, 1e4);
   }
@@ -94,14 +94,10 @@ class MotionState {
     const int n = chain_->n;
     double raw[max_joints] = {};
     bool same = dt > 0.0, fast = false;
-    if (measured)
-      for (int i = 0; i < n; ++i)
-        qd[i] =
-            spikes_.step(i, dt, measured[i], (q[i] - q_[i]) / dt, jump + fastest * dt) ? spikes_.last(i) : measured[i];
-    else {
-      for (int i = 0; i < n && dt > 0.0; ++i) raw[i] = (q[i] - q_[i]) / dt;
-      velocity_.step(dt, raw, qd);
-    }
+    for (int i = 0; measured && i < n; ++i)
+      raw[i] =
+          spikes_.step(i, dt, measured[i], (q[i] - q_[i]) / dt, jump + fastest * dt) ? spikes_.last(i) : measured[i];
+    velocity_.step(dt, q, measured ? raw : nullptr, qd);
     for (int i = 0; i < n; ++i) {
       raw[i] = dt > 0.0 ? (qd[i] - qd_[i]) / dt : 0.0;
       same = same && q[i] == q_[i];
@@ -122,7 +118,8 @@ class MotionState {
   CarryingChain chain_;
   MotionParameters p_;
   SampleTiming timing_;
-  LowPass velocity_, acceleration_;
+  VelocitySteps velocity_;
+  LowPass acceleration_;
   Spikes spikes_;
   Turns turns_;
   std::array<double, max_joints> q_{}, qd_{};

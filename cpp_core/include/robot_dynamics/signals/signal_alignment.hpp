@@ -15,6 +15,7 @@
 #include "robot_dynamics/rigid_body/chain.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 #include "robot_dynamics/signals/turns.hpp"
+#include "robot_dynamics/signals/velocity_steps.hpp"
 
 namespace robot_dynamics {
 
@@ -42,7 +43,8 @@ class SignalAlignment {
         p_(p),
         lag_(lags(p)),
         t_(capacity(lag_, p.velocity_window)),
-        rows_(t_.size() * signals * static_cast<std::size_t>(n)) {
+        rows_(t_.size() * signals * static_cast<std::size_t>(n)),
+        steps_(n) {
     require_each("velocity_gain", p.velocity_gain.data(), n, 0.1, 10.0);
     require_each("velocity_bias", p.velocity_bias.data(), n, -10.0, 10.0);
   }
@@ -54,8 +56,9 @@ class SignalAlignment {
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return;
-    if (dt == 0.0) kept_ = 0, turns_ = {};
+    if (dt == 0.0) kept_ = 0, turns_ = {}, steps_.reset();
     store(stamp_ns, of);
+    if (double* v = row(newest_, 2); !absent(v, n_)) steps_.step(dt, row(newest_, 0), v, v);
     for (int k = 0; k < signals; ++k)
       if (of[k]) take(k, stamp_ns, of[k]);
     if (s.qd && p_.velocity_window > 0.0)
@@ -67,6 +70,7 @@ class SignalAlignment {
   void reset() noexcept {
     timing_.reset();
     turns_.reset();
+    steps_.reset();
     kept_ = 0;
   }
   int joints() const noexcept { return n_; }
@@ -152,7 +156,8 @@ class SignalAlignment {
   std::vector<double> rows_;
   std::size_t newest_ = 0, kept_ = 0;
   SampleTiming timing_;
-  Turns turns_;  // of q
+  Turns turns_;          // of q
+  VelocitySteps steps_;  // taken here, since no reading between two samples is a multiple of them
 };
 
 }  // namespace robot_dynamics

@@ -62,7 +62,7 @@ def unseen_rotors(joint_names: Sequence[str], steps: np.ndarray | None) -> str:
         if not steps.any():
             return ""
         coarse = shown([name for name, step in zip(joint_names, steps, strict=True) if step], 1)
-        what = f"velocities of {coarse} come in steps of up to {1e3 * steps.max():.2g} mrad/s"
+        what = f"velocities ({coarse}) come in steps of up to {1e3 * steps.max():.2g} mrad/s"
         remedy = "let the driver report steps below 3 mrad/s"
     return (
         f"{what}: where gears are elastic, rotors turn under a push unseen, so that weak contacts are missed, or free "

@@ -131,7 +131,7 @@ def test_missing_and_coarse_velocities_are_a_doubt_where_friction_follows_them(t
     log.qd[:, 2] = np.round(log.qd[:, 2] / 0.01) * 0.01 if reported == "coarse" else log.qd[:, 2]
     log.qd = None if reported == "none" else log.qd
     found = replay([bag(tmp_path, log)], with_memory(rotor_time=[rotor_time] * 6))
-    said = {"fine": "velocit", "none": "No velocity was recorded: ", "coarse": "Velocities of elbow_joint come in"}
+    said = {"fine": "velocit", "none": "No velocity was recorded: ", "coarse": "Velocities (elbow_joint) come in"}
     doubted = any(said[reported] in text for text in found.doubts)
     assert doubted == (reported != "fine" and rotor_time > 0) and all(text in found.notes for text in found.doubts)
 

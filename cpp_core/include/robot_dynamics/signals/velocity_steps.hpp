@@ -1,8 +1,8 @@
 // Velocities that are reported in coarse steps, put right by the positions; without reported ones, those of the
-// positions (source: own). Rounded to steps of h a velocity v is known to h/2, and w = dq/dt behind a low-pass is inside:
+// positions (source: own). Rounded to steps of h, v is known to h/2, and w = dq/dt behind a low-pass is inside of that:
 //   qd = least(greatest(w, v - h/2), v + h/2)
 // So creep that v shows as zero moves the friction at rest, and a rotor that stands while its link is pushed stays.
-// h: what divides all changes of v that follow a repeated reading. No bit of a finer velocity changes.
+// h: what divides all changes of v, enough of which follow a repeated reading. No bit of a finer velocity changes.
 #pragma once
 
 #include <algorithm>

@@ -37,6 +37,11 @@ UNITS = {  # as written in names -> unit
     **dict.fromkeys(("nm", "n·m", "n*m", "n.m", "n m"), "Nm"),
     **dict.fromkeys(("a", "amp", "ampere", "amps"), "A"),
     "ma": "mA",
+    "mnm": "mNm",
+    **dict.fromkeys(("ncm", "n·cm", "n*cm"), "Ncm"),
+    "knm": "kNm",
+    **dict.fromkeys(("mrad", "mrad/s"), "mrad"),
+    **dict.fromkeys(("rpm", "1/min", "rev/min"), "rpm"),
     **dict.fromkeys(("%", "pct", "percent"), "%"),
     **dict.fromkeys(("s", "sec", "seconds"), "s"),
     **dict.fromkeys(("ms", "msec"), "ms"),
@@ -44,7 +49,9 @@ UNITS = {  # as written in names -> unit
     **dict.fromkeys(("ns", "nsec", "nanoseconds"), "ns"),
 }
 # without brackets at the end of a name
-SUFFIX_UNITS = {"deg", "rad", "nm", "ma", "pct", "percent", "amps", "ms", "us", "ns", "sec"}
+SUFFIX_UNITS = {"deg", "rad", "nm", "ma", "pct", "percent", "amps", "ms", "us", "ns", "sec"} | {
+    *("mnm", "ncm", "knm", "mrad", "rpm")
+}
 
 
 @dataclass
@@ -97,6 +104,17 @@ def time_columns(names: Sequence[str]) -> list[tuple[str, str]]:
 def unit_of(name: str) -> str:
     """Unit written in a column's name; empty where there is none."""
     return _words(name)[1]
+
+
+def odd_unit(names: Sequence[str]) -> str:
+    """Text in brackets at the end of all names that is neither a known unit nor a word of a name; "" where there is
+    none. Other brackets hold a joint's number or name.
+    """
+    ends = {found[1].strip() if (found := re.search(r"[\[(]([^\[(\])]*)[\])]\s*$", name)) else "" for name in names}
+    text = ends.pop()
+    known = GENERIC.union(DESIRED, MEASURED, *WORDS.values())
+    words = set(re.findall(r"[^\W\d_]+|%", text.lower()))
+    return "" if ends or len(names) < 2 or text.lower() in UNITS or words <= known else text
 
 
 def words_of(name: str) -> set[str]:

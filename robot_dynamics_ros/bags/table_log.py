@@ -14,7 +14,7 @@ import numpy as np
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.table_bounds import within
 from robot_dynamics_ros.bags.table_clock import clock_of
-from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, joints_in, unit_of, words_of
+from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, joints_in, odd_unit, unit_of, words_of
 from robot_dynamics_ros.bags.tables import Table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
@@ -23,7 +23,10 @@ from robot_dynamics_ros.signals.table import shown
 SIGNALS = ("q", "qd", "effort", "current", "q_d", "qd_d", "qdd_d", "tau_d", "temperature")
 ANGLES = ("q", "qd", "q_d", "qd_d", "qdd_d")
 UNITS = ("rad", "deg", "Nm", "A", "mA")
-RADIANS = {"rad": 1.0, "deg": np.pi / 180}
+SCALE = {  # unit of a signal -> SI; a percentage stays what it is
+    **{"rad": 1.0, "deg": np.pi / 180, "mrad": 1e-3, "rpm": np.pi / 30},
+    **{"Nm": 1.0, "mNm": 1e-3, "Ncm": 1e-2, "kNm": 1e3, "A": 1.0, "mA": 1e-3, "%": 1.0},
+}
 TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
 SPIKES = 0.02  # share of the rows, and one row of a short file, that no unit is judged by
 MAX_JOINTS = 64
@@ -70,12 +73,12 @@ def table_log(
     taken = {s: _by_joint(path, s, c, labels, s in options.columns) for s, c in taken.items()}
     signals = {s: np.column_stack([table.columns[c] for c in cs.values()]).astype(float) for s, cs in taken.items()}
     stamps, clock = clock_of(table, options.time, options.rate, report)
-    units = _units(taken, signals, options, stamps)
+    units = _units(path, taken, signals, options, stamps)
     report.topic, report.stamps = f"columns {', '.join(_with_unit(*u) for u in units.items())}", clock
     report.messages += table.rows
     report.notes += [_sentence(s, taken[s], units[s]) for s in signals]
     report.effort_unit = {"A": "A", "mA": "A", "%": "%"}.get(units.get("effort", ""), "")
-    signals = {s: v * (RADIANS | {"mA": 1e-3}).get(units[s], 1.0) for s, v in signals.items()}
+    signals = {s: v * SCALE.get(units[s], 1.0) for s, v in signals.items()}
     finite = np.isfinite(stamps)
     report.drop("without a time", int((~finite).sum()))
     columns = [] if "q" in options.columns else list(taken["q"].values())
@@ -164,12 +167,16 @@ def _named(
 
 
 # -- units ------------------------------------------------------------------------------------------------------------
-def _units(taken: Taken, signals: dict[str, np.ndarray], options: TableOptions, stamps: np.ndarray) -> dict[str, str]:
-    """Unit of every signal: as the user says, as the names say, or as the numbers show."""
+def _units(
+    path: Path, taken: Taken, signals: dict[str, np.ndarray], options: TableOptions, stamps: np.ndarray
+) -> dict[str, str]:
+    """Unit of every signal: as the user says, as the names say, or as the numbers show. Raises DataError for a unit in
+    a name that is not known.
+    """
     units: dict[str, str] = {}
     for signal, columns in taken.items():
         first = next(iter(columns.values()))
-        units[signal] = _allowed(signal, options.units) or unit_of(first) or _by_name(signal, first)
+        units[signal] = _allowed(signal, options.units) or _written(path, signal, columns) or _by_name(signal, first)
     for signal in ("q", "q_d"):
         if signal in units and not units[signal]:
             beyond, known = (np.abs(signals[signal]) > TURNS).sum(axis=0), np.isfinite(signals[signal]).sum(axis=0)
@@ -189,6 +196,24 @@ def _allowed(signal: str, units: Sequence[str]) -> str:
     return next((unit for unit in units if unit in kind), "")
 
 
+def _written(path: Path, signal: str, columns: Mapping[str, str]) -> str:
+    """Unit that the names of a signal's columns state; empty where they do not."""
+    names = list(columns.values())
+    stated = {unit_of(name) for name in names}
+    odd = odd_unit(names) if stated == {""} else ""
+    if signal == "temperature" or (stated == {""} and not odd):
+        return ""
+    known = [u for u in SCALE if (u in ("rad", "deg", "mrad") or (u == "rpm" and signal != "q")) == (signal in ANGLES)]
+    if len(stated) > 1 or not stated & set(known):
+        unit = " and ".join(repr(u) for u in sorted(stated - {""} or {odd}))
+        differ = "is not one of all columns" if len(stated) > 1 else f"is not known for {signal}"
+        raise DataError(
+            f"{path}: the unit {unit} in {names[0]!r} .. {names[-1]!r} {differ}: convert the columns to one of "
+            f"{', '.join(known)}, or overrule their names with robot-dynamics import --unit"
+        )
+    return stated.pop()
+
+
 def _by_name(signal: str, column: str) -> str:
     """Unit that the kind of a quantity has; empty for a mere "effort", as of a JointState, which does not say it."""
     words = words_of(column)
@@ -201,19 +226,19 @@ def _velocity_unit(q: np.ndarray, unit: str, qd: np.ndarray, stamps: np.ndarray)
     """The other unit than that of q where dq = qd dt holds within a factor of two with it; SPIKES are left out."""
     rows = np.isfinite(np.column_stack([stamps, q, qd])).all(axis=1)
     rows[rows] = np.diff(stamps[rows], prepend=-1) != 0  # of equal stamps the first, as in `repair_rows`
-    dt, angle, other = np.diff(stamps[rows])[:, None] * 1e-9, RADIANS[unit], "deg" if unit == "rad" else "rad"
+    dt, angle, other = np.diff(stamps[rows])[:, None] * 1e-9, SCALE[unit], "deg" if unit == "rad" else "rad"
     use = dt[:, 0] > 0
     if not use.any():
         return unit
     dq, mean = (np.diff(q[rows], axis=0) * angle)[use], (0.5 * (qd[rows][1:] + qd[rows][:-1]) * dt)[use]
     usual = np.all([np.abs(x) <= np.quantile(np.abs(x), 1 - SPIKES, axis=0) for x in (dq, mean)], axis=0)
     dq, mean = dq[usual], mean[usual]
-    ratio = abs(dq @ mean) / max(mean @ mean, 1e-300) / RADIANS[other]
+    ratio = abs(dq @ mean) / max(mean @ mean, 1e-300) / SCALE[other]
     return other if 0.5 < ratio < 2 else unit
 
 
 def _with_unit(signal: str, unit: str, columns: str = "") -> str:
-    per = {"qd": "/s", "qd_d": "/s", "qdd_d": "/s2"}.get(signal, "")
+    per = {"qd": "/s", "qd_d": "/s", "qdd_d": "/s2"}.get(signal, "") if unit != "rpm" else ""
     return f"{signal}{columns} [{f'{unit}{per}' if unit else 'unit not stated'}]"
 
 

@@ -6,6 +6,7 @@ from command_line import robot_dynamics
 from table_files import N, motion, write_csv
 
 from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.bags.table_log import TableOptions
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.robot_file import load_robot
@@ -112,3 +113,51 @@ def test_a_percentage_is_no_torque_in_newton_metres(tmp_path, name):
     log, report = load_bag(write_csv(tmp_path / "run.csv", {"time": t, "q{}": q, "qd{}": qd, name: tau}))
     np.testing.assert_allclose(log.effort, tau, atol=1e-9)
     assert report.effort_unit == "%" and any("effort" in note and note.endswith("[%]") for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    "names, scales",
+    [
+        (("q{} [deg]", "qd{} [rpm]", "tau{} [Ncm]"), (np.pi / 180, np.pi / 30, 0.01)),
+        (("q{} [mrad]", "qd{} [mrad/s]", "tau{} [mNm]"), (1e-3, 1e-3, 1e-3)),
+        (("q_rad_{}", "qd_{}_rpm", "tau_mNm_{}"), (1.0, np.pi / 30, 1e-3)),
+    ],
+)
+def test_units_in_names_are_converted(tmp_path, names, scales):
+    t, *values = motion(3)
+    columns = {name: x / scale for name, x, scale in zip(names, values, scales, strict=True)}
+    log, _ = load_bag(write_csv(tmp_path / "run.csv", {"time": t} | columns))
+    for signal, expected in zip(("q", "qd", "effort"), values, strict=True):
+        np.testing.assert_allclose(getattr(log, signal), expected, atol=1e-9, err_msg=signal)
+
+
+@pytest.mark.parametrize(
+    "names, text",
+    [
+        (("q{} [deg]", "qd{} [deg/s]", "tau{} [kgf.cm]"), r"'kgf.cm' in 'tau0 \[kgf.cm\]' .. .* not known for effort"),
+        (("q{} [rev]", "qd{} [rad/s]", "tau{} [Nm]"), "'rev' .* not known for q: .* rad, deg, mrad, or overrule"),
+        (("q{} [rpm]", "qd{} [rad/s]", "tau{} [Nm]"), "'rpm' .* not known for q"),
+        (("q{} [rad]", "qd{} (deg/min)", "tau{} [Nm]"), "'deg/min' .* not known for qd"),
+    ],
+)
+def test_a_unit_that_is_not_known_is_refused_and_not_guessed(tmp_path, names, text):
+    t, *values = motion(3)
+    path = write_csv(tmp_path / "run.csv", {"time": t} | dict(zip(names, values, strict=True)))
+    with pytest.raises(DataError, match=text):
+        load_bag(path)
+    log, _ = load_bag(path, table=TableOptions(units=("rad", "Nm")))
+    np.testing.assert_allclose(log.effort, values[2], atol=1e-9)
+
+
+def test_other_brackets_are_no_units(tmp_path):
+    t, q, qd, tau = motion(2)
+    log, _ = load_bag(write_csv(tmp_path / "run.csv", {"time": t, "q[{}]": q, "qd{} (actual)": qd, "tau({})": tau}))
+    np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+
+
+def test_columns_of_several_units_are_no_signal(tmp_path):
+    t, q, _, tau = motion(2)
+    columns = {"time": t, "q{}": q, "a [Nm]": tau[:, 0], "b [mNm]": tau[:, 1]}
+    path = write_csv(tmp_path / "run.csv", columns)
+    with pytest.raises(DataError, match="'Nm' and 'mNm' in 'a .Nm.' .. 'b .mNm.' is not one of all columns"):
+        load_bag(path, table=TableOptions(columns={"effort": "a [Nm]..b [mNm]"}))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robot_dynamics_ros.bags.rows import BagReport
-from robot_dynamics_ros.bags.table_columns import chosen, time_columns, unit_of
+from robot_dynamics_ros.bags.table_columns import chosen, time_columns, unit_of, words_of
 from robot_dynamics_ros.bags.tables import Table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals.table import shown
@@ -17,6 +17,8 @@ SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a clock that does not say it
 EPOCH = 1_000_000_000  # ns, stamp of the zero of a clock that has no date, as of a simulation
 COARSE = 20  # rows with one stamp, in the mean, from which on it is none of theirs
+DAY = 86_400  # s, after which a time of day begins again
+FAR, OFTEN = 100, 0.1  # steps of a clock by which it falls in more than this share of the rows that are not sorted
 PAUSE = 1.0  # s between parts whose clock starts again: episodes of a data set, several tables
 
 
@@ -29,14 +31,23 @@ def clock_of(table: Table, column: str, rate: float | None, report: BagReport) -
     named = [(column, unit_of(column))] if column else time_columns(list(table.columns))
     what = "no column of time found"
     for name, unit in named:
-        values = table.columns[chosen(table, name)[0]].astype(float)
-        step = np.diff(values[np.isfinite(values)])
+        name = chosen(table, name)[0]
+        values = _with_fraction(table, name, unit, table.columns[name].astype(float))
+        known = values[np.isfinite(values)]
+        step = np.diff(known)
+        if not len(known):
+            what = f"column {name!r} holds no numbers and no times such as 2026-05-01 10:00:00.002 or 01.05.2026 10:00"
+            continue
         if not (step > 0).any():
             what = f"column {name!r} is no clock, it never rises"
             continue
         if COARSE * (step > 0).sum() < len(step):
             rises = f"it rises at {(step > 0).sum()} of {len(step)} rows"
             what = f"column {name!r} is too coarse a clock, {rises} (whole seconds, or 32 bit?)"
+            continue
+        sorted_step = float(np.median(np.diff(np.unique(known))))
+        if (step < -FAR * sorted_step).mean() > OFTEN:
+            what = f"column {name!r} falls at {(step < 0).sum()} of {len(step)} rows (sort the rows by it)"
             continue
         usual = float(np.median(step[step > 0]))
         unit = unit or _time_unit(usual)
@@ -53,6 +64,16 @@ def clock_of(table: Table, column: str, rate: float | None, report: BagReport) -
     )
 
 
+def _with_fraction(table: Table, name: str, unit: str, values: np.ndarray) -> np.ndarray:
+    """Whole seconds with the nanoseconds of the column beside them, as of a ROS stamp; other values as they are."""
+    if unit == "s" and (values[np.isfinite(values)] % 1 == 0).all():
+        for other, its in time_columns(list(table.columns)):
+            fraction = table.columns[other].astype(float)
+            if its == "ns" and words_of(other) == words_of(name) and np.nanmax(fraction) < 1e9:
+                return values + 1e-9 * fraction
+    return values
+
+
 def _time_unit(step: float) -> str:
     """The unit with which a step is that of a robot's recording; seconds where none is."""
     return next((u for u, s in SECONDS.items() if RATES[0] <= 1 / (step * s) <= RATES[1]), "s")
@@ -62,6 +83,9 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
     """Stamps [ns]; a clock that starts again goes on PAUSE after the part before."""
     first = values[np.isfinite(values)][0]
     seconds = (values - first) * scale
+    if 0 <= np.nanmin(values) and np.nanmax(values) * scale < DAY:
+        steps = np.diff(seconds, prepend=seconds[0])
+        seconds = seconds + DAY * np.cumsum(steps < -0.5 * DAY)
     back = np.flatnonzero(np.diff(seconds) < -0.1) + 1
     for k in back.tolist():
         seconds[k:] += seconds[k - 1] - seconds[k] + PAUSE

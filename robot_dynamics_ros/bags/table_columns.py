@@ -30,7 +30,7 @@ OTHER = {  # words of columns that are no joint's: the hand, the Cartesian space
     *("variance", "limit", "voltage", "fraction", "scaling", "hat"),
 }
 GENERIC = {"joint", "joints", "j", "axis", "a", "link", "arm", "robot"}
-TIMES = {"time", "timestamp", "stamp", "t", "stamps", "times"}
+TIMES = {"time", "timestamp", "stamp", "t", "stamps", "times", "datetime", "zeit"}
 UNITS = {  # as written in names -> unit
     **dict.fromkeys(("deg", "degree", "degrees", "°", "deg/s", "°/s", "deg/s2", "deg/s^2"), "deg"),
     **dict.fromkeys(("rad", "radian", "radians", "rad/s", "rad/s2", "rad/s^2"), "rad"),
@@ -43,14 +43,14 @@ UNITS = {  # as written in names -> unit
     **dict.fromkeys(("mrad", "mrad/s"), "mrad"),
     **dict.fromkeys(("rpm", "1/min", "rev/min"), "rpm"),
     **dict.fromkeys(("%", "pct", "percent"), "%"),
-    **dict.fromkeys(("s", "sec", "seconds"), "s"),
+    **dict.fromkeys(("s", "sec", "secs", "seconds"), "s"),
     **dict.fromkeys(("ms", "msec"), "ms"),
     **dict.fromkeys(("us", "µs", "usec"), "us"),
-    **dict.fromkeys(("ns", "nsec", "nanoseconds"), "ns"),
+    **dict.fromkeys(("ns", "nsec", "nsecs", "nanosec", "nanoseconds"), "ns"),
 }
 # without brackets at the end of a name
 SUFFIX_UNITS = {"deg", "rad", "nm", "ma", "pct", "percent", "amps", "ms", "us", "ns", "sec"} | {
-    *("mnm", "ncm", "knm", "mrad", "rpm")
+    *("mnm", "ncm", "knm", "mrad", "rpm", "secs", "nsec", "nsecs", "nanosec")
 }
 
 
@@ -97,7 +97,7 @@ def time_columns(names: Sequence[str]) -> list[tuple[str, str]]:
     for name in names:
         words, unit = _words(name)
         if TIMES & set(words):
-            found.append((len(words), name, unit))
+            found.append((len(words) + 0.5 * (unit == "ns"), name, unit))  # a ROS stamp's seconds first
     return [(name, unit) for _, name, unit in sorted(found, key=lambda item: item[0])]
 
 
@@ -159,7 +159,10 @@ def chosen(table: Table, wanted: str) -> list[str]:
         return names[names.index(first) : names.index(last) + 1]
     if numbers := re.fullmatch(r"(\d+)(?:-(\d+))?", wanted):
         a, b = int(numbers[1]), int(numbers[2] or numbers[1])
-        if 1 <= a <= b <= len(names):
+        if all(name.isdecimal() for name in names):  # of a file without names, of which words are left out
+            if found := [name for name in names if a <= int(name) <= b]:
+                return found
+        elif 1 <= a <= b <= len(names):
             return names[a - 1 : b]
     if "*" in wanted and (matching := [n for n in names if _fits(n, wanted.split("*"))]):
         return sorted(matching, key=natural)

@@ -161,3 +161,21 @@ def test_columns_of_several_units_are_no_signal(tmp_path):
     path = write_csv(tmp_path / "run.csv", columns)
     with pytest.raises(DataError, match="'Nm' and 'mNm' in 'a .Nm.' .. 'b .mNm.' is not one of all columns"):
         load_bag(path, table=TableOptions(columns={"effort": "a [Nm]..b [mNm]"}))
+
+
+def test_rows_in_no_order_are_refused(tmp_path):
+    t, q, _, tau = motion(2)
+    mixed = np.random.default_rng(0).permutation(N)
+    path = write_csv(tmp_path / "run.csv", {"time": t[mixed], "q{}": q[mixed], "tau{}": tau[mixed]})
+    with pytest.raises(DataError, match=r"'time' falls at 1\d\d of 299 rows \(sort the rows by it\)"):
+        load_bag(path)
+
+
+@pytest.mark.parametrize("names", [("stamp.sec", "stamp.nanosec"), ("header.stamp.secs", "header.stamp.nsecs")])
+def test_a_ros_stamp_in_two_columns_is_one_clock(tmp_path, names):
+    t, q, _, tau = motion(2)
+    whole = np.floor(t + 0.5)
+    columns = {names[0]: 1_777_000_000 + whole, names[1]: np.round(1e9 * (t + 0.5 - whole))}
+    log, report = load_bag(write_csv(tmp_path / "run.csv", columns | {"q{}": q, "tau{}": tau}))
+    np.testing.assert_allclose(log.time, t, atol=1e-6)
+    assert report.stamps == names[0] and log.stamp_ns[0] // 10**9 == 1_777_000_000

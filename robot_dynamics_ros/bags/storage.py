@@ -17,8 +17,10 @@ import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
 from robot_dynamics_ros.bags.live_writer import recovery
+from robot_dynamics_ros.bags.tables import READERS
 from robot_dynamics_ros.errors import DataError, first_line
 
+BAGS = (".db3", ".mcap", ".bag")
 MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
 Wrap = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, text, total -> items
 RECORD = struct.Struct("<BQ")  # operation, length
@@ -80,11 +82,14 @@ def expand(path: Path) -> list[Path]:
     if not path.exists():
         raise DataError(f"{path}: no such file or directory")
     if path.is_dir() and not (path / "metadata.yaml").exists():
-        inside = sorted(p for p in path.iterdir() if p.suffix in (".db3", ".mcap", ".bag"))
+        inside = sorted(p for p in path.iterdir() if p.suffix in BAGS)
         if not inside:
             raise DataError(f"{path}: no bag in this directory (looked for metadata.yaml, *.db3, *.mcap, *.bag)")
         return _regular(inside)
     _regular(path.iterdir() if path.is_dir() else [path])
+    if path.is_file() and path.suffix not in BAGS:
+        kinds = f"{', '.join(BAGS)} and tables are {', '.join(READERS)}"
+        raise DataError(f"{path}: bags are {kinds}; unpack a .gz, save a spreadsheet as .csv, name a text .txt")
     return [path]
 
 

@@ -23,10 +23,10 @@ from robot_dynamics_ros.signals.table import shown
 SIGNALS = ("q", "qd", "effort", "current", "q_d", "qd_d", "qdd_d", "tau_d", "temperature")
 ANGLES = ("q", "qd", "q_d", "qd_d", "qdd_d")
 UNITS = ("rad", "deg", "Nm", "A", "mA")
-SCALE = {  # unit of a signal -> SI; a percentage stays what it is
-    **{"rad": 1.0, "deg": np.pi / 180, "mrad": 1e-3, "rpm": np.pi / 30},
-    **{"Nm": 1.0, "mNm": 1e-3, "Ncm": 1e-2, "kNm": 1e3, "A": 1.0, "mA": 1e-3, "%": 1.0},
-}
+ANGULAR = {"rad": 1.0, "deg": np.pi / 180, "mrad": 1e-3}  # unit -> SI
+SPEED = ANGULAR | {"rpm": np.pi / 30}
+TORQUE = {"Nm": 1.0, "mNm": 1e-3, "Ncm": 1e-2, "kNm": 1e3, "A": 1.0, "mA": 1e-3, "%": 1.0}  # % stays what it is
+SCALE = SPEED | TORQUE
 TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
 SPIKES = 0.02  # share of the rows, and one row of a short file, that no unit is judged by
 MAX_JOINTS = 64
@@ -80,6 +80,8 @@ def table_log(
     report.effort_unit = {"A": "A", "mA": "A", "%": "%"}.get(units.get("effort", ""), "")
     signals = {s: v * SCALE.get(units[s], 1.0) for s, v in signals.items()}
     finite = np.isfinite(stamps)
+    if not finite.any():
+        raise DataError(f"{path}: no row has a time")
     report.drop("without a time", int((~finite).sum()))
     columns = [] if "q" in options.columns else list(taken["q"].values())
     labels = labels if joint_names is None else joints_in(columns, joint_names) or labels
@@ -203,8 +205,8 @@ def _written(path: Path, signal: str, columns: Mapping[str, str]) -> str:
     odd = odd_unit(names) if stated == {""} else ""
     if signal == "temperature" or (stated == {""} and not odd):
         return ""
-    known = [u for u in SCALE if (u in ("rad", "deg", "mrad") or (u == "rpm" and signal != "q")) == (signal in ANGLES)]
-    if len(stated) > 1 or not stated & set(known):
+    known = TORQUE if signal not in ANGLES else SPEED if signal in ("qd", "qd_d") else ANGULAR
+    if len(stated) > 1 or not stated & known.keys():
         unit = " and ".join(repr(u) for u in sorted(stated - {""} or {odd}))
         differ = "is not one of all columns" if len(stated) > 1 else f"is not known for {signal}"
         raise DataError(

@@ -170,6 +170,8 @@ class ForceStage(Stage):
         none = expected_moment(robot, p["expected_moment"]) == 0.0
         text = f"{robot.name}: moments at the TCP are not estimated, they are taken as zero: {no_moments(robot)}"
         self.notes = [text] * none
+        if along := RobotModel(robot.chain()).hidden_force(robot.random_poses(POSES)):
+            self.notes.append(f"{robot.name}: no joint shows a force along {along}: there it reads 0, whatever presses")
         self.frame_id = frame_id
         self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / _core.VISCOUS_STD
         self._usual = np.array([CHANGED[robot.drives.torque_side], _core.VISCOUS_STD, _core.GAIN_STD])

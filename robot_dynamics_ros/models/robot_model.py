@@ -82,6 +82,14 @@ class RobotModel(_core.RigidBody):
         lever = np.abs(self.jacobian(q[::100])[:, :3]).max(axis=(0, 2), initial=0.0)
         return np.flatnonzero(lever > LEVER).tolist() or [0, 1, 2]
 
+    def hidden_force(self, q: Array) -> str:
+        """Along what a force loads no joint at poses q (N, n): base axes, or a direction of each pose; or ""."""
+        J = np.asarray(self.jacobian(q)[:, :3])
+        if np.median(np.linalg.eigvalsh(J @ J.transpose(0, 2, 1))[:, 0]) > LEVER**2:
+            return ""
+        axes = [name for name, lever in zip("xyz", np.abs(J).max(axis=(0, 2)), strict=True) if lever <= LEVER]
+        return f"{' and '.join(axes)} of the base" if axes else "a direction that turns with the arm"
+
 
 def _vector(name: str, value: ArrayLike, size: int) -> Array:
     """`value` as (size,) float64; raises ValueError naming the argument."""

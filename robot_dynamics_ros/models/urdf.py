@@ -18,6 +18,7 @@ JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "plan
 XACRO = "is a xacro file, expected a URDF; convert it: xacro FILE > arm.urdf"
 BEFORE = "(in Python tip=...) ends the arm at a link before it"
 MAX_DEPTH = 200  # links one behind the other; the readers of URDFs descend into them one call in another
+LARGEST_ANGLE = 7.0  # rad of an origin, a little more than a turn
 FARTHEST = 20.0  # m from one joint to the next, as in a robot file
 LARGEST = 1e9  # m, kg, kg m2: larger numbers are refused: their products overflow
 # numbers of a URDF that the dynamics use: element -> attributes
@@ -61,7 +62,10 @@ def _parsed(path: Path) -> ElementTree.Element:
         if b"<xacro:" in path.read_bytes():
             raise ConfigError(str(path), "", XACRO) from None
         raise ConfigError(str(path), "", f"is not XML ({error})") from None
-    if any("xacro" in element.tag or any("${" in v for v in element.attrib.values()) for element in robot.iter()):
+    if any(
+        "xacro" in element.tag or any("${" in v or "$(" in v for v in element.attrib.values())
+        for element in robot.iter()
+    ):
         raise ConfigError(str(path), "", XACRO)
     if robot.tag != "robot":
         raise ConfigError(str(path), "", f"is not a URDF: the root element is <{robot.tag}>, expected <robot>")
@@ -94,8 +98,12 @@ def _check_links(path: Path, robot: ElementTree.Element) -> None:
         if child in held_by:
             raise ConfigError(str(path), name, f"closes a loop: link {child!r} already hangs on {held_by[child]}")
         held_by[child] = name  # type: ignore[index]
-    if not links - set(held_by):
+    roots = sorted(links - set(held_by))  # type: ignore[type-var]
+    if not roots:
         raise ConfigError(str(path), "", "closes a loop: no link is the root")
+    if len(roots) > 1:
+        free = ", ".join(map(str, roots))
+        raise ConfigError(str(path), "", f"no joint holds {free}: one of them is the root, a fixed joint holds others")
     _check_depth(path, robot)
 
 
@@ -117,7 +125,9 @@ def _check_depth(path: Path, robot: ElementTree.Element) -> None:
 
 
 def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
-    """The numbers of inertials, origins and axes are finite; the URDF parser itself would skip a bad inertial."""
+    """The numbers of inertials, origins and axes are finite; the URDF parser itself would skip a bad inertial, and one
+    without mass or inertia.
+    """
     for owner in [*robot.findall("link"), *robot.findall("joint")]:
         place = owner.find("inertial") if owner.tag == "link" else owner
         for element in place.iter() if place is not None else ():
@@ -126,8 +136,16 @@ def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
                 if text is not None and not _numeric(text):
                     message = f"{element.tag} {attribute} = {text[:80]!r} is not a finite number up to {LARGEST:g}"
                     raise ConfigError(str(path), f"{owner.tag} {owner.get('name')}", message)
+                if attribute == "rpy" and text and max(abs(float(word)) for word in text.split()) > LARGEST_ANGLE:
+                    message = f"origin rpy = {text!r} is more than a turn: degrees? A URDF has rad"
+                    raise ConfigError(str(path), f"{owner.tag} {owner.get('name')}", message)
                 if element.tag == "mass" and text is not None and float(text.split()[0]) < 0:
                     raise ConfigError(str(path), f"link {owner.get('name')}", f"mass {text} kg is negative")
+    for link in robot.findall("link"):
+        inertial = link.find("inertial")
+        if inertial is not None and (inertial.find("mass") is None or inertial.find("inertia") is None):
+            text = "its <inertial> needs a <mass> and an <inertia>; without <inertial> `identify` finds them"
+            raise ConfigError(str(path), f"link {link.get('name')}", text)
 
 
 def _check_limits(path: Path, robot: ElementTree.Element) -> None:
@@ -185,7 +203,8 @@ def _serial_joints(path: Path, model: Any) -> list[int]:
             siblings = " and ".join(model.names[k] for k in range(1, model.njoints) if model.parents[k] == parent)
             where = "the root" if parent == 0 else f"joint {model.names[parent]}"
             name = "name the last link of the arm (--tip LINK, in Python tip=...)"
-            links = f"; {where} moves {', '.join(_links_at(model, parent))}" if parent else ""
+            ends = [_links_at(model, k)[-1] for k in range(1, model.njoints) if k not in list(model.parents)]
+            links = f"; {where} moves {', '.join(_links_at(model, parent))}" if parent else f": {', '.join(ends)}"
             raise ConfigError(str(path), "", f"branches after {where} into {siblings}; {name}{links}")
     return list(range(1, model.njoints))
 

@@ -12,19 +12,20 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.inertia import is_consistent, nearest_body
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.models.robot_report import POSES
 from robot_dynamics_ros.models.urdf import read_urdf
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.blocks import NAME
 from robot_dynamics_ros.robot_file.geometry import rpy_of
 from robot_dynamics_ros.robot_file.numbers import LARGEST_TORQUE, LARGEST_VELOCITY
 from robot_dynamics_ros.robot_file.problems import validated
 
 MOUNT = "estimate_mount"
 # sources that say what was not taken as it stands
-PLACEHOLDER, REPAIRED, TIP = NOTES = "torque_limits", "estimate_inertia", "estimate_tip"
+PLACEHOLDER, REPAIRED, TIP, HELD = NOTES = "torque_limits", "estimate_inertia", "estimate_tip", "held_joints"
 
 
 def robot_from_urdf(
@@ -38,6 +39,9 @@ def robot_from_urdf(
     """
     path = Path(path)
     chain, joints = read_urdf(path, tip)
+    if odd := next((joint for joint in joints if not re.fullmatch(NAME, joint)), ""):
+        text = "its name needs letters, digits and _, a letter first: rename it; aliases of a robot file take this one"
+        raise ConfigError(str(path), f"joint {odd}", text)
     tree = ElementTree.parse(path).getroot()
     behind: list[str] = []
     if tip is None:
@@ -47,6 +51,8 @@ def robot_from_urdf(
     links, sources = _links(chain, joints)
     if behind:
         sources[TIP] = f"TCP at {tip}, at which {' and '.join(behind)} are fixed: name the one that touches with --tip"
+    if held := _held(tree, joints):
+        sources[HELD] = f"Joints beside the arm are held at zero, what they carry is part of it: {', '.join(held)}"
     raw = {
         "schema": 1,
         "name": name or re.sub(r"^[^a-z]+|[^a-z0-9_]", "", title.lower()) or "robot",
@@ -122,6 +128,23 @@ def last_link(tree: ElementTree.Element, joint: str) -> tuple[str, list[str]]:
     while len(behind := fixed.get(link, [])) == 1:
         (link,) = behind
     return link, behind
+
+
+def _held(tree: ElementTree.Element, joints: Sequence[str]) -> list[str]:
+    """Joints that hang on a link of the arm and are none of it: fingers, rods of a parallel linkage."""
+    above = {}
+    for row in tree.iterfind("joint"):
+        parent, child = (end.get("link", "") if (end := row.find(k)) is not None else "" for k in ("parent", "child"))
+        above[child] = (row.get("name", ""), parent, row.get("type"))
+    held = []
+    for name, link, kind in above.values():
+        before = []
+        while link in above:
+            joint, link, _ = above[link]
+            before.append(joint)
+        if kind != "fixed" and name not in joints and set(before) & set(joints):
+            held.append(name)
+    return held
 
 
 def _links(chain: _core.Chain, joints: Sequence[str]) -> tuple[dict[str, Any] | None, dict[str, str]]:

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from robot_dynamics_ros.robot_file import numbers as n
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=100)]
+NAME = r"^[A-Za-z][A-Za-z0-9_]*$"
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100)]
 Text = Annotated[str, StringConstraints(max_length=4000)]
 
 

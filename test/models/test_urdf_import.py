@@ -5,9 +5,10 @@ import pytest
 from command_line import robot_dynamics
 
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.robot_report import report
-from robot_dynamics_ros.models.urdf_import import PLACEHOLDER, REPAIRED, robot_from_urdf
+from robot_dynamics_ros.models.urdf_import import HELD, PLACEHOLDER, REPAIRED, robot_from_urdf
 from robot_dynamics_ros.robot_file import load_robot
 
 pin = pytest.importorskip("pinocchio")
@@ -105,7 +106,30 @@ def test_the_reach_of_an_arm_whose_axes_are_parallel_is_that_from_the_first(tmp_
     </joint><link name="tool"/><joint name="t" type="fixed"><parent link="b"/><child link="tool"/>
     <origin xyz="0.3 0 -0.5"/></joint></robot>"""
     file.write_text(text)
-    assert report(imported(file)).numbers["shoulder to TCP, longest [m]"] == pytest.approx(0.7, abs=0.01)
+    robot = imported(file)
+    assert report(robot).numbers["shoulder to TCP, longest [m]"] == pytest.approx(0.7, abs=0.01)
+    said = "no joint shows a force along z of the base: there it reads 0, whatever presses"
+    assert any(said in note for note in Pipeline(robot).notes)
+
+
+def test_a_tcp_on_the_last_axis_of_three_has_a_direction_that_no_joint_shows(tmp_path):
+    robot = imported(urdf(tmp_path), tip="finger")
+    assert robot.n_joints == 3 and "along a direction that turns with the arm" in " ".join(Pipeline(robot).notes)
+    assert not any("no joint shows" in note for note in Pipeline(load_robot("ur5e")).notes)
+
+
+def test_joints_beside_the_arm_are_said_to_be_held(tmp_path):
+    assert (
+        imported(urdf(tmp_path), tip="hand").sources[HELD].endswith("held at zero, what they carry is part of it: grip")
+    )
+    assert HELD not in imported(urdf(tmp_path), tip="finger").sources
+
+
+def test_a_joint_that_no_robot_file_can_name_is_refused_with_what_to_do(tmp_path):
+    file = urdf(tmp_path)
+    file.write_text(file.read_text().replace("J_1", "arm-J 1"))
+    with pytest.raises(ConfigError, match=r"joint arm-J 1: its name needs letters, digits and _, .*: rename"):
+        imported(file, tip="hand")
 
 
 def test_what_a_urdf_does_not_say_is_unknown(tmp_path):
@@ -155,6 +179,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 
 XACROS = {"macro": f'<robot {XACRO} name="a"><xacro:macro name="m"/></robot>'}
 XACROS["namespace-missing"] = '<robot name="a"><xacro:include filename="b.xacro"/></robot>'
+XACROS["argument"] = '<robot name="a"><link name="$(arg prefix)base"/></robot>'
 XACROS["expression"] = '<robot name="a"><link name="${prefix}base"/></robot>'
 
 
@@ -180,3 +205,11 @@ def test_new_names_the_flag_that_is_missing_or_wrong(tmp_path, tip):
     done = robot_dynamics(*line, *tip)
     assert isinstance(done.exception, ConfigError) and "--tip" in str(done.exception)
     assert not (tmp_path / "a.yaml").exists()
+
+
+def test_the_ends_of_arms_on_one_base_are_named(tmp_path):
+    file = urdf(tmp_path)
+    other = '<joint name="K" type="continuous"><parent link="world"/><child link="other"/></joint><link name="other"/>'
+    file.write_text(file.read_text().replace("</robot>", other + "</robot>"))
+    with pytest.raises(ConfigError, match=r"branches after the root into .*: finger, other$"):
+        imported(file)

@@ -191,18 +191,35 @@ def test_efforts_in_another_order_than_the_positions_are_refused(order):
     assert text in live(wrong)
 
 
+@pytest.mark.parametrize("j", [1, 2])
+@pytest.mark.parametrize(
+    "sign, zero, text", [(-1, 0, "against the axis"), (1, 90, "90 deg behind"), (1, -90, "90 deg bef")]
+)
+def test_a_joint_that_counts_otherwise_than_the_robot_file_is_refused(j, sign, zero, text):
+    log, way = measured(moving(12.0, 1.5), noise=0.2), np.ones(6)
+    way[j] = sign
+    wrong = with_signals(log, **{name: way * log.get(name) for name in ("q", "qd", "effort")})
+    wrong.q[:, j] -= np.radians(zero)
+    with pytest.raises(DataError, match=f"only with {UR5E.joint_names[j]} counting .*{text}.* robot file: correct one"):
+        refuse(wrong, UR5E, "bag")
+    assert text in live(wrong) and live(log) == ""
+
+
 @settings(max_examples=20)
-@example(mass=0.25, down=[5.0, 0, -8.4], amplitude=1.0, force=(0, 0, 0), seed=0)
+@example(mass=0.25, down=[5.0, 0, -8.4], amplitude=1.0, force=(0, 0, 0), seed=0, seconds=6.0)
 @given(
     mass=st.floats(0.01, 5),
     down=st.sampled_from([[0, 0, -9.81], [0, 9.81, 0], [9.81, 0, 0], [0, 0, 9.81], [5.0, 0, -8.4]]),
     amplitude=st.floats(0.3, 2.0),
     force=st.tuples(*(3 * [st.floats(-60, 60)])),
     seed=st.integers(0, 999),
+    seconds=st.sampled_from([6.0, 12.0]),
 )
-def test_a_payload_a_mount_a_push_or_a_sign_are_not_taken_for_another_order(mass, down, amplitude, force, seed):
+def test_a_payload_a_mount_a_push_or_a_sign_are_not_taken_for_another_order(
+    mass, down, amplitude, force, seed, seconds
+):
     pose = POSE + np.random.default_rng(seed).uniform(-1.5, 1.5, 6)
-    log = measured(moving(6.0, amplitude, pose=pose), np.r_[force, 0, 0, 0], (mass, [0.0, 0.05, 0.1]), noise=0.2)
+    log = measured(moving(seconds, amplitude, pose=pose), np.r_[force, 0, 0, 0], (mass, [0.0, 0.05, 0.1]), noise=0.2)
     mounted = UR5E.with_updates({"kinematics.gravity": down})
     for effort in (log.effort, -log.effort):
         assert not exchanged(mounted, log.time, log.q, log.qd, effort)

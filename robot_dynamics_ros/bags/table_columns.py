@@ -5,7 +5,7 @@ names a text of --map means.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robot_dynamics_ros.bags.tables import Table
@@ -83,12 +83,15 @@ def grouped(names: Sequence[str]) -> list[Group]:
     return list(groups.values())
 
 
-def joints_in(columns: Sequence[str], joint_names: Sequence[str]) -> list[str]:
-    """The joint that each column names in full, as position_axis_2 does; empty unless each names another one."""
+def joints_in(columns: Mapping[str, str], joint_names: Sequence[str]) -> list[str]:
+    """The joint that each column (label -> name) names in full, as position_axis_2 does, and the labels of others that
+    name none; empty unless each joint has a column of its own.
+    """
     whole = {name: re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", re.IGNORECASE) for name in joint_names}
-    found = [[name for name, pattern in whole.items() if pattern.search(column)] for column in columns]
-    named = [names[0] for names in found if len(names) == 1]
-    return named if len(named) == len(set(named)) == len(columns) == len(joint_names) else []
+    found = [[name for name, pattern in whole.items() if pattern.search(column)] for column in columns.values()]
+    named = sorted(name for names in found for name in names)
+    labels = [(names or [label])[0] for label, names in zip(columns, found, strict=True)]
+    return labels if named == sorted(joint_names) else []
 
 
 def time_columns(names: Sequence[str]) -> list[tuple[str, str]]:

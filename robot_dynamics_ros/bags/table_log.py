@@ -83,7 +83,7 @@ def table_log(
     if not finite.any():
         raise DataError(f"{path}: no row has a time")
     report.drop("without a time", int((~finite).sum()))
-    columns = [] if "q" in options.columns else list(taken["q"].values())
+    columns = {} if "q" in options.columns else taken["q"]
     labels = labels if joint_names is None else joints_in(columns, joint_names) or labels
     log = Log(_names(labels), stamps[finite], {s: v[finite] for s, v in signals.items()})
     return log if joint_names is None else _named(log, path, labels, joint_names, aliases, report)

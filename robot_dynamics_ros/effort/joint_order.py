@@ -23,8 +23,8 @@ EXPLAINED = 0.6
 # the same for efforts alone, of the joints that it is about, in twice the SECONDS: 0.7 in the right order (recordings
 # of five arms), 0.3 in the median of exchanged ones of 30 s
 OF_OTHERS = 0.5
-# how the numbers of a joint may count otherwise: sign, and rad from its zero. EXPLAINED holds: in the right way none left
-# less than 0.92 (900 pieces of ten arms), of joints that carry weight 0.2 to 0.6; half a turn is a reversed effort, too
+# how a joint may count otherwise: sign, and rad from its zero. EXPLAINED holds: in the right way none left less
+# than 0.92 (900 pieces of ten arms), of joints that carry weight 0.2 to 0.6; half a turn is a reversed effort, too
 OTHER_WAYS = {
     "counting against the axis": (-1.0, 0.0),
     "counting from a zero 90 deg behind that": (1.0, np.pi / 2),

@@ -201,6 +201,17 @@ def test_a_file_without_names_is_mapped_by_numbers_and_a_rate(tmp_path):
     assert log.time[-1] == pytest.approx((N - 1) / RATE)
 
 
+def test_the_joints_of_one_of_two_arms_are_found_by_their_names(tmp_path):
+    t, q, qd, tau = motion(4)
+    names, columns = ("right_j1", "right_j2", "left_j1", "left_j2"), {"time": t}
+    for what, x in (("pos [deg]", np.degrees(q)), ("vel [deg/s]", np.degrees(qd)), ("torque [Nm]", tau)):
+        columns |= {f"{name} {what}": x[:, k] for k, name in enumerate(names)}
+    path = write_csv(tmp_path / "run.csv", columns)
+    log = table_log(path, BagReport([str(path)]), joint_names=("left_j1", "left_j2"))
+    np.testing.assert_allclose(log.q, q[:, 2:], atol=1e-9)
+    np.testing.assert_allclose(log.effort, tau[:, 2:], atol=1e-9)
+
+
 def test_numbers_of_columns_count_the_words_of_a_file_without_names(tmp_path):
     t, q, _, tau = motion(2)
     path = write_csv(tmp_path / "plain.csv", {"t": t, "q": q, "tau": tau}, header=False)

@@ -23,12 +23,15 @@ EXPLAINED = 0.6
 # the same for efforts alone, of the joints that it is about, in twice the SECONDS: 0.7 in the right order (recordings
 # of five arms), 0.3 in the median of exchanged ones of 30 s
 OF_OTHERS = 0.5
-# how a joint may count otherwise: sign, and rad from its zero. EXPLAINED holds: in the right way none left less
-# than 0.92 (900 pieces of ten arms), of joints that carry weight 0.2 to 0.6; half a turn is a reversed effort, too
+# how a joint may count otherwise than in the robot file: sign, rad from its zero, turns of the joint before for one of
+# its own. EXPLAINED holds: in the right way none left less than 0.92 (900 pieces of ten arms), of joints that carry
+# weight 0.2 to 0.6; half a turn is a reversed effort, too
 OTHER_WAYS = {
-    "counting against the axis": (-1.0, 0.0),
-    "counting from a zero 90 deg behind that": (1.0, np.pi / 2),
-    "counting from a zero 90 deg before that": (1.0, -np.pi / 2),
+    "counting against its axis": (-1.0, 0.0, 0.0),
+    "counting from a zero 90 deg behind its own": (1.0, np.pi / 2, 0.0),
+    "counting from a zero 90 deg before its own": (1.0, -np.pi / 2, 0.0),
+    "less the angle of the joint before (as J3 of a Fanuc)": (1.0, 0.0, -1.0),
+    "plus the angle of the joint before": (1.0, 0.0, 1.0),
 }
 SAMPLES = 200  # of a recording that are compared
 V0 = 0.03  # rad/s, width of the friction step
@@ -69,10 +72,11 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
         links = model.rnea(*(np.ascontiguousarray(x[:, order]) for x in (q, v, a)))
         return float(np.linalg.norm(free(torque - links[:, order])))
 
-    def turned(j: int, sign: float, zero: float) -> float:
-        way, farther = np.ones(n), np.zeros(n)
-        way[j], farther[j] = sign, zero
-        return float(np.linalg.norm(free(torque - way * model.rnea(way * q + farther, way * v, way * a))))
+    def turned(j: int, sign: float, zero: float, before: float) -> float:
+        way, farther = np.eye(n), np.zeros(n)
+        way[j, max(j - 1, 0)], way[j, j], farther[j] = before, sign, zero
+        links = model.rnea(q @ way.T + farther, v @ way.T, a @ way.T)
+        return float(np.linalg.norm(free(torque - links * np.diag(way))))
 
     fall = model.with_gravity(np.zeros(3)).rnea(q, v, a)
     seen, parts = free(torque), [model.with_gravity(axis).gravity(q) for axis in np.eye(3)]
@@ -83,7 +87,7 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
     way = min(product(range(n), OTHER_WAYS), key=lambda case: turned(case[0], *OTHER_WAYS[case[1]])) if long else None
     if way and turned(way[0], *OTHER_WAYS[way[1]]) < min(left(*best), EXPLAINED * float(np.linalg.norm(mounted))):
         name = robot.joint_names[way[0]]
-        return f"the masses explain the effort only with {name} {way[1]} of the robot file: correct one of both"
+        return f"the masses explain the effort only with {name} {way[1]}: correct the numbers or the robot file"
     if left(*best) > EXPLAINED * np.linalg.norm(mounted):
         rest = torque[:, :, None] - model.rnea(q, v, a)[:, None]
         return _of_others(robot.joint_names, rest, spans, mounted.reshape(n, -1)) if long else ""

@@ -191,18 +191,26 @@ def test_efforts_in_another_order_than_the_positions_are_refused(order):
     assert text in live(wrong)
 
 
-@pytest.mark.parametrize("j", [1, 2])
 @pytest.mark.parametrize(
-    "sign, zero, text", [(-1, 0, "against the axis"), (1, 90, "90 deg behind"), (1, -90, "90 deg bef")]
+    "j, sign, zero, before, text",
+    [
+        *((j, -1, 0, 0, "counting against its axis") for j in (1, 2)),
+        *((j, 1, 90, 0, "counting from a zero 90 deg behind its own") for j in (1, 2)),
+        *((j, 1, -90, 0, "counting from a zero 90 deg before its own") for j in (1, 2)),
+        (1, 1, 0, 1, "less the angle of the joint before"),
+        (1, 1, 0, -1, "plus the angle of the joint before"),
+    ],
 )
-def test_a_joint_that_counts_otherwise_than_the_robot_file_is_refused(j, sign, zero, text):
-    log, way = measured(moving(12.0, 1.5), noise=0.2), np.ones(6)
+def test_a_joint_that_counts_otherwise_than_the_robot_file_is_refused(j, sign, zero, before, text):
+    pose = POSE + np.random.default_rng(1).uniform(-1.5, 1.5, 6) * abs(before)
+    log, way = measured(moving(12.0, 2.5, pose=pose), noise=0.2), np.ones(6)
     way[j] = sign
     wrong = with_signals(log, **{name: way * log.get(name) for name in ("q", "qd", "effort")})
-    wrong.q[:, j] -= np.radians(zero)
-    with pytest.raises(DataError, match=f"only with {UR5E.joint_names[j]} counting .*{text}.* robot file: correct one"):
+    wrong.q[:, j] += before * log.q[:, j - 1] - np.radians(zero)
+    wrong.qd[:, j] += before * log.qd[:, j - 1]
+    with pytest.raises(DataError, match=f"only with {UR5E.joint_names[j]} {text}"):
         refuse(wrong, UR5E, "bag")
-    assert text in live(wrong) and live(log) == ""
+    assert (before or text in live(wrong)) and live(log) == ""
 
 
 @settings(max_examples=20)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.bags.rows import BagReport
+from robot_dynamics_ros.bags.rows import BagReport, moved_beside
 from robot_dynamics_ros.bags.table_bounds import within
 from robot_dynamics_ros.bags.table_clock import clock_of
 from robot_dynamics_ros.bags.table_columns import WORDS, Group, chosen, grouped, joints_in, odd_unit, unit_of, words_of
@@ -156,6 +156,10 @@ def _named(
     """The log with a robot's joints: by name, by order where columns are numbered."""
     if not all(label.isdigit() for label in labels):
         try:
+            beside = set(log.joint_names) - {*joint_names, *(aliases or {})}
+            travels = zip(log.joint_names, np.fmin.reduce(log.q), np.fmax.reduce(log.q), strict=True)
+            if moved := moved_beside({name: (low, high) for name, low, high in travels if name in beside}):
+                report.notes.append(moved)
             return log.reordered(joint_names, aliases)
         except DataError as error:
             raise DataError(f"{path}: {error}") from None

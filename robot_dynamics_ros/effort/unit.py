@@ -34,6 +34,7 @@ VOTE_AT_REST = 0.5  # VOTE for a joint at rest, where friction may hold part of 
 CLEAR = 3.0  # log likelihood by which a meaning must be ahead of every other one (20 to 1)
 MEANINGS = (TORQUE, CURRENT, GRAVITY_FREE, CURRENT_GRAVITY_FREE)
 UNIT_ERROR = 100.0  # median effort per Nm above which, or below 1 / (4 UNIT_ERROR), the unit is off by 1000
+LEAST_ERROR = 10.0  # effort per Nm of every joint then: friction of a wrist that begins to turn shows hundreds alone
 
 
 def voting(e: Evidence) -> np.ndarray:
@@ -54,7 +55,7 @@ def unit_error(e: Evidence, votes: np.ndarray, robot: RobotFile) -> str:
     k = np.abs(e.gravity)
     typical = float(np.median(k[votes]))
     clear = bool((k > 5 * e.gravity_std)[votes].all() and (e.stuck[votes] == 0).all())
-    if typical > UNIT_ERROR:
+    if typical > UNIT_ERROR and k[votes].min() > LEAST_ERROR:
         factor = f"1000 times too large ({thousandth(robot)}?)"
     elif typical < 0.25 / UNIT_ERROR and clear:
         factor = "1000 times too small (kNm?)"

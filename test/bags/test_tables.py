@@ -207,7 +207,9 @@ def test_the_joints_of_one_of_two_arms_are_found_by_their_names(tmp_path):
     for what, x in (("pos [deg]", np.degrees(q)), ("vel [deg/s]", np.degrees(qd)), ("torque [Nm]", tau)):
         columns |= {f"{name} {what}": x[:, k] for k, name in enumerate(names)}
     path = write_csv(tmp_path / "run.csv", columns)
-    log = table_log(path, BagReport([str(path)]), joint_names=("left_j1", "left_j2"))
+    report = BagReport([str(path)])
+    log = table_log(path, report, joint_names=("left_j1", "left_j2"))
+    assert any("beside those of the arm moved: right_j_1 (by" in note for note in report.notes)
     np.testing.assert_allclose(log.q, q[:, 2:], atol=1e-9)
     np.testing.assert_allclose(log.effort, tau[:, 2:], atol=1e-9)
 

@@ -11,6 +11,7 @@ from table_files import write_csv
 
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import Evidence
+from robot_dynamics_ros.effort.unit import unit_error
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.recorded_effort import effort_decision
 from robot_dynamics_ros.estimators.replay import replay
@@ -105,6 +106,14 @@ def test_a_load_that_the_file_lacks_does_not_make_a_torque_of_a_current(wrists, 
     evidence = Evidence(slope, small, *unknown, *unknown, *unknown, zero, size, size, np.full(6, 1000))
     meaning = decide(evidence, robot).meaning
     assert (meaning and meaning.unit) == unit
+
+
+@pytest.mark.parametrize(("other", "said"), [(1.44, False), (1440.0, True)])
+def test_a_wrist_alone_does_not_make_the_unit_off_by_a_thousand(other, said):
+    """In the first second of a recording its friction changes as its little gravity does."""
+    slope, small, none = np.array([other, 861.0]), np.array([0.2, 94.0]), (np.full(2, np.nan), np.full(2, np.inf))
+    evidence = Evidence(slope, small, *none, *none, *none, np.zeros(2), np.ones(2), np.ones(2), np.full(2, 1000))
+    assert bool(unit_error(evidence, np.ones(2, bool), ROBOT)) == said
 
 
 @pytest.mark.parametrize(("seed", "mass"), [(0, 2.0), (2, 3.0), (3, 3.0), (4, 3.0)])

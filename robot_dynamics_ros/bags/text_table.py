@@ -21,7 +21,7 @@ TIME = re.compile(DATE + r"(\d\d?):(\d\d):(\d\d)(?:[.,:](\d+))?(Z|[+-]\d\d:?\d\d
 TIME_OF_DAY = re.compile(r"\d:\d\d")
 DELIMITERS = (";", "\t", "|", ",", " ")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-SAMPLE = 50  # rows that show which columns hold numbers
+SAMPLE = 50  # rows at the begin, and as many of all, that show which columns hold numbers
 
 
 def text_columns(path: Path) -> dict[str, np.ndarray]:
@@ -51,7 +51,7 @@ def text_columns(path: Path) -> dict[str, np.ndarray]:
     body = [line for line in lines[first:] if line[0] not in "#%"]
     if not body:
         raise DataError(f"{path}: holds names of columns and no numbers")
-    sample = [split(line) for line in body[:SAMPLE]]
+    sample = [split(line) for line in [*body[:SAMPLE], *body[:: -(-len(body) // SAMPLE)]]]
     shown = [[r[k] for r in sample if k < len(r)] for k in range(len(names))]
     use = [k for k, c in enumerate(shown) if any(_is_number(point(x)) or TIME_OF_DAY.search(x) for x in c)]
     values = _numbers(body, delimiter, split, point, use)
@@ -73,6 +73,7 @@ def _names(head: list[list[str]], row: list[str], point: Callable[[str], str]) -
     """Names of the columns out of the last lines without a number above the first row like `row`, and the line after
     them; none where there is no such line. Of two lines the second holds the units, or the joints of each quantity.
     """
+    head = [cells if any(map(str.strip, cells)) else [] for cells in head]
     numbers = [sum(_is_number(point(cell)) for cell in cells) for cells in head]
     usual = sum(_is_number(point(cell)) for cell in row)
     start = next((k for k, count in enumerate(numbers) if count and 2 * count > usual), len(head))

@@ -112,6 +112,9 @@ TEXTS = {
     "a line of units": _rows(lambda rows: [rows[0], "s,rad,rad,rad/s,rad/s,Nm,Nm", *rows[1:]]),
     "quantities over joints": _rows(lambda rows: [",pos,,vel,,torque,", "time,J1,J2,J1,J2,J1,J2", *rows[1:]]),
     "names again": _rows(lambda rows: [*rows[:50], rows[0], *rows[50:]]),
+    "a late robot": _rows(
+        lambda rows: [rows[0], *(30 * [6 * ","]), *(f"{-k},,,,,," for k in range(60, 0, -1)), *rows[1:]]
+    ),
     "zeros at a lost end": lambda text: text + "\0" * 500,
     "a separator behind": lambda text: text.replace("\n", ",\n"),
 }

@@ -83,7 +83,7 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     type=click.Choice(["auto", "ignore"]),
     default="auto",
     show_default=True,
-    help="auto: contact is left out, hand guiding refused; ignore: identify from all that was recorded.",
+    help="auto: contact is left out, hand guiding and turned joints refused; ignore: identify from all recorded.",
 )
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags at a time.")
 @out_option

@@ -39,6 +39,7 @@ from robot_dynamics_ros.identification.arm.residuals import (
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
 from robot_dynamics_ros.identification.arm.tuning import Tuner
+from robot_dynamics_ros.identification.arm.turned import refuse_turned
 from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
@@ -139,7 +140,7 @@ def align_velocity(state: Identification) -> None:
 def recognise_effort(state: Identification) -> None:
     """Fill effort and rigid: mounting and meaning of the effort; recordings in Nm.
 
-    Raises DataError for an effort whose meaning is ambiguous, or an arm guided by hand.
+    Raises DataError for an effort whose meaning is ambiguous, an arm guided by hand, or a joint that counts otherwise.
     """
     options, seen = state.options, untouched(state)
     names, motions = [rec.name for rec in seen], [slow_motion(rec) for rec in seen]
@@ -161,6 +162,8 @@ def recognise_effort(state: Identification) -> None:
     state.change(lambda r: r.with_effort(lambda e: e * effort.scale))
     state.effort = effort
     state.rigid = RigidModel(state.robot, None if effort.meaning.includes_gravity else np.zeros(3))
+    if options.contact == "auto":
+        refuse_turned(state.rigid, replace(whole, effort=effort.scale * whole.effort), ", ".join(names))
     note(state.statements, *effort.statements, state.split)
     note(state.warnings, *effort.warnings)
 

@@ -53,7 +53,8 @@ class Arm:
         self.loop.enable(mode, motion)
         self.read(lambda: self.loop.enabled != EnableResult.pending)
         assert self.loop.enabled == EnableResult.done
-        self.records.clear()
+        self.driver.take_records()  # of cycles before
+        self.driver.records.clear()
 
     def run(self, cycles):
         """The records of so many cycles."""

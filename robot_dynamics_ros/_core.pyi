@@ -1210,4 +1210,5 @@ RTDE_LAYOUT: dict = {
     "actual_current_as_torque": (56, 6),
 }
 RTDE_WIDTH: int = 62
+SHARE_STD: float = 0.07
 VISCOUS_STD: float = 0.3

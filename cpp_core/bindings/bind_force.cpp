@@ -94,6 +94,7 @@ void bind(py::module_& m) {
       .value("keep", PayloadCheck::Answer::keep)
       .value("refuse", PayloadCheck::Answer::refuse)
       .finalize();
+  m.attr("SHARE_STD") = FrictionDriftParameters{}.share;
   m.attr("VISCOUS_STD") = FrictionDrift::viscous_std;
   m.attr("GAIN_STD") = FrictionDrift::gain_std;
   m.attr("DRY_SPAN") = DryJoints::span;

@@ -1,8 +1,9 @@
-"""Efforts in another order than the positions: joints whose effort the masses explain as that of another joint."""
+"""Joints that count otherwise than in the robot file, efforts in another order than the positions, by the masses."""
 
 from __future__ import annotations
 
 from itertools import combinations, product
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,32 +67,35 @@ def exchanged(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray 
     def free(rest: np.ndarray) -> np.ndarray:
         return np.concatenate([rest[:, j] - span @ (span.T @ rest[:, j]) for j, span in enumerate(spans)])
 
-    def left(*pair: int) -> float:
-        order = np.arange(n)
-        order[list(pair)] = pair[::-1]
-        links = model.rnea(*(np.ascontiguousarray(x[:, order]) for x in (q, v, a)))
-        return float(np.linalg.norm(free(torque - links[:, order])))
+    def left(way: np.ndarray, back: np.ndarray, farther: np.ndarray | float = 0.0) -> float:
+        links = model.rnea(q @ way.T + farther, v @ way.T, a @ way.T)
+        return float(np.linalg.norm(free(torque - links @ back)))
+
+    def swapped(i: int, j: int) -> float:
+        way = np.eye(n)
+        way[[i, j]] = way[[j, i]]
+        return left(way, way)
 
     def turned(j: int, sign: float, zero: float, before: float) -> float:
         way, farther = np.eye(n), np.zeros(n)
         way[j, max(j - 1, 0)], way[j, j], farther[j] = before, sign, zero
-        links = model.rnea(q @ way.T + farther, v @ way.T, a @ way.T)
-        return float(np.linalg.norm(free(torque - links * np.diag(way))))
+        return left(way, np.diag(np.diag(way)), farther)
 
     fall = model.with_gravity(np.zeros(3)).rnea(q, v, a)
     seen, parts = free(torque), [model.with_gravity(axis).gravity(q) for axis in np.eye(3)]
     mounts = np.column_stack([free(part) for part in (*parts, fall)])
     mounted = seen - mounts @ np.linalg.lstsq(mounts, seen, rcond=None)[0]
-    long = time[-1] - time[0] > 2 * SECONDS
-    best = min(combinations(range(n), 2), key=lambda pair: left(*pair))
-    way = min(product(range(n), OTHER_WAYS), key=lambda case: turned(case[0], *OTHER_WAYS[case[1]])) if long else None
-    if way and turned(way[0], *OTHER_WAYS[way[1]]) < min(left(*best), EXPLAINED * float(np.linalg.norm(mounted))):
-        name = robot.joint_names[way[0]]
-        return f"the masses explain the effort only with {name} {way[1]}: correct the numbers or the robot file"
-    if left(*best) > EXPLAINED * np.linalg.norm(mounted):
+    usual, long = EXPLAINED * float(np.linalg.norm(mounted)), time[-1] - time[0] > 2 * SECONDS
+    least, pair = min(((swapped(*pair), pair) for pair in combinations(range(n), 2)), key=itemgetter(0))
+    ways = [(turned(j, *OTHER_WAYS[text]), j, text) for j, text in product(range(n), OTHER_WAYS) if long]
+    turn, j, text = min(ways, key=itemgetter(0), default=(np.inf, 0, ""))
+    if turn < min(least, usual):
+        name = robot.joint_names[j]
+        return f"the masses explain the effort only with {name} {text}: correct the numbers or the robot file"
+    if least > usual:
         rest = torque[:, :, None] - model.rnea(q, v, a)[:, None]
         return _of_others(robot.joint_names, rest, spans, mounted.reshape(n, -1)) if long else ""
-    names = " and ".join(robot.joint_names[j] for j in best)
+    names = " and ".join(robot.joint_names[j] for j in pair)
     return f"the masses explain the effort only with {names} exchanged: names in another order than the numbers"
 
 

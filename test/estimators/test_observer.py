@@ -70,7 +70,8 @@ def test_step_of_torque_is_followed_with_the_set_bandwidth(pushed, bandwidth):
 
 
 def lags(log, robot=UR5E, **parameters):
-    """How much later than STEP each joint's torque follows it (6,) [s]."""
+    """How much later than STEP each joint's torque follows it (6,) [s], before a contact is flagged."""
+    parameters["contact_on_time"] = 1.0
     first = (log.time >= START) & (log.time < START + 0.3)
     return (1.0 - external(log, robot, **parameters)[first] / STEP).sum(axis=0) * np.diff(log.time).mean()
 

@@ -173,7 +173,7 @@ class ExternalForce {
     TorqueErrors error(p_, torque_, push_, n, in.q, friction_std, contact_.any());
     Joints raw{}, torque{}, std{}, free_std{};
     for (int i = 0; i < n; ++i) {
-      raw[i] = environment_on_robot(torque_.r(i));
+      raw[i] = environment_on_robot(torque_.r(i) + (contact_.any() ? torque_.ahead(i) : 0.0));
       torque[i] = raw[i] - tare_.bias()[i];
       std[i] = error.published(i);
     }
@@ -201,9 +201,11 @@ class ExternalForce {
     double J[6 * max_joints];
     jacobian(chain_, frames, J);
     if (!all_finite(out.torque, n) || !inverse_.solve(J, out.torque, free_std.data(), estimate_)) return false;
-    const double scale = scale_.step(stamp_ns, n, out.torque, out.torque_std, settled(), contact_.any(),
-                                     rest_.settled(), torque_.stuck());
-    inverse_.widen(J, free_std.data(), scale, error.model.data(), error.behind.data(), estimate_);
+    Joints scale{};
+    scale_.step(stamp_ns, n, out.torque, out.torque_std, settled(), contact_.any(), rest_, torque_.stuck(),
+                scale.data());
+    inverse_.rescale(J, free_std.data(), scale.data(), error.model.data(), error.behind.data(), estimate_);
+    scale_.doubt(contact_.any(), estimate_);
     if (settled()) tare_.step(dt, raw.data(), std.data());
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));

@@ -85,6 +85,7 @@ class RestBias {
   // The robot has stood for `delay`, no contact was in the last `afterwards`, and errors are absorbed: what is left of
   // tau - b is small. A push may move joints: it ends when one of them slides, or with the contact.
   bool settled() const noexcept { return settled_; }
+  bool slides() const noexcept { return slides_; }            // a joint does
   double pushed(int i) const noexcept { return pushed_[i]; }  // largest of the contacts at this place
 
  private:
@@ -113,7 +114,8 @@ class RestBias {
     double fastest = 0.0;
     for (int i = 0; i < n_; ++i) fastest = std::max(fastest, std::abs(qd[i]));
     still_ = stands(fastest) ? still_ + dt : 0.0;
-    if (fastest > speeds::sliding || (fresh_ > 0.0 && !contact))
+    slides_ = fastest > speeds::sliding;
+    if (slides_ || (fresh_ > 0.0 && !contact))
       settled_ = false;
     else if (absorbs_ && still_ >= 1e-9 * static_cast<double>(delay) && !contact)
       settled_ = true;
@@ -143,7 +145,8 @@ class RestBias {
   std::array<double, max_joints> anchor_{}, stood_{};  // q at the beginning of the slot, and where the joint last stood
   std::int64_t slot_ = none;                           // stamp over delay
   double fresh_ = 0.0, still_ = 0.0;                   // w; s for which the robot stands
-  bool held_ = false, settled_ = false;                // b by a contact
+  bool held_ = false;                                  // b by a contact
+  bool settled_ = false, slides_ = false;
   bool absorbs_ = false;
 };
 

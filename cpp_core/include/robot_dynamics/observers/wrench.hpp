@@ -103,26 +103,29 @@ class WrenchInverse {
     return true;
   }
 
-  // Covariance of an estimate, times `scale`, when the torques also had errors that it does not know: of deviations
-  // `own` (n), independent of each other, and one in proportion to `common` (n), of which each joint has a share
-  // `apart` of its own.
-  void widen(const double* J, const double* std, double scale, const double* own, const double* common,
-             WrenchEstimate& out) const noexcept {
-    double columns[max_joints + 1][6] = {};
+  // Covariance of an estimate where the variance that joint i adds to it is scale[i] of what it was, and the rest of
+  // it, what is expected, their mean; with errors of the torques that it does not know: of deviations `own` (n),
+  // independent of each other, and one in proportion to `common` (n), of which each joint has a share `apart` of its
+  // own.
+  void rescale(const double* J, const double* std, const double* scale, const double* own, const double* common,
+               WrenchEstimate& out) const noexcept {
+    double columns[max_joints + 1][6] = {}, variance[max_joints + 1], mean = 0.0;
     const int n = chain_.n;
+    for (int i = 0; i < n; ++i) mean += scale[i] / n;
+    variance[n] = 1.0;
     for (int i = 0; i < n; ++i) {
-      if (own[i] == 0.0 && common[i] == 0.0) continue;  // as without a contact
+      const double other = apart * common[i];
+      variance[i] = own[i] * own[i] + other * other + (scale[i] - mean) * std[i] * std[i];
       for (int r = 0; r < 6; ++r) {
-        double g = 0.0;
+        double& g = columns[i][r];
         for (int c = 0; c < 6; ++c) g += out.covariance[6 * r + c] * J[c * n + i];
         g /= std[i] * std[i];
-        columns[i][r] = g * std::hypot(own[i], apart * common[i]);
         columns[n][r] += g * common[i];
       }
     }
-    for (double& c : out.covariance) c *= scale;
+    for (double& c : out.covariance) c *= mean;
     for (int i = 0; i <= n; ++i)
-      for (int k = 0; k < 36; ++k) out.covariance[k] += columns[i][k / 6] * columns[i][k % 6];
+      for (int k = 0; k < 36; ++k) out.covariance[k] += variance[i] * columns[i][k / 6] * columns[i][k % 6];
   }
 
  private:

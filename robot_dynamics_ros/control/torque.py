@@ -157,6 +157,7 @@ def guiding(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _c
         wall_stiffness=WALL * torque,
         # too much compensation would move the arm by itself
         friction_share=p["guide_share"] or (0.8 if identified(robot.friction) else 0.4),
+        from_rest=p["memory"] and p["law"] != "rls" and identified(robot.hysteresis),
         includes_gravity=not robot.drives.torque_command.gravity_compensated,
     )
 

@@ -159,6 +159,12 @@ def test_hand_guiding_moves_where_it_is_pushed_and_rests_when_released():
     assert np.abs(rig.record["qd"]).max() < 0.02
 
 
+def test_a_guided_arm_stays_where_it_is_left_with_any_share_of_friction_that_is_an_estimate():
+    rig = Closed({"guide_share": 0.8, "law": "fixed"}).enabled(TorqueMode.guide)
+    rig.cycle(1500)
+    assert np.abs(rig.state.q - START).max() < 1e-3 and np.abs(rig.state.qd).max() < 1e-3
+
+
 def test_what_was_learned_survives_a_restart(tmp_path):
     path = tmp_path / "ur5e.json"
     assert load_adaptation(path, ROBOT) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,8 @@ WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the 
 class Adaptation(BaseModel, frozen=True, strict=True, allow_inf_nan=False):
     """What was learned per joint, and when it was saved [s since 1970].
 
-    law scales: of the file's Coulomb and viscous friction; rls: both in Nm and Nm s.
+    law scales: of the file's Coulomb and viscous friction; rls: both in Nm and Nm s. friction: friction_id of the file
+    that the scales belong to; "" for rls, and in files written before it was kept.
     """
 
     robot: str
@@ -29,11 +31,18 @@ class Adaptation(BaseModel, frozen=True, strict=True, allow_inf_nan=False):
     viscous: tuple[float, ...]
     saved: float = 0.0
     law: str = ""
+    friction: str = ""
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """coulomb (n,), viscous (n,)."""
         return np.array(self.coulomb), np.array(self.viscous)
+
+
+def friction_id(robot: RobotFile) -> str:
+    """Digest of the friction and hysteresis of a robot file: scales of one file mean nothing in another."""
+    blocks = (block.model_dump_json() if block else "" for block in (robot.friction, robot.hysteresis))
+    return sha256("\n".join(blocks).encode()).hexdigest()[:16]
 
 
 def save_adaptation(
@@ -51,6 +60,7 @@ def save_adaptation(
             viscous=tuple(viscous),
             saved=time.time(),
             law=law,
+            friction=friction_id(robot) if law == "scales" else "",
         )
     except ValidationError as error:
         raise ValueError(wrong_fields(error)) from error

@@ -8,7 +8,7 @@ from closed_rig import ROBOT, START, Closed
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
-from robot_dynamics_ros.control.adaptation_store import load_adaptation, save_adaptation, wear
+from robot_dynamics_ros.control.adaptation_store import friction_id, load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.errors import ConfigError
 
 
@@ -173,7 +173,10 @@ def test_what_was_learned_survives_a_restart(tmp_path):
     rig.loop.restore(*load_adaptation(path, ROBOT).arrays)
     record = rig.cycle()
     assert record["coulomb"] == pytest.approx(np.full(6, 1.2)) and record["viscous"] == pytest.approx(np.full(6, 0.9))
-    assert load_adaptation(path, ROBOT).law == "scales"
+    kept = load_adaptation(path, ROBOT)
+    assert kept.law == "scales" and kept.friction == friction_id(ROBOT)
+    again = ROBOT.with_updates({"friction.parameters.fc": [9.0] * 6})
+    assert friction_id(again) != kept.friction
     save_adaptation(path, ROBOT, np.full(6, 4.0), np.full(6, 9.0), "rls")
     kept = load_adaptation(path, ROBOT)
     other = Closed({"law": "rls"})

@@ -12,6 +12,7 @@ from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from robot_dynamics_ros._core import GuardReason, GuardState, StreamState
+from robot_dynamics_ros.control.adaptation_store import save_adaptation
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.robot import motion_interface, refusals
 from robot_dynamics_ros.nodes.robot.joint_trajectory import MOST_BYTES, MOST_POINTS
@@ -69,6 +70,36 @@ def test_the_end_of_torque_by_the_guard_is_said_once_on_the_console(stand):
         (text,) = (text for text, _ in node.log)
         assert text == "torque is ramped out, guard safe: publisher; call ~/rearm before it is enabled again"
         assert node.call("rearm")[0]
+
+
+@pytest.mark.parametrize("estimated", [False, True])
+def test_the_hand_that_guides_an_arm_teaches_no_friction(stand, estimated):
+    node, driver = stand
+    guided(node)
+    read = driver.read
+
+    def without_contact(timeout):
+        sample = read(timeout)
+        sample.contact = 0.0
+        return sample
+
+    if estimated:  # a hand too weak to be seen: what it teaches is bounded and unlearned
+        driver.read = without_contact
+    for k in range(1000):
+        driver.sim.set_wrench(np.array([0.0, 25.0 * np.sin(0.01 * k), 0.0, 0.0, 0.0, 0.0]))
+        node.cycle(1)
+    scales = node.parts._torque._last.coulomb
+    assert (np.abs(scales - 1.0).max() > 0.05) == estimated
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_scales_that_belong_to_another_friction_are_not_taken_up(make, tmp_path, same):
+    path, robot = tmp_path / "kept.json", load_robot("ur5e")
+    before = robot if same else robot.with_updates({"hysteresis.parameters.fc0": [6.0] * 6})
+    save_adaptation(path, before, np.full(6, 1.4), np.full(6, 1.4))
+    node, _ = make(adaptation_file=str(path))
+    assert (node.parts._torque._last.coulomb == (1.4 if same else 1.0)).all()
+    assert any("of another robot file" in text for text, _ in node.log) != same
 
 
 def test_torque_is_not_enabled_while_a_motion_runs(stand):

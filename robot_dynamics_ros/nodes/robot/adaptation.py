@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import FreezeReason, TorqueLoop, TorqueRecord
-from robot_dynamics_ros.control.adaptation_store import load_adaptation, save_adaptation, wear
+from robot_dynamics_ros.control.adaptation_store import friction_id, load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.control.torque import coulomb_level
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, status
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
@@ -33,10 +33,12 @@ class AdaptedFriction:
         kept = load_adaptation(self._file, robot) if self._file else None
         if kept is None:
             return
-        if kept.law == law:
-            loop.restore(*kept.arrays)
-        else:  # its values have another meaning
+        if kept.law != law:  # its values have another meaning
             node.get_logger().warning(f"{self._file} holds values of law {kept.law}: adaptation starts from zero")
+        elif kept.friction not in ("", friction_id(robot)):
+            node.get_logger().warning(f"{self._file} scales the friction of another robot file: adaptation starts anew")
+        else:
+            loop.restore(*kept.arrays)
 
     def save(self, last: TorqueRecord | None) -> None:
         """Write the file from the record of the last cycle, where a file is named and a cycle has run."""

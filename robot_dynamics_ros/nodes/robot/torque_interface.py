@@ -113,12 +113,18 @@ class TorqueInterface(NodePart):
                 self._age.add(self._last.age)
         if self._last is not None and self._last.run:
             sample.feedforward_torque = self._last.friction
-        if sample.contact[0] == sample.contact[0] and sample.contact.any():
+        if self._touched(sample.contact):
             self.loop.contact()
         now = self._driver.clock.steady()
         if now - self._checked > CHECK_PERIOD:
             self._checked = now
             self._check()
+
+    def _touched(self, contact: np.ndarray) -> bool:
+        """Whether there is contact; where nobody estimates it, there is while the arm is guided."""
+        if contact[0] == contact[0]:
+            return bool(contact.any())
+        return self._last is not None and self._last.run and self._last.mode == TorqueMode.guide
 
     @property
     def live(self) -> bool:

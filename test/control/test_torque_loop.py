@@ -10,6 +10,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
 from robot_dynamics_ros.control.adaptation_store import friction_id, load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import load_robot
 
 
 def test_tracks_with_learned_friction_better_than_with_the_robot_file_s():
@@ -204,3 +205,8 @@ def test_coulomb_growth_is_wear():
     assert wear(ROBOT, np.ones(6))[0] == 0
     assert wear(ROBOT, np.array([1, 1.3, 1, 1, 1, 1]))[0] == 1
     assert "elbow_joint" in wear(ROBOT, np.array([1, 1, 1.5, 1, 1, 1]))[1]
+
+
+@pytest.mark.parametrize("name", ["fr3", "panda"])
+def test_no_wear_is_seen_behind_joint_torque_sensors(name):
+    assert wear(load_robot(name), np.full(7, 2.0)) == (0, "ok")

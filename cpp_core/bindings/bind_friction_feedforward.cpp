@@ -17,6 +17,7 @@ FrictionFeedforward make_feedforward(const Chain& chain, const FrictionStage& mo
   keys.take("memory", o.memory);
   keys.take("rate", o.rate);
   keys.take("window", o.window);
+  keys.take("payload", o.payload);
   keys.finish();
   return FrictionFeedforward(chain, model, o);
 }

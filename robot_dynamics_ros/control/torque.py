@@ -117,6 +117,7 @@ def friction_feedforward(robot: RobotFile, parameters: Mapping[str, Any] | None 
         memory=p["memory"],
         rate=robot.rate,
         window=odd(0.1 * robot.rate),
+        payload=robot.payload.mass,
     )
 
 

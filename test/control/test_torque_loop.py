@@ -7,7 +7,7 @@ import pytest
 from closed_rig import ROBOT, START, Closed
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
+from robot_dynamics_ros._core import EnableResult, FreezeReason, GuardReason, GuardState, TorqueMode
 from robot_dynamics_ros.control.adaptation_store import friction_id, load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
@@ -75,6 +75,16 @@ def test_scales_and_rls_learn_the_friction_in_closed_loop_and_rls_begins_where_i
     assert (kept[0] > 1.0).all() and (kept[0] < 20.0).all()
     again = learned("rls", cycles=2000, restored=kept)
     assert again[0][0][3:].mean() < 0.7 * rls[0][0][3:].mean()  # without the error of the first seconds
+
+
+def test_nothing_is_learned_while_the_controller_carries_another_payload_than_the_robot_file():
+    rig, mass = Closed().enabled(), ROBOT.payload.mass
+    rig.cycle(1000, payload=mass)
+    kept = rig.cycle(10, payload=mass + 1.0)["coulomb"].copy()
+    record = rig.cycle(1500, payload=mass + 1.0)
+    assert record["frozen"] & FreezeReason.payload and (record["coulomb"] == kept).all()
+    record = rig.cycle(1000, payload=mass)
+    assert not record["frozen"] and (record["coulomb"] != kept).any()
 
 
 def test_enable_is_refused_away_from_the_trajectory_and_without_a_state():

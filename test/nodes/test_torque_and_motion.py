@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from robot_dynamics_ros._core import GuardReason, GuardState, StreamState
+from robot_dynamics_ros._core import FreezeReason, GuardReason, GuardState, StreamState
 from robot_dynamics_ros.control.adaptation_store import save_adaptation
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.robot import motion_interface, refusals
@@ -90,6 +90,20 @@ def test_the_hand_that_guides_an_arm_teaches_no_friction(stand, estimated):
         node.cycle(1)
     scales = node.parts._torque._last.coulomb
     assert (np.abs(scales - 1.0).max() > 0.05) == estimated
+
+
+def test_a_payload_that_is_named_teaches_no_friction(stand):
+    node, driver = stand
+    read = driver.read
+    driver.read = lambda timeout: carrying(read(timeout), named)
+    for named, asked in ((np.nan, False), (1.5, True), (0.0, False)):
+        node.cycle(5)
+        assert bool(node.parts._torque._last.frozen & FreezeReason.asked) == asked
+
+
+def carrying(sample, mass):
+    sample.payload[0] = mass
+    return sample
 
 
 @pytest.mark.parametrize("same", [False, True])

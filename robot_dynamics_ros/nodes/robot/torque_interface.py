@@ -79,6 +79,7 @@ class TorqueInterface(NodePart):
         self._model = RobotModel(self.robot.chain(), self.robot.joint_names)
         self._age, self._arrival = LatencyMeter(), LatencyMeter()
         self._refused, self._told = 0, False  # told: that the guard has latched
+        self._carries = False  # a payload is named
         self._last: TorqueRecord | None = None  # record of the last cycle
         self._sample: Sample | None = None
         self._timeout = END_TIMEOUT / min(1.0, values["time_scale"])
@@ -115,6 +116,9 @@ class TorqueInterface(NodePart):
             sample.feedforward_torque = self._last.friction
         if self._touched(sample.contact):
             self.loop.contact()
+        if self._carries != (sample.payload[0] > 0.0):  # named on the topic: the loop's model lacks it
+            self._carries = not self._carries
+            self.loop.freeze(self._carries)
         now = self._driver.clock.steady()
         if now - self._checked > CHECK_PERIOD:
             self._checked = now

@@ -4,8 +4,9 @@
 // and the feedforward is f^ = a1 F(tau_Jd) H(q_d) + a2 F_v(qd_d, T) + rest                         [after ch6 24, 29],
 // where F H is what the Coulomb level contributes to the friction law of the robot file, of any shape, F_v its viscous
 // terms, and the rest offset, Stribeck friction of speed alone and motors that turn with two joints. Learning rests in
-// contact (a residual that no friction inside the bounds explains), on saturation, after a change of payload and while
-// the temperature changes quickly; contact also takes back what was learned just before it.
+// contact (a residual that no friction inside the bounds explains), on saturation, after a change of payload, while the
+// robot carries another payload than the model's and while the temperature changes quickly; contact also takes back what
+// was learned just before it.
 #pragma once
 
 #include <algorithm>
@@ -41,6 +42,7 @@ struct FeedforwardOptions {
   double adaptation_time = 4.0;  // s in which the scales settle in motion
   std::array<double, max_joints> contact_margin{};  // Nm beyond what friction explains
   std::array<double, max_joints> rotor_inertia{};   // kg m2 reflected
+  double payload = std::nan("");                    // kg of the payload in `chain`; NaN: not compared
 };
 
 class FrictionFeedforward {
@@ -152,10 +154,13 @@ class FrictionFeedforward {
     for (int i = 0; i < n(); ++i) f[i] += rest[i];
   }
 
-  // Another payload is set on the controller: learning now would follow its error.
-  void payload_changed() noexcept {
-    take_back();
-    left_[2] = 1.0;  // s
+  // Payload (kg) that is set on the controller, NaN: not reported. While it is not the model's, learning would follow
+  // its weight; what was learned just before a change is taken back.
+  void carries(double kg) noexcept {
+    const bool changed = std::isfinite(carried_) && std::isfinite(kg) && kg != carried_;
+    if (changed) take_back();
+    if (changed || std::fabs(kg - o_.payload) > payload_kg + payload_share * o_.payload) left_[2] = 1.0;  // s
+    carried_ = kg;
   }
 
   // Contact as the force stage reports it.
@@ -243,7 +248,8 @@ class FrictionFeedforward {
   static constexpr double slow = speeds::sliding;  // rad/s below which friction may be anywhere in +-F
   static constexpr double contact_time = 0.01;     // s a residual has to last
   static constexpr double hold = 0.5;              // s of rest after the last reason
-  static constexpr double thermal_rate = 0.05;     // K/s
+  static constexpr double payload_kg = 0.05, payload_share = 0.02;  // that a setting may differ by (drivers/guard.py)
+  static constexpr double thermal_rate = 0.05;                      // K/s
   static constexpr double thermal_period = 10.0;   // s
 
   Chain chain_;
@@ -257,7 +263,7 @@ class FrictionFeedforward {
   std::array<double, 5> left_{};
   std::array<int, max_joints> glitch_{};  // samples for which a joint does not count as moving
   std::int64_t last_ns_ = 0, thermal_ns_ = 0;
-  double dt_ = 0;
+  double dt_ = 0, carried_ = std::nan("");
   std::uint32_t frozen_ = 0;
   bool have_last_ = false, asked_ = false;
 };

@@ -219,9 +219,7 @@ class TorqueLoop {
     const double dt = last_ns_ == 0 ? 0 : seconds_between(s.stamp_ns, last_ns_);
     if (last_ns_ != 0 && s.stamp_ns == last_ns_) return;
     last_ns_ = s.stamp_ns;
-    if (std::isfinite(s.payload_kg) && std::isfinite(payload_) && s.payload_kg != payload_)
-      program_.friction().payload_changed();
-    payload_ = s.payload_kg;
+    program_.friction().carries(s.payload_kg);
     if (s.tau) std::copy(s.tau, s.tau + n(), record_.tau.begin());
     if (!all_finite(s.q, n()) || !all_finite(s.qd, n())) return;
     const double step = std::min(dt, 0.01);  // a jump of time is not integrated
@@ -281,7 +279,6 @@ class TorqueLoop {
   ProgramOutput out_;
   std::int64_t now_ns_ = 0, base_ns_ = 0, steady_ns_ = 0, last_ns_ = 0, host_ns_ = 0;
   bool stopped_ = false, no_program_ = false, lost_connection_ = false;
-  double payload_ = std::nan("");
   std::atomic<const TorqueTrajectory*> in_use_{nullptr};
   std::atomic<int> enabled_{0}, state_{0}, reason_{0};
   std::atomic<bool> finished_{false}, held_{false}, running_{false};

@@ -117,7 +117,7 @@ void bind_hand_guiding(py::module_& m) {
              keys.need("position_upper", p.position_upper, chain.n);
              keys.need("wall_stiffness", p.wall_stiffness, chain.n);
              keys.take("friction_share", p.friction_share);
-             keys.take("from_rest", p.from_rest);
+             keys.take("rest_share", p.rest_share);
              keys.take("includes_gravity", p.includes_gravity);
              keys.finish();
              return HandGuiding(chain, p);

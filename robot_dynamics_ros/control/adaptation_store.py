@@ -90,8 +90,8 @@ def load_adaptation(path: str | Path, robot: RobotFile) -> Adaptation | None:
 def wear(robot: RobotFile, coulomb: np.ndarray) -> tuple[int, str]:
     """Level (0 ok, 1 WARN, 2 ERROR) and text: a joint whose Coulomb friction has grown by a factor (n,) is worn.
 
-    Nothing is said without friction in the file, and behind joint torque sensors: the gear's is not seen there, and what
-    is seen is as small as the error of the masses.
+    Nothing is said without friction in the file, nor behind joint torque sensors: the gear's is not seen there, and
+    what is seen is as small as the error of the masses.
     """
     if robot.friction is None or robot.drives.torque_side == "link":
         return 0, "ok"

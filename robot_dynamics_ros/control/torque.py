@@ -60,6 +60,7 @@ _CONTROL = (
 )
 CONTROL = tuple(replace(p, read_only=True) for p in _CONTROL)  # the loop is built once
 GUIDE_DAMPING = 2.0 / 28.0  # Nm s/rad per Nm of joint torque limit
+GUIDE_AT_REST = 0.4  # of the share at rest, where presliding is identified: spans may be half of the joint's
 GUIDE_SPEED = 1.0  # rad/s of a joint, above which its damping grows tenfold
 NO_FRICTION = 1e-3  # Nm, Coulomb level of a joint whose friction is not ours to compensate
 WALL = 1.0  # Nm/rad of virtual wall per Nm of joint torque limit
@@ -158,7 +159,7 @@ def guiding(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _c
         wall_stiffness=WALL * torque,
         # too much compensation would move the arm by itself
         friction_share=p["guide_share"] or (0.8 if identified(robot.friction) else 0.4),
-        from_rest=p["memory"] and p["law"] != "rls" and identified(robot.hysteresis),
+        rest_share=GUIDE_AT_REST if p["memory"] and p["law"] != "rls" and identified(robot.hysteresis) else 0.0,
         includes_gravity=not robot.drives.torque_command.gravity_compensated,
     )
 

@@ -152,14 +152,13 @@ def test_hand_guiding_is_coriolis_gravity_friction_and_damping():
     np.testing.assert_allclose(guided(guide(), q, ZERO)[1], ZERO, atol=1e-9)  # at rest the robot's own gravity holds it
 
 
-def test_friction_whose_presliding_is_unknown_is_compensated_in_motion_only():
-    friction, law = np.full(N, 5.0), guide(from_rest=False, damping=ZERO)
-    helped = []
+@pytest.mark.parametrize("rest", [0.0, 0.4, 1.0])
+def test_friction_at_rest_is_compensated_in_part(rest):
+    friction, law, helped = np.full(N, 5.0), guide(rest_share=rest, damping=ZERO), []
     for speed in (0.0, 0.02, 0.035, 0.05, 0.5):
         qd = np.full(N, speed)
         helped.append((guided(law, ZERO, qd, friction)[1] - MODEL.coriolis(ZERO, qd))[5])
-    assert helped == pytest.approx([0.0, 0.0, 2.0, 4.0, 4.0])
-    assert guided(guide(), ZERO, ZERO, friction)[1] == pytest.approx(4.0)
+    assert helped == pytest.approx([4.0 * part for part in (rest, rest, 0.5 + 0.5 * rest, 1.0, 1.0)])
 
 
 def test_walls_push_inwards_only_and_stop_friction_assistance():

@@ -170,8 +170,10 @@ def test_hand_guiding_moves_where_it_is_pushed_and_rests_when_released():
     assert np.abs(rig.record["qd"]).max() < 0.02
 
 
-def test_a_guided_arm_stays_where_it_is_left_with_any_share_of_friction_that_is_an_estimate():
-    rig = Closed({"guide_share": 0.8, "law": "fixed"}).enabled(TorqueMode.guide)
+@pytest.mark.parametrize("source", ["estimate_test", "run"])
+def test_a_guided_arm_stays_where_it_is_left_though_its_friction_is_less_than_the_files(source):
+    file = ROBOT.with_updates({f"{block}.source": source for block in ("friction", "hysteresis")}, {source: "of it"})
+    rig = Closed({"guide_share": 0.8, "law": "fixed"}, robot=file).enabled(TorqueMode.guide)
     rig.cycle(1500)
     assert np.abs(rig.state.q - START).max() < 1e-3 and np.abs(rig.state.qd).max() < 1e-3
 

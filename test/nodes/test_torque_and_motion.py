@@ -94,16 +94,17 @@ def test_the_hand_that_guides_an_arm_teaches_no_friction(stand, estimated):
 
 def test_a_payload_that_is_named_teaches_no_friction(stand):
     node, driver = stand
-    read = driver.read
-    driver.read = lambda timeout: carrying(read(timeout), named)
-    for named, asked in ((np.nan, False), (1.5, True), (0.0, False)):
+    read, load = driver.read, [0.0]
+
+    def carrying(timeout):
+        sample = read(timeout)
+        sample.payload[0] = load[0]
+        return sample
+
+    driver.read = carrying
+    for load[0], asked in ((np.nan, False), (1.5, True), (0.0, False)):
         node.cycle(5)
         assert bool(node.parts._torque._last.frozen & FreezeReason.asked) == asked
-
-
-def carrying(sample, mass):
-    sample.payload[0] = mass
-    return sample
 
 
 @pytest.mark.parametrize("same", [False, True])

@@ -5,8 +5,8 @@
 // where F H is what the Coulomb level contributes to the friction law of the robot file, of any shape, F_v its viscous
 // terms, and the rest offset, Stribeck friction of speed alone and motors that turn with two joints. Learning rests in
 // contact (a residual that no friction inside the bounds explains), on saturation, after a change of payload, while the
-// robot carries another payload than the model's and while the temperature changes quickly; contact also takes back what
-// was learned just before it.
+// robot carries another payload than the model's and while the temperature changes quickly; contact also takes back
+// what was learned just before it.
 #pragma once
 
 #include <algorithm>
@@ -244,13 +244,13 @@ class FrictionFeedforward {
     return quick;
   }
 
-  static constexpr double rls_time = 20.0;         // s, forgetting of the RLS law
-  static constexpr double slow = speeds::sliding;  // rad/s below which friction may be anywhere in +-F
-  static constexpr double contact_time = 0.01;     // s a residual has to last
-  static constexpr double hold = 0.5;              // s of rest after the last reason
+  static constexpr double rls_time = 20.0;                          // s, forgetting of the RLS law
+  static constexpr double slow = speeds::sliding;                   // rad/s below which friction may be anywhere in +-F
+  static constexpr double contact_time = 0.01;                      // s a residual has to last
+  static constexpr double hold = 0.5;                               // s of rest after the last reason
   static constexpr double payload_kg = 0.05, payload_share = 0.02;  // that a setting may differ by (drivers/guard.py)
   static constexpr double thermal_rate = 0.05;                      // K/s
-  static constexpr double thermal_period = 10.0;   // s
+  static constexpr double thermal_period = 10.0;                    // s
 
   Chain chain_;
   FeedforwardOptions o_;

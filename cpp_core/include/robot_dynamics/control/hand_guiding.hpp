@@ -1,9 +1,9 @@
 // Hand guiding [Liu2020 31]: tau = C(q, qd) qd + g(q) + s tau_f - Kd qd, no position term, so the arm stays where it is
 // left and moves where it is pushed. Around the source's law: a share s < 1 of the friction (pre-sliding friction
 // compensated in full would drift), damping that rises near the speed limit, and virtual walls at the joint limits that
-// only ever push inwards. Friction at rest is elastic: compensated by a law whose spans are shorter than the joint's, it
-// drives the arm to and fro and away. So it is compensated from rest only where the law is known there (from_rest), else
-// in motion: from `slow` on, in full from `sliding` on (speeds.hpp).
+// only ever push inwards. Friction at rest is elastic: compensated by a law whose spans are shorter than the joint's,
+// it drives the arm to and fro and away. So only a part of s is used at rest, up to `slow`, and all of it from
+// `sliding` on (speeds.hpp).
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct HandGuidingParameters {
   std::array<double, max_joints> position_upper{};  // rad
   std::array<double, max_joints> wall_stiffness{};  // Nm/rad
   double friction_share = 0.8;                      // s, in [0, 0.95]
-  bool from_rest = true;                            // presliding is known: friction is compensated at rest too
+  double rest_share = 1.0;                          // of s at rest, in [0, 1]
   bool includes_gravity = false;                    // false: the robot adds g(q) itself
 };
 
@@ -39,6 +39,7 @@ inline void validate(const HandGuidingParameters& p, int n) {
             p.position_upper[i], "more than two wall margins above position_lower");
   }
   require(0 <= p.friction_share && p.friction_share <= 0.95, "friction_share", p.friction_share, "in [0, 0.95]");
+  require(0 <= p.rest_share && p.rest_share <= 1, "rest_share", p.rest_share, "in [0, 1]");
 }
 
 class HandGuiding {
@@ -82,13 +83,13 @@ class HandGuiding {
     const bool into_wall = (q > p_.position_upper[i] - p_.wall_margin && friction > 0) ||
                            (q < p_.position_lower[i] + p_.wall_margin && friction < 0);
     const bool too_fast = std::fabs(qd) >= p_.speed_limit[i] && friction * qd > 0;
-    return into_wall || too_fast ? 0.0 : p_.friction_share * sliding(qd) * friction;
+    return into_wall || too_fast ? 0.0 : p_.friction_share * part(qd) * friction;
   }
 
-  // 0 at rest, 1 where all friction slides.
-  double sliding(double qd) const noexcept {
-    if (p_.from_rest) return 1.0;
-    return std::clamp((std::fabs(qd) - speeds::slow) / (speeds::sliding - speeds::slow), 0.0, 1.0);
+  // Part of s at this speed.
+  double part(double qd) const noexcept {
+    const double slides = (std::fabs(qd) - speeds::slow) / (speeds::sliding - speeds::slow);
+    return p_.rest_share + (1.0 - p_.rest_share) * std::clamp(slides, 0.0, 1.0);
   }
 
   // Kd qd, and ten times as much for the part of the speed above 80 % of its limit.

@@ -191,19 +191,19 @@ class RobotNode(LifecycleBase):
                 self._readiness.on_sample(sample, published and (self._estimates is None or self._estimates.judged))
 
     def _process(self, sample: Sample) -> bool:
-        """Estimates, then what was commanded, then topics; False: estimates are withheld, and with them all of it."""
-        if self._estimates is not None and not self._estimates.add_to(sample):
-            return False
-        if self._collector is not None:
+        """Estimates, then what was commanded, then topics; False: estimates are withheld, and with them all topics."""
+        published = self._estimates is None or self._estimates.add_to(sample)
+        if published and self._collector is not None:
             self._collector.on_sample(sample)
-        self._newest = sample
+        if published:
+            self._newest = sample
         late = False
-        if self._driver_interface is not None:
+        if self._driver_interface is not None:  # torque and motion go on
             self._driver_interface.on_sample(sample)
             late = self._driver_interface.lateness.of(sample)
-        if self._outputs is not None and not late:
+        if published and self._outputs is not None and not late:
             self._outputs.publish(sample)
-        return True
+        return published
 
     # -- parameters ---------------------------------------------------------------------------------------------------
     def accept(self, proposed: dict[str, Any]) -> None:

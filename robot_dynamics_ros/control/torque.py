@@ -148,11 +148,11 @@ def tracking(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _
 def guiding(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.HandGuiding:
     """Hand guiding [Liu2020, eq. 31] with limits of the robot file."""
     p = resolve(CONTROL, parameters, "control")
-    n, torque = robot.n_joints, robot.array("limits.torque")
+    torque = robot.array("limits.torque")
     return _core.HandGuiding(
         robot.chain(),
         damping=p["guide_damping"] * GUIDE_DAMPING * torque,
-        speed_limit=np.full(n, GUIDE_SPEED),
+        speed_limit=np.minimum(GUIDE_SPEED, 0.8 * robot.array("limits.velocity")),  # the guard cuts at 0.9
         torque_limit=torque,
         position_lower=robot.array("limits.position_lower"),
         position_upper=robot.array("limits.position_upper"),

@@ -178,6 +178,9 @@ def test_damping_rises_before_the_speed_limit_and_assistance_ends_at_it():
     assert drags == pytest.approx([-1.6, -2 * (1.0 + 2.0), -2 * (1.2 + 4.0)])
     friction = np.full(N, 5.0)
     assert guided(guide(), ZERO, qd, friction)[1][0] == pytest.approx(drags[2] + MODEL.coriolis(ZERO, qd)[0])
+    for qd[0], left in ((0.8, 4.0), (0.9, 2.0), (0.99, 0.2)):  # it fades
+        helped = guided(guide(), ZERO, qd, friction)[1][0] - guided(guide(), ZERO, qd)[1][0]
+        assert helped == pytest.approx(left)
 
 
 def test_hand_guiding_saturates_and_refuses_what_is_not_finite():

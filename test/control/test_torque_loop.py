@@ -170,6 +170,15 @@ def test_hand_guiding_moves_where_it_is_pushed_and_rests_when_released():
     assert np.abs(rig.record["qd"]).max() < 0.02
 
 
+def test_a_slow_arm_that_is_pushed_hard_is_braked_and_goes_on():
+    file = ROBOT.with_updates({"limits.velocity": [0.5] * 6})
+    rig = Closed({"guide_share": 0.8, "law": "fixed"}, robot=file).enabled(TorqueMode.guide)
+    rig.plant.set_wrench(np.array([0, 50.0, 0, 0, 0, 0]))
+    fastest = max(np.abs(rig.cycle()["qd"]).max() for _ in range(500))
+    assert rig.loop.state == GuardState.ok and not rig.loop.count(GuardReason.velocity)
+    assert fastest < 0.5
+
+
 @pytest.mark.parametrize("source", ["estimate_test", "run"])
 def test_a_guided_arm_stays_where_it_is_left_though_its_friction_is_less_than_the_files(source):
     file = ROBOT.with_updates({f"{block}.source": source for block in ("friction", "hysteresis")}, {source: "of it"})

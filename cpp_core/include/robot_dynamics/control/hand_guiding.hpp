@@ -78,12 +78,15 @@ class HandGuiding {
   }
 
  private:
-  // Friction is only compensated while it helps to stay below the speed limit and off the walls.
+  // Friction is only compensated while it helps to stay below the speed limit and off the walls. Towards the limit it
+  // fades, as the drag grows: cut at once, it would come and go with the noise of the speed.
   double assist(int i, double q, double qd, double friction) const noexcept {
     const bool into_wall = (q > p_.position_upper[i] - p_.wall_margin && friction > 0) ||
                            (q < p_.position_lower[i] + p_.wall_margin && friction < 0);
-    const bool too_fast = std::fabs(qd) >= p_.speed_limit[i] && friction * qd > 0;
-    return into_wall || too_fast ? 0.0 : p_.friction_share * part(qd) * friction;
+    if (into_wall) return 0.0;
+    const double left = (p_.speed_limit[i] - std::fabs(qd)) / ((1.0 - fast) * p_.speed_limit[i]);
+    const double slower = friction * qd > 0 ? std::clamp(left, 0.0, 1.0) : 1.0;
+    return p_.friction_share * part(qd) * slower * friction;
   }
 
   // Part of s at this speed.
@@ -94,7 +97,7 @@ class HandGuiding {
 
   // Kd qd, and ten times as much for the part of the speed above 80 % of its limit.
   double drag(int i, double qd) const noexcept {
-    const double excess = std::max(0.0, std::fabs(qd) - 0.8 * p_.speed_limit[i]);
+    const double excess = std::max(0.0, std::fabs(qd) - fast * p_.speed_limit[i]);
     return p_.damping[i] * (qd + 10.0 * std::copysign(excess, qd));
   }
 
@@ -102,6 +105,8 @@ class HandGuiding {
     const double low = p_.position_lower[i] + p_.wall_margin - q, high = q - (p_.position_upper[i] - p_.wall_margin);
     return p_.wall_stiffness[i] * (std::max(0.0, low) - std::max(0.0, high));
   }
+
+  static constexpr double fast = 0.8;  // share of the speed limit from which an arm is braked
 
   Chain chain_;
   HandGuidingParameters p_;

@@ -47,7 +47,7 @@ _CONTROL = (
     Parameter(
         "guide_share",
         0.0,
-        "hand guiding: share of the friction that is compensated; 0: 0.8, or 0.4 of friction marked as an estimate",
+        "hand guiding: share of the friction compensated in motion; 0: 0.8, or 0.4 of friction marked as an estimate",
         "",
         0.0,
         0.95,

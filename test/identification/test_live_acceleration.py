@@ -180,10 +180,13 @@ def test_a_joint_that_stands_all_the_time_counts_nowhere_and_is_no_warning_of_nu
     assert np.isfinite(live_errors(robot, [recording(log, "1")])[1]).all()
 
 
-@pytest.mark.parametrize(("compliance", "noise"), [(0.0, 5e-6), (3e-3, 5e-6), (3e-3, 8e-6)])
-def test_behind_the_gear_positions_give_the_velocity_where_the_reported_one_is_the_rotors(compliance, noise):
+@pytest.mark.parametrize(
+    ("compliance", "noise", "rough"), [(0.0, 5e-6, 0.0), (3e-3, 5e-6, 0.0), (3e-3, 8e-6, 0.0), (3e-3, 5e-6, 0.3)]
+)
+def test_behind_the_gear_positions_give_the_velocity_where_the_reported_one_is_the_rotors(compliance, noise, rough):
     """compliance [rad/Nm]: the rotor turns further than the link by it times the torque. Noise of positions [rad]: with
-    the larger one a short window alone gains nothing.
+    the larger one a short window alone gains nothing. rough: noise of the torque [Nm], beside which a mean over single
+    samples shows no gain.
     """
     robot = ROBOT.with_updates({"drives.torque_side": "link", "sensing.joint_torque_sensor": True, "friction": None})
     truth, runs = replace(TRUTH, fv=np.zeros(6), rotor=np.zeros(6)), []
@@ -191,12 +194,13 @@ def test_behind_the_gear_positions_give_the_velocity_where_the_reported_one_is_t
         t, q, qd, qdd = excitation(6, 12.0, 500.0, seed)
         effort, rng = torque(robot, truth, q, qd, qdd), np.random.default_rng(seed)
         rotor = qd + compliance * np.gradient(effort, t, axis=0) + 1e-4 * rng.standard_normal(q.shape)
-        signals = {"q": q + noise * rng.standard_normal(q.shape), "qd": rotor, "effort": effort}
+        signals = {"q": q + noise * rng.standard_normal(q.shape), "qd": rotor}
+        signals["effort"] = effort + rough * rng.standard_normal(q.shape)
         runs.append(recording(log_at(t, signals, ROBOT.joint_names), str(seed)))
     options = {"contact": "off", "effort": "torque"}
     found = steps(runs[:1], runs[1:], robot, structure(), "choose_live_motion", **options)
     assert (found.velocity_window > 0) == (compliance > 0)
-    if compliance:
+    if compliance and not rough:
         written = identified_robot(found)
         files = (written, written.with_updates({"drives.velocity": None}))
         ours, reported = (1 - np.array(metrics(*live_torques(file, found.training[0]))["r2"]) for file in files)

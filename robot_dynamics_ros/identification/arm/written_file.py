@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.ndimage import uniform_filter1d
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.friction import FrictionStage
@@ -33,6 +34,7 @@ ACCELERATING = 0.1  # rad/s2, RMS of half of the joints; the slowest recordings 
 MARGIN = 0.01  # of the smallest error, by which that of the cut-off may be larger; found on the zoo
 WINDOWS = 0.004, 0.008  # s, half of that over which positions give a velocity: noise against latency
 LESS = 0.8  # of the squared error that the reported velocity leaves, for which the positions' latency is accepted
+BEHIND = 0.04  # s over which that error is averaged, as by the observer (25 rad/s): noise of torque sensors hides it
 ROWS = 6_000  # at LOWER_RATE: of longer recordings some stretches are replayed,
 CONTEXT = 0.5  # s beside each
 
@@ -94,16 +96,12 @@ def choose_live_motion(state: Identification) -> None:
     if not _shown(state):
         return
     try:
-        cutoffs, errors = live_errors(for_repaired(identified_robot(state)), state.training)
-        for window in WINDOWS if state.robot.drives.torque_side == "link" else ():
-            before, state.velocity_window = state.velocity_window, max(window, 1.01 / state.training[0].rate)
-            _, slope = live_errors(for_repaired(identified_robot(state)), state.training)
-            if slope.min() > LESS * errors.min():
-                state.velocity_window = before
-            else:
-                errors = slope
+        if state.robot.drives.torque_side == "link":
+            choose_window(state)
+        cutoffs, of_joints = live_errors(for_repaired(identified_robot(state)), state.training)
     except CapabilityError:  # the step of the residuals, which runs the same stages, says it
         return
+    errors = of_joints.mean(axis=1)
     chosen = state.acceleration_cutoff = float(cutoffs[errors <= (1 + MARGIN) * errors.min()].max())
     if state.velocity_window:
         late = f"{1e3 * state.velocity_window:.3g} ms late"
@@ -116,6 +114,22 @@ def choose_live_motion(state: Identification) -> None:
     )
 
 
+def choose_window(state: Identification) -> None:
+    """Fill velocity_window: of WINDOWS the last that leaves LESS of the error that the observer passes on, geometric
+    mean over the joints: what a sensor that carries nothing shows is noise. Raises CapabilityError where a stage lacks
+    numbers.
+    """
+    least = np.inf
+    for window in (0.0, *WINDOWS):
+        before, state.velocity_window = state.velocity_window, window and max(window, 1.01 / state.training[0].rate)
+        _, errors = live_errors(for_repaired(identified_robot(state)), state.training, BEHIND)
+        left = np.exp(np.log(errors).mean(axis=1)).min()
+        if left > LESS * least:
+            state.velocity_window = before
+        else:
+            least = left
+
+
 def _shown(state: Identification) -> bool:
     """Whether noise and latency are those of live samples: a smoothed effort comes late itself, contact is no error of
     the acceleration, and a robot that hardly accelerates shows no latency.
@@ -125,9 +139,11 @@ def _shown(state: Identification) -> bool:
     return not (smoothed or state.friction_invalid_reason or acceleration < ACCELERATING)
 
 
-def live_errors(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:
-    """Cut-offs (C,) [rad/s] and the live error with each (C,): sum (effort - model torque - friction)^2 over that of
-    (effort - mean)^2, mean over the joints.
+def live_errors(
+    robot: RobotFile, recordings: Sequence[Recording], seconds: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cut-offs (C,) [rad/s] and the live error of each joint that moves with each (C, k): sum (effort - model torque -
+    friction)^2, averaged over `seconds` before it is squared, over that of (effort - mean)^2.
 
     Friction is replayed once: its load hardly changes with the cut-off. Raises CapabilityError where a stage lacks
     numbers.
@@ -137,15 +153,19 @@ def live_errors(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.n
     cutoffs = np.array([c for c in CANDIDATES if c <= 1.01 * fastest])
     whole = Pipeline(robot, stages=("motion", "friction"))
     motions = [Pipeline(robot, {"motion": {"acceleration_cutoff": float(c)}}, ("motion",)) for c in cutoffs]
-    found = [_squares(whole, motions, piece) for rec in recordings for piece in rec.pieces]
+    found = [_squares(whole, motions, piece, seconds) for rec in recordings for piece in rec.pieces]
     effort, squares = np.concatenate([y for y, _ in found]), np.sum([e for _, e in found], axis=0)
     mean = np.nansum(effort, axis=0) / np.maximum(np.isfinite(effort).sum(axis=0), 1)  # 0: it never settled
     power = np.nansum((effort - mean) ** 2, axis=0)
-    return cutoffs, (squares[:, power > 0] / power[power > 0]).mean(axis=1)
+    return cutoffs, squares[:, power > 0] / power[power > 0]
 
 
-def _squares(whole: Pipeline, motions: Sequence[Pipeline], piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-    """Drive torque (N, n) of a piece, NaN until friction has settled, and the squares of its live errors (C, n)."""
+def _squares(
+    whole: Pipeline, motions: Sequence[Pipeline], piece: Piece, seconds: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Drive torque (N, n) of a piece, NaN until friction has settled, and the squares of its live errors (C, n),
+    averaged over `seconds`.
+    """
     log = piece_log(whole.robot, piece)
     whole.reset()
     whole.run(log)
@@ -157,5 +177,6 @@ def _squares(whole: Pipeline, motions: Sequence[Pipeline], piece: Piece) -> tupl
         motion.run(log)
         left = rest - log.model_torque
         left[out] = 0.0
+        left = uniform_filter1d(left, max(round(seconds / piece.period), 1), axis=0)
         squares.append(np.einsum("ij,ij->j", left, left))
     return np.where(out, np.nan, effort), np.array(squares)

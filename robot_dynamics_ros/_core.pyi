@@ -683,6 +683,9 @@ class ExternalForce:
     def isolated(self) -> list[bool]:
         """True for each joint (n,) whose sensor is not trusted."""
     @property
+    def moved_zero(self) -> RealArray:
+        """What motion has shown that the zero of each torque is off (n,) [Nm]: a tare takes it off."""
+    @property
     def payload_error(self) -> RealArray:
         """Excess payload (4,): m [kg], mX, mY, mZ [kg m]."""
     @property

@@ -116,6 +116,14 @@ void bind(py::module_& m) {
           },
           "Bias of the external torque (n,) [Nm].")
       .def_property_readonly(
+          "moved_zero",
+          [](const ExternalForce& s) {
+            Array zero(s.joints());
+            for (int i = 0; i < s.joints(); ++i) zero.mutable_data()[i] = s.moved_zero(i);
+            return zero;
+          },
+          "What motion has shown that the zero of each torque is off (n,) [Nm]: a tare takes it off.")
+      .def_property_readonly(
           "friction_drift",
           [](const ExternalForce& s) {
             const py::ssize_t n = s.joints(), k = FrictionDrift::taken;

@@ -30,6 +30,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.capabilities import no_moments
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import STANDING
+from robot_dynamics_ros.verdict import CLEAR
 
 TARE_REFUSALS = {
     TareResult.too_early: "too few samples since the start, a reset or a changed parameter: wait two seconds",
@@ -174,6 +175,8 @@ class ForceStage(Stage):
             self.notes.append(f"{robot.name}: no joint shows a force along {along}: there it reads 0, whatever presses")
         self.frame_id = frame_id
         self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / _core.VISCOUS_STD
+        known = robot.residuals is not None
+        self._moving = robot.array("residuals.moving") if known else np.zeros(robot.n_joints)
         self._usual = np.array([CHANGED[robot.drives.torque_side], _core.VISCOUS_STD, _core.GAIN_STD])
 
     def tare(self) -> tuple[bool, str]:
@@ -224,9 +227,16 @@ class ForceStage(Stage):
             com = ", ".join(f"{m:.3f}" for m in moment)
             off = f"{mass:+.2f} +- {self.core.payload_mass_std:.2f} kg off the configured one (first moment {com} kg m)"
             return f"a payload {off} is taken off the external torque" if held else f"{looks} payload {off}"
+        return f"{looks} {self._bias()}" if verdict == PayloadVerdict.bias else ""
+
+    def _bias(self) -> str:
+        """What a lasting torque that looks like a bias is, and what to do."""
+        off = -self.core.moved_zero  # of the measured torque
+        names = (f"{self._names[j]} {off[j]:+.2g} Nm" for j in np.flatnonzero(np.abs(off) > CLEAR * self._moving))
+        if not off.any():
+            return "bias or other friction of single joints, which the force contains: identify again"
         remedy = "tare while nothing touches the arm, or identify again"
-        biased = verdict == PayloadVerdict.bias
-        return f"{looks} bias of the measured torques, which the force contains: {remedy}" if biased else ""
+        return f"bias of the measured torques ({', '.join(names)}), which the force contains: {remedy}"
 
     def answer_payload(self, answer: PayloadAnswer) -> str:
         """Keep a recognised payload, refuse any, or judge anew; what holds then, in words.

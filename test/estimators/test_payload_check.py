@@ -169,6 +169,30 @@ def test_a_sensor_bias_of_a_few_deviations_is_no_contact(share):
     assert log.payload_or_bias[late].all() and not log.contact[late].any()
 
 
+def test_a_bias_is_named_by_joint_and_a_tare_takes_it_off_twice():
+    log = measured(moving(30.0), noise=0.1)
+    log.effort[:, 0] += 3.0
+    pipeline = Pipeline(ROBOT)
+    pipeline.run(log)
+    force = pipeline.stage("force")
+    assert "(shoulder_pan_joint +3 Nm)" in force.payload_message() and "tare" in force.payload_message()
+    for _ in range(2):  # a later one is judged by what the earlier one has left
+        assert force.tare()[0]
+        np.testing.assert_allclose(force.core.bias, [-3.0, 0, 0, 0, 0, 0], atol=0.05)
+        pipeline.run(log := later(log, log))
+    assert force.payload_message() == "" and not log.contact.any()
+
+
+def test_more_friction_of_a_joint_is_not_called_a_bias_that_a_tare_takes_off():
+    log = measured(moving(30.0), noise=0.1)
+    log.effort[:, 0] += 3.0 * np.tanh(log.qd[:, 0] / 0.02)
+    pipeline, said = Pipeline(ROBOT), set()
+    for second in range(30):
+        pipeline.run(log[(log.time >= second) & (log.time < second + 1)])
+        said.add(pipeline.stage("force").payload_message())
+    assert any("other friction" in text for text in said) and not any("tare" in text for text in said)
+
+
 def test_a_sensor_bias_between_pushes_is_a_bias_and_no_contact():
     """60 N in two fifths of the time, whose torques are far larger; the force in them has the bias as error."""
     log = measured(moving(30.0), noise=0.1)

@@ -85,8 +85,9 @@ class ExternalForce {
   }
 
   TareResult tare() noexcept {
-    Joints left{};
-    load_.check().beyond(q_.data(), tare_.mean(), tare_.std(), p_.tare_payload, left.data());
+    Joints rest{}, left{};
+    for (int i = 0; i < chain_.n; ++i) rest[i] = tare_.mean()[i] - tare_.bias()[i] - moved_zero(i);
+    load_.check().beyond(q_.data(), rest.data(), tare_.std(), p_.tare_payload, left.data());
     const TareResult result = tare_.take(contact_.any() && contact_.was_free(), left.data());
     if (result == TareResult::accepted) load_.forget(), forget_decisions(), contact_.declare_free();
     return result;
@@ -109,6 +110,8 @@ class ExternalForce {
     restart();
   }
   const double* bias() const noexcept { return tare_.bias(); }
+  // Nm, of the torque: what motion has shown that the zero of the joint's torque is off.
+  double moved_zero(int i) const noexcept { return load_.check().moved_zero() ? load_.explained(i) : 0.0; }
   const PayloadCheck& payload() const noexcept { return load_.check(); }
   const FrictionDrift& drift() const noexcept { return drift_; }
   const TorqueHealth& health() const noexcept { return torque_.health(); }

@@ -65,6 +65,10 @@ class PayloadCheck {
 
   bool held() const noexcept { return held_; }
   bool lasting_bias() const noexcept { return verdict_ == Verdict::bias && ample(); }
+  // A lasting bias that is no other friction of joints: one that turns round with the motion would explain less of it.
+  bool moved_zero() const noexcept {
+    return lasting_bias() && sooner_constant(piece_.data(), count_, model_.joints(), bias_);
+  }
   // It is held, or there is none: twice as many pieces show it as hold one.
   bool known() const noexcept { return (held_ || verdict_ == Verdict::none) && ample(); }
   const PayloadLoad& load() const noexcept { return held_ ? load_ : fit_; }  // held, else of the pieces

@@ -97,6 +97,23 @@ bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double,
   return true;
 }
 
+// Whether the constant torque b of every joint explains twice as much of the pieces as a share of its friction does:
+// that has the same sign only as long as the joint turns one way.
+inline bool sooner_constant(const PayloadEvidence* piece, int count, int n,
+                            const std::array<double, max_joints>& bias) noexcept {
+  PayloadEvidence sum;
+  for (int k = 0; k < count; ++k) {
+    const double root = root_of_weight(piece[k].beside(bias), n);
+    sum.add(root * root, piece[k]);
+  }
+  double constant = 0.0, friction = 0.0;
+  for (int i = 0; i < n; ++i) {
+    constant += sum.weighted[i] * sum.weighted[i] / sum.weight[i];
+    if (sum.friction[i] > 0.0) friction += sum.rubbed[i] * sum.rubbed[i] / sum.friction[i];
+  }
+  return constant > 2.0 * friction;
+}
+
 // From `count` pieces of n joints; 0 without friction.
 inline FrictionShare fit_friction(const PayloadEvidence* piece, int count, int n, bool loaded) noexcept {
   constexpr int rounds = 5;

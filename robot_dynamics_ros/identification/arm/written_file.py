@@ -34,7 +34,9 @@ ACCELERATING = 0.1  # rad/s2, RMS of half of the joints; the slowest recordings 
 MARGIN = 0.01  # of the smallest error, by which that of the cut-off may be larger; found on the zoo
 WINDOWS = 0.004, 0.008  # s, half of that over which positions give a velocity: noise against latency
 LESS = 0.8  # of the squared error that the reported velocity leaves, for which the positions' latency is accepted
-BEHIND = 0.04  # s over which that error is averaged, as by the observer (25 rad/s): noise of torque sensors hides it
+# s over which that error is averaged, as by the observer (25 rad/s): noise of torque sensors hides it; and over which a
+# mean is taken off: errors of gravity, offsets and pushes hide it, too
+BAND = 0.04, 0.4
 ROWS = 6_000  # at LOWER_RATE: of longer recordings some stretches are replayed,
 CONTEXT = 0.5  # s beside each
 
@@ -122,7 +124,7 @@ def choose_window(state: Identification) -> None:
     least = np.inf
     for window in (0.0, *WINDOWS):
         before, state.velocity_window = state.velocity_window, window and max(window, 1.01 / state.training[0].rate)
-        _, errors = live_errors(for_repaired(identified_robot(state)), state.training, BEHIND)
+        _, errors = live_errors(for_repaired(identified_robot(state)), state.training, BAND)
         left = np.exp(np.log(errors).mean(axis=1)).min()
         if left > LESS * least:
             state.velocity_window = before
@@ -140,10 +142,11 @@ def _shown(state: Identification) -> bool:
 
 
 def live_errors(
-    robot: RobotFile, recordings: Sequence[Recording], seconds: float = 0.0
+    robot: RobotFile, recordings: Sequence[Recording], band: tuple[float, float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cut-offs (C,) [rad/s] and the live error of each joint that moves with each (C, k): sum (effort - model torque -
-    friction)^2, averaged over `seconds` before it is squared, over that of (effort - mean)^2.
+    friction)^2 over that of (effort - mean)^2; of the error the mean over the first time of a band [s] less that over
+    the second.
 
     Friction is replayed once: its load hardly changes with the cut-off. Raises CapabilityError where a stage lacks
     numbers.
@@ -153,7 +156,7 @@ def live_errors(
     cutoffs = np.array([c for c in CANDIDATES if c <= 1.01 * fastest])
     whole = Pipeline(robot, stages=("motion", "friction"))
     motions = [Pipeline(robot, {"motion": {"acceleration_cutoff": float(c)}}, ("motion",)) for c in cutoffs]
-    found = [_squares(whole, motions, piece, seconds) for rec in recordings for piece in rec.pieces]
+    found = [_squares(whole, motions, piece, band) for rec in recordings for piece in rec.pieces]
     effort, squares = np.concatenate([y for y, _ in found]), np.sum([e for _, e in found], axis=0)
     mean = np.nansum(effort, axis=0) / np.maximum(np.isfinite(effort).sum(axis=0), 1)  # 0: it never settled
     power = np.nansum((effort - mean) ** 2, axis=0)
@@ -161,10 +164,10 @@ def live_errors(
 
 
 def _squares(
-    whole: Pipeline, motions: Sequence[Pipeline], piece: Piece, seconds: float
+    whole: Pipeline, motions: Sequence[Pipeline], piece: Piece, band: tuple[float, float] | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Drive torque (N, n) of a piece, NaN until friction has settled, and the squares of its live errors (C, n),
-    averaged over `seconds`.
+    """Drive torque (N, n) of a piece, NaN until friction has settled, and the squares of its live errors (C, n) in a
+    band.
     """
     log = piece_log(whole.robot, piece)
     whole.reset()
@@ -177,6 +180,8 @@ def _squares(
         motion.run(log)
         left = rest - log.model_torque
         left[out] = 0.0
-        left = uniform_filter1d(left, max(round(seconds / piece.period), 1), axis=0)
+        if band is not None:
+            fast, slow = (uniform_filter1d(left, max(round(s / piece.period), 1), axis=0) for s in band)
+            left = fast - slow
         squares.append(np.einsum("ij,ij->j", left, left))
     return np.where(out, np.nan, effort), np.array(squares)

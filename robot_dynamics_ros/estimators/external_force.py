@@ -176,7 +176,7 @@ class ForceStage(Stage):
         self.frame_id = frame_id
         self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / _core.VISCOUS_STD
         known = robot.residuals is not None
-        self._moving = robot.array("residuals.moving") if known else np.zeros(robot.n_joints)
+        self._moving = robot.array("residuals.moving") if known else np.ones(robot.n_joints)
         self._usual = np.array([CHANGED[robot.drives.torque_side], _core.VISCOUS_STD, _core.GAIN_STD])
 
     def tare(self) -> tuple[bool, str]:
@@ -232,7 +232,8 @@ class ForceStage(Stage):
     def _bias(self) -> str:
         """What a lasting torque that looks like a bias is, and what to do."""
         off = -self.core.moved_zero  # of the measured torque
-        names = (f"{self._names[j]} {off[j]:+.2g} Nm" for j in np.flatnonzero(np.abs(off) > CLEAR * self._moving))
+        least = min(CLEAR, (np.abs(off) / self._moving).max())  # of the deviations: one joint is named at least
+        names = (f"{self._names[j]} {off[j]:+.2g} Nm" for j in np.flatnonzero(np.abs(off) >= least * self._moving))
         if not off.any():
             return "bias or other friction of single joints, which the force contains: identify again"
         remedy = "tare while nothing touches the arm, or identify again"

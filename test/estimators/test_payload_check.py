@@ -164,9 +164,11 @@ BIAS = np.array([3.0, -4.0, 3.0, 1.5, 1.5, -1.5])
 def test_a_sensor_bias_of_a_few_deviations_is_no_contact(share):
     log = measured(moving(30.0), noise=0.1)
     log.effort = log.effort + share * BIAS
-    Pipeline(ROBOT).run(log)
+    pipeline = Pipeline(ROBOT)
+    pipeline.run(log)
     late = log.time > 8.0
     assert log.payload_or_bias[late].all() and not log.contact[late].any()
+    assert "_joint " in pipeline.stage("force").payload_message()  # that is farthest off is named
 
 
 def test_a_bias_is_named_by_joint_and_a_tare_takes_it_off_twice():

@@ -121,6 +121,15 @@ def test_the_slope_of_the_positions_is_the_velocity_whatever_the_stamps_and_the_
     np.testing.assert_allclose(effort[after], 7.0 * (t - 0.005)[after], atol=1e-12)
 
 
+@pytest.mark.parametrize("steps", [[10] * 8, [8, 7, 9, 20, 8, 9, 7, 30]])
+def test_the_slope_is_that_of_two_positions_where_they_come_less_often_than_its_window(steps):
+    core, stamps = _core.SignalAlignment(1, velocity_window=0.004), np.cumsum(steps) * 1_000_000
+    q = 3.0 * 1e-9 * stamps[:, None]
+    qd, effort = np.zeros_like(q), np.zeros_like(q)
+    _core.run_in_turn(stamps, [core.rows(len(q), q, None, qd, effort, None)])
+    np.testing.assert_allclose(qd[1:], 3.0, atol=1e-9)
+
+
 def test_bounds_are_named():
     with pytest.raises(ConfigError, match="drives.velocity.gain"):
         UR5E.with_updates({"drives.velocity": {"gain": [1.0] * 5}, "drives.source": "found"}, SOURCE)

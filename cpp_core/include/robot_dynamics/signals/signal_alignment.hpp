@@ -134,12 +134,12 @@ class SignalAlignment {
     for (int i = 0; i < n_; ++i) to[i] = x[i] + w * (y[i] - x[i]);
   }
 
-  // Of the positions within the window around `wanted`; 0 until there are two.
+  // Of the positions within the window around `wanted`, at least of two, which may come less often; 0 until there are.
   void slope(std::int64_t wanted, double* qd) noexcept {
     const std::int64_t half = ns(p_.velocity_window);
     const double* newest = row(newest_, 0);
     double count = 0.0, sum = 0.0, square = 0.0, moved[max_joints] = {}, product[max_joints] = {};
-    for (std::size_t back = 0; back < kept_ && t_[at(back)] >= wanted - half; ++back) {
+    for (std::size_t back = 0; back < kept_ && (t_[at(back)] >= wanted - half || count < 2.0); ++back) {
       if (t_[at(back)] > wanted + half) continue;
       const double t = 1e-9 * static_cast<double>(t_[at(back)] - wanted), *q = row(at(back), 0);
       count += 1.0, sum += t, square += t * t;

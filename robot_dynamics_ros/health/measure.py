@@ -55,13 +55,15 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
 
     Raises DataError when no joint moves freely for long enough, CapabilityError for a motor side without friction.
     """
-    law = sliding_friction(robot) if robot.drives.torque_side == "motor" else None
+    known = robot.drives.torque_side == "motor" or robot.friction is not None
+    law = sliding_friction(robot) if known else None
     run = replay([bag], robot, topic=topic)
     log = run.log
     n = robot.n_joints
     level = np.full(n, ABSENT) if law is None else law.coulomb_viscous()[:, 0]  # memory included
     friction = log.drive_torque - log.model_torque  # what the drives give beyond the rigid-body model (N, n) [Nm]
-    rows = [_joint(log, friction[:, j], j, level[j]) for j in range(n)]
+    error = friction if law is None else friction - log.friction_torque
+    rows = [_joint(log, error[:, j], j, level[j]) for j in range(n)]
     coulomb, std, residual = (np.array(column) for column in zip(*rows, strict=True))
     if not np.isfinite(residual).any():
         raise DataError(f"{bag}: no joint moves freely for {MIN_SAMPLES} samples; record motion without contact")
@@ -88,9 +90,9 @@ def medians(values: np.ndarray) -> np.ndarray:
     return np.array([np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else ABSENT for c in values.T])
 
 
-def _joint(log: Log, friction: np.ndarray, j: int, level: float) -> tuple[float, float, float]:
+def _joint(log: Log, error: np.ndarray, j: int, level: float) -> tuple[float, float, float]:
     """Coulomb level, its std and the residual RMS: tau_d - tau_J - f_model = dFc sgn v + dFv v + o, free motion."""
-    v, error = log.qd[:, j], friction - log.friction_torque[:, j]
+    v = log.qd[:, j]
     good = (np.abs(v) > SLIDING) & np.isfinite(error) & ~(log.contact[:, -1] > 0.5)
     if good.sum() < MIN_SAMPLES or np.ptp(np.sign(v[good])) < 2:
         return ABSENT, ABSENT, ABSENT

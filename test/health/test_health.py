@@ -13,7 +13,7 @@ from force_bench import UR5E, measured, moving
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.health.fleet import standings, write_fleet_page
-from robot_dynamics_ros.health.measure import Measurement, warming
+from robot_dynamics_ros.health.measure import Measurement, measure, warming
 from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends, write_page
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
 from robot_dynamics_ros.learning.changes import _gain
@@ -45,6 +45,20 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
     assert result["level"] == "fair" and [r["cells"][0]["level"] for r in result["matrix"]["rows"]].count("fair") == 1
     page = (tmp_path / "out" / "health.html").read_text(encoding="utf-8")
     assert "elbow_joint" in page and page.count("<svg") >= 2 and "http" not in page
+
+
+def test_behind_joint_torque_sensors_the_friction_that_the_file_knows_is_measured(tmp_path):
+    robot = UR5E.with_updates({"drives.torque_side": "link", "sensing.joint_torque_sensor": True})
+    bags = [write_bag(recording(0, more, 0), tmp_path / str(more), topics=["joint_states"]) for more in (0.0, 2.0)]
+    before, worn = (measure(bag, robot).coulomb for bag in bags)
+    np.testing.assert_allclose(worn - before, [0, 0, 2.0, 0, 0, 0], atol=0.2)
+
+
+def test_behind_joint_torque_sensors_a_file_without_friction_leaves_the_residual(tmp_path):
+    changes = {"drives.torque_side": "link", "sensing.joint_torque_sensor": True, "friction": None}
+    log = measured(moving(6.0, 0.5, 125), friction=False, noise=0.1, rate=125)
+    found = measure(write_bag(log, tmp_path / "run", topics=["joint_states"]), UR5E.with_updates(changes))
+    assert np.isnan(found.coulomb).all() and (found.residual < 1.0).all()
 
 
 def test_tables_whose_clock_is_no_date_have_that_of_their_file(tmp_path, no_pictures):

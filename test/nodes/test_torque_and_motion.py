@@ -102,7 +102,7 @@ def test_a_payload_that_is_named_teaches_no_friction(stand):
         return sample
 
     driver.read = carrying
-    for load[0], asked in ((np.nan, False), (1.5, True), (0.0, False)):
+    for load[0], asked in ((np.nan, False), (1.5, True), (0.0, False), (-0.5, True)):
         node.cycle(5)
         assert bool(node.parts._torque._last.frozen & FreezeReason.asked) == asked
 

@@ -176,7 +176,7 @@ class ExternalForce {
     TorqueErrors error(p_, torque_, push_, n, in.q, friction_std, contact_.any());
     Joints raw{}, torque{}, std{}, free_std{};
     for (int i = 0; i < n; ++i) {
-      raw[i] = environment_on_robot(torque_.r(i) + (contact_.any() ? torque_.ahead(i) : 0.0));
+      raw[i] = environment_on_robot(torque_.r(i));
       torque[i] = raw[i] - tare_.bias()[i];
       std[i] = error.published(i);
     }
@@ -199,6 +199,7 @@ class ExternalForce {
       rest_.take(in.qd, torque.data());
       load_.check().push_ended();
     }
+    for (int i = 0; i < n && contact_.any(); ++i) out.torque[i] += environment_on_robot(torque_.ahead(i));
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
     double J[6 * max_joints];

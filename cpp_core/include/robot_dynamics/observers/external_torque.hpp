@@ -5,8 +5,10 @@
 // because such a change is followed as fast.
 //   lag = (r - y) + y'/K   what the filters behind the momentum observer's input r have not followed yet, through K
 //   ahead = 3/4 l^3 / (l^2 + 4 std^2)   l: the smaller of the lag before and behind this filter, no noise where it is
-//                                       large: under a contact y is taken so much further, and exceeds no step
-// ahead is 0 where fast changes are not followed faster (source: own).
+//                                       large: under a contact the published torque is further by it than y, and
+//                                       exceeds no step
+// ahead is 0 where fast changes are not followed faster. Where pushes end, and what is absorbed, is judged by y, which
+// does not swing (source: own).
 #pragma once
 
 #include "robot_dynamics/observers/external_force_parameters.hpp"

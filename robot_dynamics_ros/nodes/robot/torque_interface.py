@@ -116,7 +116,7 @@ class TorqueInterface(NodePart):
             sample.feedforward_torque = self._last.friction
         if self._touched(sample.contact):
             self.loop.contact()
-        if self._carries != bool(np.nan_to_num(sample.payload[0])):  # named on the topic: the model of the loop lacks it
+        if self._carries != bool(np.nan_to_num(sample.payload[0])):  # named on the topic; the loop's model lacks it
             self._carries = not self._carries
             self.loop.freeze(self._carries)
         now = self._driver.clock.steady()

@@ -1174,6 +1174,9 @@ def run_in_turn(stamp_ns: Integers, stages: collections.abc.Sequence[RowStep], f
     Status codes (S, N) of S stages, run record by record: stamps (N,) [ns], a RowStep each; of a record that the first one refuses the others see nothing. fed_back: pairs of a signal (N, w) and its last value (w,), with which the next record begins. Writes both.
     """
 
+def same_payload(model: Real, setting: Real) -> bool:
+    """Whether a controller's payload setting [kg] is that of the model: within 50 g + 2 %; False where one is NaN."""
+
 def select_isa(name: str) -> None:
     """Use the kernels of this instruction set from now on."""
 

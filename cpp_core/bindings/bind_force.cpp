@@ -119,7 +119,7 @@ void bind(py::module_& m) {
           "moved_zero",
           [](const ExternalForce& s) {
             Array zero(s.joints());
-            for (int i = 0; i < s.joints(); ++i) zero.mutable_data()[i] = s.moved_zero(i);
+            s.moved_zero(zero.mutable_data());
             return zero;
           },
           "What motion has shown that the zero of each torque is off (n,) [Nm]: a tare takes it off.")

@@ -80,6 +80,8 @@ void bind(py::module_& m) {
       .def_property_readonly(
           "viscous", [](const FrictionFeedforward& f) { return learned(f).second; },
           "Scale of the viscous part (n,); with the RLS law its coefficient [Nm s/rad].");
+  m.def("same_payload", &same_payload, py::arg("model"), py::arg("setting"),
+        "Whether a controller's payload setting [kg] is that of the model: within 50 g + 2 %; False where one is NaN.");
 }
 
 }  // namespace bindings::friction_feedforward

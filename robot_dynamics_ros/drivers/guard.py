@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros._core import GuardLimits
+from robot_dynamics_ros._core import GuardLimits, same_payload
 from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus
 from robot_dynamics_ros.effort.rest import contradiction_at_rest
 from robot_dynamics_ros.errors import CapabilityError
@@ -74,7 +74,7 @@ def refuse_torque(robot: RobotFile, info: DriverInfo, status: RobotStatus) -> No
 
 def same_mass(robot: RobotFile, status: RobotStatus) -> bool:
     """Whether the controller's payload setting has the mass of the robot file's payload."""
-    return abs(robot.payload.mass - status.payload) <= 0.05 + 0.02 * robot.payload.mass
+    return same_payload(robot.payload.mass, status.payload)
 
 
 def _refuse_payload(robot: RobotFile, status: RobotStatus) -> None:

@@ -232,10 +232,10 @@ class ForceStage(Stage):
     def _bias(self) -> str:
         """What a lasting torque that looks like a bias is, and what to do."""
         off = -self.core.moved_zero  # of the measured torque
-        least = min(CLEAR, (np.abs(off) / self._moving).max())  # of the deviations: one joint is named at least
-        names = (f"{self._names[j]} {off[j]:+.2g} Nm" for j in np.flatnonzero(np.abs(off) >= least * self._moving))
         if not off.any():
             return "bias or other friction of single joints, which the force contains: identify again"
+        least = min(CLEAR, (np.abs(off) / self._moving).max())  # of the deviations: one joint is named at least
+        names = (f"{self._names[j]} {off[j]:+.2g} Nm" for j in np.flatnonzero(np.abs(off) >= least * self._moving))
         remedy = "tare while nothing touches the arm, or identify again"
         return f"bias of the measured torques ({', '.join(names)}), which the force contains: {remedy}"
 

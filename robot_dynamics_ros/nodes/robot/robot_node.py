@@ -193,9 +193,9 @@ class RobotNode(LifecycleBase):
     def _process(self, sample: Sample) -> bool:
         """Estimates, then what was commanded, then topics; False: estimates are withheld, and with them all topics."""
         published = self._estimates is None or self._estimates.add_to(sample)
-        if published and self._collector is not None:
-            self._collector.on_sample(sample)
         if published:
+            if self._collector is not None:
+                self._collector.on_sample(sample)
             self._newest = sample
         late = False
         if self._driver_interface is not None:  # torque and motion go on

@@ -45,6 +45,11 @@ struct FeedforwardOptions {
   double payload = std::nan("");                    // kg of the payload in `chain`; NaN: not compared
 };
 
+// Whether a payload setting of the controller (kg) is that of the model; false where one is NaN (source: own).
+inline bool same_payload(double model, double setting) noexcept {
+  return std::fabs(model - setting) <= 0.05 + 0.02 * model;
+}
+
 class FrictionFeedforward {
  public:
   FrictionFeedforward(const Chain& chain, const FrictionStage& model, const FeedforwardOptions& options)
@@ -159,7 +164,7 @@ class FrictionFeedforward {
   void carries(double kg) noexcept {
     const bool changed = std::isfinite(carried_) && std::isfinite(kg) && kg != carried_;
     if (changed) take_back();
-    if (changed || std::fabs(kg - o_.payload) > payload_kg + payload_share * o_.payload) left_[2] = 1.0;  // s
+    if (changed || (std::isfinite(kg - o_.payload) && !same_payload(o_.payload, kg))) left_[2] = 1.0;  // s
     carried_ = kg;
   }
 
@@ -244,13 +249,12 @@ class FrictionFeedforward {
     return quick;
   }
 
-  static constexpr double rls_time = 20.0;                          // s, forgetting of the RLS law
-  static constexpr double slow = speeds::sliding;                   // rad/s below which friction may be anywhere in +-F
-  static constexpr double contact_time = 0.01;                      // s a residual has to last
-  static constexpr double hold = 0.5;                               // s of rest after the last reason
-  static constexpr double payload_kg = 0.05, payload_share = 0.02;  // that a setting may differ by (drivers/guard.py)
-  static constexpr double thermal_rate = 0.05;                      // K/s
-  static constexpr double thermal_period = 10.0;                    // s
+  static constexpr double rls_time = 20.0;         // s, forgetting of the RLS law
+  static constexpr double slow = speeds::sliding;  // rad/s below which friction may be anywhere in +-F
+  static constexpr double contact_time = 0.01;     // s a residual has to last
+  static constexpr double hold = 0.5;              // s of rest after the last reason
+  static constexpr double thermal_rate = 0.05;     // K/s
+  static constexpr double thermal_period = 10.0;   // s
 
   Chain chain_;
   FeedforwardOptions o_;

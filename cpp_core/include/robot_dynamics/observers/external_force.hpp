@@ -86,7 +86,8 @@ class ExternalForce {
 
   TareResult tare() noexcept {
     Joints rest{}, left{};
-    for (int i = 0; i < chain_.n; ++i) rest[i] = tare_.mean()[i] - tare_.bias()[i] - moved_zero(i);
+    moved_zero(rest.data());
+    for (int i = 0; i < chain_.n; ++i) rest[i] = tare_.mean()[i] - tare_.bias()[i] - rest[i];
     load_.check().beyond(q_.data(), rest.data(), tare_.std(), p_.tare_payload, left.data());
     const TareResult result = tare_.take(contact_.any() && contact_.was_free(), left.data());
     if (result == TareResult::accepted) load_.forget(), forget_decisions(), contact_.declare_free();
@@ -110,8 +111,11 @@ class ExternalForce {
     restart();
   }
   const double* bias() const noexcept { return tare_.bias(); }
-  // Nm, of the torque: what motion has shown that the zero of the joint's torque is off.
-  double moved_zero(int i) const noexcept { return load_.check().moved_zero() ? load_.explained(i) : 0.0; }
+  // What motion has shown that the zero of each joint's torque is off, zero (n) [Nm].
+  void moved_zero(double* zero) const noexcept {
+    const bool moved = load_.check().moved_zero();
+    for (int i = 0; i < chain_.n; ++i) zero[i] = moved ? load_.explained(i) : 0.0;
+  }
   const PayloadCheck& payload() const noexcept { return load_.check(); }
   const FrictionDrift& drift() const noexcept { return drift_; }
   const TorqueHealth& health() const noexcept { return torque_.health(); }
@@ -199,7 +203,8 @@ class ExternalForce {
       rest_.take(in.qd, torque.data());
       load_.check().push_ended();
     }
-    for (int i = 0; i < n && contact_.any(); ++i) out.torque[i] += environment_on_robot(torque_.ahead(i));
+    if (contact_.any())
+      for (int i = 0; i < n; ++i) out.torque[i] += environment_on_robot(torque_.ahead(i));
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
     double J[6 * max_joints];

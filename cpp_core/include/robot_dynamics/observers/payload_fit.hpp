@@ -73,6 +73,17 @@ inline int quiet(const PayloadEvidence* piece, int count, const PayloadLoad& loa
   return static_cast<int>(std::count_if(piece, piece + count, still));
 }
 
+// `count` pieces of n joints, weighted by what is left of them beside a constant torque of every joint.
+inline PayloadEvidence weighted_beside(const PayloadEvidence* piece, int count, int n,
+                                       const std::array<double, max_joints>& bias) noexcept {
+  PayloadEvidence sum;
+  for (int k = 0; k < count; ++k) {
+    const double root = root_of_weight(piece[k].beside(bias), n);
+    sum.add(root * root, piece[k]);
+  }
+  return sum;
+}
+
 // A constant torque of every joint from `count` pieces, at most `capacity`; false where one is not finite.
 template <int capacity>
 bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double, max_joints>& bias) noexcept {
@@ -87,11 +98,7 @@ bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double,
     bias[i] = mean[count / 2];
   }
   for (int round = 0; round < rounds; ++round) {
-    PayloadEvidence sum;
-    for (int k = 0; k < count; ++k) {
-      const double root = root_of_weight(piece[k].beside(bias), n);
-      sum.add(root * root, piece[k]);
-    }
+    const PayloadEvidence sum = weighted_beside(piece, count, n, bias);
     for (int i = 0; i < n; ++i) bias[i] = sum.weighted[i] / sum.weight[i];
   }
   return true;
@@ -101,11 +108,7 @@ bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double,
 // that has the same sign only as long as the joint turns one way.
 inline bool sooner_constant(const PayloadEvidence* piece, int count, int n,
                             const std::array<double, max_joints>& bias) noexcept {
-  PayloadEvidence sum;
-  for (int k = 0; k < count; ++k) {
-    const double root = root_of_weight(piece[k].beside(bias), n);
-    sum.add(root * root, piece[k]);
-  }
+  const PayloadEvidence sum = weighted_beside(piece, count, n, bias);
   double constant = 0.0, friction = 0.0;
   for (int i = 0; i < n; ++i) {
     constant += sum.weighted[i] * sum.weighted[i] / sum.weight[i];

@@ -10,10 +10,9 @@
 //         + (beyond f max(|v| / speed - 1, 0))^2 + (slow f max(1 - |v| / 0.1, 0))^2 + the third above
 // f' is the law with spans over `meshing`: how tightly the teeth mesh where the joint stands is known from the places
 // of the recordings only. It is zero once the elements have slipped. While contact or payload add load, `kept` counts.
-// w = exp(-d/6 mrad), d from where the joint was last slower than vs (exp(-(v/vs)^2) without a position), and
-// `speed` the largest one that the recordings show: beyond it the law is extrapolated; `slow` is the relative error
-// where they show no slow sliding. They belong to the joint's own law: where a joint with a memory lacks its position,
-// its stiction replaces `rest`.
+// w = exp(-(v/vs)^2), and `speed` the largest one that the recordings show: beyond it the law is extrapolated; `slow`
+// is the relative error where they show no slow sliding. They belong to the joint's own law: where a joint with a
+// memory lacks its position, its stiction replaces `rest`.
 //
 // A motor that turns with two joints (coupled wrists) has the same law, f(q_m, v_m) of its angle q_m = q_j + s q_k,
 // where positions are known. By the transpose of the coupling it loads both joints:
@@ -48,7 +47,6 @@ class FrictionStage {
   static constexpr double beyond = 0.1;      // relative error of friction at twice the largest speed of the recordings
   static constexpr double slow_speed = 0.1;  // rad/s over which Stribeck friction ends
   static constexpr double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
-  static constexpr double rest_span = 6e-3;       // rad over which presliding and its error end
   static constexpr double meshing = 1.3;          // root mean square of spans that widen by up to 40 % along a turn
   // With all of it flags end during pushes of 10 N, with half of it they outlast pushes (bench/results/force.md).
   static constexpr double kept = 0.75;
@@ -61,7 +59,6 @@ class FrictionStage {
     require_each("rest", p.rest.data(), joints(), 0.0, 1e5);
     require_each("speed", p.speed.data(), joints(), 0.0, 1e3);
     require_each("slow", p.slow.data(), joints(), 0.0, 10.0);
-    stood_.fill(std::nan(""));
     if (p_.rest[0] > 0.0) tighter_ = law_.with_spans(1.0 / meshing);
   }
 
@@ -88,7 +85,6 @@ class FrictionStage {
     law_.reset();
     if (tighter_) tighter_->reset();
     contact_.fill(0.0);
-    stood_.fill(std::nan(""));
     unwound_.reset();
     if (motors_) motors_->reset();
   }
@@ -117,11 +113,6 @@ class FrictionStage {
     }
     known_ = !absent(position, n);
     if (known_ && all_finite(position, n)) position = unwound_.step(n, position);
-    for (int i = 0; i < n; ++i) {
-      const double q = known_ ? position[i] : std::nan("");
-      if (!(std::abs(v[i]) >= p_.stiction_speed)) stood_[i] = q;
-      way_[i] = q - stood_[i];
-    }
     const Status done =
         law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f, rotor, before);
     if (done == Status::dropped) return done;
@@ -166,9 +157,7 @@ class FrictionStage {
   double deviation(int i, double v, double f, double sigma) const noexcept {
     const bool remembers = law_.follows(i), known = remembers && known_, measured = p_.moving[i] > 0.0;
     const auto square = [](double x) { return x * x; };
-    const double way = measured ? way_[i] / rest_span : std::nan(""), tau = load_[i];
-    // all of the error at rest until the joint has left the place where it stood
-    const double w = std::isfinite(way) ? std::exp(-std::abs(way)) : std::exp(-square(v / p_.stiction_speed));
+    const double tau = load_[i], w = std::exp(-square(v / p_.stiction_speed));
     double sum = square(p_.relative_error * f) + square(known ? law_.unknown_level(i, tau) : 0.0) / 3.0;
     if (measured) sum += square(p_.moving[i]) * (1.0 - w) + square(beyond * f * excess(i, v));
     if (measured) sum += square(p_.slow[i] * f * std::max(1.0 - std::abs(v) / slow_speed, 0.0));
@@ -225,7 +214,6 @@ class FrictionStage {
   std::optional<Friction> motors_;                              // driven by the angles of turns_
   std::optional<Friction> tighter_;                             // f'
   std::array<double, max_joints> load_{}, contact_{}, used_{};  // of the gears, that of a contact in it; temperature
-  std::array<double, max_joints> stood_{}, way_{};              // where the joint stood, how far it is from there [rad]
   std::array<double, max_joints> between_{};                    // f' - f [Nm]
   Turns unwound_;
   bool known_ = false;  // the position, in the last step

@@ -71,7 +71,7 @@ def test_errors_of_the_last_moments_scale_what_each_joint_adds(size, stands, res
     std, rare = zip(*(published(plain, row, scale[row]) for row in rows), strict=True)
     np.testing.assert_allclose(scaled.external_wrench_std[rows], std, rtol=1e-6)
     assert scale.min() < 0.5 and (scale.max() > 1.0) == (size > 2.0)
-    assert max(rare) > 1.5 or size < 3.0  # the wrench itself is part of what was compared
+    assert max(rare) > 1.2 or size < 3.0  # the wrench itself is part of what was compared
 
 
 def test_a_deviation_is_not_scaled_down_after_a_start_or_a_gap_before_errors_are_seen():

@@ -1,7 +1,7 @@
 // Friction and torque that differ from what the robot file says: the lubricant has another temperature, gears have
 // worn, warm magnets give less torque per ampere.
 //
-//   external torque of a free robot = a h(v) + k f + m tau + c s + noise    h = v / (1 + |v| / knee)
+//   external torque of a free robot = a v + k f + m tau + c s + noise
 //
 // and, for each joint, the Kalman filter of x = (a / std, k / share, m / gain_std, c / reach), whose deviations
 // before measuring are 1, to which they return over `time`. f is the friction of the law, presliding included: k holds
@@ -33,7 +33,6 @@ struct FrictionDriftParameters {
 class FrictionDrift {
  public:
   static constexpr std::int64_t slot_length = 200'000'000;  // ns
-  static constexpr double knee = 1.0 / 0.15;                // rad/s, viscosity falls with shear
   static constexpr double viscous_std = 0.3;                // of a, as share of viscous friction: 1.5 % per kelvin
   static constexpr double gain_std = 0.03;                  // of m: magnets lose 0.1 % per kelvin
   static constexpr double correlation = 1.0;                // s, of the residuals: as long as a motion
@@ -147,7 +146,7 @@ class FrictionDrift {
 
   // Torque per unit of a, k and m; that of c follows the noise.
   Vector shape(int i, double v, double f, double tau) const noexcept {
-    return {p_.std[i] * v / (1.0 + std::abs(v) / knee), p_.share * f, gain_std * tau, 0.0};
+    return {p_.std[i] * v, p_.share * f, gain_std * tau, 0.0};
   }
 
   // A slot has ended: the one before it is applied unless there was a contact in either.

@@ -132,7 +132,7 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
     from robot_dynamics_ros.identification.excitation import design_fourier, design_points
     from robot_dynamics_ros.identification.excitation.space import usual_clearance
     from robot_dynamics_ros.models import RobotModel
-    from robot_dynamics_ros.trajectories.files import Points
+    from robot_dynamics_ros.trajectories.files import Points, few_points
 
     if o["clearance"] is None:
         model = RobotModel(arm.kinematic_chain(), arm.joint_names)
@@ -154,6 +154,8 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
                 longer = "--count" if kind == "points" else "--duration"
                 stderr.print(f"warning: the motion shows too little of the arm: a larger {longer}", style="yellow")
     console.print(f"{text}, {motion.time[-1]:.1f} s")
+    if kind == "points":
+        return motion, few_points((motion.q, motion.qd, motion.qdd), 1 / motion.time[1])
     return motion, Points(motion.time, motion.q, None)
 
 
@@ -185,7 +187,7 @@ def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> 
     if kind == "velocity-steps":
         for j, plan in zip(indices, plans, strict=True):
             joint_motions.check_steps(plan, j)
-    plan = joint_motions.joined(plans)
+    plan = joint_motions.joined(arm, plans)
     limits = joint_motions.with_limits_of(arm, limits)
     joint_motions.check_space(arm, limits, plan)
     console.print(f"{kind}: {', '.join(plan.joints)}, {plan.duration:.0f} s, within all limits")

@@ -19,7 +19,7 @@ from robot_dynamics_ros.trajectories.motions import JointMotion
 
 MAX_MOTION_BYTES = 1 << 28
 AT_ONCE = 4096  # samples computed at once: other threads wait for the interpreter meanwhile
-MAX_SAMPLES = 4_000_000  # over two hours at 500 Hz: longer ones are mistakes
+MAX_SAMPLES = 8_000_000  # over two hours at 1 kHz: longer ones are mistakes
 MOST_POINTS = 10_000  # of a trajectory in one message: the interpreter is blocked while one is parsed
 WAYPOINT_KEYS = ("source", "unit", "joint_names", "waypoints")
 VELOCITY = "/velocity"  # behind a joint's name: column of its velocity
@@ -108,9 +108,13 @@ def few_points(motion: JointMotion, rate: float) -> Points:
     """Points of a motion (q, qd, qdd), each (N, n) at `rate` [Hz], whose cubics keep within NEAR [rad] of it.
 
     Steps of the acceleration are points, so that trapezoidal moves are met. Raises CapabilityError for more than
-    MOST_POINTS.
+    MOST_POINTS, or for MAX_SAMPLES and more, which no robot would be given.
     """
     q, qd, qdd = motion
+    if len(q) >= MAX_SAMPLES:
+        raise CapabilityError(
+            f"the motion has {len(q)} samples at {rate:g} Hz, {MAX_SAMPLES} or more: choose a shorter --duration"
+        )
     steps = np.abs(np.diff(qdd, axis=0)) > CORNER * np.abs(qdd).max()
     ends = np.unique([0, *(np.flatnonzero(steps.any(axis=1)) + 1), len(q) - 1])
     rows = np.unique(np.concatenate([ends, *(_between(q, qd, rate, a, b) for a, b in itertools.pairwise(ends))]))

@@ -112,11 +112,16 @@ def trapezoids(points: np.ndarray, velocity: np.ndarray, acceleration: np.ndarra
 
 
 def _unit_trapezoid(v: float, a: float, rate: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Path parameter 0..1, its speed and acceleration, with speed v and acceleration a."""
+    """Path parameter 0..1, its speed and acceleration, with speed v and acceleration a.
+
+    Steps of the acceleration are at samples, ramps and way between rounded up: cubics through the samples meet it.
+    """
     v = min(v, np.sqrt(a))
-    ramp, total = v / a, 1 / v + v / a
-    t = np.arange(0, total, 1 / rate)
-    up, down = t < ramp, t > total - ramp
+    ramp, way = max(np.ceil(rate * v / a), 1.0), np.ceil(rate * max(1 / v - v / a, 0.0))  # samples
+    v, ramp, total = rate / (ramp + way), ramp / rate, (2 * ramp + way) / rate
+    a = v / ramp
+    t = np.arange(round(total * rate)) / rate
+    up, down = t < ramp - 0.5 / rate, t > total - ramp - 0.5 / rate
     acc = np.where(up, a, np.where(down, -a, 0.0))
     speed = np.where(up, a * t, np.where(down, a * (total - t), v))
     s = np.where(up, 0.5 * a * t**2, np.where(down, 1 - 0.5 * a * (total - t) ** 2, v * (t - 0.5 * ramp)))

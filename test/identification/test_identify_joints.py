@@ -43,7 +43,7 @@ def simulated(plan, overrides=None, keep=1, temperature=35.0, **options):
 
 @pytest.fixture(scope="module")
 def steps():
-    return simulated(joined([velocity_steps(UR5E, j, START, count=10, slowest=0.03) for j in (0, 1)]))
+    return simulated(joined(UR5E, [velocity_steps(UR5E, j, START, count=10, slowest=0.03) for j in (0, 1)]))
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_kinematic_error_and_its_use(slow_turn):
 
 def test_stiffness_of_the_base_joint():
     arm = np.array([0.0, -0.3, 0.3, -1.57, -1.57, 0.0])
-    quick = UR5E.with_updates({"limits.acceleration": 14.0})
+    quick = UR5E.with_updates({"limits.acceleration": 14.0, "limits.tcp_speed": None})
     plan = stiffness(quick, 0, arm, duration=12.0)
     rotors = {"outputs.rotor_encoder": True, "integration.inner_rate": 4000.0}
     log = simulated(plan, without("kinematic_error") | rotors)
@@ -134,7 +134,8 @@ def test_stiffness_of_the_base_joint():
 
 
 def test_thermal_model_of_a_joint_that_warms():
-    plan = duty_cycles(UR5E, 0, START, duties=(1.0, 0.3), minutes=5.0, amplitude=1.4, period=2.5)
+    free = UR5E.with_updates({"limits.tcp_speed": None})
+    plan = duty_cycles(free, 0, START, duties=(1.0, 0.3), minutes=5.0, amplitude=1.4, period=2.5)
     small = {"thermal.lubricant_capacity": 15.0, "thermal.housing_capacity": 150.0, "thermal.idle_power": 0.0}
     log = simulated(plan, small, keep=10, temperature=22.0)
     cold = simulated(velocity_steps(UR5E, 0, START, count=10), temperature=22.0)

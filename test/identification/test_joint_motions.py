@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.cli.demo_robots import working_pose
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.excitation.joint_motions import (
     JOINT_MOTIONS,
     check_space,
@@ -16,9 +16,10 @@ from robot_dynamics_ros.identification.excitation.joint_motions import (
     with_limits_of,
 )
 from robot_dynamics_ros.identification.excitation.limits import Limits
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.simulation.rehearsal import through
-from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.trajectories import files, motions
 from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points, few_points
 from robot_dynamics_ros.trajectories.limits import joint_limits
 
@@ -37,7 +38,7 @@ def test_a_travel_that_shows_nothing_is_named(name):
 
 def test_joints_that_turn_without_end_have_motions_of_a_joint():
     endless = UR5E.with_updates({"limits.position_lower": -np.inf, "limits.position_upper": np.inf})
-    plan = joined([velocity_steps(endless, 2, START, count=4)])
+    plan = joined(endless, [velocity_steps(endless, 2, START, count=4)])
     check_space(endless, with_limits_of(endless, Limits.of(endless)), plan)
 
 
@@ -102,8 +103,35 @@ def test_random_motion_is_seeded():
 
 
 def test_several_joints_one_after_another_without_a_jump():
-    plan = joined([velocity_steps(UR5E, j, START, count=2, slowest=0.3) for j in (0, 1)])
+    plan = joined(UR5E, [velocity_steps(UR5E, j, START, count=2, slowest=0.3) for j in (0, 1)])
     assert np.abs(np.diff(plan.motion[0], axis=0)).max() * plan.rate < 3.2 and len(plan.joints) == 2
+
+
+@pytest.mark.parametrize("name", ["velocity-steps", "duty-cycles", "stiffness"])
+def test_the_tcp_keeps_its_speed(name):
+    """By differences of forward kinematics; the arm stretched out, where the joint's own limit is 2.7 m/s."""
+    start = np.array([0.0, -0.5, 0.3, 0.0, 1.57, 0.0])
+    size = {"travel": 3.0} if name != "duty-cycles" else {"amplitude": 6.0, "period": 1.0}
+    plan = JOINT_MOTIONS[name](UR5E, 0, start, **SHORT[name], **size)
+    tip = RobotModel(UR5E.kinematic_chain(), UR5E.joint_names).fk(plan.motion[0])[:, -1, :3, 3]
+    speed = np.linalg.norm(np.diff(tip, axis=0), axis=1).max() * plan.rate
+    assert 0.4 < speed <= UR5E.limits.tcp_speed
+    check_space(UR5E, with_limits_of(UR5E, Limits.of(UR5E)), plan)
+    slow = UR5E.with_updates({"limits.tcp_speed": 0.8 * speed})
+    with pytest.raises(DataError, match="TCP speed is exceeded by 25 %"):
+        check_space(slow, with_limits_of(slow, Limits.of(slow)), plan)
+
+
+def test_the_way_between_the_motions_of_two_joints_keeps_the_limits():
+    slow = UR5E.with_updates({"limits.velocity": 0.2, "limits.acceleration": 0.5})
+    _, qd, qdd = joined(slow, [reversals(slow, j, START, count=3, turn=0.5) for j in (0, 1)]).motion
+    assert np.abs(qd).max() <= 0.2 and np.abs(qdd).max() <= 0.5
+
+
+def test_points_of_more_samples_than_a_robot_is_given_are_refused(monkeypatch):
+    monkeypatch.setattr(files, "MAX_SAMPLES", 1000)
+    with pytest.raises(CapabilityError, match=r"1000 samples at 500 Hz.* --duration"):
+        few_points(motions.hold(START, 2.0), 500.0)
 
 
 @pytest.mark.parametrize("name", JOINT_MOTIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,7 +67,8 @@ def velocity_steps(
     travel: float = 1.5,
     rate: float = 500.0,
 ) -> Plan:
-    """One joint back and forth at `count` constant speeds, geometrically spaced up to 0.8 of the speed limit.
+    """One joint back and forth at `count` constant speeds, geometrically spaced up to 0.8 of the speed limit (0.9 of
+    the TCP's).
 
     Slow speeds travel less (2 s, at least 0.2 rad), so that the whole takes minutes. [Madsen2020, ch4 4.2.1]
     Raises CapabilityError where the speeds asked for are above the limit.
@@ -75,7 +77,8 @@ def velocity_steps(
     a = min(_ramp(limits, joint), _RAMP)
     room, sign = _room(limits, joint, start, travel)
     reach = 0.5 * a * (np.sqrt(_STEADY**2 + 4 * room / a) - _STEADY)  # room = v^2/a + v _STEADY
-    top = min(0.8 * limits.velocity[joint], reach, fastest or np.inf)
+    allowed = min(0.8 * limits.velocity[joint], _fastest(robot, limits, joint, start))
+    top = min(allowed, reach, fastest or np.inf)
     if not 0 < slowest < top:
         raise CapabilityError(f"slowest speed {slowest:g} rad/s is not below the fastest possible, {top:.3g} rad/s")
     q = np.asarray(start, dtype=float)
@@ -115,7 +118,7 @@ def duty_cycles(
     """Oscillation for a share of every minute, `minutes` per duty, hardest first from a cold start [Simoni2017, IV]."""
     limits = usual_limits(robot)
     room, sign = _room(limits, joint, start, amplitude)
-    fastest = _MARGIN * min(limits.velocity[joint], np.sqrt(limits.acceleration[joint] * room / 2))
+    fastest = min(_fastest(robot, limits, joint, start), _MARGIN * np.sqrt(limits.acceleration[joint] * room / 2))
     period = max(period, np.pi * room / fastest)
     swing = np.zeros(robot.n_joints)
     swing[joint] = sign * room
@@ -137,7 +140,7 @@ def stiffness(
     """Bang-coast-bang moves at 30..100 % of speed and acceleration with waits of 0..1 s [Madsen2020, ch3 VII-A]."""
     limits, draw = usual_limits(robot), np.random.default_rng(seed)
     room, sign = _room(limits, joint, start, travel)
-    v_max, a_max = _MARGIN * limits.velocity[joint], _ramp(limits, joint)
+    v_max, a_max = _fastest(robot, limits, joint, start), _ramp(limits, joint)
     here, parts, samples = np.asarray(start, dtype=float), [], 0
     while samples < duration * rate:
         share = draw.uniform(0.3, 1.0, 3)
@@ -160,11 +163,15 @@ JOINT_MOTIONS: dict[str, Callable[..., Plan]] = {
 }
 
 
-def joined(plans: Sequence[Plan]) -> Plan:
-    """One plan after another, moved from the end of each to the start of the next."""
-    rate, parts = plans[0].rate, [plans[0].motion]
-    for plan in plans[1:]:
-        parts += [motions.quintic(parts[-1][0][-1], plan.start, rate, 0.5, 1.0), plan.motion]
+def joined(robot: RobotFile, plans: Sequence[Plan]) -> Plan:
+    """One plan after another, moved from the end of each to the start of the next inside the robot's limits."""
+    rate, parts, limits = plans[0].rate, [plans[0].motion], usual_limits(robot)
+    acceleration = min(1.0, _MARGIN * limits.acceleration.min())
+    for before, plan in itertools.pairwise(plans):
+        here = parts[-1][0][-1]
+        moved = [robot.joint_names.index(name) for name in before.joints]
+        velocity = min(0.5, *(_fastest(robot, limits, j, here) for j in moved))
+        parts += [motions.quintic(here, plan.start, rate, velocity, acceleration), plan.motion]
     torque = np.max([p.torque for p in plans], axis=0)
     joints = tuple(dict.fromkeys(j for p in plans for j in p.joints))
     return Plan(plans[0].name, joints, motions.join(*parts), rate, torque)
@@ -229,10 +236,13 @@ def sampled(plan: Plan) -> Excitation:
 
 
 def check_space(robot: RobotFile, limits: Limits, plan: Plan) -> None:
-    """Refuse a plan that leaves floor, boxes or clearance of `limits`. Raises DataError with the worst and its time."""
+    """Refuse a plan that leaves floor, boxes, clearance or TCP speed of `limits`.
+
+    Raises DataError with the worst and its time.
+    """
     motion = sampled(plan)
     found = excess(Criteria(robot, limits), (motion.q, motion.qd, motion.qdd))
-    tops = {name: int(found[name].argmax()) for name in IN_SPACE if name in found}
+    tops = {name: int(found[name].argmax()) for name in (*IN_SPACE, "tcp_speed") if name in found}
     worst = [Breach(name, float(found[name][k]), float(motion.time[k])) for name, k in tops.items()]
     if broken := [b for b in worst if b.excess > TOLERANCE]:
         raise DataError(f"{plan.name}: {max(broken, key=lambda b: b.excess)}: choose another start (--start)")
@@ -258,6 +268,14 @@ def _friction(robot: RobotFile, speed: np.ndarray, limits: JointLimits) -> np.nd
     except CapabilityError:
         known = np.isfinite(limits.torque)
         return np.where(moving & known, _FRICTION_SHARE * np.where(known, limits.torque, 0.0), 0.0)
+
+
+def _fastest(robot: RobotFile, limits: JointLimits, joint: int, start: Any) -> float:
+    """Speed [rad/s] of one joint inside its limit and that of the TCP, whose distance from the axis stays as it is."""
+    J = RobotModel(robot.kinematic_chain(), robot.joint_names).jacobian(np.array([start], dtype=float))[0]
+    radius, most = np.linalg.norm(J[:3, joint]), robot.limits.tcp_speed
+    fastest = limits.velocity[joint] if most is None else min(limits.velocity[joint], most / max(radius, 1e-9))
+    return float(_MARGIN * fastest)
 
 
 def _ramp(limits: JointLimits, joint: int) -> float:

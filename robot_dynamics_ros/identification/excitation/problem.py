@@ -16,6 +16,7 @@ from robot_dynamics_ros.identification.excitation.criteria import CRITERIA
 from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.identification.excitation.motion import FourierMotion
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.trajectories.motions import JointMotion
 
 
@@ -29,7 +30,7 @@ class Criteria:
         """columns: numbers of the standard parameters that a motion is to show; None: the base parameters."""
         self.rigid, self.limits = RigidModel(robot), limits
         self.columns = self.rigid.base.independent.tolist() if columns is None else list(columns)
-        self.body = _loaded(robot)
+        self.load = _load(robot)
         self.gaps = space.Gaps.of(self.rigid.model, limits)
 
     def condition(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> float:
@@ -42,8 +43,8 @@ class Criteria:
         """Excess over each limit of torque and space, at most zero where it holds."""
         found: dict[str, space.Excess] = {}
         lim, (q, qd, qdd) = self.limits, (np.ascontiguousarray(x) for x in motion)
-        if self.body is not None and np.isfinite(lim.torque).any():
-            found["torque"] = space.torque(self.body, lim, q, qd, qdd)
+        if self.load is not None and np.isfinite(lim.torque).any():
+            found["torque"] = space.torque(self.load, lim, q, qd, qdd)
         pose = space.Pose.of(self.rigid.model, q)
         if np.isfinite(lim.tcp_speed):
             found["tcp_speed"] = space.tcp_speed(pose, lim, qd)
@@ -60,11 +61,14 @@ class Criteria:
         return float(sum(max(limit.largest, 0.0) for limit in self.excess((q, qd, qdd)).values()))
 
 
-def _loaded(robot: Any) -> RobotModel | None:
+def _load(robot: Any) -> space.Load | None:
     try:
-        return RobotModel(robot.chain(), robot.joint_names)
+        model = RobotModel(robot.chain(), robot.joint_names)
     except CapabilityError:
         return None
+    rotor = robot.array_or("drives.rotor_inertia", 0.0)
+    friction = None if robot.friction is None else FrictionModel.from_robot(robot)
+    return space.Load(model, rotor, np.zeros_like if friction is None else friction.torque)
 
 
 @dataclass

@@ -26,6 +26,7 @@ REACH = 1.2  # largest distance of a pair over the clearance that can be asked o
 SHORT = 0.5  # of the arm's longest link: links below it hold their ends closer together than a clearance
 FAR = 1e3  # m, in place of the open side of a box
 TURNS = 1e3  # rad, in place of no limit
+SPEED_STEP = 1e-6  # rad/s, of the slope of friction
 OPEN = Box((-np.inf,) * 3, (np.inf,) * 3)
 
 Slopes = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -85,15 +86,34 @@ class Pose:
         return q_, np.zeros_like(q_), np.zeros_like(q_)
 
 
-def torque(model: RobotModel, limits: Limits, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Excess:
+@dataclass(frozen=True)
+class Load:
+    """Torque of a motion [Nm]: rigid bodies, rotors (n,) [kg m2] and, where it is known, friction (N, n) of qd."""
+
+    model: RobotModel
+    rotor: np.ndarray
+    friction: Callable[[np.ndarray], np.ndarray]
+
+    def torque(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """(N, n) [Nm]."""
+        return self.model.rnea(q, qd, qdd) + self.rotor * qdd + self.friction(qd)
+
+    def slopes(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, weights: np.ndarray) -> Slopes:
+        """Slopes of sum(weights * torque)."""
+        q_, qd_, qdd_ = self.model.torque_gradient(q, qd, qdd, weights)
+        change = (self.friction(qd + SPEED_STEP) - self.friction(qd - SPEED_STEP)) / (2 * SPEED_STEP)
+        return q_, qd_ + weights * change, qdd_ + weights * self.rotor
+
+
+def torque(load: Load, limits: Limits, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Excess:
     """Largest |tau_j| / (USE limit_j) - 1 of a motion q [rad], qd [rad/s], qdd [rad/s2], each (N, n)."""
     allowed = USE * limits.torque
-    relative = model.rnea(q, qd, qdd) / allowed
+    relative = load.torque(q, qd, qdd) / allowed
     excess = np.stack([relative, -relative]) - 1
     value, share = soft_max(excess, RELATIVE)
 
     def slopes() -> Slopes:
-        return model.torque_gradient(q, qd, qdd, (share[0] - share[1]) / allowed)
+        return load.slopes(q, qd, qdd, (share[0] - share[1]) / allowed)
 
     return Excess(value, slopes, excess, axis=1)
 

@@ -273,7 +273,7 @@ def _friction(robot: RobotFile, speed: np.ndarray, limits: JointLimits) -> np.nd
 def _fastest(robot: RobotFile, limits: JointLimits, joint: int, start: Any) -> float:
     """Speed [rad/s] of one joint inside its limit and that of the TCP, whose distance from the axis stays as it is."""
     J = RobotModel(robot.kinematic_chain(), robot.joint_names).jacobian(np.array([start], dtype=float))[0]
-    radius, most = np.linalg.norm(J[:3, joint]), robot.limits.tcp_speed
+    radius, most = float(np.linalg.norm(J[:3, joint])), robot.limits.tcp_speed
     fastest = limits.velocity[joint] if most is None else min(limits.velocity[joint], most / max(radius, 1e-9))
     return float(_MARGIN * fastest)
 

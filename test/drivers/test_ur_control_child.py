@@ -1,5 +1,6 @@
 """The process around the vendor's UR client, in lockstep with the simulated controller: nothing here reads a clock."""
 
+import multiprocessing
 from types import SimpleNamespace
 
 import numpy as np
@@ -173,3 +174,17 @@ def test_an_unexpected_error_reaches_the_driver_in_one_line_with_or_without_a_te
     with pytest.raises(SystemExit):
         control_child.main()
     assert sent == [{"event": "fatal", "reason": reason}]
+
+
+def test_an_error_after_the_driver_has_gone_is_no_traceback(monkeypatch):
+    def run():
+        raise RuntimeError("the controller's program ended")
+
+    ours, theirs = multiprocessing.Pipe()
+    theirs.close()
+    monkeypatch.setattr(control_child, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=2, SIG_IGN=1))
+    monkeypatch.setattr(control_child, "Connection", lambda descriptor: ours)
+    monkeypatch.setattr(control_child, "Child", lambda pipe, host: SimpleNamespace(_pipe=pipe, run=run))
+    monkeypatch.setattr(control_child.sys, "argv", ["control_child", "7", "nowhere"])
+    with pytest.raises(SystemExit):
+        control_child.main()

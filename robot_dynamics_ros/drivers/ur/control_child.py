@@ -10,6 +10,7 @@ import faulthandler
 import signal
 import sys
 import time
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -203,7 +204,8 @@ def main() -> None:
     except (EOFError, ConnectionResetError, BrokenPipeError):
         child.leave()  # the parent ended or closed the pipe
     except Exception as error:  # reported in one line; a new child starts with the next request
-        send(child._pipe, {"event": "fatal", "reason": first_line(error)})
+        with suppress(OSError):  # the driver may have gone, too
+            send(child._pipe, {"event": "fatal", "reason": first_line(error)})
         sys.exit(1)
 
 

@@ -45,7 +45,7 @@ OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
 @robot_option
 @click.option("--out", type=NewPath(fresh=True, suffix=".csv"), required=True, help="Trajectory CSV to write.")
 @click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s]: 100; stiffness 35; a duty cycle 1800.")
-@click.option("--count", type=click.IntRange(1, 1000), help="Number of points (6), speeds (14) or reversals (120).")
+@click.option("--count", type=click.IntRange(1, 1000), help="Number of points (6), speeds (14 or more) or reversals (120).")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
 @click.option("--start", help="Where a motion of a joint begins [rad], a,b,...; default: a working pose.")
 @click.option("--travel", type=click.FloatRange(min=0, min_open=True), help="Travel of the joint [rad].")
@@ -183,11 +183,9 @@ def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> 
     make = joint_motions.JOINT_MOTIONS[kind]
     given = o["start"]
     start = working_pose(arm) if given is None else np.array(numbers("--start", given, arm.n_joints))
-    plans = [make(arm, j, start, rate=arm.rate, **sizes) for j in indices]
     if kind == "velocity-steps":
-        for j, plan in zip(indices, plans, strict=True):
-            joint_motions.check_steps(plan, j)
-    plan = joint_motions.joined(arm, plans)
+        make = joint_motions.enough_velocity_steps
+    plan = joint_motions.joined(arm, [make(arm, j, start, rate=arm.rate, **sizes) for j in indices])
     limits = joint_motions.with_limits_of(arm, limits)
     joint_motions.check_space(arm, limits, plan)
     console.print(f"{kind}: {', '.join(plan.joints)}, {plan.duration:.0f} s, within all limits")

@@ -112,6 +112,7 @@ def changed(d, **columns):
     ("change", "reason", "advice", "options"),
     [
         (lambda d: changed(d, v=np.abs(d.v)), "one direction", "both directions", {}),
+        (lambda d: changed(d.take(np.arange(40)), v=np.abs(d.v[:40]) + 0.1), "one direction", "both directions", {}),
         (lambda d: changed(d, v=np.sign(d.v) * 0.5), "constant velocity", "velocity-steps", {}),
         (lambda d: changed(d, v=d.v * 1e-4), "samples above", "record motion", {}),
         (lambda d: changed(d, load=None), "depends on load", "against gravity", {}),

@@ -5,10 +5,12 @@ import pytest
 
 from robot_dynamics_ros.cli.demo_robots import working_pose
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.dataset.segments import JointRecord
 from robot_dynamics_ros.identification.excitation.joint_motions import (
     JOINT_MOTIONS,
     check_space,
     checked,
+    enough_velocity_steps,
     joined,
     reversals,
     stiffness,
@@ -16,7 +18,10 @@ from robot_dynamics_ros.identification.excitation.joint_motions import (
     with_limits_of,
 )
 from robot_dynamics_ros.identification.excitation.limits import Limits
+from robot_dynamics_ros.identification.joint.friction import LAW, least_samples
+from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import law_named
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.simulation.rehearsal import through
 from robot_dynamics_ros.trajectories import files, motions
@@ -156,3 +161,17 @@ def test_the_simulated_robot_has_a_pose_to_start_from(name):
     pose = working_pose(robot)
     lower, upper = robot.array("limits.position_lower"), robot.array("limits.position_upper")
     assert pose.shape == (robot.n_joints,) and np.all((pose > lower) & (pose < upper))
+
+
+@pytest.mark.parametrize(("name", "joint", "rate"), [("ur3", 1, 125.0), ("ur5e", 0, 100.0)])
+def test_without_a_count_velocity_steps_have_as_many_speeds_as_a_fit_needs(name, joint, rate):
+    """What is recorded at a low rate has fewer samples in each bin of position: 14 speeds do not do."""
+    robot = load_robot(name)
+    start, need = working_pose(robot), least_samples(law_named(LAW))
+    plan = enough_velocity_steps(robot, joint, start, rate=rate)
+    q, qd, _ = (x[:, joint] for x in plan.motion)
+    stamps, nothing = (np.arange(len(q)) * 1e9 / rate).astype(np.int64), np.zeros(len(q))
+    assert len(measured_sliding(JointRecord("x", stamps, q, qd, nothing, nothing)).data) >= need
+    assert plan.duration < 300
+    with pytest.raises(CapabilityError, match="--count"):
+        enough_velocity_steps(robot, joint, start, rate=rate, count=6)

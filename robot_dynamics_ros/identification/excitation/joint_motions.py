@@ -32,6 +32,7 @@ _LEAST = 0.05  # rad of travel that shows anything
 _EDGE = 0.02  # rad kept from position limits
 _CHECK_RATE = 250.0  # Hz of the samples by which a plan is judged
 _DRAWN = 20_000  # samples of a motion that are drawn and checked against floor, boxes and clearance
+_FEW, _MANY = 14, 40  # speeds of velocity steps
 _RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file has no acceleration limit
 
 
@@ -61,7 +62,7 @@ def velocity_steps(
     joint: int,
     start: Any,
     *,
-    count: int = 14,
+    count: int = _FEW,
     slowest: float = 0.01,
     fastest: float | None = None,
     travel: float = 1.5,
@@ -201,12 +202,25 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: JointMot
     return Plan(name, tuple(names[j] for j in joints), motion, rate, torque)
 
 
-def check_steps(plan: Plan, joint: int) -> None:
-    """Refuse velocity steps of one joint (its number) that are too few for a fit of friction, before they are recorded.
+def enough_velocity_steps(robot: RobotFile, joint: int, start: Any, **sizes: Any) -> Plan:
+    """`velocity_steps` that are enough for a fit of friction; without `count` of as many speeds as that takes, from _FEW
+    to _MANY.
 
     Raises CapabilityError naming joint, samples of steady sliding and how many a fit of LAW needs.
     """
     need = least_samples(law_named(LAW))
+    for count in [sizes.pop("count")] if "count" in sizes else range(_FEW, _MANY + 1, 2):
+        plan = velocity_steps(robot, joint, start, count=count, **sizes)
+        if (found := _slides(plan, joint)) >= need:
+            return plan
+    raise CapabilityError(
+        f"{plan.name}: {plan.joints[0]} would slide steadily in {found} samples, a fit of {LAW} needs {need}: take more "
+        "speeds (--count), more travel (--travel), or a start farther from its limits (--start)"
+    )
+
+
+def _slides(plan: Plan, joint: int) -> int:
+    """Samples of steady sliding that velocity steps of one joint (its number) give."""
     every = max(int(plan.rate // _CHECK_RATE), 1)
     q, qd, _ = (x[::every] for x in plan.motion)
     stamps = (np.arange(len(q)) * (1e9 * every / plan.rate)).astype(np.int64)
@@ -215,11 +229,7 @@ def check_steps(plan: Plan, joint: int) -> None:
         v = measured_sliding(JointRecord(name, stamps, q[:, joint], qd[:, joint], nothing, nothing)).data.v
     except DataError:
         v = np.zeros(0)
-    if (count := int((np.abs(v) >= MOVING).sum())) < need:
-        raise CapabilityError(
-            f"{plan.name}: {name} would slide steadily in {count} samples, a fit of {LAW} needs {need}: take more "
-            "speeds (--count), more travel (--travel), or a start farther from its limits (--start)"
-        )
+    return int((np.abs(v) >= MOVING).sum())
 
 
 def with_limits_of(robot: RobotFile, limits: Limits) -> Limits:

@@ -204,14 +204,16 @@ def _temperature_span(data: FrictionData, wanted: bool | None) -> bool:
 def _refuse(law: FrictionLaw, data: FrictionData) -> None:
     """DataError where the samples do not determine the parameters of the law."""
     need = least_samples(law)
-    if len(data) < need:
-        raise DataError(
-            f"{data.joint}: {len(data)} samples above {MOVING:g} rad/s, {law.name} needs {need}: record motion"
-        )
-    if not 0.02 <= np.mean(data.v > 0) <= 0.98:
+    ahead = int((data.v > 0).sum())
+    if len(data) and not 0.02 <= ahead / len(data) <= 0.98:
         raise DataError(
             f"{data.joint}: moves in one direction only, so Coulomb friction and offset cannot be separated: "
             "record every velocity in both directions"
+        )
+    if len(data) < need:
+        raise DataError(
+            f"{data.joint}: {len(data)} samples above {MOVING:g} rad/s, {law.name} needs {need}: record motion at more "
+            "speeds or over more travel, or more samples per second"
         )
     low, high = np.quantile(np.abs(data.v), [0.02, 0.98])
     if not high >= 1.5 * low:

@@ -45,7 +45,7 @@ OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
 @robot_option
 @click.option("--out", type=NewPath(fresh=True, suffix=".csv"), required=True, help="Trajectory CSV to write.")
 @click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s]: 100; stiffness 35; a duty cycle 1800.")
-@click.option("--count", type=click.IntRange(1, 1000), help="Number of points (6), speeds (14 or more) or reversals (120).")
+@click.option("--count", type=click.IntRange(1, 1000), help="Points (6), speeds (14 or more) or reversals (120).")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
 @click.option("--start", help="Where a motion of a joint begins [rad], a,b,...; default: a working pose.")
 @click.option("--travel", type=click.FloatRange(min=0, min_open=True), help="Travel of the joint [rad].")

@@ -27,6 +27,7 @@ from robot_dynamics_ros.signals.speeds import SLOW
 
 CUTOFF = 10.0  # Hz, below the vibration that steps of acceleration excite in flexible joints
 EPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # rad/s, output side: smoothings tried; the source's 1e-5 chatters with sensors
+BANDS = (0.001, 0.005, 0.02, 0.05, 0.2)  # W, of the change from direct to reverse power flow tried
 MAX_RELATIVE_STD = 0.05  # relative standard deviation up to which a number is written
 EXCITED = 0.1  # rad/s2, RMS of the desired acceleration that shows a rotor's inertia
 DESIRED = ("q_d", "qd_d", "qdd_d", "tau_d")
@@ -146,28 +147,34 @@ def rotor_inertia(robot: RobotFile, data: DriveData, inertia: np.ndarray | None 
 
 @dataclass(frozen=True)
 class CurrentFit:
-    """One joint: values and standard deviations by TERMS (Nm/A, Nm s/rad, Nm, Nm, A), smoothing eps [rad/s]."""
+    """One joint: values and standard deviations by TERMS (Nm/A, Nm s/rad, Nm, Nm, A), smoothing eps [rad/s] and band
+    [W]; share: deviation of the current that the load alone explains over that of what is left.
+    """
 
     values: dict[str, float]
     std: dict[str, float]
     eps: float
+    band: float
     x: np.ndarray
+    share: float
 
     @property
     def well_known(self) -> bool:
-        """Whether the torque constant is positive and known to MAX_RELATIVE_STD."""
+        """Whether the torque constant is positive and known to MAX_RELATIVE_STD, and the load explains more of the
+        current than what the law misses, whose error else is taken for load.
+        """
         K, std = self.values["torque_constant"], self.std["torque_constant"]
-        return bool(K > 0 and std < MAX_RELATIVE_STD * K)
+        return bool(K > 0 and std < MAX_RELATIVE_STD * K and self.share > 1)
 
     def current(self, qd: np.ndarray, load: np.ndarray) -> np.ndarray:
         """Predicted current (N,) [A]."""
-        return columns(qd, load, self.eps) @ self.x
+        return columns(qd, load, self.eps, self.band) @ self.x
 
 
-def columns(qd: np.ndarray, load: np.ndarray, eps: float) -> np.ndarray:
+def columns(qd: np.ndarray, load: np.ndarray, eps: float, band: float) -> np.ndarray:
     """(N, 5): load, velocity, Coulomb in direct and in reverse power flow, one [Clochiatti2024, eq. 18]."""
     v, tau = (np.ascontiguousarray(x).reshape(-1, 1) for x in (qd, load))
-    zero = {"kv": 0.0, "tc_dir": 0.0, "tc_rev": 0.0, "eps": eps}
+    zero = {"kv": 0.0, "tc_dir": 0.0, "tc_rev": 0.0, "eps": eps, "band": band}
     parts = [FrictionModel("clochiatti", zero | {k: 1.0}, 1).torque(v, tau) for k in ("kv", "tc_dir", "tc_rev")]
     return np.hstack([tau, *parts, np.ones_like(v)])
 
@@ -181,15 +188,17 @@ def current_fit(data: DriveData, load: np.ndarray, joint: int) -> CurrentFit:
     if len(use) < 50:
         raise DataError(f"joint {joint + 1} moves in {len(use)} independent samples only")
     v, tau, i = (x[use, joint] for x in (data.qd, load, data.current))
-    fits = [(_regression(columns(v, tau, eps), i), eps) for eps in EPS]
-    (x, spread, _), eps = min(fits, key=lambda fit: fit[0][2])
+    fits = [(_regression(columns(v, tau, eps, band), i), eps, band) for eps in EPS for band in BANDS]
+    (x, spread, left), eps, band = min(fits, key=lambda fit: fit[0][2])
+    alone = 1 / np.sqrt(covariance(columns(v, tau, eps, band))[0, 0])  # of the load, what no other column explains
+    share = float(abs(x[0]) * alone / max(np.sqrt(left), 1e-12))
     K = 1 / x[0] if x[0] != 0 else np.inf
     values = np.array([K, x[1] * K, x[2] * K, x[3] * K, x[4]])
     J = np.diag([-(K**2), K, K, K, 1.0])
     J[1:4, 0] = -values[1:4] * K
     std = np.sqrt(np.maximum(np.diag(J @ spread @ J.T), 0.0))
     named, deviations = ({k: float(v) for k, v in zip(TERMS, row, strict=True)} for row in (values, std))
-    return CurrentFit(named, deviations, eps, x)
+    return CurrentFit(named, deviations, eps, band, x, share)
 
 
 def _regression(A: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -168,7 +168,10 @@ def as_dict(found: DrivesFound) -> dict[str, Any]:
 
     def described(fits: Sequence[CurrentFit | None]) -> list[dict[str, Any] | None]:
         return [
-            None if f is None else {"values": f.values, "std": f.std, "eps": f.eps, "sure": f.well_known} for f in fits
+            None
+            if f is None
+            else {"values": f.values, "std": f.std, "eps": f.eps, "band": f.band, "sure": f.well_known}
+            for f in fits
         ]
 
     rotor = None if found.rotor is None else {"values": found.rotor.value, "std": found.rotor.std}

@@ -203,8 +203,7 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: JointMot
 
 
 def enough_velocity_steps(robot: RobotFile, joint: int, start: Any, **sizes: Any) -> Plan:
-    """`velocity_steps` that are enough for a fit of friction; without `count` of as many speeds as that takes, from _FEW
-    to _MANY.
+    """`velocity_steps` that are enough for a fit of friction: without `count` the fewest speeds of _FEW to _MANY.
 
     Raises CapabilityError naming joint, samples of steady sliding and how many a fit of LAW needs.
     """
@@ -214,8 +213,8 @@ def enough_velocity_steps(robot: RobotFile, joint: int, start: Any, **sizes: Any
         if (found := _slides(plan, joint)) >= need:
             return plan
     raise CapabilityError(
-        f"{plan.name}: {plan.joints[0]} would slide steadily in {found} samples, a fit of {LAW} needs {need}: take more "
-        "speeds (--count), more travel (--travel), or a start farther from its limits (--start)"
+        f"{plan.name}: {plan.joints[0]} would slide steadily in {found} samples, a fit of {LAW} needs {need}: take "
+        "more speeds (--count), more travel (--travel), or a start farther from its limits (--start)"
     )
 
 

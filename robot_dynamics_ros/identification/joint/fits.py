@@ -21,7 +21,7 @@ from robot_dynamics_ros.identification.joint.hysteresis import (
     kinematic_error_and_backlash,
 )
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
-from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew
+from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew, zero_deflection
 from robot_dynamics_ros.identification.joint.thermal import ThermalRun, fit_thermal
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import elements, kinematic_error
@@ -29,6 +29,8 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import SLIDING
 
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal
+_RATIO = 1.25  # of reflected rotor angle and joint angle, which no spring explains
+_SHOWS_RATIO = 0.1  # rad of travel that shows it
 _ROOM = 25.0  # deg C, where nothing is reported
 RARE = 0.01  # of the samples, which no misfit is judged by
 
@@ -117,16 +119,15 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int) -> Jo
 
     Raises DataError without rotor angle.
     """
-    if record.theta is None:
-        raise DataError(
-            f"{record.joint}: no rotor angle was recorded, so kinematic error cannot be seen: "
-            "record motor_states of a robot with an encoder on either side of the gear"
-        )
-    part = _longest_reversals(record)
-    phi = part.theta - part.q
-    error, gap = kinematic_error_and_backlash(part.theta, phi, settle=_SETTLE)  # type: ignore[arg-type]
+    record, _ = _with_rotor(
+        record,
+        "so kinematic error cannot be seen: record motor_states of a robot with an encoder on either side of the gear",
+    )
+    part, rotor = _with_rotor(_longest_reversals(record), "")
+    phi = rotor - part.q
+    error, gap = kinematic_error_and_backlash(rotor, phi, settle=_SETTLE)
     angle = np.arange(len(error)) * 2 * np.pi / len(error)
-    turned = np.mod(part.theta, 2 * np.pi)  # type: ignore[arg-type]
+    turned = np.mod(rotor, 2 * np.pi)
     left = phi - at_angle(error, turned)
     numbers = {
         "error_peak_to_peak": float(np.ptp(error)),
@@ -182,20 +183,20 @@ def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit
 
     Raises DataError without rotor angle.
     """
-    if record.theta is None:
-        raise DataError(
-            f"{record.joint}: no rotor angle was recorded, so no deflection is measured: record motor_states of a "
-            "robot with an encoder on either side of the gear, or use force-gauge data (fit_stiffness)"
-        )
+    record, rotor = _with_rotor(
+        record,
+        "so no deflection is measured: record motor_states of a robot with an encoder on either side of the gear, or "
+        "use force-gauge data (fit_stiffness)",
+    )
     t = record.time
-    skew = estimate_skew(t, record.theta, record.q, record.load, record.joint)
-    theta = remove_skew(t, record.theta, skew.skew)
+    skew = estimate_skew(t, rotor, record.q, record.load, record.joint)
+    theta = remove_skew(t, rotor, skew.skew)
     phi = theta - record.q - at_angle(kinematic_error(robot)[joint], theta)
     # Without contact the spring carries what moves the links: model torque less the rotor's own share.
     inertia = float(robot.effort_inertia[joint]) if robot.drives.torque_side == "motor" else 0.0
     elastic = record.load - inertia * np.gradient(record.v, t)
     use = np.abs(record.v) > SLIDING
-    phi = phi - float(np.median(phi[use])) if use.any() else phi
+    phi = phi - zero_deflection(phi[use], elastic[use]) if use.any() else phi
     fit = fit_stiffness(phi[use], elastic[use], joint=record.joint)
     x = np.linspace(-fit.deflection, fit.deflection, 101)
     step = max(int(use.sum()) // 4000, 1)
@@ -218,6 +219,26 @@ FITS: dict[str, Fit] = {
     "thermal": thermal_fit,
     "stiffness": stiffness_fit,
 }
+
+
+def _with_rotor(record: JointRecord, so: str) -> tuple[JointRecord, np.ndarray]:
+    """The samples with a rotor angle, and these angles (N,) [rad].
+
+    Raises DataError without any (so: what follows from that), or where the rotor does not turn with the joint.
+    """
+    known = np.zeros(0, bool) if record.theta is None else np.isfinite(record.theta)
+    if record.theta is None or not known.any():
+        raise DataError(f"{record.joint}: no rotor angle was recorded, {so}")
+    rotor, record = record.theta[known], record.take(known)
+    if np.ptp(record.q) > _SHOWS_RATIO:
+        q = record.q - np.mean(record.q)
+        ratio = float(q @ rotor / (q @ q))
+        if not 1 / _RATIO < ratio < _RATIO:
+            raise DataError(
+                f"{record.joint}: the rotor angle changes by {ratio:.3g} rad per rad of the joint, expected 1: divide "
+                "it by the gear ratio (theta is reflected), or check its sign"
+            )
+    return record, rotor
 
 
 def _longest_reversals(record: JointRecord) -> JointRecord:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
@@ -68,6 +69,27 @@ class StiffnessFit:
         """k(phi) = d tau_E / d phi (N,) [Nm/rad] of phi (N,) [rad]. [Madsen2020, ch3 eq. 9-10]"""
         odd = 2 * np.arange(len(self.a)) + 1
         return np.power.outer(np.asarray(phi, float), odd - 1) @ (odd * self.a)
+
+
+def zero_deflection(phi: np.ndarray, torque: np.ndarray) -> float:
+    """phi [rad] of the unloaded spring, which the zeros of two encoders shift: least squares of phi_0, a_1 and a_3 in
+    torque = a_1 (phi - phi_0) + a_3 (phi - phi_0)^3; the mean where torque does not grow with phi.
+
+    phi (N,) [rad], torque (N,) [Nm].
+    """
+    middle, scale = float(np.mean(phi)), max(float(np.std(phi)), 1e-12)
+    x = (phi - middle) / scale
+    slope = float(x @ torque)
+    if not slope > 0:
+        return middle
+    first = -float(np.mean(torque)) * len(x) / slope
+
+    def left(zero: float) -> float:
+        A = _powers(x - zero, 2)
+        error = torque - A @ np.linalg.lstsq(A, torque, rcond=None)[0]
+        return float(error @ error)
+
+    return middle + scale * float(minimize_scalar(left, bounds=(first - 1, first + 1), method="bounded").x)
 
 
 def fit_stiffness(phi: np.ndarray, torque: np.ndarray, joint: str = "joint") -> StiffnessFit:

@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.excitation.joint_motions import (
     stiffness,
     velocity_steps,
 )
-from robot_dynamics_ros.identification.joint.fits import JointFit, stiffness_fit
+from robot_dynamics_ros.identification.joint.fits import JointFit, friction_fit, stiffness_fit
 from robot_dynamics_ros.identification.joint.identify import (
     JointsFound,
     _refuse_created_energy,
@@ -279,3 +279,24 @@ def test_stiffness_goes_on_where_some_rotor_angles_are_missing():
 def test_a_rotor_angle_that_is_not_reflected_or_reversed_is_named(ratio):
     with pytest.raises(DataError, match=rf"changes by {ratio:.3g}\S* rad per rad .* gear ratio"):
         stiffness_fit(rotor_record(1e6, ratio=ratio), STILL_ROTOR, 1)
+
+
+def sliding_record(sign=1.0, gravity=0.0):
+    """Velocity steps with Coulomb 6 Nm, viscous 9 Nm s/rad, 0.2 Nm of noise, and an error of the masses [Nm]."""
+    q, v, _ = (x[:, 1] for x in velocity_steps(UR5E, 1, START).motion)
+    noise = 0.2 * np.random.default_rng(0).standard_normal(len(q))
+    friction = sign * (6.0 * np.sign(v) + 9.0 * v) + gravity * np.cos(q) + noise
+    return JointRecord(LIFT, np.arange(len(q), dtype=np.int64) * 2_000_000, q, v, friction, 30.0 * np.cos(q))
+
+
+def test_wrong_masses_do_not_reach_friction_where_pairs_are_enough():
+    """A stretch without a partner in the other direction holds all of their error."""
+    fit = friction_fit(sliding_record(gravity=-15.0), UR5E, 1)
+    assert any("left out" in note for note in fit.notes)
+    v = fit.curve.x
+    assert fit.numbers["rmse"] < 0.1 and np.abs(fit.curve.y - 6.0 * np.sign(v) - 9.0 * v).max() < 0.2
+
+
+def test_friction_that_drives_the_joint_is_a_sign():
+    with pytest.raises(DataError, match=r"friction drives the joint .* drives\.effort\.sign"):
+        friction_fit(sliding_record(sign=-1.0), UR5E, 1)

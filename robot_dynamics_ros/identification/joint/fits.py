@@ -13,7 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, duty_runs, reversals
-from robot_dynamics_ros.identification.joint.friction import LAW, SPAN_LOAD, dissipative_fit, load_span
+from robot_dynamics_ros.identification.joint.friction import LAW, SPAN_LOAD, dissipative_fit, least_samples, load_span
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     at_angle,
@@ -23,7 +23,7 @@ from robot_dynamics_ros.identification.joint.hysteresis import (
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew, zero_deflection
 from robot_dynamics_ros.identification.joint.thermal import ThermalRun, fit_thermal
-from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.friction import FrictionModel, law_named
 from robot_dynamics_ros.models.hysteresis import elements, kinematic_error
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import SLIDING
@@ -67,9 +67,20 @@ class JointFit:
 
 
 def friction_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
-    """Friction over velocity, and over load and temperature where these change enough [Madsen2020, ch4 25, 27, 28]."""
+    """Friction over velocity, and over load and temperature where these change enough [Madsen2020, ch4 25, 27, 28].
+
+    Raises DataError where friction would drive the joint: a sign is wrong.
+    """
     sliding = measured_sliding(record)
-    data = sliding.data
+    data, alone = sliding.data, len(sliding.data) - sliding.paired
+    if left_out := alone and sliding.paired >= least_samples(law_named(LAW)):
+        data = data.take(sliding.pairs)
+    along = float(np.median(data.torque * np.sign(data.v)))
+    if sliding.paired and not along > 0:
+        raise DataError(
+            f"{record.joint}: friction drives the joint ({along:.3g} Nm against it): effort or velocity counts against "
+            "its axis: check drives.effort.sign"
+        )
     fit = dissipative_fit(LAW, data, float(robot.array_or("limits.velocity", 1.0)[joint]))
     numbers = {
         "nrmse": fit.nrmse,
@@ -79,9 +90,10 @@ def friction_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     }
     order = np.argsort(data.v)
     curve = Curve(data.v, data.torque, data.v[order], fit.torque(data)[order], "velocity [rad/s]", "friction [Nm]")
-    notes, alone, span = list(fit.notes), len(data) - sliding.paired, load_span(data)
+    notes, span = list(fit.notes), load_span(data)
     if alone:
-        notes.append(f"{alone} of {len(data)} values have no partner in the other direction, which cancels gravity")
+        which = f"{alone} of {len(sliding.data)} values have no partner in the other direction, which cancels gravity"
+        notes.append(which + ", and are left out" * bool(left_out))
     if span < SPAN_LOAD:
         notes.append(f"load spans {span:.1f} Nm: friction over load, which needs {SPAN_LOAD:g} Nm, is left at 0")
     return JointFit(

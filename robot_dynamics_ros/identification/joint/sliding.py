@@ -21,14 +21,19 @@ _MIN_SAMPLES = 25  # samples per bin
 
 @dataclass(frozen=True)
 class Sliding:
-    """Sliding friction of one joint, columns (K,): speed, friction, load, temperature; `paired` of them are pairs.
+    """Sliding friction of one joint, columns (K,): speed, friction, load, temperature; `pairs` (K,): those of pairs.
 
     common (P, 2): position [rad] and (tau(+) + tau(-))/2 [Nm] of each pair, what the model of the links gets wrong.
     """
 
     data: FrictionData
-    paired: int
+    pairs: np.ndarray
     common: np.ndarray
+
+    @property
+    def paired(self) -> int:
+        """Number of values that are of pairs."""
+        return int(self.pairs.sum())
 
 
 def measured_sliding(record: JointRecord, width: float = _BIN) -> Sliding:
@@ -49,7 +54,7 @@ def measured_sliding(record: JointRecord, width: float = _BIN) -> Sliding:
     friction = np.where(pairs, (friction - friction[mate]) / 2, friction)
     load, temperature = (np.where(pairs, (x + x[mate]) / 2, x) for x in (load, temperature))
     hot = temperature if np.isfinite(temperature).all() else None
-    return Sliding(FrictionData(v, friction, load, hot, joint=record.joint), int(pairs.sum()), common)
+    return Sliding(FrictionData(v, friction, load, hot, joint=record.joint), pairs, common)
 
 
 def _bins(record: JointRecord, part: slice, width: float) -> list[list[float]]:

@@ -7,11 +7,15 @@ from slip_bench import recursion
 from bench.papers.hysteresis_methods import compare_hysteresis, evenly, nonlinear, spaced
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.segments import JointRecord
+from robot_dynamics_ros.identification.joint.fits import hysteresis_fit
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     fit_hysteresis,
     kinematic_error_and_backlash,
 )
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.trajectories import motions
 
 B, FC = 1.2e-3, 7.0
 D_TRUE, K_TRUE = np.array([0.03, 0.15, 0.5, 1.0]), np.array([8.0, 1.6, 0.5, 0.27])
@@ -108,3 +112,23 @@ def test_half_a_turn_is_refused():
     theta = reciprocating(60, np.radians(15), np.radians(3))
     with pytest.raises(DataError, match="one slow output turn"):
         kinematic_error_and_backlash(theta, np.zeros_like(theta))
+
+
+def test_a_maxwell_slip_of_other_spans_comes_back_from_two_steps_forward_and_one_back():
+    """Elements of 2 to 30 mrad by their own recursion; forward lasts longer than back, so the mean is no offset."""
+    level, spans = 8.0, np.array([0.002, 0.005, 0.012, 0.03])
+    stiffness = np.array([0.4, 0.3, 0.2, 0.1]) * level / spans
+
+    def slip(path):
+        z, out = np.zeros(4), []
+        for step in np.diff(path, prepend=0.0):
+            z = np.clip(z + step, -spans, spans)
+            out.append(stiffness @ z)
+        return np.array(out)
+
+    theta = motions.reversals(np.zeros(1), 0, 20, 0.05, rate=100.0)[0][:, 0]
+    friction = slip(theta) + 3.0 + 0.2 * np.random.default_rng(0).standard_normal(len(theta))
+    stamps, v = np.arange(len(theta)) * 10_000_000, np.gradient(theta, 0.01)
+    record = JointRecord("x", stamps, theta, v, friction, np.zeros(len(theta)))
+    fit = hysteresis_fit(record, load_robot("ur5e"), 0)
+    assert fit.numbers["nrmse"] > 90 and fit.parameters["fc0"] == pytest.approx(level, rel=0.05)

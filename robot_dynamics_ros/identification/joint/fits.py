@@ -19,6 +19,7 @@ from robot_dynamics_ros.identification.joint.hysteresis import (
     at_angle,
     fit_hysteresis,
     kinematic_error_and_backlash,
+    sliding_offset,
 )
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew, zero_deflection
@@ -110,7 +111,7 @@ def hysteresis_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFi
     """E-GMS hysteresis from slow reversals: spans, stiffnesses, backlash, Coulomb level [Madsen2020, ch4 4.4.4]."""
     part = _longest_reversals(record)
     theta = part.angle - at_angle(kinematic_error(robot)[joint], part.angle)
-    data = HysteresisData(theta, part.friction - float(np.mean(part.friction)), joint=record.joint)
+    data = HysteresisData(theta, part.friction - sliding_offset(theta, part.friction), joint=record.joint)
     fit = fit_hysteresis(elements(robot)[0].shape[1], data)
     numbers = {
         "nrmse": fit.nrmse_validation,

@@ -16,7 +16,7 @@ from scipy.stats import binned_statistic
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.metrics import column_sizes, nrmse
-from robot_dynamics_ros.models.hysteresis import DEFAULT_R_D, DEFAULT_R_K, spacing
+from robot_dynamics_ros.models.hysteresis import DEFAULT_R_D, spacing
 from robot_dynamics_ros.signals.runs import pieces_of
 
 _FIT_SAMPLES = 5000
@@ -91,8 +91,7 @@ def fit_hysteresis(
     fit_part, judge_part = estimation or slice(0, half), validation or slice(half, None)
     rows = _thinned(data.theta[fit_part], _FIT_SAMPLES)
     theta, y = data.theta[fit_part][rows], data.torque[fit_part][rows]
-    fc0 = sliding_level(theta, y)
-    backlash = data.table(None if data.backlash is not None else _backlash_scale(theta, y, fc0))
+    backlash = data.table(None if data.backlash is not None else _backlash_scale(theta, y))
     d, k = (solve or _polynomial)(theta, y, backlash, elements)
     level = float(k @ d)
     fit = HysteresisFit(level, d, k / level if level > 0 else k, backlash, np.nan, np.nan)
@@ -158,9 +157,21 @@ def _thinned(theta: np.ndarray, most: int) -> np.ndarray:
 
 def sliding_level(theta: np.ndarray, y: np.ndarray) -> float:
     """Coulomb level [Nm]: median of |y| over the later half of each stroke; theta (N,) [rad], y (N,) [Nm]."""
-    sign = travel_sign(theta)
-    late = np.concatenate([np.arange((a + b) // 2, b) for a, b in pieces_of(np.diff(sign, prepend=0) != 0)])
+    sign, late = _late(theta)
     return max(float(np.median(sign[late] * y[late])), 1e-9)
+
+
+def sliding_offset(theta: np.ndarray, y: np.ndarray) -> float:
+    """Mean [Nm] of the Coulomb levels of both directions, however long each lasts; theta (N,) [rad], y (N,) [Nm]."""
+    sign, late = _late(theta)
+    levels = [np.median(y[late][sign[late] == side]) for side in (1.0, -1.0) if (sign[late] == side).any()]
+    return float(np.mean(levels))
+
+
+def _late(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Direction of travel (N,), and the rows of the later half of each stroke."""
+    sign = travel_sign(theta)
+    return sign, np.concatenate([np.arange((a + b) // 2, b) for a, b in pieces_of(np.diff(sign, prepend=0) != 0)])
 
 
 def _deflections(theta: np.ndarray, d: np.ndarray, backlash: np.ndarray) -> np.ndarray:
@@ -194,14 +205,13 @@ def linear(theta: np.ndarray, y: np.ndarray, d: np.ndarray, backlash: np.ndarray
     return k / scale, float(error)
 
 
-def _backlash_scale(theta: np.ndarray, y: np.ndarray, fc0: float) -> float:
-    """B [rad] for which the spacing laws fit best: a logarithmic grid, refined once."""
-    d, k = spacing(4, DEFAULT_R_D, DEFAULT_R_K)
+def _backlash_scale(theta: np.ndarray, y: np.ndarray) -> float:
+    """B [rad] for which elements of the spans of the law fit best: a logarithmic grid, refined once."""
+    d = spacing(4, DEFAULT_R_D)[0]
 
     def error(B: float) -> float:
         table = np.array([[B]])
-        start = min(ready(theta, table, 1.0), len(theta) // 2)
-        return float(np.linalg.norm(y[start:] - fc0 * (_deflections(theta, d, table) @ k)[start:]))
+        return linear(theta, y, d, table)[1] / np.sqrt(len(theta) - ready(theta, table, 1.0))
 
     coarse = np.geomspace(1e-5, 0.3, 31)
     best = coarse[int(np.argmin([error(B) for B in coarse]))]

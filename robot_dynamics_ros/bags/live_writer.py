@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from robot_dynamics_ros.verdict import word
 FLUSH_PERIOD = 1.0  # s of messages a crash may cost
 MAGIC = b"\x89MCAP0\r\n"
 SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x03, 0x04, 0x05, 0x06
+ZSTD = b"\x28\xb5\x2f\xfd"  # begins a compressed message; a plain one begins with 0
 
 
 class LiveWriter:
@@ -84,9 +86,29 @@ class LiveWriter:
         self.close()
 
 
+def in_turn(files: Iterable[Path]) -> list[Path]:
+    """Files of a recording in the order of the numbers in their names: part 10 behind part 9."""
+    return sorted(files, key=lambda file: [int(x) if x.isdecimal() else x for x in re.split(r"([0-9]+)", file.name)])
+
+
+def plain(raw: bytes, most: int = -1) -> bytes:
+    """A serialised message of ROS 2, unpacked where it was compressed alone (compression mode `message` of rosbag2).
+
+    most: bytes to unpack, -1: all. A damaged one stays as it is.
+    """
+    if not raw.startswith(ZSTD):
+        return raw
+    from rosbags.rosbag2.storage_mcap import zstd
+
+    try:
+        return bytes(zstd.ZstdDecompressor().decompress(raw, max_length=most))
+    except zstd.ZstdError:
+        return raw
+
+
 def mcap_files(path: Path) -> list[Path]:
     """The mcap files of a bag: those in its directory, or itself."""
-    return sorted(path.glob("*.mcap")) if path.is_dir() else [path]
+    return in_turn(path.glob("*.mcap")) if path.is_dir() else [path]
 
 
 def recovery(path: Path) -> str:
@@ -139,7 +161,7 @@ def _copy(data: bytes, writer: LiveWriter) -> None:
             elif op == MESSAGE:
                 number, _, stamp, _ = struct.unpack_from("<HIQQ", body)
                 if number in channels and stamp < 2**63:
-                    writer.write(channels[number], stamp, body[22:])
+                    writer.write(channels[number], stamp, plain(body[22:]))
         except struct.error:
             continue
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
-from robot_dynamics_ros.bags.live_writer import recovery
+from robot_dynamics_ros.bags.live_writer import ZSTD, in_turn, plain, recovery
 from robot_dynamics_ros.bags.tables import READERS
 from robot_dynamics_ros.errors import DataError, first_line
 
@@ -43,6 +43,7 @@ class RawTopic:
 
     def take(self, stamp: Any, raw: Any) -> None:
         """Keep a message, or count why it is not kept."""
+        raw = plain(raw, MAX_MESSAGE + 1) if self.ros2 else raw
         if len(raw) > MAX_MESSAGE:
             self.too_long += 1
         elif not (isinstance(stamp, int) and 0 <= stamp < 2**63):  # sqlite stores text in a column of numbers, too
@@ -53,7 +54,8 @@ class RawTopic:
 
     def take_all(self, stamps: list[int], raws: list[bytes]) -> None:
         """`take` of many messages whose stamps are integers of at least 0."""
-        if raws and max(map(len, raws)) <= MAX_MESSAGE and max(stamps) < 2**63:
+        packed = any(raw.startswith(ZSTD) for raw in raws)
+        if raws and not packed and max(map(len, raws)) <= MAX_MESSAGE and max(stamps) < 2**63:
             self.receive_ns += stamps
             self.raws += raws
             return
@@ -82,14 +84,17 @@ def expand(path: Path) -> list[Path]:
     if not path.exists():
         raise DataError(f"{path}: no such file or directory")
     if path.is_dir() and not (path / "metadata.yaml").exists():
-        inside = sorted(p for p in path.iterdir() if p.suffix in BAGS)
+        inside = in_turn(p for p in path.iterdir() if p.suffix in BAGS)
+        if not inside and (packed := next(path.glob("*.zstd"), None)):
+            raise DataError(f"{path}: no metadata.yaml, and {packed.name} is compressed: unpack it (zstd -d) first")
         if not inside:
             raise DataError(f"{path}: no bag in this directory (looked for metadata.yaml, *.db3, *.mcap, *.bag)")
         return _regular(inside)
     _regular(path.iterdir() if path.is_dir() else [path])
     if path.is_file() and path.suffix not in BAGS:
         kinds = f"{', '.join(BAGS)} and tables are {', '.join(READERS)}"
-        raise DataError(f"{path}: bags are {kinds}; unpack a .gz, save a spreadsheet as .csv, name a text .txt")
+        what = "unpack a .gz or .zstd, save a spreadsheet as .csv, name a text .txt"
+        raise DataError(f"{path}: bags are {kinds}; {what}")
     return [path]
 
 

@@ -13,11 +13,11 @@ TYPES = get_typestore(Stores.ROS2_HUMBLE)
 STRING, BOOL = "std_msgs/msg/String", "std_msgs/msg/Bool"
 
 
-def written(path, compression, stamps, length=20_000):
+def written(path, compression, stamps, length=20_000, mode=CompressionMode.STORAGE, plugin=StoragePlugin.MCAP):
     """A bag of two topics whose messages are written in the order of `stamps` [ns]; long ones fill several chunks."""
-    writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+    writer = Writer(path, version=9, storage_plugin=plugin)
     if compression:
-        writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+        writer.set_compression(mode, CompressionFormat.ZSTD)
     with writer:
         text = writer.add_connection("/text", STRING, typestore=TYPES)
         flag = writer.add_connection("/flag", BOOL, typestore=TYPES)
@@ -106,3 +106,41 @@ def test_what_cannot_be_opened_names_no_way_back(tmp_path):
     (tmp_path / "bag" / "metadata.yaml").touch()
     with pytest.raises(DataError, match=r"not a bag \([^;]*$"):
         storage.read_topics(tmp_path / "bag", [STRING])
+
+
+@pytest.mark.parametrize("plugin", [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
+def test_messages_that_are_compressed_alone_are_unpacked(tmp_path, plugin):
+    """Compression mode `message` of `ros2 bag record`, with metadata.yaml and without."""
+    plain = storage.read_topics(written(tmp_path / "plain", False, np.arange(20), plugin=plugin), [STRING, BOOL])
+    bag = written(tmp_path / "bag", True, np.arange(20), mode=CompressionMode.MESSAGE, plugin=plugin)
+    read = storage.read_topics(bag, [STRING, BOOL])
+    (bag / "metadata.yaml").unlink()
+    for found in (read, storage.read_topics(bag, [STRING, BOOL])):
+        assert {name: topic.raws for name, topic in found.items()} == {n: topic.raws for n, topic in plain.items()}
+    if plugin == StoragePlugin.MCAP:
+        recover(bag, tmp_path / "new")
+        assert storage.read_topics(tmp_path / "new", [STRING])["/text"].raws == plain["/text"].raws
+
+
+def test_a_message_that_is_long_when_unpacked_is_counted(tmp_path):
+    bag = written(tmp_path / "bag", True, np.arange(2), length=2 * storage.MAX_MESSAGE, mode=CompressionMode.MESSAGE)
+    topic = storage.read_topics(bag, [STRING])["/text"]
+    assert topic.too_long == 2 and not topic.raws
+
+
+def test_a_file_that_is_compressed_as_a_whole_is_named_where_it_cannot_be_read(tmp_path):
+    bag = written(tmp_path / "bag", True, np.arange(3), mode=CompressionMode.FILE)
+    assert len(storage.read_topics(bag, [STRING])["/text"].raws) == 3
+    (bag / "metadata.yaml").unlink()
+    with pytest.raises(DataError, match=r"bag\.mcap\.zstd is compressed: unpack it"):
+        storage.read_topics(bag, [STRING])
+
+
+def test_parts_without_metadata_are_read_in_the_order_of_their_numbers(tmp_path):
+    """A killed `ros2 bag record` with split files leaves no metadata.yaml: part 10 is not read behind part 1."""
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for k in range(11):
+        (file,) = written(tmp_path / f"{k}", False, [k], length=40).glob("*.mcap")
+        file.rename(parts / f"run_{k}.mcap")
+    assert storage.read_topics(parts, [STRING])["/text"].receive_ns == list(range(11))

@@ -100,10 +100,16 @@ class ViewerNode(LifecycleBase):
         return take
 
     def _diagnosed(self, message: DiagnosticArray) -> None:
+        own = self.get_namespace().strip("/")
         for entry in message.status:
+            space = entry.name.partition(":")[0].rpartition("/")[0]
+            if space not in ("", own):  # of another robot in the graph
+                continue
             level = int.from_bytes(entry.level, "little")
             self._health[entry.name] = Health(entry.name, level, entry.message)
-            self._tared = next((pair.value for pair in entry.values if pair.key == "tare"), self._tared)
+            self._tared = next(
+                (pair.value for pair in entry.values if pair.key == "tare" and space == own), self._tared
+            )
 
     def _draw(self) -> None:
         """One picture of what arrived since the last one."""

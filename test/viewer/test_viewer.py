@@ -207,6 +207,26 @@ def test_the_node_keeps_a_file_that_is_there_already(tmp_path):
     assert file.read_text() == "of yesterday"
 
 
+@pytest.mark.parametrize(("namespace", "shown"), [("left", ["left/n: a", "driver: b"]), ("", ["driver: b", "n: c"])])
+def test_the_health_of_another_robot_in_the_graph_is_not_shown(namespace, shown):
+    rclpy = pytest.importorskip("rclpy", reason="rclpy is not installed")
+    from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+    from robot_dynamics_ros.nodes.viewer_node import ViewerNode
+
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context)
+    node = ViewerNode(context=context, namespace=namespace)
+    names = "left/n: a", "driver: b", "right/n: a", *([] if namespace else ["n: c"])
+    tared = [KeyValue(key="tare", value="tared")]
+    node._diagnosed(DiagnosticArray(status=[DiagnosticStatus(name=name, values=tared) for name in names[2:]]))
+    assert node._tared == ("" if namespace else "tared")
+    node._diagnosed(DiagnosticArray(status=[DiagnosticStatus(name=name) for name in names]))
+    assert sorted(node._health) == sorted(shown)
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
 @pytest.mark.long
 @pytest.mark.realtime
 def test_the_node_shows_a_live_graph(tmp_path):

@@ -43,13 +43,23 @@ class LiveWriter:
     def _failed(self, error: Exception) -> DataError:
         return DataError(f"{self._named}: cannot be written ({error})")
 
-    def add(self, topic: str, type_name: str) -> bool:
-        """Announce a topic; False for a message type that cannot be described in a bag."""
+    def add(self, topic: str, type_name: str, definition: str = "") -> bool:
+        """Announce a topic; False for a message type that cannot be described in a bag: neither a common one nor one
+        with a `definition` (text of a .msg file, then those of its parts).
+        """
+        from rosbags.typesys import TypesysError, get_types_from_msg
+
         if topic in self._connections:
             return True
-        if type_name not in self._store.types:
+        if type_name not in self._store.types and not definition:
             return False
-        self._connections[topic] = self._writer.add_connection(topic, type_name, typestore=self._store)
+        try:
+            if type_name not in self._store.types:
+                found = get_types_from_msg(definition, type_name)
+                self._store.register({name: fields for name, fields in found.items() if name not in self._store.types})
+            self._connections[topic] = self._writer.add_connection(topic, type_name, typestore=self._store)
+        except (TypesysError, RecursionError):
+            return False
         self.counts[topic] = 0
         return True
 
@@ -147,16 +157,19 @@ def recover(path: str | Path, out: str | Path) -> dict[str, int]:
 
 def _copy(data: bytes, writer: LiveWriter) -> None:
     """Messages of one file into the writer, damaged records left out."""
-    schemas: dict[int, str] = {}
+    schemas: dict[int, tuple[str, str]] = {}  # name and definition of a message type
     channels: dict[int, str] = {}
     for op, body in _inner(data):
         try:
             if op == SCHEMA:
-                schemas[struct.unpack_from("<H", body)[0]] = _string(body, 2)
+                name = _string(body, 2)
+                encoding = 6 + len(name.encode())
+                text = encoding + 4 + len(_string(body, encoding).encode())
+                schemas[struct.unpack_from("<H", body)[0]] = name, _string(body, text)
             elif op == CHANNEL:
                 number, schema = struct.unpack_from("<HH", body)
                 topic = _string(body, 4)
-                if schema in schemas and writer.add(topic, schemas[schema]):
+                if schema in schemas and writer.add(topic, *schemas[schema]):
                     channels[number] = topic
             elif op == MESSAGE:
                 number, _, stamp, _ = struct.unpack_from("<HIQQ", body)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader, StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from robot_dynamics_ros.bags import storage
-from robot_dynamics_ros.bags.live_writer import recover
+from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
 from robot_dynamics_ros.errors import DataError
 
 TYPES = get_typestore(Stores.ROS2_HUMBLE)
@@ -144,3 +144,33 @@ def test_parts_without_metadata_are_read_in_the_order_of_their_numbers(tmp_path)
         (file,) = written(tmp_path / f"{k}", False, [k], length=40).glob("*.mcap")
         file.rename(parts / f"run_{k}.mcap")
     assert storage.read_topics(parts, [STRING])["/text"].receive_ns == list(range(11))
+
+
+def test_topics_of_types_that_only_the_file_describes_are_recovered(tmp_path):
+    """A driver's own messages; a definition that describes nothing costs its topic alone."""
+    store, name = get_typestore(Stores.ROS2_JAZZY), "ur_msgs/msg/IOStates"
+    for text, kind in (("uint8 pin\nbool on", "ur_msgs/msg/Digital"), ("Digital[] pins\nfloat64 x", name)):
+        store.register(get_types_from_msg(text, kind))
+    message = store.types[name]([store.types["ur_msgs/msg/Digital"](3, True)], 2.5)
+    with Writer(tmp_path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        io = writer.add_connection("/io", name, typestore=store)
+        flag = writer.add_connection("/flag", BOOL, typestore=store)
+        for k in range(5):
+            writer.write(io, k, store.serialize_cdr(message, name))
+            writer.write(flag, k, store.serialize_cdr(store.types[BOOL](True), BOOL))
+    assert recover(tmp_path / "bag", tmp_path / "new") == {"/io": 5, "/flag": 5}
+    with Reader(tmp_path / "new") as reader:
+        (found,) = (c for c in reader.connections if c.topic == "/io")
+        known = get_typestore(Stores.ROS2_JAZZY)
+        known.register(get_types_from_msg(found.msgdef.data, found.msgtype))
+        raws = [known.deserialize_cdr(raw, name) for _, _, raw in reader.messages([found])]
+    assert [m.x for m in raws] == [2.5] * 5 and raws[0].pins[0].pin == 3
+    (file,) = (tmp_path / "bag").glob("*.mcap")
+    (tmp_path / "bad.mcap").write_bytes(file.read_bytes().replace(b"Digital[] pins", b"IOStates[] pin"))
+    assert recover(tmp_path / "bad.mcap", tmp_path / "rest") == {"/flag": 5}
+
+
+@pytest.mark.parametrize("text", ["", "][", "foo/Bar x", "T[] x"])
+def test_a_type_that_is_not_described_is_not_recorded(tmp_path, text):
+    with LiveWriter(tmp_path / "bag") as writer:
+        assert not writer.add("/t", "a/msg/T", text) and writer.add("/text", STRING)

@@ -30,7 +30,7 @@ def core_text(robot: RobotFile, parameters: Mapping[str, Mapping[str, Any]] | No
         return _core.contact_force_text(
             robot.joint_names,
             motion.core,
-            temperature.core if robot.thermal is not None else None,
+            temperature.core if robot.heat_balance is not None else None,
             motor_side,
             friction.core,
             force.core,

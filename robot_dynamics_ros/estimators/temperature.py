@@ -17,7 +17,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 
 def heat_parameters(robot: RobotFile) -> np.ndarray:
     """(n, 4) C, K, C_housing, K_housing of the thermal block; zeros in the last two: one node."""
-    given = robot.thermal.parameters if robot.thermal is not None else {}
+    given = robot.heat_balance.parameters if robot.heat_balance is not None else {}
     names = ("heat_capacity", "heat_transfer", "housing_capacity", "housing_transfer")
     zero = np.zeros(robot.n_joints)
     columns = [robot.array(f"thermal.parameters.{k}") if k in given or k == names[0] else zero for k in names]
@@ -49,13 +49,13 @@ class TemperatureStage(Stage):
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build the observer; raises ConfigError."""
         values = resolve(self.parameters, parameters, self.name)
-        model = robot.thermal is not None
+        model = robot.heat_balance is not None
         self.core = self._build(robot, values) if model else _core.MeasuredTemperature(robot.n_joints)
         self.optional = type(self).optional if model else ("temperature",)  # no feedback without a model
         self._motor_side = model and robot.drives.torque_side == "motor"
 
     def _build(self, robot: RobotFile, values: Mapping[str, Any]) -> _core.TemperatureObserver:
-        given = robot.thermal.parameters if robot.thermal is not None else {}
+        given = robot.heat_balance.parameters if robot.heat_balance is not None else {}
         gain = robot.array("thermal.parameters.gain") if "gain" in given else np.zeros(robot.n_joints)
         try:
             law, gain = FrictionModel.from_robot(robot).core, np.ascontiguousarray(gain)

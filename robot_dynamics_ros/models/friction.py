@@ -192,7 +192,7 @@ class FrictionModel:
         if block is None:
             raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
         given = {k: robot.array(f"friction.parameters.{k}") for k in block.parameters}
-        thermal = robot.thermal.parameters if robot.thermal is not None else {}
+        thermal = robot.heat_balance.parameters if robot.heat_balance is not None else {}
         for name in FACTORS:
             if name in thermal and not set(FACTORS) & set(block.parameters):
                 given[name] = robot.array(f"thermal.parameters.{name}")

@@ -92,8 +92,8 @@ def _stiffness(robot: RobotFile) -> Capability:
 def _temperature(robot: RobotFile) -> Capability:
     if robot.sensing.temperature:
         return Capability(True, f"measured ({robot.sensing.temperature_place or 'place unknown'})")
-    if robot.thermal is not None:
-        return Capability(True, f"estimated ({robot.thermal.model})")
+    if robot.heat_balance is not None:
+        return Capability(True, f"estimated ({robot.heat_balance.model})")
     return Capability(False, "sensing.temperature is false and thermal is null")
 
 

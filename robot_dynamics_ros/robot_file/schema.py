@@ -176,6 +176,12 @@ class RobotFile(RobotFields):
         """The hysteresis block where its elements have free spans; None for the E-GMS law, and without a block."""
         return self.hysteresis if self.hysteresis is not None and self.hysteresis.model == "presliding" else None
 
+    @property
+    def heat_balance(self) -> b.ModelBlock | None:
+        """The thermal block where it knows every joint; None otherwise, as after the identification of one joint."""
+        values = [] if self.thermal is None else self.thermal.parameters.values()
+        return None if any(None in (v if isinstance(v, (list, tuple)) else [v]) for v in values) else self.thermal
+
     def _placements(self) -> np.ndarray:
         for joint in self.kinematics.joints:
             if None in ((joint.a, joint.alpha, joint.d) if self.is_dh else (joint.xyz, joint.rpy)):

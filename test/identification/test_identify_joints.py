@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from command_line import robot_dynamics
 
+from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.dataset.segments import JointRecord
 from robot_dynamics_ros.identification.excitation.joint_motions import (
     duty_cycles,
@@ -23,6 +25,7 @@ from robot_dynamics_ros.identification.joint.identify import (
     identify_joints,
     with_fits,
 )
+from robot_dynamics_ros.identification.joint.thermal import ThermalFit
 from robot_dynamics_ros.identification.reports.joint import judged
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
@@ -145,6 +148,23 @@ def test_thermal_model_of_a_joint_that_warms():
     fit = found.fits[PAN]
     assert fit.parameters["alpha"] < 0 and fit.numbers["nrmse"] > fit.numbers["nrmse_without"]
     assert found.robot.thermal.model == fit.model
+    # of one joint: the file runs, without a heat balance until the others are identified, too
+    assert any("once those of all joints are known" in note for note in fit.notes)
+    assert found.robot.heat_balance is None
+    part = log[:50]
+    assert not (Pipeline(found.robot).run(part) == int(Status.unavailable)).any()
+    np.testing.assert_array_equal(part.temperature_estimate, part.temperature)
+    robot = found.robot
+    for joint in range(1, 6):
+        robot = with_fits(robot, {joint: fit}, "this test")
+    np.testing.assert_array_equal(robot.heat_balance.parameters["alpha"], [fit.parameters["alpha"]] * 6)
+
+
+def test_what_duty_cycles_do_not_determine_is_named():
+    numbers = {"alpha": -0.01, "gamma": 0.0499999, "heat_transfer": 999.9999, "heat_capacity": 30.0}
+    std = {"alpha": 0.001, "gamma": 0.01, "heat_transfer": 1.0, "heat_capacity": 40.0}
+    fit = ThermalFit("two_node", numbers, std, 90.0, 85.0, 12.0)
+    assert fit.loose == ["gamma", "heat_transfer", "heat_capacity"]
 
 
 def test_mixed_laws_are_refused(steps):

@@ -176,9 +176,10 @@ def thermal_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     moving = np.abs(part.v[::step]) > 0.05
     t, f = part.time[::step][moving], np.abs(part.friction[::step][moving])
     still = np.abs(_one(robot, joint).torque(part.v[::step][moving][:, None])[:, 0])
-    notes = tuple(f"run of {r.duration / 60:.0f} min, {100 * r.duty:.0f} % in motion" for r in runs)
+    notes = [f"run of {r.duration / 60:.0f} min, {100 * r.duty:.0f} % in motion" for r in runs]
+    notes += [f"poorly determined: {', '.join(fit.loose)}"] * bool(fit.loose)
     curve = Curve(t, f, t, still, "time [s]", "|friction| [Nm]; line: model at T0")
-    return JointFit(record.joint, "thermal", fit.model, fit.parameters, numbers, curve, notes=notes, std=fit.std)
+    return JointFit(record.joint, "thermal", fit.model, fit.parameters, numbers, curve, notes=tuple(notes), std=fit.std)
 
 
 def _thermal_run(record: JointRecord, rows: slice) -> ThermalRun:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,9 @@ def identify_joints(
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise DataError(f"{'no joint could be identified; ' if more else ''}{next(iter(refused.values()))}{more}")
     updated = with_fits(robot, fits, f"robot-dynamics identify --what {what} on {source}")
+    if what == "thermal" and updated.heat_balance is None:
+        text = "its heat balance counts once those of all joints are known: identify the others with this file"
+        fits = {j: replace(fit, notes=(*fit.notes, text)) for j, fit in fits.items()}
     if what == "friction":
         _refuse_created_energy(updated, {robot.joint_names[j] for j in fits})
     return JointsFound(what, {robot.joint_names[j]: f for j, f in fits.items()}, refused, updated)
@@ -135,8 +138,12 @@ def _hysteresis(robot: RobotFile) -> dict[str, list[Any]]:
 
 
 def _column(robot: RobotFile, field: str) -> list[Any]:
-    values = robot.array(field)
+    """Numbers of all joints; null of joints that were not identified stays null."""
     n = robot.n_joints
+    block, _, name = field.partition(".parameters.")
+    if not robot.has(field) and isinstance(known := getattr(robot, block).parameters.get(name), tuple):
+        return [None if x is None else np.ravel(x).tolist() if isinstance(x, tuple) else x for x in known]
+    values = robot.array(field)
     shape = (n, values.shape[-1]) if values.ndim == 2 else (n,)
     return np.broadcast_to(values, shape).tolist()
 

@@ -63,6 +63,12 @@ class ThermalFit:
     nrmse_without: float
     temperature_span: float
 
+    @property
+    def loose(self) -> list[str]:
+        """Names of what the runs do not determine: no larger than its deviation, or at an end of what was searched."""
+        found = {k: self.parameters[k] for k in self.std}
+        return [k for k, x in found.items() if abs(x) < self.std[k] or np.isclose(x, _BOX[k], rtol=1e-2).any()]
+
 
 class _Run:
     """A run in bins of seconds, and the samples its friction is judged by."""

@@ -24,7 +24,7 @@ COUNTED = 1.0  # s over which the rate is counted
 
 def estimated(pipeline: Pipeline) -> str:
     """What is estimated and what is not, with the reason: `estimating friction; stiffness estimator disabled: ...`."""
-    passed_on = ["temperature"] * (pipeline.robot.thermal is None)  # a reading
+    passed_on = ["temperature"] * (pipeline.robot.heat_balance is None)  # a reading
     running = [TERMS[s.name] for s in pipeline.stages if s.name in TERMS and s.name not in passed_on]
     found, robot = [f"estimating {', '.join(running)}"] * bool(running), f"{pipeline.robot.name}: "
     for name, why in pipeline.left_out.items():

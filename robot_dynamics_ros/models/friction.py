@@ -184,7 +184,8 @@ class FrictionModel:
 
     @classmethod
     def from_robot(cls, robot: RobotFile) -> FrictionModel:
-        """The model in a robot file; factors of the thermal block apply where friction has none of its own.
+        """The model in a robot file; factors of the thermal block apply where friction has none of its own, and
+        not under a presliding law, whose change with temperature the force stage learns.
 
         Raises CapabilityError where the file holds no friction, ConfigError for values out of range.
         """
@@ -192,7 +193,7 @@ class FrictionModel:
         if block is None:
             raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
         given = {k: robot.array(f"friction.parameters.{k}") for k in block.parameters}
-        thermal = robot.heat_balance.parameters if robot.heat_balance is not None else {}
+        thermal = robot.heat_balance.parameters if robot.heat_balance is not None and robot.presliding is None else {}
         for name in FACTORS:
             if name in thermal and not set(FACTORS) & set(block.parameters):
                 given[name] = robot.array(f"thermal.parameters.{name}")

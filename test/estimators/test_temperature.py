@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from presliding_joint import robot as with_memory
+from synthetic import log_at
 from thermal_bench import AIR, HOUSING, C, K, friction, hot, log, robot, stage
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stage import reconfigure
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.robot_file import load_robot
@@ -109,6 +112,36 @@ def test_implausible_housing_falls_back_and_inflates_the_variance(fault):
     assert codes[-1] == int(Status.degraded)
     assert (record.temperature_variance[-1] > 1.5 * good.temperature_variance[-1]).all()
     assert abs(record.temperature_estimate[-1] - truth[-1, 0]).max() < 12.0
+
+
+@pytest.mark.parametrize("transfer", [0.3, 1000.0])
+def test_the_variance_stays_bounded_without_a_sensor(transfer):
+    """However closely lubricant and housing are coupled: `identify` may find 1000 W/K where one follows the other."""
+    heat = {"heat_capacity": 120.0, "heat_transfer": transfer, "housing_capacity": 200.0, "housing_transfer": 0.1}
+    record = log(6000, 0.1)
+    stage(heat=heat).run(record)
+    deviation = np.sqrt(record.temperature_variance)
+    assert 3.0 < deviation.min() and deviation.max() < 12.0
+
+
+def test_a_heat_balance_does_not_change_the_force_under_a_presliding_law():
+    """Its change with temperature is learned from free motion; a block of heat made the force no better, only wider."""
+    arm = with_memory()
+    friction = {k: v for k, v in arm.friction.parameters.items() if k != "alpha"}
+    arm = arm.with_updates({"friction.parameters": friction})
+    heat = {"alpha": -0.02, "beta": 1.2, "heat_capacity": 35.0, "heat_transfer": 0.4}
+    block = {"model": "simoni", "parameters": heat, "source": "fit_test"}
+    t = np.arange(1500)[:, None] * 2e-3
+    q = np.array([0.0, -1.2, 1.6, -1.97, -1.57, 0.0]) + 0.3 * np.sin(2.0 * t + np.arange(6))
+    qd = 0.6 * np.cos(2.0 * t + np.arange(6))
+    signals = {"q": q, "qd": qd, "effort": 20.0 * np.tanh(qd / 0.1), "temperature": np.full(q.shape, 40.0)}
+    record = log_at(t[:, 0], signals, arm.joint_names)
+    warm = Log(record.joint_names, record.stamp_ns, {k: v.copy() for k, v in record.signals.items()})
+    Pipeline(arm).run(record)
+    Pipeline(arm.with_updates({"thermal": block})).run(warm)
+    for name in ("friction_torque", "friction_std", "external_wrench", "external_wrench_std"):
+        np.testing.assert_array_equal(getattr(warm, name), getattr(record, name))
+    assert abs(warm.temperature_estimate - record.temperature_estimate).max() > 1.0
 
 
 def test_bad_samples_do_not_enter():

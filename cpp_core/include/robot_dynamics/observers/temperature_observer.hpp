@@ -173,10 +173,12 @@ class TemperatureObserver {
     j.Th = x.housing;
     j.shadow = step(j.shadow);
     const double *F = step.F, TT = j.P[0], TH = j.P[1], HH = j.P[2];
-    const double q = 2 * model_var * p.transfer / p.capacity * dt;
+    // Noise of the heat that passes from lubricant to housing and from there to the air: each settles at model_std.
+    const double q = 2 * model_var * p.transfer / p.capacity * dt, share = p.capacity / p.housing_capacity;
+    const double r = 2 * model_var * p.housing_transfer / p.housing_capacity * dt;
     j.P[0] = F[0] * F[0] * TT + 2 * F[0] * F[1] * TH + F[1] * F[1] * HH + q;
-    j.P[1] = F[0] * F[2] * TT + (F[0] * F[3] + F[1] * F[2]) * TH + F[1] * F[3] * HH;
-    j.P[2] = F[2] * F[2] * TT + 2 * F[2] * F[3] * TH + F[3] * F[3] * HH + 0.1 * q;
+    j.P[1] = F[0] * F[2] * TT + (F[0] * F[3] + F[1] * F[2]) * TH + F[1] * F[3] * HH - share * q;
+    j.P[2] = F[2] * F[2] * TT + 2 * F[2] * F[3] * TH + F[3] * F[3] * HH + share * share * q + r;
   }
 
   // Housing measurement; false: absent, impossible, stuck, or far from the model for long (fault 17).

@@ -120,10 +120,11 @@ def test_contact_force_estimator_is_the_pipeline_bit_for_bit(program, tmp_path, 
 
 
 def test_a_core_file_of_a_seven_joint_arm_behind_the_gear(program, tmp_path):
+    """With line ends of Windows, as a checkout there has them."""
     robot = load_robot("fr3")
     log = seven_joints(robot)
     path = tmp_path / "robot.core"
-    path.write_text(core_text(robot), encoding="utf-8")
+    path.write_text(core_text(robot), encoding="utf-8", newline="\r\n")
     status, values = estimates(program, path, log)
     np.testing.assert_array_equal(status, Pipeline(robot, None, STAGES).run(log))
     np.testing.assert_array_equal(values[:, :7], log.external_joint_torque)

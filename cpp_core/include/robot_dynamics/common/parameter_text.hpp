@@ -15,10 +15,12 @@ namespace robot_dynamics {
 
 class ParameterReader {
  public:
-  // Throws std::invalid_argument for a line without a value and for a repeated name. '#' begins a comment line.
+  // Throws std::invalid_argument for a line without a value and for a repeated name. '#' begins a comment line; lines
+  // may end as on Windows.
   explicit ParameterReader(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
       if (line.empty() || line[0] == '#') continue;
       const std::size_t space = line.find(' ');
       if (space == std::string::npos) throw std::invalid_argument("'" + line.substr(0, 80) + "' has no value");

@@ -192,18 +192,31 @@ def _of_stages() -> dict[str, Parameter]:
 
 
 def check_parameter_file(path: Path, graph: Graph) -> None:
-    """Raises ConfigError naming file, parameter, value and bound for what ROS would ignore or refuse later."""
-    tree = read_yaml(path)
-    executables = {node.name: node.executable for node in graph.nodes}
-    for node, block in _blocks(tree, str(path), graph.namespace):
-        if node not in executables and node != "**":
-            raise ConfigError(str(path), node, f"no node of this graph; there are {', '.join(executables)}")
+    """Raises ConfigError naming file, parameter, value and bound for what ROS would ignore or refuse later.
+
+    Blocks of nodes in other namespaces are those of other robots, and not judged.
+    """
+    space = f"/{graph.namespace}" if graph.namespace else ""
+    names, found = {f"{space}/{node.name}": node for node in graph.nodes}, False
+    for pattern, block in _blocks(read_yaml(path), str(path)):
+        nodes = [node for name, node in names.items() if re.fullmatch(_matching(pattern), name)]
+        found = found or bool(nodes)
+        if not nodes and pattern.rpartition("/")[0] in ("", space):
+            raise ConfigError(str(path), pattern, f"no node of this graph; there are {', '.join(names)}")
         known: dict[str, Parameter] = {}
-        for executable in set(executables.values()) if node == "**" else {executables[node]}:
+        for executable in {node.executable for node in nodes}:
             known |= declared(executable)
-        for name, value in _flat(block):
+        for name, value in _flat(block) if nodes else ():
             _check(path, name, value, known)
-            _refuse_overridden(path, name, value, [n for n in graph.nodes if node in (n.name, "**")])
+            _refuse_overridden(path, name, value, nodes)
+    if not found:
+        raise ConfigError(str(path), "", f"no block is for a node of this graph; there are {', '.join(names)}")
+
+
+def _matching(pattern: str) -> str:
+    """Regular expression of the full names of nodes that a block of a parameter file is for: * one part, ** any."""
+    parts = {"": "", "**": "(/[^/]+)*", "*": "/[^/]+"}
+    return "".join(parts.get(part, "/" + re.escape(part)) for part in pattern.split("/"))
 
 
 def _refuse_overridden(path: Path, name: str, value: Any, nodes: Sequence[NodeSpec]) -> None:
@@ -220,7 +233,7 @@ def stage_parameters(path: Path) -> dict[str, dict[str, Any]]:
     """
     found: dict[str, dict[str, Any]] = {}
     known = _of_stages()
-    for _, block in _blocks(read_yaml(path), str(path), ""):
+    for _, block in _blocks(read_yaml(path), str(path)):
         for name, value in _flat(block):
             stage, _, parameter = name.partition(".")
             if stage in STAGES and parameter:
@@ -231,6 +244,8 @@ def stage_parameters(path: Path) -> dict[str, dict[str, Any]]:
 
 def _check(path: Path, name: str, value: Any, known: Mapping[str, Parameter]) -> None:
     if name in BUILT_IN:
+        if not isinstance(value, bool):
+            raise ConfigError(str(path), name, f"{value!r} must be true or false")
         return
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
@@ -244,17 +259,20 @@ def _check(path: Path, name: str, value: Any, known: Mapping[str, Parameter]) ->
     known[name].checked(value, str(path))
 
 
-def _blocks(tree: Any, path: str, namespace: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """(node name, parameters) of `[/ns/]node: ros__parameters: ...`."""
+def _blocks(tree: Any, path: str, above: str = "") -> list[tuple[str, Mapping[str, Any]]]:
+    """(full name or pattern, parameters) of `[/ns/]node: ros__parameters: ...`, also below keys of namespaces."""
     if not isinstance(tree, Mapping):
-        raise ConfigError(path, "", "expected `node: {ros__parameters: {...}}`")
+        raise ConfigError(path, above.lstrip("/"), "expected `node: {ros__parameters: {...}}`")
     found = []
     for key, body in tree.items():
-        parameters = body.get("ros__parameters") if isinstance(body, Mapping) else None
-        if not isinstance(parameters, Mapping):
+        name = f"{above}/{str(key).strip('/')}"
+        inside = isinstance(body, Mapping) and body and all(isinstance(block, Mapping) for block in body.values())
+        if inside and "ros__parameters" not in body:
+            found += _blocks(body, path, name)
+        elif isinstance(body, Mapping) and isinstance(body.get("ros__parameters"), Mapping):
+            found.append((name, body["ros__parameters"]))
+        else:
             raise ConfigError(path, str(key), "expected `ros__parameters:` below a node's name")
-        name = str(key).strip("/")
-        found.append((name.removeprefix(namespace + "/") if namespace else name, parameters))
     return found
 
 

@@ -95,6 +95,7 @@ GOOD = (
         (GOOD.replace("ros__parameters", "parameters"), "ros__parameters"),
         (GOOD.replace("10.0.0.2", "10.0.0.3"), "ip: '10.0.0.3' has no effect: the command sets '10.0.0.2'"),
         (GOOD.replace("ip: 10.0.0.2", "robot: ur3"), "robot: 'ur3' has no effect"),
+        (GOOD.replace("time: true", "time: 1"), "use_sim_time: 1 must be true or false"),
         ("[1, 2]", "expected|mapping"),
     ],
 )
@@ -108,6 +109,49 @@ def test_parameter_files_are_checked_before_anything_starts(tmp_path, text, mess
     with pytest.raises(ConfigError, match=message) as error:
         check_parameter_file(file, graph)
     assert "p.yaml" in str(error.value)
+
+
+PATTERNS = (
+    "composed_node",
+    "/left/composed_node",
+    "left/composed_node",
+    "/**",
+    "/left/*",
+    "/*/composed_node",
+    "/left/**",
+)
+PATTERNS += ("/left/**", "/**/composed_node", "**", "/*", "*")
+
+
+@pytest.mark.parametrize("namespace", ["left", "", "a/b"])
+def test_a_block_is_for_the_nodes_for_which_ros_takes_it(tmp_path, namespace):
+    """`composed_node:` is not for /left/composed_node: accepted, it would have no effect."""
+    rclpy = pytest.importorskip("rclpy", reason="rclpy is not installed")
+    graph, file = describe("ur5e", driver="none", namespace=namespace), tmp_path / "p.yaml"
+    for pattern in PATTERNS:
+        file.write_text(f'"{pattern}":\n  ros__parameters:\n    force.bandwidth: 30.0\n')
+        context, arguments = rclpy.Context(), ["--ros-args", "-r", f"__ns:=/{namespace}", "--params-file", str(file)]
+        rclpy.init(args=arguments, context=context)
+        node = rclpy.create_node("composed_node", context=context, automatically_declare_parameters_from_overrides=True)
+        taken = node.has_parameter("force.bandwidth")
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+        try:
+            check_parameter_file(file, graph)
+            accepted = True
+        except ConfigError as error:
+            accepted = "no node of this graph" not in str(error) and "no block is for" not in str(error)
+        assert accepted == taken, pattern
+
+
+def test_one_parameter_file_serves_two_robots(tmp_path):
+    file, one = tmp_path / "p.yaml", "{composed_node: {ros__parameters: {force.bandwidth: %s}}}\n"
+    file.write_text(f"left: {one % 30.0}/right: {one % -1.0}")
+    describe("ur5e", driver="none", namespace="left", params_file=str(file))
+    with pytest.raises(ConfigError, match="outside"):
+        describe("ur5e", driver="none", namespace="right", params_file=str(file))
+    with pytest.raises(ConfigError, match="no block is for a node of this graph; there are /front/composed_node"):
+        describe("ur5e", driver="none", namespace="front", params_file=str(file))
 
 
 def test_a_parameter_file_decides_what_effort_means_beside_another_driver(tmp_path):

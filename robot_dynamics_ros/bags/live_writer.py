@@ -116,6 +116,12 @@ def plain(raw: bytes, most: int = -1) -> bytes:
         return raw
 
 
+def refuse_packed(path: Path) -> None:
+    """Raise DataError naming a part of a bag that is compressed as a whole and would be missed."""
+    if packed := next(iter(in_turn(path.glob("*.zstd"))), None):
+        raise DataError(f"{path}: {packed.name} is compressed: unpack it (zstd -d) first")
+
+
 def mcap_files(path: Path) -> list[Path]:
     """The mcap files of a bag: those in its directory, or itself."""
     return in_turn(path.glob("*.mcap")) if path.is_dir() else [path]
@@ -139,6 +145,7 @@ def _begins_as_mcap(path: Path) -> bool:
 
 def recover(path: str | Path, out: str | Path) -> dict[str, int]:
     """Complete bag at `out` from one whose recording was killed; returns messages per topic. Raises DataError."""
+    refuse_packed(Path(path))
     files = mcap_files(Path(path))
     if not files or not all(file.is_file() for file in files):
         raise DataError(f"{path}: {'no mcap file to recover' if Path(path).exists() else 'does not exist'}")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
-from robot_dynamics_ros.bags.live_writer import ZSTD, in_turn, plain, recovery
+from robot_dynamics_ros.bags.live_writer import ZSTD, in_turn, plain, recovery, refuse_packed
 from robot_dynamics_ros.bags.tables import READERS
 from robot_dynamics_ros.errors import DataError, first_line
 
@@ -85,8 +85,7 @@ def expand(path: Path) -> list[Path]:
         raise DataError(f"{path}: no such file or directory")
     if path.is_dir() and not (path / "metadata.yaml").exists():
         inside = in_turn(p for p in path.iterdir() if p.suffix in BAGS)
-        if not inside and (packed := next(path.glob("*.zstd"), None)):
-            raise DataError(f"{path}: no metadata.yaml, and {packed.name} is compressed: unpack it (zstd -d) first")
+        refuse_packed(path)
         if not inside:
             raise DataError(f"{path}: no bag in this directory (looked for metadata.yaml, *.db3, *.mcap, *.bag)")
         return _regular(inside)

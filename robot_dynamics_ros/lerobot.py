@@ -84,6 +84,10 @@ class ExternalWrenchStep(ObservationProcessorStep):  # type: ignore[misc]
     def _joints(self, observation: dict[str, Any], suffix: str) -> np.ndarray:
         """Numbers (n,) of `<joint>.<suffix>`. Raises DataError naming a joint that is missing."""
         present = {key.removesuffix(f".{suffix}"): value for key, value in observation.items() if _is(key, suffix)}
+        if not present:
+            kinds = ", .".join(EFFORTS) if suffix in EFFORTS else suffix
+            hint = "; a robot with a servo bus has its currents by the mixin Currents" if suffix in EFFORTS else ""
+            raise DataError(f"observation has no JOINT.{kinds}{hint}")
         robot, values = self.force.robot, list(present.values())
         try:
             columns = joint_columns(list(present), robot.joint_names, robot.joint_aliases)

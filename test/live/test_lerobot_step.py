@@ -73,8 +73,12 @@ def test_a_bad_reading_repeats_the_last_estimate_and_a_reset_forgets_it():
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(DataError, match=r"JOINT\.current: joint 'shoulder_pan_joint' is missing"):
+    with pytest.raises(DataError, match=r"no JOINT\.torque, \.effort, \.current; .* by the mixin Currents"):
         ExternalWrenchStep("ur5e").observation(position())
+    with pytest.raises(
+        DataError, match=r"JOINT\.current: joint 'shoulder_pan_joint' is missing; the data names 'elbow"
+    ):
+        ExternalWrenchStep("ur5e").observation(position() | {"elbow_joint.current": 1.0})
     with pytest.raises(DataError, match=r"JOINT\.pos: joint 'elbow_joint'"):
         ExternalWrenchStep("ur5e").observation({k: v for k, v in position().items() if "elbow" not in k})
     with pytest.raises(ConfigError, match="'force' is none of"):

@@ -34,6 +34,7 @@ class Metrics:
             self._server, self._thread = start_http_server(port, "127.0.0.1", registry)
         except OSError as error:
             raise ConfigError("metrics", "metrics_port", f"{port}: {error.strerror}") from None
+        setattr(self._server, "handle_error", lambda *_: None)  # noqa: B010  a client that hangs up, with a traceback
         self.port = int(self._server.server_port)
 
     def show(self, sample: Sample | None, diagnostics: Sequence[Any]) -> None:

@@ -1,5 +1,7 @@
 """OpenMetrics of a node: read back by the parser of prometheus-client."""
 
+import socket
+import struct
 from types import SimpleNamespace
 from urllib.request import Request, urlopen
 
@@ -76,3 +78,14 @@ def test_a_node_shows_what_it_estimates_once_a_second_while_it_is_configured():
         rig.close()
     with pytest.raises(OSError):
         read(port)
+
+
+def test_clients_that_hang_up_leave_no_traceback_on_the_console(capfd):
+    served = Metrics()
+    for k in range(20):
+        with socket.create_connection(("127.0.0.1", served.port)) as client:
+            client.sendall(b"GET /metrics HTTP/1.1\r\n\r\n" if k % 2 else b"\x00\xff" * 300 + b"\r\n\r\n")
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # reset at close
+    assert read(served.port) == {}
+    served.close()
+    assert "Traceback" not in capfd.readouterr().err

@@ -114,8 +114,9 @@ def pushed(side, rise=1, robot=ROBOT, **parameters):
     [("motor", -1, 0.0, 1.0), ("link", 770, 0.0, 1.0), ("motor", -1, 0.25, 0.8), ("link", 770, 0.25, 0.8)],
 )
 def test_what_a_contact_adds_widens_the_wrench(side, row, recent, scale):
-    """As errors of the torques pass the gain G of the estimate: G D G' of friction; of the lag of all joints g g', and
-    0.04 G D G' of what the filters of the joints differ by. The rest counts by 0.8 in a robot that stands.
+    """As errors of the torques pass the gain G of the estimate: G D G' of friction, or of 1 % of the contact's torque
+    behind torque sensors; of the lag of all joints g g', and 0.04 G D G' of what the filters of the joints differ by.
+    The rest counts by 0.8 in a robot that stands.
     """
     free, wrench = pushed(side, contact_on_ratio=100.0)
     touched, _ = pushed(side, recent_error=recent)
@@ -124,8 +125,10 @@ def test_what_a_contact_adds_widens_the_wrench(side, row, recent, scale):
     F, C, _ = _core.invert_wrench(UR5E.chain(), POSE, tau, std, expected_moment=1.5, small_contact=0.25)
     np.testing.assert_allclose(touched.external_wrench[row], F, rtol=1e-9, atol=1e-12)
     added, gain = np.sqrt(touched.external_joint_torque_std[row] ** 2 - std**2), C @ J / std**2
-    lag = added * np.sign(J.T @ wrench[row])
-    columns = gain * added if side == "motor" else np.column_stack([gain @ lag, 0.2 * gain * lag])
+    own = added if side == "motor" else 0.01 * touched.contact_load[row - 1]
+    assert (np.abs(own) > 0.0).all()
+    lag = np.sqrt(np.maximum(added**2 - own**2, 0.0)) * np.sign(J.T @ wrench[row])
+    columns = np.column_stack([gain @ lag, 0.2 * gain * lag, gain * own])
     wider = np.sqrt(np.diag(scale * C + columns @ columns.T))
     np.testing.assert_allclose(touched.external_wrench_std[row], wider, rtol=1e-4)
     assert (wider > 1.05 * np.sqrt(scale) * free.external_wrench_std[row]).any()

@@ -26,8 +26,8 @@ AT_REST = 0.7  # of it while a robot stands: errors at rest are absorbed, 0.5 cl
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 # share by which friction differs on another day, its deviation: more of motors hides payloads
 CHANGED = {"motor": _core.SHARE_STD, "link": 0.2}
-# of joint torque sensors: gains that are off by 0 to 1 % leave 94 to 91 % of a contact's force within two deviations, 89
-# to 71 % without (three simulated Gen3)
+# of joint torque sensors: gains that are off by 0 to 1 % leave 94 to 91 % of a contact's force within two deviations,
+# 89 to 71 % without (three simulated Gen3)
 SENSOR_GAIN = 0.01
 UNKNOWN_FRICTION = 0.1  # of the limit of the torque: deviation of friction of which nothing is known
 
@@ -116,8 +116,8 @@ def _rest(robot: RobotFile, usual: float) -> dict[str, np.ndarray]:
 
 
 def effort_error(robot: RobotFile) -> np.ndarray:
-    """Deviation (n,) of the torque per unit of effort, as share of it: of joint torque sensors SENSOR_GAIN, of an effort
-    in ampere that of the torque constant; 0 for other efforts in Nm, or where it is unknown.
+    """Deviation (n,) of the torque per unit of effort, as share of it: of joint torque sensors SENSOR_GAIN, of an
+    effort in ampere that of the torque constant; 0 for other efforts in Nm, or where it is unknown.
     """
     if robot.drives.effort.unit != "A":
         return np.full(robot.n_joints, SENSOR_GAIN if robot.drives.torque_side == "link" else 0.0)

@@ -200,13 +200,14 @@ def check_parameter_file(path: Path, graph: Graph) -> None:
     names, found = {f"{space}/{node.name}": node for node in graph.nodes}, False
     for pattern, block in _blocks(read_yaml(path), str(path)):
         nodes = [node for name, node in names.items() if re.fullmatch(_matching(pattern), name)]
-        found = found or bool(nodes)
         if not nodes and pattern.rpartition("/")[0] in ("", space):
             raise ConfigError(str(path), pattern, f"no node of this graph; there are {', '.join(names)}")
-        known: dict[str, Parameter] = {}
+        if not nodes:
+            continue
+        found, known = True, dict[str, Parameter]()
         for executable in {node.executable for node in nodes}:
             known |= declared(executable)
-        for name, value in _flat(block) if nodes else ():
+        for name, value in _flat(block):
             _check(path, name, value, known)
             _refuse_overridden(path, name, value, nodes)
     if not found:

@@ -51,10 +51,10 @@ class LiveWriter:
 
         if topic in self._connections:
             return True
-        if type_name not in self._store.types and not definition:
-            return False
         try:
             if type_name not in self._store.types:
+                if not definition:
+                    return False
                 found = get_types_from_msg(definition, type_name)
                 self._store.register({name: fields for name, fields in found.items() if name not in self._store.types})
             self._connections[topic] = self._writer.add_connection(topic, type_name, typestore=self._store)

@@ -104,6 +104,14 @@ def write_trajectory(path: Path, names: Sequence[str], points: Points) -> None:
         write_atomically(path, "\n".join([",".join(header), *lines, ""]))
 
 
+def refuse_long(count: int, rate: float) -> None:
+    """Raise CapabilityError for a motion of `count` samples at `rate` [Hz] that is MAX_SAMPLES long or longer."""
+    if count >= MAX_SAMPLES:
+        raise CapabilityError(
+            f"the motion has {count} samples at {rate:g} Hz, {MAX_SAMPLES} or more: choose a shorter --duration"
+        )
+
+
 def few_points(motion: JointMotion, rate: float) -> Points:
     """Points of a motion (q, qd, qdd), each (N, n) at `rate` [Hz], whose cubics keep within NEAR [rad] of it.
 
@@ -111,10 +119,7 @@ def few_points(motion: JointMotion, rate: float) -> Points:
     MOST_POINTS, or for MAX_SAMPLES and more, which no robot would be given.
     """
     q, qd, qdd = motion
-    if len(q) >= MAX_SAMPLES:
-        raise CapabilityError(
-            f"the motion has {len(q)} samples at {rate:g} Hz, {MAX_SAMPLES} or more: choose a shorter --duration"
-        )
+    refuse_long(len(q), rate)
     steps = np.abs(np.diff(qdd, axis=0)) > CORNER * np.abs(qdd).max()
     ends = np.unique([0, *(np.flatnonzero(steps.any(axis=1)) + 1), len(q) - 1])
     rows = np.unique(np.concatenate([ends, *(_between(q, qd, rate, a, b) for a, b in itertools.pairwise(ends))]))

@@ -139,6 +139,16 @@ def test_points_of_more_samples_than_a_robot_is_given_are_refused(monkeypatch):
         few_points(motions.hold(START, 2.0), 500.0)
 
 
+@pytest.mark.parametrize("name", ["duty-cycles", "stiffness"])
+def test_a_motion_that_is_too_long_is_refused_before_it_is_made(name, monkeypatch):
+    """Ten hours at 1 kHz do not fit into memory."""
+    monkeypatch.setattr(motions, "duty_cycle", None)
+    monkeypatch.setattr(motions, "trapezoid", None)
+    sizes = {"minutes": 600.0} if name == "duty-cycles" else {"duration": 36000.0}
+    with pytest.raises(CapabilityError, match=r"samples at 1000 Hz.* --duration"):
+        JOINT_MOTIONS[name](UR5E, 1, START, rate=1000.0, **sizes)
+
+
 @pytest.mark.parametrize("name", JOINT_MOTIONS)
 def test_the_points_of_a_motion_are_few_and_give_it_again(name):
     plan = JOINT_MOTIONS[name](UR5E, 1, START, **SHORT[name])

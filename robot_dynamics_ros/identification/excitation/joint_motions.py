@@ -22,6 +22,7 @@ from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.speeds import MOVING
 from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.trajectories.files import refuse_long
 from robot_dynamics_ros.trajectories.limits import JointLimits, refuse_outside
 from robot_dynamics_ros.trajectories.motions import JointMotion
 
@@ -124,6 +125,7 @@ def duty_cycles(
     swing = np.zeros(robot.n_joints)
     swing[joint] = sign * room
     whole = period * max(round(60.0 * minutes / period), 1)  # each duty ends at rest, at the start
+    refuse_long(round(whole * rate) * len(duties), rate)
     parts = [motions.duty_cycle(start, swing, period, duty, whole, rate) for duty in duties]
     return checked(robot, "duty-cycles", [joint], motions.join(*parts), rate)
 
@@ -139,6 +141,7 @@ def stiffness(
     rate: float = 500.0,
 ) -> Plan:
     """Bang-coast-bang moves at 30..100 % of speed and acceleration with waits of 0..1 s [Madsen2020, ch3 VII-A]."""
+    refuse_long(round(duration * rate), rate)
     limits, draw = usual_limits(robot), np.random.default_rng(seed)
     room, sign = _room(limits, joint, start, travel)
     v_max, a_max = _fastest(robot, limits, joint, start), _ramp(limits, joint)

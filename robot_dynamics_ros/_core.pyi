@@ -547,6 +547,9 @@ class StiffnessEstimator:
     def deflection(self) -> list[float]:
         """Filtered deflection (n,) [rad]."""
     @property
+    def foreign(self) -> list[bool]:
+        """Whether theta - q is no deflection of a spring (n,)."""
+    @property
     def wear(self) -> list[Wear]:
         """Wear status of each joint (n,)."""
     @property

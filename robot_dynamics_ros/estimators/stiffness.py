@@ -33,6 +33,10 @@ def transmission_damping(robot: RobotFile) -> np.ndarray:
     return robot.array("stiffness.parameters.damping") if "damping" in given else np.zeros(robot.n_joints)
 
 
+FOREIGN = (
+    "no stiffness: rotor and joint angle differ by more than 0.1 rad, which is no deflection: theta counts from the "
+    "joint's zero, in its direction, divided by the gear ratio"
+)
 SIDES = ("auto", "motor", "link", "sensor", "fused")
 
 
@@ -143,12 +147,19 @@ class StiffnessStage(Stage):
         return np.power.outer(phi, odd) @ a.T, np.power.outer(phi, odd - 1) @ (odd * a).T
 
     def wear_health(self) -> dict[str, tuple[_core.Wear, str]]:
-        """Joint -> wear status, and stiffness against the baseline in words; only joints of which it is known."""
+        """Joint -> wear status, and stiffness against the baseline in words; only joints of which it is known.
+
+        A joint whose rotor angle is none of a spring's deflection has no stiffness, and a warning.
+        """
         rows = zip(self._names, self.core.wear, self.core.wear_drop, self.core.confidence, strict=True)
         return {
             name: (wear, f"stiffness {-100 * drop:+.0f} % against the robot file's (confidence {sure:.2f})")
             for name, wear, drop, sure in rows
             if wear != _core.Wear.unknown
+        } | {
+            name: (_core.Wear.warn, FOREIGN)
+            for name, foreign in zip(self._names, self.core.foreign, strict=True)
+            if foreign
         }
 
 

@@ -113,6 +113,18 @@ def test_deflection_that_is_only_skew_is_not_published():
     assert np.isnan(record.stiffness).mean() > 0.95
 
 
+@pytest.mark.parametrize("wrong", [lambda x: -x, lambda x: 101 * x, lambda x: 1.2 * x, lambda x: x + 1.0])
+def test_a_rotor_angle_that_does_not_follow_the_joint_gives_no_stiffness_and_says_why(wrong):
+    record = log()
+    record.theta, record.omega = wrong(record.theta), np.full_like(record.theta, np.nan)
+    record.drive_torque += 20 * record.q  # gravity, which a reversed angle takes for a soft spring
+    s = stage()
+    s.run(record)
+    assert np.isnan(record.stiffness).all()
+    warnings = s.wear_health()
+    assert len(warnings) == 6 and all("divided by the gear ratio" in text for _, text in warnings.values())
+
+
 def test_no_excitation_for_an_hour_moves_nothing():
     """Fault 21: idle noise would wind the covariance up."""
     s = stage()

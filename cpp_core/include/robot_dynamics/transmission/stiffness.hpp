@@ -32,6 +32,7 @@ struct StiffnessJoint {
 
 struct StiffnessOptions {
   static constexpr double sensor_std = 0.3;  // [Nm]
+  static constexpr double most = 0.1;        // of a spring [rad]; beyond it theta is no reflected angle of the rotor
   double cutoff = 20.0;                      // of the equal filters [Hz]
   double deflection_gate = 5e-5;             // [rad]
   double torque_gate = 1.0;                  // [Nm]
@@ -72,12 +73,15 @@ class StiffnessEstimator {
   int joints() const { return static_cast<int>(joints_.size()); }
   const RlsDf& rls(int i) const { return rls_[i]; }
   double deflection(int i) const noexcept { return state_[i].phi; }
+  // theta - q was no deflection of a spring for as long as is learned before anything is published.
+  bool foreign(int i) const noexcept { return beyond_[i] > o_.learn_time; }
 
   void reset() noexcept {
     clock_.reset();
     for (auto& r : rls_) r.reset();
     for (auto& s : state_) s = State{};
     for (auto& w : wear_) w.reset();
+    beyond_ = {};
   }
 
   // Start with what `other`, of the same robot, has learned: stiffness, and wear where this one has a baseline.
@@ -156,6 +160,7 @@ class StiffnessEstimator {
     const double tau = fuse(at(in.motor_torque, i) - p.rotor_inertia * acceleration - at(in.friction, i),
                             at(in.link_torque, i), at(in.sensor_torque, i)) -
                        p.damping * rate;
+    beyond_[i] += std::abs(raw) > o_.most ? dt : 0;
     s.theta = in.theta[i];
     s.raw_phi = raw;
     s.omega = omega;
@@ -179,7 +184,7 @@ class StiffnessEstimator {
   // Torque that deflection does not explain, or a spring that is not positive, means no real deflection was measured.
   bool trustworthy(int i, double k, double sigma) const noexcept {
     return k > 0 && sigma > 0 && sigma <= o_.publish_ratio * k && rls_[i].explained() >= o_.explained &&
-           rls_[i].learned() >= o_.learn_time;
+           rls_[i].learned() >= o_.learn_time && !foreign(i);
   }
 
   void judge_wear(int i, double T, double dt) noexcept {
@@ -209,6 +214,7 @@ class StiffnessEstimator {
   std::vector<State> state_;
   std::array<double, 16> phi_{}, tau_{};  // what this step learns from
   std::array<bool, 16> learns_{};
+  std::array<double, 16> beyond_{};  // time of deflections that no spring has [s]
   std::vector<WearMonitor> wear_;
   std::vector<double> baseline_;
   double baseline_temperature_ = 0;

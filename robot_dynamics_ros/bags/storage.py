@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from robot_dynamics_ros.bags.tables import READERS
 from robot_dynamics_ros.errors import DataError, first_line
 
 BAGS = (".db3", ".mcap", ".bag")
+FILES = (*BAGS, ".zstd", ".parquet")  # that hold the messages of a directory
 MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
 Wrap = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, text, total -> items
 RECORD = struct.Struct("<BQ")  # operation, length
@@ -95,6 +96,12 @@ def expand(path: Path) -> list[Path]:
         what = "unpack a .gz or .zstd, save a spreadsheet as .csv, name a text .txt"
         raise DataError(f"{path}: bags are {kinds}; {what}")
     return [path]
+
+
+def bag_files(bags: Sequence[str | Path]) -> list[Path]:
+    """The files of bags and data sets, directories opened: what provenance hashes."""
+    found = [[p] if p.is_file() else sorted(f for f in p.rglob("*") if f.suffix in FILES) for p in map(Path, bags)]
+    return [file for files in found for file in files]
 
 
 def _regular(files: Iterable[Path]) -> list[Path]:

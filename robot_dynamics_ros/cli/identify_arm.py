@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from robot_dynamics_ros.bags.storage import bag_files
 from robot_dynamics_ros.cli.printed import (
     console,
     end_with,
@@ -138,7 +139,7 @@ def _loaded(payload: IdentifiedPayload, bags: tuple[Path, ...], out: Path, file:
     """A second robot file, which carries the payload of the loaded runs; its path."""
     robot = load_robot(file).with_updates({"payload": payload.block()})
     path = out / f"{robot.name}_identified_loaded.yaml"
-    save_robot(robot, path, inputs=[b for b in bags if b.is_file()], changed=["payload"])
+    save_robot(robot, path, inputs=bag_files(bags), changed=["payload"])
     return str(path)
 
 

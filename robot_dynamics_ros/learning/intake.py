@@ -11,9 +11,9 @@ import numpy as np
 from scipy.ndimage import binary_dilation
 
 from robot_dynamics_ros import __version__
+from robot_dynamics_ros.bags.storage import bag_files
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.contact import MAX_CONTACT_SHARE, Stretch, without
-from robot_dynamics_ros.identification.arm.export import bag_files
 from robot_dynamics_ros.identification.arm.friction_samples import covered
 from robot_dynamics_ros.identification.arm.identify import recognise_effort
 from robot_dynamics_ros.identification.arm.parameters import OTHER_ROBOT, gravity_factor, other_masses

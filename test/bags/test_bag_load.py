@@ -10,7 +10,9 @@ from bag_factory import JOINTS, bag, messages, rows, simple, write
 from robot_dynamics_ros.bags import load_bag, segments
 from robot_dynamics_ros.bags.layout import MAX_SHAPES
 from robot_dynamics_ros.bags.reader import PARTIAL
+from robot_dynamics_ros.bags.storage import bag_files
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.learning.intake import bag_hash
 
 LIMITS = SimpleNamespace(velocity=None)
 ROBOT = SimpleNamespace(joint_names=JOINTS, joint_aliases={"Wrist 1": "wrist"}, limits=LIMITS)
@@ -234,3 +236,14 @@ def test_a_recorder_that_takes_messages_in_bursts_does_not_make_good_stamps_bad(
     burst = 300_000_000 * (np.arange(20_000) // 250) + 90_000 * (np.arange(20_000) % 250)
     assert choose_stamps(header, header[0] + burst)[1] == "header"
     assert choose_stamps(header[0] + (header - header[0]) * 1000, header[0] + burst)[1] == "receive"
+
+
+@pytest.mark.parametrize("name", ["a.bag", "a.db3", "a.mcap", "a.mcap.zstd", "data/chunk-000/file-000.parquet"])
+def test_recordings_in_directories_are_told_apart(tmp_path, name):
+    files = [tmp_path / recording / name for recording in ("first", "second")]
+    for file, recording in zip(files, ("first", "second"), strict=True):
+        file.parent.mkdir(parents=True)
+        file.write_text(recording)
+        (tmp_path / recording / "notes.txt").write_text("is no part of it")
+    assert bag_files([tmp_path / "first", files[1]]) == files
+    assert bag_hash(tmp_path / "first") != bag_hash(tmp_path / "second") == bag_hash(files[1])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bags.storage import bag_files
 from robot_dynamics_ros.effort.decision import OVERRULE
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.friction_columns import LAW
@@ -108,12 +109,6 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
         fields["torque_constant_std"] = effort.scale_std if known else None
     sources = robot.drives.sources_with(fields, key)
     return {f"drives.{name}": value for name, value in fields.items()} | {"drives.source": sources}
-
-
-def bag_files(bags: Sequence[str | Path]) -> list[Path]:
-    """The files of bags, directories opened: what provenance hashes."""
-    found = [[p] if p.is_file() else [*sorted(p.glob("*.mcap")), *sorted(p.glob("*.db3"))] for p in map(Path, bags)]
-    return [file for files in found for file in files]
 
 
 def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path], verdict: str = "") -> dict[str, str]:

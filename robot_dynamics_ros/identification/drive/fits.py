@@ -189,24 +189,24 @@ def current_fit(data: DriveData, load: np.ndarray, joint: int) -> CurrentFit:
         raise DataError(f"joint {joint + 1} moves in {len(use)} independent samples only")
     v, tau, i = (x[use, joint] for x in (data.qd, load, data.current))
     fits = [(_regression(columns(v, tau, eps, band), i), eps, band) for eps in EPS for band in BANDS]
-    (x, spread, left), eps, band = min(fits, key=lambda fit: fit[0][2])
-    alone = 1 / np.sqrt(covariance(columns(v, tau, eps, band))[0, 0])  # of the load, what no other column explains
+    (x, variance, left), eps, band = min(fits, key=lambda fit: fit[0][2])
+    unit = covariance(columns(v, tau, eps, band))
+    alone = 1 / np.sqrt(unit[0, 0])  # of the load, what no other column explains
     share = float(abs(x[0]) * alone / max(np.sqrt(left), 1e-12))
     K = 1 / x[0] if x[0] != 0 else np.inf
     values = np.array([K, x[1] * K, x[2] * K, x[3] * K, x[4]])
     J = np.diag([-(K**2), K, K, K, 1.0])
     J[1:4, 0] = -values[1:4] * K
-    std = np.sqrt(np.maximum(np.diag(J @ spread @ J.T), 0.0))
+    std = np.sqrt(np.maximum(variance * np.diag(J @ unit @ J.T), 0.0))
     named, deviations = ({k: float(v) for k, v in zip(TERMS, row, strict=True)} for row in (values, std))
     return CurrentFit(named, deviations, eps, band, x, share)
 
 
-def _regression(A: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """x, covariance (inflated for residuals correlated in time), sum of squares."""
+def _regression(A: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """x, variance of residuals as if they were independent in time, sum of their squares."""
     x = np.linalg.lstsq(A, y, rcond=1e-10)[0]
     r = y - A @ x
-    variance = (r @ r) / max(len(y) - A.shape[1], 1) * per_independent(r)
-    return x, variance * covariance(A), float(r @ r)
+    return x, (r @ r) / max(len(y) - A.shape[1], 1) * per_independent(r), float(r @ r)
 
 
 def figures(data: DriveData, load: np.ndarray, fits: Sequence[CurrentFit | None]) -> dict[str, np.ndarray]:

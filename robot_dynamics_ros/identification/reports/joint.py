@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bags.storage import bag_files
 from robot_dynamics_ros.identification.joint.fits import Curve, JointFit
 from robot_dynamics_ros.identification.joint.identify import JointsFound
 from robot_dynamics_ros.outputs import writing
@@ -96,7 +97,7 @@ def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out:
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         path, page = out / f"{found.robot.name}_{found.what}.yaml", out / f"{found.what}.html"
-        save_robot(found.robot, path, inputs=[b for b in bags if b.is_file()], changed=[found.block])
+        save_robot(found.robot, path, inputs=bag_files(bags), changed=[found.block])
         said = judged(found, str(path), robot)
         write_report(found, said, log, [b.name for b in bags], page)
     return said | {"files": {"robot_file": str(path), "report": str(page)}}
@@ -127,7 +128,7 @@ def judged(found: JointsFound, robot_file: str, robot: str) -> dict[str, Any]:
         fits = {n: level_of(_left(f), *LEFT) for n, f in found.fits.items()}
     shares = {n: f.numbers.get("misfit_share") for n, f in found.fits.items()}
     misfits = {n: level_of(share, *MISFIT) for n, share in shares.items()}
-    joints = {n: "fair" if (level, misfits[n]) == ("good", "bad") else level for n, level in fits.items()}
+    joints = {n: worst((level, "fair")) if misfits[n] in ("fair", "bad") else level for n, level in fits.items()}
     level = _usual(list(joints.values()))
     below = [n for n, one in joints.items() if worst((one, level)) != level]
     again = f"robot-dynamics excite {EXPERIMENTS.get(found.what, 'velocity-steps')} --robot {word(robot)}"

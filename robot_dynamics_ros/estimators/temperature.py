@@ -27,8 +27,8 @@ def heat_parameters(robot: RobotFile) -> np.ndarray:
 class TemperatureStage(Stage):
     """Lubricant temperature T [deg C] (n,) and its variance [K2].
 
-    C dT/dt = v f(v, tau, T) - K (T - T_env); T -= G (RMS f_measured - RMS f_model) dt without contact, while moving and
-    armed; a reported housing temperature corrects the two-node model. `contact` is that of the cycle before.
+    C dT/dt = v f(v, tau, T) - K (T - T_env). A reported housing temperature corrects the two-node model; without one
+    T -= G (RMS f_measured - RMS f_model) dt without contact, while moving and armed. `contact`: of the cycle before.
     Without a thermal block the measured temperature is passed on with a large variance. [Simoni2017, eq. 7-10]
     """
 

@@ -79,6 +79,19 @@ def test_measured_housing_corrects_the_lubricant():
     assert record.temperature_variance[-1, 0] < blind.temperature_variance[-1, 0]
 
 
+def test_friction_does_not_change_the_temperature_of_a_joint_whose_housing_is_measured():
+    """15 % more friction is wear or an error of the model, which the correction read as 12 K colder."""
+    worn = log(300, 0.05)
+    truth = two_node_truth(worn, AIR, AIR)
+    worn.temperature = np.tile(truth[:, 1:], 6)
+    usual = Log(worn.joint_names, worn.stamp_ns, dict(worn.signals))
+    worn.drive_torque = 1.15 * friction(worn.qd, np.tile(truth[:, :1], 6))
+    codes = stage(heat=HOUSING).run(worn)
+    stage(heat=HOUSING).run(usual)
+    np.testing.assert_array_equal(worn.temperature_estimate, usual.temperature_estimate)
+    assert (codes[2:] == int(Status.ok)).all()
+
+
 def test_a_robot_without_a_sensor_warms_its_housing_with_the_lubricant():
     """A joint warmer than estimated has been warm for long: the estimate must not fall back to a cold housing."""
     record = hot(600, 45.0, 0.05)

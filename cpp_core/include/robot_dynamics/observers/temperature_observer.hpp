@@ -1,6 +1,7 @@
 // Temperature of the lubricant of n joints from friction power, and its correction [Simoni2017 7-10].
 //   model:      heat balance of thermal.hpp, P = v f(v, tau, T)
-//   correction: T -= G (RMS(f_measured, N) - RMS(f_model, N)) dt   only without contact, while moving, while armed
+//   correction: T -= G (RMS(f_measured, N) - RMS(f_model, N)) dt   only without contact and housing temperature, while
+//   moving, while armed
 //   (eq. 10 assumes that friction falls with temperature; where it rises in the map, the sign turns). G = 0 chooses
 //   G = 1 / (convergence_time |df/dT|). A reported housing temperature corrects the two-node model as in a Kalman
 //   filter.
@@ -96,9 +97,12 @@ class TemperatureObserver {
       const double f = map_.torque_at(i, v[i], load && std::isfinite(load[i]) ? load[i] : 0.0, j.T);
       if (dt > 0) {
         predict(i, std::max(v[i] * f, 0.0), dt);
-        if (heat_[i].two_nodes() && o_.housing_sensor)
-          degraded = !measure(i, housing ? housing[i] : NAN, dt) || degraded;
-        limited = correct(i, v[i], load ? load[i] : 0.0, f, free && friction ? friction[i] : NAN, dt) || limited;
+        const bool sensor = heat_[i].two_nodes() && o_.housing_sensor;
+        const bool seen = sensor && measure(i, housing ? housing[i] : NAN, dt);
+        degraded = degraded || (sensor && !seen);
+        j.settled = j.settled || seen;
+        const double measured = free && friction && !seen ? friction[i] : NAN;
+        limited = correct(i, v[i], load ? load[i] : 0.0, f, measured, dt) || limited;
         limited = bound(j) || limited;
       }
       warming = warming || !j.settled;

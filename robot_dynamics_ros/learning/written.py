@@ -51,7 +51,8 @@ def written(columns: Columns, state: Information, source: str, by_rotor: bool = 
 def shows_rotors(columns: Columns, recordings: Sequence[Recording]) -> bool:
     """Whether the velocities of recordings in Nm show the rotors: `by_rotor` of the file that is written of them."""
     delay = columns.robot.drives.effort.delay
-    return rotors_shown(stack([working_motion(rec, delay) for rec in recordings]))
+    motion = stack([working_motion(rec, delay) for rec in recordings])
+    return rotors_shown(motion, columns.load(motion))
 
 
 def with_residuals(robot: RobotFile, recordings: Sequence[Recording]) -> RobotFile:

@@ -79,7 +79,7 @@ def fit_live(
     nearly the same bodies, whose kind, shape and driving signal are taken over.
     """
     motors = motor_friction(body, motion)
-    by_rotor = any(law.rotor for law in known) if known else rotors_shown(motion)
+    by_rotor = any(law.rotor for law in known) if known else rotors_shown(motion, body.load(motion))
     joints = _samples(body, rotor, motion, sum(motors.values(), np.zeros_like(motion.q)), by_rotor)
     if not known:
         problems = presliding_problems(joints)

@@ -4,34 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.ndimage import uniform_filter1d
+from scipy.optimize import nnls
 
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.signals.runs import pieces_of
 
 SHORT, LONG = 0.05, 2.0  # s of the means between which changes are compared: biases and white noise add up slowly
-# Share of the changes that torque explains, mean of the joints: elastic simulated arms 0.28 to 0.57, rigid ones 0.02.
+# Share of the changes that torque explains, mean of the joints: elastic simulated arms 0.28 to 0.7, rigid ones 0.02.
 SHOWN = 0.1
 
 
-def rotors_shown(motion: Motion) -> bool:
-    """Whether rotor - position of a motion contains the deflection of the gears, in the mean of the joints."""
-    return motion.rotor is not None and bool(np.mean(shares(motion, motion.rotor)) > SHOWN)
+def rotors_shown(motion: Motion, load: np.ndarray) -> bool:
+    """Whether rotor - position of a motion contains the deflection of the gears, in the mean of the joints.
 
-
-def shares(motion: Motion, rotor: np.ndarray) -> np.ndarray:
-    """Share (n,) of the changes of rotor (N, n) [rad] - position that c tau explains with a compliance c > 0, beyond
-    delay and gain of the velocity: [qd, q, qdd, tau] by least squares on what lies between SHORT and LONG.
+    load (N, n) [Nm]: torque of the links.
     """
-    signals = rotor - motion.position, motion.qd, motion.q, motion.qdd, motion.effort
-    D, *X, tau = (_changes(x, motion) for x in signals)
-    return np.array([_share(D[:, j], np.stack([x[:, j] for x in X], axis=1), tau[:, j]) for j in range(motion.n)])
+    return motion.rotor is not None and bool(np.mean(shares(motion, motion.rotor, load)) > SHOWN)
 
 
-def _share(D: np.ndarray, X: np.ndarray, tau: np.ndarray) -> float:
-    """Squared partial correlation of D and tau (N,) beside X (N, 3); 0 for a negative one."""
-    both = np.column_stack([D, tau])
-    d, f = (both - X @ np.linalg.lstsq(X, both, rcond=None)[0]).T
-    return float((d @ f) ** 2 / ((d @ d) * (f @ f))) if d @ f > 0 else 0.0
+def shares(motion: Motion, rotor: np.ndarray, load: np.ndarray) -> np.ndarray:
+    """Share (n,) of the changes of rotor (N, n) [rad] - position that c tau + d load explain, c, d >= 0, beyond delay
+    and gain of the velocity: [qd, q, qdd, tau, load] by least squares on what lies between SHORT and LONG. A gear bends
+    under its load and friction of its output; friction on the motor's side of it does not bend it.
+    """
+    signals = rotor - motion.position, motion.qd, motion.q, motion.qdd, motion.effort, load
+    columns = np.stack([_changes(x, motion) for x in signals], axis=2)
+    return np.array([_share(*np.split(columns[:, j], [1, 4], axis=1)) for j in range(motion.n)])
+
+
+def _share(D: np.ndarray, X: np.ndarray, torque: np.ndarray) -> float:
+    """Share of D (N, 1) that torque (N, 2) explains with compliances >= 0 beside X (N, 3)."""
+    both = np.column_stack([D, torque])
+    d, *f = (both - X @ np.linalg.lstsq(X, both, rcond=None)[0]).T
+    size = np.fmax(np.linalg.norm(f, axis=1), 1e-12)
+    whole = float(d @ d)
+    return (whole - nnls(np.stack(f, axis=1) / size, d)[1] ** 2) / max(whole, 1e-300)
 
 
 def _changes(x: np.ndarray, motion: Motion) -> np.ndarray:

@@ -33,7 +33,7 @@ LOAD_LIMIT = 1.5  # times the torque limit
 GROUPS = ("h", "hg", "hl", "hgl")  # level, its Stribeck part, load, its Stribeck part
 PLAIN = ("fv1", "fv2", "fv0", "tc", "tv", "fo", "ia")
 WARM = 35.0  # deg C, T0: of a joint at work
-UNUSED = "share", "bearing", "bearing_span"  # of a Shape: no column depends on them
+UNUSED = "share", "bearing"  # of a Shape: no column depends on them
 LAYOUT = 4  # changes when the meaning of a column changes
 
 

@@ -167,8 +167,8 @@ def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
     for j in range(6):
         p = {name: values[j] for name, values in block.items()}
         shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"], p["load_limit"])
-        more = {"share": sum(p["load"]) / sum(p["level"]), "bearing_span": p["bearing_span"]}
-        fit = PreslidingFit(p, np.zeros(0), replace(shape, rotor=p["rotor_time"] > 0, step=p["dahl_step"], **more))
+        more = {"share": sum(p["load"]) / sum(p["level"]), "rotor": p["rotor_time"] > 0, "step": p["dahl_step"]}
+        fit = PreslidingFit(p, np.zeros(0), replace(shape, **more))
         law = WrittenLaw({}, fit).columns(JointFriction(terms=("fo", "ia")))
         size = p | {"h": p["level"], "hb": p["bearing"], "ia": 0.0}
         parts = [term.partition("@") for term in law.terms]

@@ -26,6 +26,7 @@ from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.signals.speeds import STEP
 
 SPANS = (_core.DRY_SPAN, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # rad, D_k: half decades; more of them gain nothing
+BEARING_SPAN = SPANS[1]  # rad, D_b
 STRIBECK_RISE = 5e-3  # rad/s, e: speed at which half of fs is reached; below it the noise of velocities is seen
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 SIMPLE = ("fv1", "fo", "ia", "fc")
@@ -75,8 +76,7 @@ class Shape:
     """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; largest
     load [Nm]; rotor: the rotor's positions drive the elements; spans [rad]; thinning: v0 [rad/s];
     widening: a, b of the spans; step [rad]: of elements that give way gradually, 0: they slip; dry: there is no travel
-    before breakaway; share: l [1/Nm^p] of all elements; bearing: c_b over the median friction;
-    bearing_span: D_b [rad].
+    before breakaway; share: l [1/Nm^p] of all elements; bearing: c_b over the median friction.
     """
 
     power: float
@@ -91,7 +91,6 @@ class Shape:
     dry: bool = False
     share: float = 0.0
     bearing: float = 0.0
-    bearing_span: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,7 @@ class JointSignals:
         if "hb" not in law.terms:
             return H
         link = np.ascontiguousarray(self.q if self.position is None else self.position)
-        return np.column_stack([H, _core.presliding_elements(link, np.array([shape.bearing_span]), self.start)])
+        return np.column_stack([H, _core.presliding_elements(link, np.array([BEARING_SPAN]), self.start)])
 
     def _weights(self, shape: Shape) -> dict[str, np.ndarray]:
         """Factor (N,) of H in the columns of elements, by their kind."""

@@ -21,7 +21,7 @@ STILL = 0.05  # s in which a joint that stands moves by less than the smallest s
 class Kind:
     """What the joints of an arm have in common: whether elements slip at their level, instead of giving way gradually;
     dry: without travel before breakaway; power of the load, 0: not chosen yet; whether spans widen along a turn; level
-    of the bearings' friction over the median friction of their joint, and its span [rad].
+    of the bearings' friction over the median friction of their joint.
     """
 
     slips: bool = False
@@ -29,7 +29,6 @@ class Kind:
     power: float = 0.0
     widens: bool = False
     bearing: float = 0.0
-    bearing_span: float = 0.0
 
 
 @dataclass(frozen=True)

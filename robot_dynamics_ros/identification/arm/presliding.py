@@ -18,6 +18,7 @@ from scipy.optimize import nnls
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import (
+    BEARING_SPAN,
     SPANS,
     STRIBECK_RISE,
     THINNING_SPEED,
@@ -35,7 +36,6 @@ from robot_dynamics_ros.signals.speeds import MOVING
 
 POWERS = (1.0, 2.0)  # p of the load
 SHARES = (0.0, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.45, 0.7, 1.0, 2.0)  # what its root mean square adds to a level
-BEARING_SPANS = SPANS[1:3]  # rad
 ORDINARY = 0.85, 0.1  # ratio and velocity of a level that falls with speed as levels usually do
 PLAY = 3.0  # deviations of the position's noise that do not move elements which give way gradually
 CHANGE = 0.1  # s over which changes of friction tell elements that slip from those: errors of the bodies are slower
@@ -64,8 +64,7 @@ class PreslidingProblem:
         self.noise = _noise(data.t, driver, data.start)
         self.shown = np.arange(len(SPANS)) == 0 if data.kind.dry else np.array(SPANS) >= STEPS * self.noise
         self.H = self._elements((0.0, 0.0))
-        bearings = [bearing_element(data.position, D, data.start)[self.read] for D in BEARING_SPANS]
-        self.bearings = np.column_stack(bearings)
+        self.bearing = bearing_element(data.position, BEARING_SPAN, data.start)[self.read]
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         self.typical = float(np.median(np.abs(data.y)))
         self.loaded = bool(np.quantile(np.abs(data.load), 0.95) > self.typical)
@@ -77,7 +76,7 @@ class PreslidingProblem:
         self._cache: dict[tuple[float, tuple[float, float]], np.ndarray] = {}
 
     def of_kind(self, **changes: Any) -> PreslidingProblem:
-        """The same of another kind of arm: slips, power, widens, bearing, bearing_span."""
+        """The same of another kind of arm: slips, power, widens, bearing."""
         other = copy.copy(self)
         other.data = replace(self.data, kind=replace(self.data.kind, **changes))
         if not {"slips", "power"}.isdisjoint(changes):
@@ -97,17 +96,18 @@ class PreslidingProblem:
     def shape(self, ratio: float, velocity: float) -> Shape:
         """Shape of the arm's kind, without a load and a widening."""
         kind, shape = self.data.kind, Shape(self.powers[0], ratio, velocity, step=self.step)
-        return replace(shape, dry=kind.dry, bearing=kind.bearing, bearing_span=kind.bearing_span)
+        return replace(shape, dry=kind.dry, bearing=kind.bearing)
 
     def loads(self, shape: Shape) -> list[Shape]:
         """The shape with every share of the load that is tried."""
         shares = SHARES if self.loaded else SHARES[:1]
         return [replace(shape, share=share / self.scale**shape.power) for share in shares]
 
-    def bearing_spans(self) -> set[float]:
-        """Those of BEARING_SPANS that the joint's positions show where the rotor drives its elements."""
-        least = np.inf if self.data.rotor is None else STEPS * _noise(self.data.t, self.data.position, self.data.start)
-        return {D for D in BEARING_SPANS if least <= D}
+    @property
+    def shows_bearing(self) -> bool:
+        """Whether the rotor drives elements that are not dry, and positions show the span of a bearing."""
+        d = self.data
+        return d.rotor is not None and not d.kind.dry and STEPS * _noise(d.t, d.position, d.start) <= BEARING_SPAN
 
     def _elements(self, widening: tuple[float, float]) -> np.ndarray:
         """H (rows that are read, spans); 0 of spans below the noise."""
@@ -116,17 +116,16 @@ class PreslidingProblem:
 
     def columns(self, velocity: float, widening: tuple[float, float]) -> np.ndarray:
         """(rows, blocks of spans + 2 + 4 + 1 + 1) weighted, without a ratio and a load: elements, elements times g(v),
-        both for every power of the load; bearings; fixed columns; speed; y.
+        both for every power of the load; bearing; fixed columns; speed; y.
         """
         d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
         H = self._elements(widening) if any(widening) else self.H
         fall, relative = stribeck_fall(v, velocity), np.abs(load) / self.scale
         loads = [np.ones_like(v), *(relative**power for power in self.powers)]
         factors = np.stack([x for w in loads for x in (w, w * fall)], axis=1)
-        fixed = 6 + self.bearings.shape[1]
-        A = np.zeros((len(v), factors.shape[1] * len(SPANS) + fixed))
-        np.multiply(H[:, None], factors[:, :, None], out=A[:, :-fixed].reshape(len(v), -1, len(SPANS)))
-        A[:, -fixed:-6] = self.bearings
+        A = np.zeros((len(v), factors.shape[1] * len(SPANS) + 7))
+        np.multiply(H[:, None], factors[:, :, None], out=A[:, :-7].reshape(len(v), -1, len(SPANS)))
+        A[:, -7] = self.bearing
         A[:, -2] = 0.0 if d.kind.dry else stribeck_step(v, velocity)  # whose rise is that of no element
         if d.effort_filter is not None:
             A = d.as_recorded(A)[self.rows]
@@ -161,8 +160,7 @@ class PreslidingProblem:
             first = 2 * m * (1 + self.powers.index(shape.power))
             T[first : first + 2 * m, :m] = shape.share * self.scale**shape.power * factor
         T[-6:, -6:] = np.eye(6)
-        if shape.bearing > 0:
-            T[-6 - len(BEARING_SPANS) + BEARING_SPANS.index(shape.bearing_span), -1] = -shape.bearing * self.typical
+        T[-7, -1] = -shape.bearing * self.typical
         return T
 
     def gram(self, shape: Shape) -> np.ndarray:
@@ -244,7 +242,7 @@ class PreslidingProblem:
             "widening": list(shape.widening),
             "dahl_step": shape.step,
             "bearing": shape.bearing * self.typical,
-            "bearing_span": shape.bearing_span or BEARING_SPANS[0],
+            "bearing_span": BEARING_SPAN,
             "rotor_time": 0.0 if self.data.rotor is None else ROTOR_TIME,
         }
 

@@ -58,7 +58,7 @@ class WrittenLaw:
         if self.presliding is None:
             return Kind()
         s = self.presliding.shape
-        return Kind(s.step == 0.0, s.dry, s.power, any(s.widening), s.bearing, s.bearing_span)
+        return Kind(s.step == 0.0, s.dry, s.power, any(s.widening), s.bearing)
 
     def columns(self, chosen: JointFriction) -> JointFriction:
         """The law as columns of a linear fit: terms that the presliding part has, its shape held; the chosen law where

@@ -591,7 +591,7 @@ class FrictionStage:
         """Elements return to rest."""
     def rows(self, arg0: Integer, *args) -> RowStep:
         """
-        RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, temperature, rotor, friction, friction_std), (N, n) each, inputs may be None.
+        RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature, temperature_variance, rotor, friction, friction_std), (N, n) each, inputs may be None.
         """
     def step(self, stamp_ns: Integer, *args) -> Status:
         """

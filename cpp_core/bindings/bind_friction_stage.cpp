@@ -19,26 +19,22 @@ constexpr std::array<Column, 9> stage_columns{{{"position"},
                                                {"friction", out},
                                                {"friction_std", out}}};
 
-// The stage over a log whose temperatures may be estimated in turn: position is the rotor's where it is known, the
-// temperature the estimate where there is one.
+// The stage over a log whose temperatures may be estimated in turn: position is the rotor's where it is known.
 RowStep rows_of(const py::object& stage, py::ssize_t N, const py::args& args) {
   FrictionStage& s = stage.cast<FrictionStage&>();
   const py::ssize_t n = s.joints();
-  constexpr const char* names[] = {
-      "q",           "theta", "v", "load", "contact_load", "temperature_estimate", "temperature_variance",
-      "temperature", "rotor"};
-  if (args.size() != 11) throw py::type_error("expected 9 inputs and 2 outputs after the number of records");
-  std::array<const double*, 9> in;
-  for (int a = 0; a < 9; ++a) in[a] = own_input(args[a], names[a], {N, n});
-  const std::array<double*, 2> out{own_output(args[9], "friction", {N, n}),
-                                   own_output(args[10], "friction_std", {N, n})};
+  constexpr const char* names[] = {"q",    "theta", "v", "load", "contact_load", "temperature", "temperature_variance",
+                                   "rotor"};
+  if (args.size() != 10) throw py::type_error("expected 8 inputs and 2 outputs after the number of records");
+  std::array<const double*, 8> in;
+  for (int a = 0; a < 8; ++a) in[a] = own_input(args[a], names[a], {N, n});
+  const std::array<double*, 2> out{own_output(args[8], "friction", {N, n}),
+                                   own_output(args[9], "friction_std", {N, n})};
   const auto known = [n](const double* block, py::ssize_t k) { return block && block[k * n] == block[k * n]; };
   const auto step = [&s, n, known, in, out](std::int64_t stamp, py::ssize_t k) {
-    const auto [q, theta, v, load, contact_load, estimate, variance, measured, rotor] = in;
-    const bool estimated = known(estimate, k);
+    const auto [q, theta, v, load, contact_load, temperature, variance, rotor] = in;
     return s.step(stamp, at(known(theta, k) ? theta : q, k, n), at(v, k, n), at(load, k, n), at(contact_load, k, n),
-                  at(estimated ? estimate : measured, k, n), estimated ? at(variance, k, n) : nullptr, out[0] + k * n,
-                  out[1] + k * n, at(rotor, k, n));
+                  at(temperature, k, n), at(variance, k, n), out[0] + k * n, out[1] + k * n, at(rotor, k, n));
   };
   return {step, N, stage, args};
 }
@@ -79,8 +75,8 @@ void bind(py::module_& m) {
       },
       false);
   c.def("rows", &rows_of,
-        "RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, "
-        "temperature, rotor, friction, friction_std), (N, n) each, inputs may be None.");
+        "RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature, temperature_variance, rotor, "
+        "friction, friction_std), (N, n) each, inputs may be None.");
 }
 
 }  // namespace bindings::friction_stage

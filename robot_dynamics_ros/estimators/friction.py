@@ -28,9 +28,6 @@ def refuse_created_energy(robot: RobotFile) -> None:
         raise ConfigError(robot.file, f"friction.parameters [{name}]", text)
 
 
-TEMPERATURES = ("temperature_estimate", "temperature_variance", "temperature")  # the last one without the first
-
-
 def usual_error(robot: RobotFile) -> float:
     """Default of relative_error: standard deviation of friction as a share of it, by what the robot file knows."""
     return 0.01 if robot.residuals is not None else 0.1 if identified(robot.friction) else 0.3
@@ -40,8 +37,8 @@ class FrictionStage(Stage):
     """Position, velocity, model torque, temperature -> friction torque and its standard deviation [Nm] (n,).
 
     The law of the robot file; where the file has an identified hysteretic model, that model once its state is known:
-    f = F(tau_J) H(theta) + F_v(v, T) [Madsen2020, ch6 eq. 3-5]. The temperature is the estimated one, else the measured
-    one. model=observer takes friction from both encoders instead (RotorFriction).
+    f = F(tau_J) H(theta) + F_v(v, T) [Madsen2020, ch6 eq. 3-5]. The temperature is that of the stage before.
+    model=observer takes friction from both encoders instead (RotorFriction).
     """
 
     name = "friction"
@@ -56,7 +53,6 @@ class FrictionStage(Stage):
         "contact_load",
         "temperature_estimate",
         "temperature_variance",
-        "temperature",
     )
     writes = ("friction_torque", "friction_std")
     parameters = (
@@ -124,14 +120,9 @@ class FrictionStage(Stage):
         if self.core is None:
             return Status.unavailable
         s = sample
-        estimated = s.temperature_estimate[0] == s.temperature_estimate[0]
-        temperature = s.temperature_estimate if estimated else s.temperature
-        variance = s.temperature_variance if estimated else None
         position = s.theta if not self._behind and s.theta[0] == s.theta[0] else s.q
-        load = s.model_torque, s.contact_load
-        return self.core.step(
-            s.stamp_ns, position, s.qd, *load, temperature, variance, None, s.friction_torque, s.friction_std
-        )
+        given = s.model_torque, s.contact_load, s.temperature_estimate, s.temperature_variance
+        return self.core.step(s.stamp_ns, position, s.qd, *given, None, s.friction_torque, s.friction_std)
 
     def rows(self, log: Log) -> _core.RowStep:
         """The same over the records of a log."""
@@ -141,7 +132,8 @@ class FrictionStage(Stage):
         if self.core is None:
             return _core.RowStep(np.full(len(log), int(Status.unavailable), dtype=np.int32))
         theta = None if self._behind else log.get("theta")
-        given = (log.get(name) for name in ("qd", "model_torque", "contact_load", *TEMPERATURES))
+        names = ("qd", "model_torque", "contact_load", "temperature_estimate", "temperature_variance")
+        given = (log.get(name) for name in names)
         return self.core.rows(len(log), log.get("q"), theta, *given, None, *out)
 
 

@@ -45,6 +45,7 @@ LATE = {"delay": -0.004, "gain": 1.05, "bias": [0.01] * 6}
 CHANGES = {
     "shipped": {},
     "warm": {"thermal": THERMAL, "friction.reference_temperature": 25.0},
+    "slope of its own": {"friction.parameters.alpha": [-0.01] * 6, "friction.reference_temperature": 25.0},
     "presliding": FOUND,
     "residuals": FOUND | {"residuals": {"source": "found"} | RESIDUALS},
     "coupled wrist": FOUND | {"hysteresis": PRESLIDING | {"motors": [MOTOR]}},
@@ -74,6 +75,8 @@ def recording():
     log.qd[530:540] = np.nan
     log.temperature = np.full_like(log.q, 31.0)
     log.temperature[700:1000] = np.nan
+    log.temperature[1000:1100] += 273.0
+    log.temperature[1100:1200, 0] = np.nan
     log.allocate("payload")[1000:1500] = 1.0, 0.0, 0.01, 0.05
     log.payload[1500:] = 0.0
     return log

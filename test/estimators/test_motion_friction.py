@@ -10,6 +10,9 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import MotionStage
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+
+STAGES = ("motion", "temperature", "friction")
 
 
 def run_motion(log, robot=UR5E, **parameters):
@@ -157,6 +160,25 @@ def test_fault_17_missing_or_impossible_temperature_widens_the_band():
         bands[name] = (status[0], log.friction_std[0, 0])
     assert bands["good"][0] == 0 and bands["missing"][1] > 1.1 * bands["good"][1]
     assert bands["broken"][0] == bands["hot"][0] == int(_core.Status.degraded)
+
+
+@pytest.mark.parametrize(("reported", "used"), [([308.0] * 6, []), ([np.nan, *[45.0] * 5], [1, 2, 3, 4, 5])])
+def test_impossible_temperatures_are_those_of_no_joint_and_good_ones_of_their_own(reported, used):
+    """308 K as deg C turned friction round (10.8 to -18.8 Nm); without that of joint 0 the others had no deviation."""
+    slope = {"alpha": np.full(6, -0.01), "beta": np.ones(6)}
+    changes = {f"friction.parameters.{name}": value for name, value in slope.items()}
+    pipeline = Pipeline(UR5E.with_updates(changes | {"friction.reference_temperature": 35.0}), None, STAGES)
+    log, unknown = measured(still(seconds=0.1)), measured(still(seconds=0.1))
+    log.temperature = np.tile(reported, (len(log), 1))
+    for one in (log, unknown):
+        one.qd = np.full_like(one.q, 0.5)
+        pipeline.reset()
+        pipeline.run(one)
+    expected = np.where(np.isin(range(6), used), 0.9, 1.0) * unknown.friction_torque[-1]
+    np.testing.assert_allclose(log.friction_torque[-1], expected, rtol=1e-9)
+    spread = np.where(np.isin(range(6), used), 10.0, 15.0) * 0.01 * unknown.friction_torque[-1]  # sigma_T |df/dT|
+    share = 0.3 * expected
+    np.testing.assert_allclose(log.friction_std[-1], np.hypot(share, spread), rtol=1e-6)
 
 
 def test_estimated_friction_is_less_certain_and_unknown_friction_is_reported():

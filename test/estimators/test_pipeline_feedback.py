@@ -105,15 +105,6 @@ def test_every_stage_runs_as_it_steps(chattering, friction, housing, side):
         assert np.isfinite(getattr(replayed, name)).any(), name
 
 
-def test_friction_has_the_measured_temperature_where_no_stage_estimates_it(chattering):
-    log, stages = chattering[:1000], ["motion", "friction", "force"]
-    log.temperature = np.full_like(log.q, 60.0)
-    replayed, _ = assert_run_is_step(warm(), log, stages=stages)
-    cold = chattering[:1000]
-    Pipeline(warm(), stages=stages).run(cold)
-    assert np.nanmax(np.abs(replayed.friction_torque - cold.friction_torque)) > 1.0
-
-
 def test_a_stage_without_rows_runs_sample_by_sample(chattering):
     class Wrapped(Stage):
         def __init__(self, stage):
@@ -152,8 +143,7 @@ def test_arrays_of_another_length_or_type_are_refused():
         run_in_turn(log.stamp_ns[1:], [step], [])
     with pytest.raises(ValueError, match="fed back signal"):
         run_in_turn(log.stamp_ns, [step], [(log.contact_load[1:], np.zeros(6))])
-    names = ("q", "theta", "v", "load", "contact_load", "temperature_estimate", "temperature_variance", "temperature")
-    names += ("rotor",)
+    names = ("q", "theta", "v", "load", "contact_load", "temperature", "temperature_variance", "rotor")
     core, out = pipeline.stage("friction").core, (log.friction_torque, log.friction_std)
     for place, name in enumerate(names):
         given = [None] * len(names)

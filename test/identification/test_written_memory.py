@@ -90,7 +90,7 @@ def test_live_nodes_integrate_the_velocity_as_the_identification_does(found):
     stamps = np.round(1e9 * (piece.t - piece.t[0])).astype(np.int64)
     for rotor, torque in zip((None, rotor_position(piece)), torques, strict=False):
         stage.reset()
-        given = piece.q, None, piece.qd, 0 * piece.q, None, None, None, None, rotor
+        given = piece.q, None, piece.qd, 0 * piece.q, None, None, None, rotor
         _core.run_in_turn(stamps, [stage.core.rows(len(stamps), *given, torque, torques[2])])
     np.testing.assert_allclose(*torques[:2], atol=1e-6)
 

@@ -133,7 +133,7 @@ def test_spans_that_differ_from_place_to_place_are_in_the_deviation_until_the_el
     tight = {"span": [[x / MESHING for x in SPANS]] * 6}
     load, std = np.full_like(q, pushed), np.empty_like(q)
     stamps, found = (1e9 * t).round().astype(np.int64), np.empty_like(q)
-    rows = stage.core.rows(len(t), q, None, v, 0 * q, load, 25.0 + 0 * q, 0 * q, None, None, found, std)
+    rows = stage.core.rows(len(t), q, None, v, 0 * q, load, 25.0 + 0 * q, 0 * q, None, found, std)
     _core.run_in_turn(stamps, [rows])
     other = hysteresis_from_robot(robot(**tight)).run(stamps, q, v, load)[0]
     wide = np.abs(other - found) * share

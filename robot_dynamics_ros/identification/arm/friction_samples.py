@@ -106,7 +106,7 @@ def friction_of(stage: _core.FrictionStage, motion: Motion, load: np.ndarray | N
     given = (motion.position, motion.qd, load, motion.rotor)
     q, v, tau, rotor = (x if x is None else np.ascontiguousarray(x) for x in given)
     out, std = np.empty((2, *motion.q.shape))
-    rows = stage.rows(len(motion), q, None, v, tau, None, None, None, None, rotor, out, std)
+    rows = stage.rows(len(motion), q, None, v, tau, None, None, None, rotor, out, std)
     _core.run_in_turn(clock(motion.start, motion.rate), [rows])
     return np.asarray(out)
 

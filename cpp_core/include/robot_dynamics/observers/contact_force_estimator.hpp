@@ -127,11 +127,10 @@ class ContactForceEstimator {
     const Status moved = motion_.step(stamp_ns, {q, e_.qd.data(), effort, payload},
                                       {e_.qd.data(), e_.qdd.data(), e_.model_torque.data(), e_.drive_torque.data()});
     if (!usable(moved)) return moved;
-    const bool estimated = estimate_temperature(stamp_ns, measured_temperature);
+    estimate_temperature(stamp_ns, measured_temperature);
     if (friction_)
-      friction_->step(stamp_ns, q, e_.qd.data(), e_.model_torque.data(), last_load_.data(),
-                      estimated ? e_.temperature.data() : measured_temperature,
-                      estimated ? e_.temperature_variance.data() : nullptr, e_.friction.data(), e_.friction_std.data());
+      friction_->step(stamp_ns, q, e_.qd.data(), e_.model_torque.data(), last_load_.data(), e_.temperature.data(),
+                      e_.temperature_variance.data(), e_.friction.data(), e_.friction_std.data());
     e_.contact_load = last_load_;
     if (temperature_) e_.contact = last_contact_;
     const Status status = estimate_force(stamp_ns, q, payload);
@@ -155,8 +154,7 @@ class ContactForceEstimator {
     e_.singular_value = e_.payload_or_bias = absent_;
   }
 
-  // True when e_.temperature holds an estimate.
-  bool estimate_temperature(std::int64_t stamp_ns, const double* measured) noexcept {
+  void estimate_temperature(std::int64_t stamp_ns, const double* measured) noexcept {
     if (!temperature_) {
       measured_.step(measured, e_.temperature.data(), e_.temperature_variance.data());
     } else {
@@ -165,7 +163,6 @@ class ContactForceEstimator {
       temperature_->step(stamp_ns, e_.qd.data(), e_.model_torque.data(), motor_side_ ? friction : nullptr, measured,
                          last_contact_.data(), e_.temperature.data(), e_.temperature_variance.data());
     }
-    return !std::isnan(e_.temperature[0]);
   }
 
   Status estimate_force(std::int64_t stamp_ns, const double* q, const double* payload) noexcept {

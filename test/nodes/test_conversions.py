@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, Temperature
 from stepped import NodeDouble
 from trajectory_msgs.msg import JointTrajectory
 
@@ -140,6 +140,22 @@ def test_a_companion_that_comes_later_is_waited_for():
             joined.take("friction_torque", companion(2 * (k - 20) * ms), 2 * (k - 20) * ms, 0)
     late = [s for s in out if np.isnan(s.friction_torque).any()]
     assert len(out) == 180 and len(late) == 16  # before the first one came
+
+
+def test_a_temperature_of_ten_seconds_is_held_and_one_that_stopped_is_that_of_no_joint():
+    """One age of a second for all joints: half of the samples at 0.5 Hz had none, and a dead sensor never ended."""
+    joined, out = join()
+    for second in range(101):
+        for joint in range(6) if second % 10 == 0 else ():
+            if joint != 2 or second <= 40:
+                given = Temperature(temperature=30.0 + joint)
+                joined.take("joint_temperatures", given, second * 10**9, 0, joint)
+        joined.take("friction_torque", companion(second * 10**9), second * 10**9, 0)
+        joined.take("joint_states", joint_state(NAMES, 1, position=np.zeros(6)), second * 10**9, 0)
+    known = np.isfinite([s.temperature for s in out])
+    assert len(out) == 101 and known[:, [0, 1, 3, 4, 5]].all()
+    assert known[:71, 2].all() and not known[71:, 2].any()
+    assert out[60].temperature[2] == 32.0
 
 
 def test_a_velocity_is_refused_unless_the_robot_file_permits_it():

@@ -16,7 +16,8 @@ from robot_dynamics_ros.topics import MAIN, TOPICS
 
 MAX_WAITING = 5  # samples that wait behind one that lacks a companion before it is delivered without
 BEHIND = 100  # samples that wait for a companion which comes, but later
-HOLD_NS = 1_000_000_000  # slow signals (temperatures) stay valid, and a companion is awaited, this long
+HOLD_NS = 1_000_000_000  # what later stages wrote stays valid, and a companion is awaited, this long
+SLOW_NS = 30 * HOLD_NS  # a temperature stays valid: three periods of the slowest temperature_rate
 
 
 class StampJoin:
@@ -44,7 +45,7 @@ class StampJoin:
         names = (MAIN, *self.companions, *self.held)
         self.readers = {name: MessageReader(TOPICS[name], joints, aliases) for name in names}
         self._slow = Sample(joints)
-        self._slow_ns = 0
+        self._slow_ns = {name: np.zeros(len(self._joints) if TOPICS[name].per_joint else 1) for name in self.held}
         self._waiting: deque[tuple[Sample, set[str]]] = deque()
         self._early: dict[int, Sample] = {}
         self._came: dict[str, int] = {}  # companion -> its last stamp
@@ -55,7 +56,7 @@ class StampJoin:
         """One message of a topic. Raises DataError when it cannot be used; nothing of it stays."""
         if name in self.held:
             self.readers[name].read(message, self._slow, joint)
-            self._slow_ns = stamp_ns
+            self._slow_ns[name][joint or 0] = stamp_ns
         elif name == MAIN:
             self._main(message, stamp_ns, receive_ns)
         else:
@@ -88,11 +89,10 @@ class StampJoin:
         self._waiting.append((sample, missing))
 
     def _use_held(self, sample: Sample, stamp_ns: int) -> None:
-        if abs(stamp_ns - self._slow_ns) > HOLD_NS:
-            return
         for name in self.held:
+            fresh = np.abs(stamp_ns - self._slow_ns[name]) <= (SLOW_NS if TOPICS[name].per_joint else HOLD_NS)
             for signal in TOPICS[name].fields.values():
-                getattr(sample, signal)[:] = getattr(self._slow, signal)
+                getattr(sample, signal)[:] = np.where(fresh, getattr(self._slow, signal), np.nan)
 
     def _merge(self, early: Sample, sample: Sample, missing: set[str]) -> set[str]:
         for name in list(missing):

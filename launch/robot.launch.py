@@ -96,7 +96,6 @@ def nodes(context):
     shown = viewers(given, graph) if rviz else []
     actions = [SetEnvironmentVariable(name, value) for name, value in graph.environment.items()]
     actions += [LogInfo(msg=note) for note in (*graph.notes, *misspelt(context.launch_configurations))]
-    files = [graph.params_file] if graph.params_file else []
     for node in graph.nodes:
         actions.append(
             Node(
@@ -104,7 +103,7 @@ def nodes(context):
                 executable=node.executable,
                 name=node.name,
                 namespace=graph.namespace,
-                parameters=[*files, node.parameters],
+                arguments=["--ros-args", *graph.values(node)],
                 remappings=list(node.remappings),
                 output="screen",
                 on_exit=ending(node.name),

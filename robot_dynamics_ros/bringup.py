@@ -63,10 +63,14 @@ class Graph:
             out += ["-r", f"__ns:=/{self.namespace.strip('/')}"]
         for source, target in node.remappings:
             out += ["-r", f"{source}:={target}"]
+        return [*out, *self.values(node)]
+
+    def values(self, node: NodeSpec) -> list[str]:
+        """Of the ROS arguments those that set parameters; of two that set the same the later one holds."""
         given = {name: ["-p", f"{name}:={json.dumps(value)}"] for name, value in node.parameters.items()}
         first = [word for name in YIELDING for word in given.pop(name, [])]
         file = ["--params-file", self.params_file] if self.params_file else []
-        return [*out, *first, *file, *(word for words in given.values() for word in words)]
+        return [*first, *file, *(word for words in given.values() for word in words)]
 
 
 def describe(

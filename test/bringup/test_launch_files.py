@@ -83,6 +83,17 @@ def test_the_described_nodes_are_started(monkeypatch):
         assert [a.named["name"] for a in started if "executable" in a.named] == [n.name for n in described]
 
 
+def test_parameters_have_the_order_of_up(monkeypatch, tmp_path):
+    """A file's effort_semantics: robot_file was taken, and then overridden by what driver:=none sets."""
+    file = tmp_path / "p.yaml"
+    file.write_text("composed_node:\n  ros__parameters:\n    effort_semantics: robot_file\n")
+    module = load(monkeypatch, "robot.launch.py")
+    (node,) = module.nodes(context(module, driver="none", params_file=str(file)))[-1:]
+    graph = describe("ur5e", "none", params_file=str(file))
+    words = ["--ros-args", *graph.arguments(graph.nodes[0])[3:]]
+    assert node.named["arguments"] == words and "parameters" not in node.named
+
+
 def test_ros2_imports_what_only_the_environment_of_the_nodes_has(monkeypatch, tmp_path):
     """`ros2` runs on the system's Python, whose packages come after those that the nodes use."""
     packages = tmp_path / "lib" / "python{}.{}".format(*sys.version_info) / "site-packages"
@@ -147,8 +158,7 @@ def test_a_replay_is_checked_first_and_ends_with_its_player(monkeypatch, tmp_pat
     assert kinds[3:] == ["OpaqueFunction", "SetParameter", "OpaqueFunction", "ExecuteProcess"]
     running.values.update(action.given for action in actions[:3])
     ((name, started),) = processes(actions[5].named["function"](running)).items()
-    (node,) = describe("ur5e", "none", use_sim_time=True).nodes
-    assert name == "composed_node" and started.named["parameters"] == [node.parameters]
+    assert name == "composed_node" and "use_sim_time:=true" in started.named["arguments"]
     ended = module.generate_launch_description()[-1].named["on_exit"]
     assert [type(a).__name__ for a in ended(SimpleNamespace(returncode=0), running)] == ["Shutdown"]
     with pytest.raises(RuntimeError, match="bag play failed"):

@@ -27,6 +27,7 @@ ANGULAR = {"rad": 1.0, "deg": np.pi / 180, "mrad": 1e-3}  # unit -> SI
 SPEED = ANGULAR | {"rpm": np.pi / 30}
 TORQUE = {"Nm": 1.0, "mNm": 1e-3, "Ncm": 1e-2, "kNm": 1e3, "A": 1.0, "mA": 1e-3, "%": 1.0}  # % stays what it is
 SCALE = SPEED | TORQUE
+CELSIUS = ("", "c", "°c", "degc", "deg c", "celsius")
 TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
 SPIKES = 0.02  # share of the rows, and one row of a short file, that no unit is judged by
 MAX_JOINTS = 64
@@ -68,6 +69,10 @@ def table_log(
             f"{path}: no columns of joint positions found; name them with robot-dynamics import --map q=FIRST..LAST; "
             f"columns: {shown(list(table.columns))}"
         )
+    heat = [*taken.get("temperature", {}).values()]
+    if heat and (odd := odd_unit(heat)).lower() not in CELSIUS:
+        report.notes.append(f"temperature is left out: {odd!r} is not degC")
+        del taken["temperature"]
     labels = list(taken["q"])
     within(path, len(labels), MAX_JOINTS, "columns of joint positions")
     taken = {s: _by_joint(path, s, c, labels, s in options.columns) for s, c in taken.items()}

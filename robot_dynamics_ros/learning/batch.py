@@ -108,7 +108,7 @@ def read_batch(path: Path) -> Log:
         stamp, names = data.pop("stamp_ns"), data.pop("names").tolist()
     except UNREADABLE as error:
         raise DataError(f"{path}: is no batch of a node ({error})") from None
-    if not np.isfinite(data["temperature"]).all():
+    if np.isnan(data["temperature"]).all():
         data.pop("temperature")
     return Log(names, stamp, data)
 

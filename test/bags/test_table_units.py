@@ -149,6 +149,17 @@ def test_a_unit_that_is_not_known_is_refused_and_not_guessed(tmp_path, names, te
     np.testing.assert_allclose(log.effort, values[2], atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("name", "taken"), [("{} [K]", 0), ("{} [°F]", 0), ("{} [°C]", 1), ("_{} [deg C]", 1), ("{}", 1)]
+)
+def test_temperatures_in_another_unit_are_left_out(tmp_path, name, taken):
+    """They were said to be [degC]."""
+    t, *values = motion(3)
+    columns = dict(zip(("q{}", "qd{}", "tau{}"), values, strict=True)) | {f"temp{name}": 90.0 + 0 * values[0]}
+    log, report = load_bag(write_csv(tmp_path / "run.csv", {"time": t} | columns))
+    assert log.has("temperature") == taken and any("left out" in note for note in report.notes) != taken
+
+
 def test_other_brackets_are_no_units(tmp_path):
     t, q, qd, tau = motion(2)
     log, _ = load_bag(write_csv(tmp_path / "run.csv", {"time": t, "q[{}]": q, "qd{} (actual)": qd, "tau({})": tau}))

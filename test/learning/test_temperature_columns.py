@@ -35,6 +35,20 @@ def test_the_temperatures_of_a_recording_are_those_at_its_rows(worker):
     assert warmer[k] + WARM == pytest.approx(piece.extra["temperature"][nearest], abs=0.2)
 
 
+def test_a_row_without_or_with_an_impossible_temperature_does_not_lose_or_spoil_those_of_the_recording(worker):
+    """A bag begins before the first temperature: none of its temperatures was learned; kelvin were 270 K warmer."""
+    log = worker.logs[0]
+    whole, first = recording(log, "whole"), log.temperature.copy()
+    first[:50] = np.nan
+    first[1000, 2] = 300.0
+    rec = recording(Log(log.joint_names, log.stamp_ns, log.signals | {"temperature": first}), "first")
+    warmer, expected = (warmer_than(r, working_motion(r)) for r in (rec, whole))
+    np.testing.assert_allclose(warmer, expected, atol=0.5)
+    assert any("kelvin" in note for note in rec.notes) and not any("kelvin" in note for note in whole.notes)
+    kelvin = recording(Log(log.joint_names, log.stamp_ns, log.signals | {"temperature": first + 273.15}), "kelvin")
+    assert warmer_than(kelvin, working_motion(kelvin)) is None
+
+
 @pytest.mark.parametrize(("softer", "thinner"), [(-0.012, -0.012), (0.0, -0.015)])
 def test_slopes_in_the_data_are_found_and_written(worker, softer, thinner):
     """Oracle: effort made with a level and viscous friction that fall with temperature, seen at three temperatures."""

@@ -73,7 +73,7 @@ def _friction(found: Identification, key: str, parameters: dict[str, list[float]
     reference = block.reference_temperature if block is not None else None
     recorded = [p.extra["temperature"] for r in found.training for p in r.pieces if "temperature" in p.extra]
     seen = np.concatenate([x[np.isfinite(x)] for x in recorded]) if recorded else np.zeros(0)
-    if len(seen) and -60 < float(seen.mean()) < 200:
+    if len(seen):
         reference = round(float(seen.mean()), 1)
     return {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
 

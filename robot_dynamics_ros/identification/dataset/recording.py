@@ -23,6 +23,7 @@ from robot_dynamics_ros.signals.interpolation import interpolated
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
 MIN_SAMPLES = 200
 SHORTEST_GAP = 0.05  # s
+COLDEST, HOTTEST = -20.0, 120.0  # deg C of a reported temperature, as in live nodes
 TRAVEL = 0.02  # rad of the joint that travels farthest; a robot that travels less stands
 
 
@@ -157,6 +158,19 @@ def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
     return Recording(name, log.joint_names, pieces, counts, folded(notes), int(log.stamp_ns[0]))
 
 
+def _temperature(t: np.ndarray, reported: np.ndarray, notes: list[str]) -> np.ndarray:
+    """Temperatures (N, n) [deg C] at times t (N,) [s]: between the possible ones where a row has none, NaN of a joint
+    without any.
+    """
+    possible = (reported >= COLDEST) & (reported <= HOTTEST)
+    if (np.isfinite(reported) & ~possible).any():
+        notes.append(f"temperatures beyond {COLDEST:g} to {HOTTEST:g} deg C are left out (kelvin?)")
+    found = np.full(reported.shape, np.nan)
+    for x, given, known in zip(found.T, reported.T, possible.T, strict=True):
+        x[:] = np.interp(t, t[known], given[known]) if known.any() else np.nan
+    return found
+
+
 def temperature_of(rec: Recording) -> np.ndarray | None:
     """Mean temperature (n,) [deg C] of the joints while they were recorded; None where it was not recorded."""
     recorded = [p.extra["temperature"] for p in rec.pieces if "temperature" in p.extra]
@@ -199,4 +213,6 @@ def _piece(part: Log, notes: list[str], begin: float) -> Piece:
     if qd is not None:
         qd, steps = _core.within_steps(t, q, qd)
     extra = {k: v for k, v in part.signals.items() if k not in ("q", "qd", "effort")}
+    if part.has("temperature"):
+        extra["temperature"] = _temperature(part.time, part.temperature, notes)
     return Piece(t, q, qd, part.effort, extra, begin, steps)

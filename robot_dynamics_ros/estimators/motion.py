@@ -13,6 +13,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.gaps import in_ampere
 from robot_dynamics_ros.signals import Log
 
 ACCELERATION_CUTOFF = 150.0  # rad/s, of a robot file without it [Simoni2017 Table II]
@@ -81,6 +82,8 @@ class MotionStage(Stage):
             effort_gain=effort_gain(robot, p["torque_source"], p["effort_unit"]),
             effort_lacks_gravity=not included,
         )
+        if in_ampere(robot):
+            notes.append(f"{robot.name}: torque constants are unknown; forces are in units of the effort, no newtons")
         self.notes = notes
         read = ("q", "qd", p["torque_source"], "payload")
         self.arguments = attrgetter(*read, "qd", "qdd", "model_torque", "drive_torque")

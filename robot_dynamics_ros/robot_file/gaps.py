@@ -83,6 +83,14 @@ def identified(block: b.SourcedBlock | None) -> bool:
     return block is not None and not any(map(_is_estimate, block.source.values()))
 
 
+AMPERE = "estimate_ampere"  # key of the source of torque constants of 1 Nm/A, written where nobody knows them
+
+
+def in_ampere(robot: RobotFile) -> bool:
+    """Whether a file was identified without torque constants: its torques and masses are in the unit of the effort."""
+    return robot.drives.source.get("torque_constant") == AMPERE
+
+
 def called_unusable(robot: RobotFile) -> str:
     """A sentence where the last run that judged the file called it not usable; else ""."""
     judged = [entry for entry in robot.provenance if entry.verdict]

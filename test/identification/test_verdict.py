@@ -9,12 +9,15 @@ import pytest
 from prepared import ROBOT, TRUTH, run, steps
 from synthetic import synthetic_log, torque, with_signals
 
+from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.identification.arm.checks import check_fit, check_stream
+from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.parameters import gravity_factors, other_masses
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.identification.reports.verdict import judged
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file.gaps import in_ampere
 
 
 def said(result):
@@ -49,6 +52,20 @@ def test_recordings_of_different_loads_are_fair_at_best(result, other):
     other["load_differences"] = "loads differ, or one recording was pushed all the time: b 1 kg more than a"
     assert grade(result) == "good" and grade(other) == "fair"
     assert any("recordings with one load" in text for text in said(other))
+
+
+def test_without_torque_constants_a_force_in_ampere_is_not_called_newtons(found, other):
+    """A simulated Comau: good, force within 0.4 N, of a file in which 330 kg are 7.5."""
+    bare = ROBOT.with_updates({"links": None, "drives.effort.unit": "A", "drives.torque_constant": None})
+    known = bare.with_updates({"drives.torque_constant": [10.0] * 6})
+    for robot, unknown in ((bare, True), (known, False)):
+        state = copy.copy(found)
+        state.effort = steps(found.training, robot=robot, until="recognise_effort").effort
+        written = identified_robot(state)
+        assert in_ampere(written) == any("no newtons" in note for note in MotionStage.of(written).notes) == unknown
+        other["in_ampere"] = unknown
+        assert grade(other) == ("fair" if unknown else "good")
+        assert any("no newtons" in text for text in said(other)) == unknown
 
 
 def grade(result):

@@ -24,6 +24,7 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.gaps import in_ampere
 
 TEXTS = {"torque": "a torque in Nm", "current": "a current in {}", "gravity-free": "a torque without gravity"}
 
@@ -32,7 +33,7 @@ TEXTS = {"torque": "a torque in Nm", "current": "a current in {}", "gravity-free
 class EffortMeaning:
     """meaning: unit, and whether gravity is in it. scale, scale_std (n,): torque per recorded unit, signed, and its
     standard deviation. slope, slope_std (n,): effort per Nm of gravity torque, NaN where gravity does not show.
-    stated: the unit that a table says (`stating`).
+    stated: the unit that a table says (`stating`). in_ampere: no torque constant is known, scale is 1 Nm/A.
     """
 
     meaning: Meaning
@@ -43,6 +44,7 @@ class EffortMeaning:
     statements: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     stated: str = ""
+    in_ampere: bool = False
 
     @property
     def unit(self) -> str:
@@ -71,7 +73,10 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str
     """
     if given not in ("auto", *WORDS):
         raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
-    return replace(_recognised(stating(robot, stated), motion, given, stated), stated=stated)
+    robot = stating(robot, stated)
+    found, known = _recognised(robot, motion, given, stated), has_masses(robot) or robot.has("drives.torque_constant")
+    unknown = found.meaning.unit == "A" and (not known or in_ampere(robot))
+    return replace(found, stated=stated, in_ampere=unknown)
 
 
 def refuse_unlike(robot: RobotFile, names: Sequence[str], motions: Sequence[Motion], stated: str = "") -> None:
@@ -213,8 +218,6 @@ def _by_friction(robot: RobotFile, motion: Motion, given: str, stated: str) -> E
     scale, std = np.full(n, sign), np.zeros(n)
     if meaning.unit == "A" and robot.has("drives.torque_constant"):
         scale, std = scale * robot.array("drives.torque_constant"), robot.array_or("drives.torque_constant_std", 0.0)
-    elif meaning.unit == "A":
-        text += f"; torque constants are unknown, so all torques of the result are in {printed_unit('A', stated)}"
     nothing, inf = np.full(n, np.nan), np.full(n, np.inf)
     found = EffortMeaning(meaning, scale, std, nothing, inf, (text,))
     if robot.drives.torque_side != "motor":

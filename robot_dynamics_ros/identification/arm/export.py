@@ -18,6 +18,7 @@ from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import RobotFile, save_robot
 from robot_dynamics_ros.robot_file.blocks import Payload
+from robot_dynamics_ros.robot_file.gaps import AMPERE
 from robot_dynamics_ros.verdict import short_names
 
 
@@ -27,6 +28,8 @@ def identified_robot(found: Identification) -> RobotFile:
     key = "identified_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     bags = ", ".join(short_names([r.name for r in found.training]))
     source = {key: f"robot-dynamics identify on {bags}; {found.split}"}
+    if found.effort.in_ampere:
+        source[AMPERE] = "1: torque constants are unknown; torques, masses and forces are in the unit of the effort"
     held = key  # of friction: a key that begins with `estimate` is not taken for identified
     if found.friction_invalid_reason:
         held = f"estimate_{key}"
@@ -108,6 +111,8 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
         known = np.isfinite(effort.scale_std).all() and (effort.scale_std > 0).all()
         fields["torque_constant_std"] = effort.scale_std if known else None
     sources = robot.drives.sources_with(fields, key)
+    if effort.in_ampere:
+        sources["torque_constant"] = AMPERE
     return {f"drives.{name}": value for name, value in fields.items()} | {"drives.source": sources}
 
 

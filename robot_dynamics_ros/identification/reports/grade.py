@@ -25,15 +25,16 @@ SPEED = 0.5  # rad/s of the friction that is shown and compared
 def grade(result: dict[str, Any]) -> str:
     """good, fair or bad: the worst of the mean and of what single joints allow, fair below the second of BOUNDS and bad
     below KNOWN, unless most of the joint's effort is noise. Another robot's recording is bad, and a file that makes
-    the initial model clearly worse. What repeats the training, is `unsettled`, `uncovered` or of several loads is fair
-    at best.
+    the initial model clearly worse. What repeats the training, is `unsettled`, `uncovered`, of several loads or in
+    ampere is fair at best.
     """
     v = result["validation"]
     if result.get("other_robot") or v["mean_r2"] is None:
         return "bad"
     joints = zip(explained(result), r2_and_bound(result)[1], strict=True)
     single = ["bad" if share < KNOWN <= bound else "fair" for share, bound in joints if share < BOUNDS[1]]
-    unsure = v.get("repeats_training") or unsettled(result) or uncovered(result) or result["load_differences"]
+    unsure = v.get("repeats_training") or unsettled(result) or uncovered(result)
+    unsure = unsure or result["load_differences"] or result["in_ampere"]
     others = ["bad"] * bool(spoilt(result)) + ["fair"] * bool(unsure)
     return worst([level_of(explainable(result), *BOUNDS), *single, *others])
 

@@ -61,7 +61,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
 
     robot: as the user has named it, for the next command. Fills `predicted`, which the report draws.
     """
-    motions = found.judged
+    motions, in_ampere = found.judged, found.effort.in_ampere
     written = identified_robot(found)
     predict = file_effort(written, found.rigid.gravity, found.structure.filters)
     found.predicted = [predict(m) for m in motions]
@@ -96,7 +96,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
                 "above_cutoff_bound_r2": metrics(y, smooth)["r2"],
                 "per_bag": per_bag,
                 "live_nodes": live_nodes(found, written),
-                "force": free_force(for_repaired(written), found.validation),
+                "force": None if in_ampere else free_force(for_repaired(written), found.validation),
                 "longest_piece": max(p.t[-1] - p.t[0] for r in found.validation for p in r.pieces),
             },
             "comparison": others,
@@ -107,6 +107,7 @@ def summarise(found: Identification, robot: str) -> dict[str, Any]:
             "structure": _structure(found),
             "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
             "other_robot": found.other_robot,
+            "in_ampere": in_ampere,
             "friction_differences": found.friction_differences,
             "load_differences": found.load_differences,
             "statements": [text for text in dict.fromkeys(found.statements) if text not in found.warnings],

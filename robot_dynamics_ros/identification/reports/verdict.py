@@ -33,6 +33,10 @@ TOO_LITTLE = (
     "The deviations of the force are too small, as where a hose, a spring or a part that is carried pulls at the arm: "
     "expect errors up to these limits."
 )
+IN_AMPERE = (
+    "Torque constants are unknown: torques, masses and forces of this file are in the unit of the effort, no newtons. "
+    "Write drives.torque_constant [Nm/A at the joint] into the robot file that you identify with."
+)
 MIXED_LOADS = "The force is off by part of the difference of the loads: identify from recordings with one load."
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
 
@@ -56,6 +60,7 @@ def _reasons(result: dict[str, Any]) -> list[str]:
     words = [
         *_keep(result),
         *_force(v.get("force")),
+        *[IN_AMPERE] * result["in_ampere"],
         *[TOO_LITTLE] * uncovered(result),
         *[TOO_SHORT] * unsettled(result),
         *[MIXED_LOADS] * bool(result["load_differences"]),

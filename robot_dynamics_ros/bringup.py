@@ -17,6 +17,7 @@ from robot_dynamics_ros.drivers.factory import MANUFACTURERS, driver_of
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.models.robot_report import refuse_implausible
+from robot_dynamics_ros.nodes.robot.stages import select
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import load_robot
@@ -184,10 +185,12 @@ def find_config(name: str) -> Path | None:
     return next((d / name for d in config_directories() if (d / name).is_file()), None)
 
 
-def declared(executable: str) -> dict[str, Parameter]:
+def declared(executable: str, stages: str = "all") -> dict[str, Parameter]:
     """All parameters of a node, those of its stages included."""
     table = {p.name: p for p in NODES[executable]}
-    return table | _of_stages() if "stages" in table else table
+    tables = select(stages).tables if "stages" in table else {}
+    own = ((f"{stage}.{p.name}", p) for stage, parameters in tables.items() for p in parameters)
+    return table | {name: replace(p, name=name) for name, p in own}
 
 
 def _of_stages() -> dict[str, Parameter]:
@@ -209,8 +212,8 @@ def check_parameter_file(path: Path, graph: Graph) -> None:
         if not nodes:
             continue
         found, known = True, dict[str, Parameter]()
-        for executable in {node.executable for node in nodes}:
-            known |= declared(executable)
+        for executable, stages in {(node.executable, node.parameters.get("stages", "all")) for node in nodes}:
+            known |= declared(executable, stages)
         for name, value in _flat(block):
             _check(path, name, value, known)
             _refuse_overridden(path, name, value, nodes)

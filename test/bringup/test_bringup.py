@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from contextlib import nullcontext
 from pathlib import Path
 from queue import Queue
 from types import ModuleType, SimpleNamespace
@@ -88,6 +89,7 @@ GOOD = (
     ("text", "message"),
     [
         (GOOD.replace("bandwidth", "bandwith"), "did you mean force.bandwidth"),
+        (GOOD.replace("bandwidth: 30.0", "frame_id: base"), "force.frame_id: .*did you mean frame_id"),
         (GOOD.replace("30.0", "-1.0"), "outside"),
         (GOOD.replace("30.0", "30"), r"must be written 30\.0"),
         (GOOD.replace("30.0", ".nan"), "outside"),
@@ -109,6 +111,15 @@ def test_parameter_files_are_checked_before_anything_starts(tmp_path, text, mess
     with pytest.raises(ConfigError, match=message) as error:
         check_parameter_file(file, graph)
     assert "p.yaml" in str(error.value)
+
+
+def test_a_parameter_of_a_stage_is_for_the_node_that_has_it(tmp_path):
+    """The others do not declare it, so that ROS ignores it without a word."""
+    file = tmp_path / "p.yaml"
+    for node, taken in {"force_node": True, "friction_node": False, "/**": True}.items():
+        file.write_text(f"{node}: {{ros__parameters: {{force: {{bandwidth: 30.0}}}}}}")
+        with nullcontext() if taken else pytest.raises(ConfigError, match="force.bandwidth: unknown parameter"):
+            describe("ur5e", "none", composed=False, params_file=str(file))
 
 
 PATTERNS = (

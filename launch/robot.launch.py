@@ -114,21 +114,23 @@ def nodes(context):
 
 def viewers(given, graph):
     """rviz, and without an existing driver, which describes its robot itself, robot_state_publisher."""
-    publish = given["driver"] != "none"
+    publish = any(node.parameters.get("driver", "none") != "none" for node in graph.nodes)
     required("rviz2", *["robot_state_publisher"] * publish)
     robot = load_robot(given["robot"])
     fixed = given["tf_prefix"] + robot.kinematics.base_frame
+    prefix = given["prefix"].replace("~", "composed_node")
+    drawn = [("robot_description", "drawn_description")] * publish  # beside that of our nodes, which has no pictures
     rviz = Node(
         package="rviz2", executable="rviz2", namespace=graph.namespace, on_exit=ending("rviz2", needed=False),
         arguments=["-d", str(find_config("contact_force.rviz")), "-f", fixed],
-        remappings=[(f"{PREFIX}/{name}", f"{given['prefix']}/{name}") for name in SHOWN],
+        remappings=[*((f"{PREFIX}/{name}", f"{prefix}/{name}") for name in SHOWN), *drawn],
     )  # fmt: skip
     if not publish:
         return [rviz]
     description = {"robot_description": urdf_text(robot, given["tf_prefix"], drawn=True)}
     publisher = Node(
         package="robot_state_publisher", executable="robot_state_publisher", namespace=graph.namespace,
-        parameters=[description], remappings=[("joint_states", given["joint_states"])],
+        parameters=[description], remappings=[("joint_states", given["joint_states"]), *drawn],
         on_exit=ending("robot_state_publisher"),
     )  # fmt: skip
     return [publisher, rviz]

@@ -9,6 +9,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from robot_dynamics_ros.bringup import describe
+from robot_dynamics_ros.robot_file import load_robot, save_robot
 
 EVERYTHING = ("rviz2", "robot_state_publisher")
 LAUNCH = Path(__file__).resolve().parents[2] / "launch"
@@ -117,6 +118,26 @@ def test_what_rviz_needs_is_checked_before_anything_starts(monkeypatch, driver, 
     else:
         with pytest.raises(RuntimeError, match=f"needs {shown}: apt install"):
             module.nodes(context(module, rviz="true", driver=driver))
+
+
+@pytest.mark.parametrize(("robot", "driver", "publish"), [("ur5e", "auto", 1), ("own", "auto", 0), ("ur5e", "none", 0)])
+def test_rviz_draws_one_description_and_hears_the_nodes_below_any_prefix(monkeypatch, tmp_path, robot, driver, publish):
+    """Of two latched descriptions on one topic, that of our nodes came last: without pictures of the links. An arm of
+    no vendor of ours has its driver's; its tree was published twice.
+    """
+    own = load_robot("ur5e").with_updates({"manufacturer": "Own"})
+    save_robot(own, tmp_path / "own.yaml", command="test")
+    module = load(monkeypatch, "robot.launch.py", EVERYTHING)
+    named = {"own": str(tmp_path / "own.yaml")}.get(robot, robot)
+    started = processes(module.nodes(context(module, robot=named, driver=driver, rviz="true", prefix="~")))
+    heard = dict(started["rviz2"].named["remappings"])
+    assert heard["robot_dynamics/contact_markers"] == "composed_node/contact_markers"
+    assert ("robot_state_publisher" in started) == publish
+    assert heard.get("robot_description", "robot_description") == (
+        "drawn_description" if publish else "robot_description"
+    )
+    if publish:
+        assert ("robot_description", "drawn_description") in started["robot_state_publisher"].named["remappings"]
 
 
 @pytest.mark.parametrize(("name", "value"), [("rviz", "yes please"), ("composed", "2"), ("robot", "ur55")])

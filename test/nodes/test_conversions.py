@@ -208,6 +208,13 @@ def test_headers_name_the_frame_of_the_numbers(frame, named):
     assert published["external_wrench_base"].wrench.force.x == 1.0
 
 
+def test_the_described_links_have_the_prefix_of_the_headers():
+    double = NodeDouble(tf_prefix="l_", prefix="arm")
+    SampleOutputs(double, ROBOT, [], "").describe()
+    (message,) = double.published["robot_description"]
+    assert 'link name="l_base"' in message.data and 'link name="base"' not in message.data
+
+
 def test_the_latency_of_the_wrench_is_reported_while_somebody_listens():
     """Of a listener that has gone, old numbers would stay in the diagnostics."""
     outputs = SampleOutputs(node(), ROBOT, ["external_wrench"], "")

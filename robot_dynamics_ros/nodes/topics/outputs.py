@@ -83,7 +83,7 @@ class SampleOutputs(NodePart):
         if self._description is None:
             return
         try:
-            self._description.publish(String(data=urdf_text(self._robot)))
+            self._description.publish(String(data=urdf_text(self._robot, self._node.value("tf_prefix"))))
         except (CapabilityError, ValueError) as error:
             self._node.get_logger().warning(f"no robot_description: {error}")
 

@@ -10,8 +10,9 @@ import pytest
 from comau_rig import free_udp_port
 
 from robot_dynamics_ros.drivers.comau import link, wire
-from robot_dynamics_ros.drivers.comau.states import Coupling
+from robot_dynamics_ros.drivers.comau.states import ComauStates, Coupling
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
+from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.comau.lpc import Settings, SimulatedLpc
 
@@ -101,6 +102,20 @@ def test_coupling_turns_motors_into_joints_with_signs_and_power_is_kept():
     assert np.allclose(joint, matrix @ (motor / ratio))
     assert joint @ coupling.torque(torque) == pytest.approx((motor / ratio) @ torque)  # power
     assert coupling.known and not Coupling(ROBOT).known
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_sign_of_a_current_is_applied_once(sign):
+    """The driver turned the effort of a file of sign -1 round, and then the stages: identify's sign had no effect."""
+    found = {"drives.effort.sign": sign, "drives.torque_constant": [20.0] * N, "drives.coupling": np.eye(N).tolist()}
+    state = wire.State(1, 1000, link=(0.0,) * 10, current=(0.5,) * 10, current_model=(0.4,) * 10, n_axes=N)
+    for unit, torque in (("A", 0.5), ("Nm", 10.0)):
+        robot = ROBOT.with_updates(found | {"drives.effort.unit": unit})
+        states = ComauStates(robot, 500.0)
+        states.take(state)
+        assert np.allclose(states.sample.effort, torque)
+        assert unit == "A" or np.allclose(states.sample.tau_d, 8.0 * sign)
+        assert np.allclose(effort_gain(robot, "effort", "robot_file") * states.sample.effort, 10.0 * sign)
 
 
 # -- wire formats -----------------------------------------------------------------------------------------------------

@@ -46,12 +46,12 @@ class Coupling:
 class ComauStates:
     """Judges and converts states in order; `sample` holds the last good one, without its stamp.
 
-    effort: motor current as it is where the robot file says A, else C^-T (K_tau i) [Nm]. qd: of the motors where the
-    LPC gives their speed and the coupling is known, else the derivative of q over WINDOW samples, 2 samples late.
+    effort: motor current as it is where the robot file says A, else C^-T (K_tau i) [Nm]; its sign is for who reads it.
+    qd: of the motors where the LPC gives their speed and the coupling is known, else the derivative of q over WINDOW samples, 2 samples late.
     """
 
     def __init__(self, robot: RobotFile, rate: float) -> None:
-        self.robot, self._n, self._rate = robot, robot.n_joints, rate
+        self._sign, self._n, self._rate = robot.drives.effort.sign, robot.n_joints, rate
         self._coupling = Coupling(robot)
         self._torque_constant = robot.array("drives.torque_constant") if robot.drives.effort.unit == "Nm" else None
         self.sample = Sample(robot.joint_names)
@@ -118,9 +118,8 @@ class ComauStates:
             sample.effort[:] = sample.current
         elif self._coupling.known:
             sample.effort[:] = self._coupling.torque(self._torque_constant * sample.current)
-            sample.tau_d[:] = self._coupling.torque(self._torque_constant * np.array(state.current_model[:n]))
-        if self.robot.drives.effort.sign < 0:
-            sample.effort *= -1.0
+            model = self._sign * self._torque_constant * np.array(state.current_model[:n])
+            sample.tau_d[:] = self._coupling.torque(model)
 
     def _velocity(self, state: wire.State, q: np.ndarray, elapsed: float) -> np.ndarray:
         slope = _slope(self._slope, q, elapsed, self._rate)

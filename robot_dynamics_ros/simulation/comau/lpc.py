@@ -51,7 +51,7 @@ class SimulatedLpc:
         arm_server = server.ArmServer(settings, arm, settings.speed, commands={"lpc": self._command_lpc})
         self.arm_server, self.n = arm_server, robot.n_joints
         self.rate = arm_server.arm.simulated.rate
-        self._ratio = robot.array("drives.gear_ratio")
+        self._ratio, self._sign = robot.array("drives.gear_ratio"), robot.drives.effort.sign
         self.modality, self.status, self.powerlink = wire.POS_ABSOLUTE, wire.DRIVES_ON, True
         self.sequence = self.missed = 0
         self.rejected = self.malformed = self.foreign = 0
@@ -177,8 +177,8 @@ class SimulatedLpc:
             link=_ten(q / DEGREE),
             target=_ten(self._held),
             rpm=_ten(record.omega * ratio * 60 / (2 * math.pi)),
-            current=_ten(record.current),
-            current_model=_ten(record.target_current),
+            current=_ten(self._sign * record.current),
+            current_model=_ten(self._sign * record.target_current),
             n_axes=self.n,
             modality=self.modality,
             status=self.status,

@@ -11,7 +11,7 @@ from comau_rig import free_udp_port
 
 from robot_dynamics_ros.drivers.comau import link, wire
 from robot_dynamics_ros.drivers.comau.states import ComauStates, Coupling
-from robot_dynamics_ros.errors import ConnectionFailed, DataError
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.comau.lpc import Settings, SimulatedLpc
@@ -102,6 +102,12 @@ def test_coupling_turns_motors_into_joints_with_signs_and_power_is_kept():
     assert np.allclose(joint, matrix @ (motor / ratio))
     assert joint @ coupling.torque(torque) == pytest.approx((motor / ratio) @ torque)  # power
     assert coupling.known and not Coupling(ROBOT).known
+
+
+def test_an_effort_in_newton_metres_without_the_coupling_is_refused():
+    """It was absent without a word."""
+    with pytest.raises(CapabilityError, match=r"effort in Nm needs drives\.coupling"):
+        ComauStates(ROBOT.with_updates({"drives.effort.unit": "Nm", "drives.torque_constant": [20.0] * N}), 500.0)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -9,6 +9,7 @@ import numpy as np
 from robot_dynamics_ros._core import SavitzkyGolay
 from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.wire import DEGREE, RPM
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
@@ -47,12 +48,18 @@ class ComauStates:
     """Judges and converts states in order; `sample` holds the last good one, without its stamp.
 
     effort: motor current as it is where the robot file says A, else C^-T (K_tau i) [Nm]; its sign is for who reads it.
-    qd: of the motors where the LPC gives their speed and the coupling is known, else the derivative of q over WINDOW samples, 2 samples late.
+    qd: of the motors where the LPC gives their speed and the coupling is known, else the derivative of q over WINDOW
+    samples, 2 samples late. Raises CapabilityError for an effort in Nm of motors whose coupling is not known.
     """
 
     def __init__(self, robot: RobotFile, rate: float) -> None:
         self._sign, self._n, self._rate = robot.drives.effort.sign, robot.n_joints, rate
         self._coupling = Coupling(robot)
+        if robot.drives.effort.unit == "Nm" and not self._coupling.known:
+            why = (
+                "effort in Nm needs drives.coupling and drives.gear_ratio (coupled_motors: false where none is coupled)"
+            )
+            raise CapabilityError(f"{robot.name}: {why}")
         self._torque_constant = robot.array("drives.torque_constant") if robot.drives.effort.unit == "Nm" else None
         self.sample = Sample(robot.joint_names)
         self._slope, self._target_slope = SavitzkyGolay(self._n, WINDOW, 2), SavitzkyGolay(self._n, WINDOW, 2)
@@ -116,7 +123,7 @@ class ComauStates:
         sample.qd[:] = self._velocity(state, sample.q, elapsed)
         if self._torque_constant is None:
             sample.effort[:] = sample.current
-        elif self._coupling.known:
+        else:
             sample.effort[:] = self._coupling.torque(self._torque_constant * sample.current)
             model = self._sign * self._torque_constant * np.array(state.current_model[:n])
             sample.tau_d[:] = self._coupling.torque(model)

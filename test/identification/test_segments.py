@@ -2,16 +2,19 @@
 
 import numpy as np
 import pytest
+from prepared import ROBOT
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import (
     JointRecord,
     constant_velocity,
     duty_runs,
+    joint_records,
     reversals,
     turning_points,
 )
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.trajectories import motions
 
 RATE = 500.0
@@ -43,6 +46,15 @@ def test_every_step_gives_one_stretch_at_its_speed():
     found = constant_velocity(r)
     assert np.allclose([np.mean(r.v[s]) for s in found], [s * k for s in speeds for k in (1, -1)], rtol=1e-2)
     assert all(np.ptp(np.sign(r.v[s])) == 0 for s in found)
+
+
+def test_temperatures_that_pause_are_filled_and_impossible_ones_are_none(log):
+    """One bin without a temperature, and none of the recording was used; 300 K were fitted as deg C."""
+    heat = np.full_like(log.q, 30.0)
+    heat[100:200, 0], heat[:, 1] = np.nan, 300.0
+    records = joint_records(Log(log.joint_names, log.stamp_ns, log.signals | {"temperature": heat}), ROBOT)
+    assert np.array_equal(records[0].temperature, heat[200:201, 0].repeat(len(log)))
+    assert np.isnan(records[1].temperature).all() and joint_records(log[:], ROBOT)[0].temperature is None
 
 
 def test_acceleration_rest_and_oscillation_are_no_constant_velocity():

@@ -158,9 +158,9 @@ def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
     return Recording(name, log.joint_names, pieces, counts, folded(notes), int(log.stamp_ns[0]))
 
 
-def _temperature(t: np.ndarray, reported: np.ndarray, notes: list[str]) -> np.ndarray:
+def possible_temperatures(t: np.ndarray, reported: np.ndarray, notes: list[str]) -> np.ndarray:
     """Temperatures (N, n) [deg C] at times t (N,) [s]: between the possible ones where a row has none, NaN of a joint
-    without any.
+    without any; a note where there are others.
     """
     possible = (reported >= COLDEST) & (reported <= HOTTEST)
     if (np.isfinite(reported) & ~possible).any():
@@ -214,5 +214,5 @@ def _piece(part: Log, notes: list[str], begin: float) -> Piece:
         qd, steps = _core.within_steps(t, q, qd)
     extra = {k: v for k, v in part.signals.items() if k not in ("q", "qd", "effort")}
     if part.has("temperature"):
-        extra["temperature"] = _temperature(part.time, part.temperature, notes)
+        extra["temperature"] = possible_temperatures(part.time, part.temperature, notes)
     return Piece(t, q, qd, part.effort, extra, begin, steps)

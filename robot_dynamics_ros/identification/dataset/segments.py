@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.identification.dataset.recording import possible_temperatures
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.runs import pieces_of, runs
@@ -74,7 +75,9 @@ def joint_records(log: Log, robot: RobotFile) -> list[JointRecord]:
         raise DataError(f"no usable samples of {len(status)}: the log needs q and effort of every joint")
     part = log if good.all() else log[good]
     friction = part.drive_torque - part.model_torque
-    columns = [part.q, part.qd, friction, part.model_torque, *(part.get(k) for k in ("theta", "temperature"))]
+    heat = part.get("temperature")
+    heat = None if heat is None else possible_temperatures(np.arange(len(part)), heat, [])
+    columns = [part.q, part.qd, friction, part.model_torque, part.get("theta"), heat]
     return [
         JointRecord(name, part.stamp_ns, *(None if c is None else c[:, i] for c in columns))  # type: ignore[arg-type]
         for i, name in enumerate(robot.joint_names)

@@ -42,17 +42,27 @@ def test_a_cold_and_a_warm_recording_are_told_apart(known):
     assert ("were not recorded" in meaning) == (not known)
 
 
-def test_the_slope_over_recorded_temperatures_is_written(monkeypatch):
-    """A law with a memory that slides as the static one does, and is not fitted again."""
+@pytest.mark.parametrize("warmer", [np.zeros(6), np.array([-6.0, -4.0, -2.0, 2.0, 4.0, 6.0])])
+def test_the_slope_over_recorded_temperatures_is_written(monkeypatch, warmer):
+    """A law with a memory that slides as the static one does, and is not fitted again. At the temperatures of the
+    recordings it is what was identified: wrists 6 K above the mean had 9 % less.
+    """
     monkeypatch.setattr(friction_differences, "fit_together", lambda state: None)
     state = copy.copy(compared(15.0, True))
+    pieces = [
+        [replace(p, extra={"temperature": p.extra["temperature"] + warmer}) for p in r.pieces] for r in state.training
+    ]
+    state.training = [replace(r, pieces=own) for r, own in zip(state.training, pieces, strict=True)]
     static = state.live.friction
     block = elements([1e-3], np.array(static["fc"])[:, None], fv1=static["fv"], fo=static["fo"])
     state.live = replace(state.live, hysteresis=block["parameters"])
     compare_friction(state)
     assert "the file holds that" in state.friction_differences[1]
-    written = identified_robot(state).hysteresis.parameters["viscous_slope"]
-    assert written == pytest.approx([SLOPE] * 6, abs=0.002)
+    written = identified_robot(state)
+    law, mean = written.hysteresis.parameters, T0 + 7.5 + warmer
+    assert law["viscous_slope"] == pytest.approx([SLOPE] * 6, abs=0.002)
+    factor = 1 + np.array(law["viscous_slope"]) * (mean - written.friction.reference_temperature)
+    np.testing.assert_allclose(law["fv1"] * factor, static["fv"], rtol=2e-3)
 
 
 def test_the_file_holds_the_mean_of_a_cold_and_a_warm_recording():

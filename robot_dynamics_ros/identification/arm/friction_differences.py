@@ -34,7 +34,8 @@ def compare_friction(state: Identification) -> None:
         return
     share, std = friction_shares(state.live, _motions(state))
     names = short_names([rec.name for rec in state.training])
-    said, why, slope = what_they_show(share[0], std[0], names, [temperature_of(rec) for rec in state.training])
+    warm = [temperature_of(rec) for rec in state.training]
+    said, why, slope = what_they_show(share[0], std[0], names, warm)
     coulomb = coulomb_text(share[1], std[1], names)
     if not said and not coulomb:
         return
@@ -42,8 +43,12 @@ def compare_friction(state: Identification) -> None:
         _fit_at_mean(state, share)
     held = LEARNED
     if np.isfinite(slope) and state.live.hysteresis is not None:
-        held, slopes = "the file holds that", {"viscous_slope": [slope] * state.robot.n_joints}
-        state.live = replace(state.live, hysteresis=state.live.hysteresis | slopes)
+        T = np.average(np.array(warm, dtype=float), axis=0, weights=np.diff(state.edges))
+        own = 1.0 + slope * (T - T.mean())  # the file has one reference temperature, the mean of the joints'
+        law = state.live.hysteresis
+        slopes = {name: (np.array(law[name]) / own).tolist() for name in ("fv1", "fv2", "fv0") if name in law}
+        held, slopes["viscous_slope"] = "the file holds that", [slope] * state.robot.n_joints
+        state.live = replace(state.live, hysteresis=law | slopes)
     state.friction_differences = [*said, *([f"{why}: {held}."] if said else []), *coulomb]
 
 

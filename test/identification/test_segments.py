@@ -1,5 +1,7 @@
 """Usable segments are found in the motion itself, whatever else a recording holds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from prepared import ROBOT
@@ -13,6 +15,7 @@ from robot_dynamics_ros.identification.dataset.segments import (
     reversals,
     turning_points,
 )
+from robot_dynamics_ros.identification.joint.fits import friction_fit
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.trajectories import motions
@@ -55,6 +58,19 @@ def test_temperatures_that_pause_are_filled_and_impossible_ones_are_none(log):
     records = joint_records(Log(log.joint_names, log.stamp_ns, log.signals | {"temperature": heat}), ROBOT)
     assert np.array_equal(records[0].temperature, heat[200:201, 0].repeat(len(log)))
     assert np.isnan(records[1].temperature).all() and joint_records(log[:], ROBOT)[0].temperature is None
+
+
+@pytest.mark.parametrize(("held", "reference"), [(None, 40.0), (25.0, 25.0)])
+def test_friction_of_all_joints_has_one_reference_temperature(log, held, reference):
+    """Each was fitted about its own, and the mean was written: joints 10 K apart had 5 K of their slope too much or too
+    little; a joint of its own moved that of the others.
+    """
+    heat = np.full_like(log.q, 35.0) + np.array([0.0, 10.0, 0.0, 10.0, 0.0, 10.0])
+    robot = ROBOT.with_updates({"friction.reference_temperature": held})
+    found = joint_records(Log(log.joint_names, log.stamp_ns, log.signals | {"temperature": heat}), robot)
+    assert [r.reference for r in found] == [reference] * 6
+    one = replace(record(*steps([0.05, 0.1, 0.2, 0.4, 0.8])), reference=found[0].reference)
+    assert friction_fit(replace(one, temperature=np.full(len(one), 45.0)), robot, 0).reference_temperature == reference
 
 
 def test_acceleration_rest_and_oscillation_are_no_constant_velocity():

@@ -46,9 +46,9 @@ def compare_friction(state: Identification) -> None:
         T = np.average(np.array(warm, dtype=float), axis=0, weights=np.diff(state.edges))
         own = 1.0 + slope * (T - T.mean())  # the file has one reference temperature, the mean of the joints'
         law = state.live.hysteresis
-        slopes = {name: (np.array(law[name]) / own).tolist() for name in ("fv1", "fv2", "fv0") if name in law}
-        held, slopes["viscous_slope"] = "the file holds that", [slope] * state.robot.n_joints
-        state.live = replace(state.live, hysteresis=law | slopes)
+        viscous = {name: (np.array(law[name]) / own).tolist() for name in ("fv1", "fv2", "fv0") if name in law}
+        held, slopes = "the file holds that", {"viscous_slope": [slope] * state.robot.n_joints}
+        state.live = replace(state.live, hysteresis=law | viscous | slopes)
     state.friction_differences = [*said, *([f"{why}: {held}."] if said else []), *coulomb]
 
 

@@ -28,7 +28,8 @@ _GAP = 0.5  # s without samples: a new run begins
 class JointRecord:
     """One joint of a recording, columns (N,): friction = drive torque - model torque [Nm], load = model torque [Nm].
 
-    theta: rotor angle [rad], None where the robot has no such encoder; temperature: reported [deg C] or None.
+    theta: rotor angle [rad], None where the robot has no such encoder; temperature: reported [deg C] or None;
+    reference: of the friction of all joints [deg C], None: nothing says one.
     """
 
     joint: str
@@ -39,6 +40,7 @@ class JointRecord:
     load: np.ndarray
     theta: np.ndarray | None = None
     temperature: np.ndarray | None = None
+    reference: float | None = None
 
     def __len__(self) -> int:
         return len(self.stamp_ns)
@@ -77,11 +79,15 @@ def joint_records(log: Log, robot: RobotFile) -> list[JointRecord]:
     friction = part.drive_torque - part.model_torque
     heat = part.get("temperature")
     heat = None if heat is None else possible_temperatures(np.arange(len(part)), heat, [])
+    reference = None if robot.friction is None else robot.friction.reference_temperature
+    if reference is None and heat is not None and np.isfinite(heat).any():
+        reference = round(float(np.nanmean(heat)), 1)
     columns = [part.q, part.qd, friction, part.model_torque, part.get("theta"), heat]
-    return [
+    records = [
         JointRecord(name, part.stamp_ns, *(None if c is None else c[:, i] for c in columns))  # type: ignore[arg-type]
         for i, name in enumerate(robot.joint_names)
     ]
+    return [replace(record, reference=reference) for record in records]
 
 
 def constant_velocity(record: JointRecord) -> list[slice]:

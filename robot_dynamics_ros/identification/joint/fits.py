@@ -82,7 +82,7 @@ def friction_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
             f"{record.joint}: friction drives the joint ({along:.3g} Nm against it): effort or velocity counts against "
             "its axis: check drives.effort.sign"
         )
-    fit = dissipative_fit(LAW, data, float(robot.array_or("limits.velocity", 1.0)[joint]))
+    fit = dissipative_fit(LAW, data, float(robot.array_or("limits.velocity", 1.0)[joint]), record.reference)
     numbers = {
         "nrmse": fit.nrmse,
         "rmse": fit.rmse_moving,

@@ -149,17 +149,17 @@ def fit_friction(
     )
 
 
-def dissipative_fit(law: str, data: FrictionData, speed: float) -> FrictionFit:
-    """`fit_friction`, without the cubic and then also the quadratic term where the law would create energy up to
-    `speed` [rad/s], beyond the speeds of the data. Raises DataError as that.
+def dissipative_fit(law: str, data: FrictionData, speed: float, reference: float | None = None) -> FrictionFit:
+    """`fit_friction` about a reference temperature, without the cubic and then also the quadratic term where the law
+    would create energy up to `speed` [rad/s], beyond the speeds of the data. Raises DataError as that.
     """
-    fit, names, held = fit_friction(law, data), law_named(law).names, []
+    fit, names, held = fit_friction(law, data, reference_temperature=reference), law_named(law).names, []
     for term in (name for name in ("fv3", "fv2") if name in names):
         least, at = (float(x[0]) for x in fit.model().least_dissipation(np.array([speed])))
         if least >= -ENERGY_TOLERANCE:
             break
         held.append(term)
-        fit = fit_friction(law, data, fixed=dict.fromkeys(held, 0.0))
+        fit = fit_friction(law, data, reference_temperature=reference, fixed=dict.fromkeys(held, 0.0))
         why = f"{', '.join(held)} left at 0: otherwise friction would create energy at {at:.3g} rad/s"
         fit = replace(fit, notes=(*fit.notes, f"{why}, beyond the recorded speeds"))
     return fit

@@ -99,7 +99,7 @@ def with_fits(robot: RobotFile, fits: Mapping[int, JointFit], source: str) -> Ro
             parameters.setdefault(name, [_default(name, first)] * robot.n_joints)[j] = value
     given = [f.reference_temperature for f in fits.values() if f.reference_temperature is not None]
     old = getattr(robot, first.block)
-    reference = float(np.mean(given)) if given else None if old is None else old.reference_temperature
+    reference = given[0] if given else None if old is None else old.reference_temperature
     block = {"source": SOURCE, "model": first.model, "parameters": parameters, "reference_temperature": reference}
     return robot.with_updates({first.block: block}, {SOURCE: source})
 

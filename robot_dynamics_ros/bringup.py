@@ -17,7 +17,7 @@ from robot_dynamics_ros.drivers.factory import MANUFACTURERS, driver_of
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.models.robot_report import refuse_implausible
-from robot_dynamics_ros.nodes.robot.stages import select
+from robot_dynamics_ros.nodes.robot.stages import OF_NODE, select
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import load_robot
@@ -235,7 +235,7 @@ def _refuse_overridden(path: Path, name: str, value: Any, nodes: Sequence[NodeSp
 
 
 def stage_parameters(path: Path) -> dict[str, dict[str, Any]]:
-    """Stage -> parameter -> value of a ROS parameter file; what nodes declare beside their stages is left out.
+    """Stage -> parameter -> value of a ROS parameter file; what nodes alone declare is left out.
 
     Raises ConfigError naming file, parameter, value and bound.
     """
@@ -243,6 +243,7 @@ def stage_parameters(path: Path) -> dict[str, dict[str, Any]]:
     known = _of_stages()
     for _, block in _blocks(read_yaml(path), str(path)):
         for name, value in _flat(block):
+            name = f"force.{name}" if name in OF_NODE else name
             stage, _, parameter = name.partition(".")
             if stage in STAGES and parameter:
                 _check(path, name, value, known)

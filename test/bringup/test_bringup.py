@@ -14,7 +14,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from command_line import robot_dynamics
 
-from robot_dynamics_ros.bringup import check_parameter_file, declared, describe, find_config
+from robot_dynamics_ros.bringup import check_parameter_file, declared, describe, find_config, stage_parameters
 from robot_dynamics_ros.cli import up
 from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -111,6 +111,13 @@ def test_parameter_files_are_checked_before_anything_starts(tmp_path, text, mess
     with pytest.raises(ConfigError, match=message) as error:
         check_parameter_file(file, graph)
     assert "p.yaml" in str(error.value)
+
+
+def test_a_replay_has_the_frame_of_the_live_node(tmp_path):
+    """frame_id is a node's own parameter: replay with the same file gave the wrench in the tool frame."""
+    file = tmp_path / "p.yaml"
+    file.write_text("composed_node: {ros__parameters: {frame_id: base, max_age: 1.0, force: {bandwidth: 30.0}}}")
+    assert stage_parameters(file) == {"force": {"frame_id": "base", "bandwidth": 30.0}}
 
 
 def test_a_parameter_of_a_stage_is_for_the_node_that_has_it(tmp_path):

@@ -52,6 +52,16 @@ def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
     assert len(inputs.taken) == 3 and sum(inputs._refused.values()) == len(FAR)
 
 
+def test_a_refused_message_of_another_topic_is_not_blamed_on_the_joint_states():
+    """Temperatures stamped by another clock: 'a message is stamped ...: set the parameter stamps to receive'."""
+    inputs = Inputs()
+    for name in ("joint_temperatures", "joint_states"):
+        inputs._message(name, 0, JointState(header=Header(stamp=FAR[0])))
+    assert list(inputs._refused) == [
+        f"{of}a message is stamped with an impossible time" for of in ("joint_temperatures: ", "")
+    ]
+
+
 def test_why_messages_are_refused_stands_beside_the_absence_of_samples():
     silent, refused = (STALE, "no samples"), (WARN, "500 messages refused: older than max_age")
     assert worst(silent, (OK, "fine"), refused) == (STALE, f"no samples; {refused[1]}")

@@ -74,7 +74,8 @@ class TopicInputs(NodePart):
                 self.last_refusal = self.last_refusal or reason(error)
                 self._refused[OTHER_JOINTS] += 1
             else:
-                self._refuse(reason(error))
+                why = reason(error)
+                self._refuse(why if name == MAIN or why.startswith(name) else f"{name}: {why}")
         except RCLError:
             if self._node.context.ok():  # otherwise the node is being ended in the middle of a message
                 raise

@@ -63,11 +63,11 @@ class _SideTopics:
         return self.topics[others.pop() + name] if len(others) == 1 else None
 
     def _held(self, group: Group, raw: RawTopic) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the log with a valid side message, and the index of that message. A payload counts from its arrival,
-        as live; the clock of arrivals may be another one than that of headers.
+        """Rows of the log with a valid side message, and the index of that message. A payload, and messages without
+        stamps, count from their arrival; the clock of arrivals may be another one than that of headers.
         """
         stamp, now = raw.stamps()[group.rows], self.log.receive_ns
-        if now is None or (self.use_header and raw.type not in (ARRAY, INERTIA)):
+        if now is None or (self.use_header and group.stamp_ns.any() and raw.type not in (ARRAY, INERTIA)):
             stamp, now = group.stamp_ns, self.log.stamp_ns
         order = np.argsort(stamp, kind="stable")
         at = np.searchsorted(stamp[order], now, side="right") - 1

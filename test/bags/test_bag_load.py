@@ -188,6 +188,14 @@ def test_constant_header_stamps_are_recognised_and_reported(tmp_path, constant):
         load_bag(bag(tmp_path / "y", *(x[:1] for x in rows())), ROBOT)
 
 
+def test_other_topics_that_are_not_stamped_are_placed_by_arrival(tmp_path):
+    """Currents and temperatures of a publisher that stamps nothing were lost without a word."""
+    stamp, q, qd, effort = rows()
+    topics = {"/joint_states": messages(stamp, q, qd, effort), "/motor_currents": messages(0 * stamp, q, qd, effort)}
+    log, _ = load_bag(write(tmp_path / "bag", "mcap", topics, receive=stamp))
+    np.testing.assert_array_equal(log.current, effort)
+
+
 def test_slightly_swapped_messages_are_sorted_and_a_restarted_clock_is_kept(tmp_path):
     stamp, q, qd, effort = rows()
     stamp[[10, 11]] = stamp[[11, 10]]

@@ -26,7 +26,9 @@ def rpy_of(R: np.ndarray) -> np.ndarray:
     pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
     if np.hypot(R[0, 0], R[1, 0]) < 1e-12:
         return np.array([np.arctan2(np.sign(-R[2, 0]) * R[0, 1], R[1, 1]), pitch, 0.0])
-    return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
+    roll = np.arctan2(R[2, 1], R[2, 2])  # of rounding near there: yaw is that of the frame which roll leaves
+    c, s = np.cos(roll), np.sin(roll)
+    return np.array([roll, pitch, np.arctan2(s * R[0, 2] - c * R[0, 1], c * R[1, 1] - s * R[1, 2])])
 
 
 def placement(xyz: Sequence[float], rpy: Sequence[float]) -> np.ndarray:

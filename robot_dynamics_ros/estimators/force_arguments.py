@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level, hidden_level, viscosity
@@ -49,11 +49,7 @@ CONSTANTS = (
 
 def torque_scale(robot: RobotFile) -> np.ndarray:
     """Torque (n,) [Nm] that uncertainties are shares of: the limits, or 100 Nm for a joint whose limit is unknown."""
-    try:
-        return robot.array("limits.torque")
-    except CapabilityError:
-        limits = robot.limits.torque or (None,) * robot.n_joints
-        return np.array([100.0 if value is None else float(value) for value in limits]) * np.ones(robot.n_joints)
+    return robot.array_or("limits.torque", 100.0)
 
 
 def drift_deviation(robot: RobotFile) -> np.ndarray:

@@ -169,11 +169,10 @@ def _limits(tree: ElementTree.Element, joints: Sequence[str]) -> dict[str, list[
     found: dict[str, list[float | None]] = {k: [] for k in ("position_lower", "position_upper", "velocity", "torque")}
     for name in joints:
         limit, turns = by_name[name].find("limit"), by_name[name].get("type") == "continuous"
-        lower, upper = (_number(limit, attribute) for attribute in ("lower", "upper"))
-        if lower == upper:  # a joint that does not turn
-            lower = upper = None
-        found["position_lower"].append(-inf if turns else lower)
-        found["position_upper"].append(inf if turns else upper)
+        lower, upper = (_number(limit, attribute) or 0.0 for attribute in ("lower", "upper"))  # a URDF's default
+        known = lower != upper  # else a joint that does not turn
+        found["position_lower"].append(-inf if turns else lower if known else None)
+        found["position_upper"].append(inf if turns else upper if known else None)
         for kind, attribute, most in (("velocity", "velocity", LARGEST_VELOCITY), ("torque", "effort", LARGEST_TORQUE)):
             value = _number(limit, attribute)
             found[kind].append(value if value and value <= most else None)

@@ -104,10 +104,8 @@ def _joint(
 
 def _limits(robot: RobotFile, i: int) -> dict[str, str]:
     """All four limits, or none: URDF cannot express unknown limits."""
-    if not all(robot.has(f"limits.{name}") for name in _LIMITS):
-        return {}
-    values = [robot.array(f"limits.{name}")[i] for name in _LIMITS]
-    if not np.isfinite(values[:2]).all():
+    values = [robot.array_or(f"limits.{name}", np.nan)[i] for name in _LIMITS]
+    if not np.isfinite(values).all():
         return {}
     return dict(zip(("lower", "upper", "effort", "velocity"), map(numbers_text, values), strict=True))
 

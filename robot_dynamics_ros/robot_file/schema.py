@@ -120,16 +120,25 @@ class RobotFile(RobotFields):
 
         Raises CapabilityError where the field is null or does not exist.
         """
+        value = self._value(field)
+        if value is None:
+            raise self._unknown(field)
+        return self._numbers(field, value)
+
+    def _value(self, field: str) -> Any:
         value: Any = self
         for part in field.split("."):
             value = value.get(part) if isinstance(value, Mapping) else getattr(value, part, None)
-            if value is None:
-                raise self._unknown(field)
-        return self._numbers(field, value)
+        return value
 
     def array_or(self, field: str, otherwise: float | np.ndarray) -> np.ndarray:
-        """`array` of a field with a number per joint, or `otherwise`, one or (n,), where it is unknown."""
-        return self.array(field) if self.has(field) else np.full(self.n_joints, otherwise, dtype=float)
+        """`array` of a field with a number per joint, or `otherwise`, one or (n,), of joints where it is unknown."""
+        if self.has(field):
+            return self.array(field)
+        value = self._value(field)
+        values = value if isinstance(value, tuple) else (None,)
+        known = np.array([v if isinstance(v, float) else np.nan for v in values])
+        return np.where(np.isnan(known), np.full(self.n_joints, otherwise, dtype=float), known)
 
     def _unknown(self, field: str, joints: str = "") -> CapabilityError:
         return CapabilityError(

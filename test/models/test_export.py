@@ -154,6 +154,8 @@ def test_notes_say_what_is_lost():
     text = " ".join(notes(presliding_robot(), "urdf"))
     for part in ("closest Coulomb and viscous", "Presliding", "mean load", "Rotor inertia"):
         assert part in text
+    some = UR5E.with_updates({"limits.torque": [None, *UR5E.limits.torque[1:]]})
+    assert "Limits of shoulder_pan_joint are left out" in " ".join(notes(some, "urdf"))
     text = " ".join(notes(UR5E.with_updates({"friction": None, "hysteresis": None}), "mjcf"))
     assert "Friction is unknown" in text and "Rotor inertia" not in text
 

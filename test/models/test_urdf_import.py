@@ -69,6 +69,13 @@ def test_what_is_fixed_behind_the_last_joint_is_the_tcp_unless_there_are_several
     assert ("heel and toe are fixed" in printed and "--tip" in printed) == (len(feet) > 1)
 
 
+def test_a_position_limit_that_is_not_given_is_zero(tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(SINGLE.replace('lower="-1" ', ""))
+    assert pin.buildModelFromUrdf(str(file)).lowerPositionLimit == [0.0]
+    assert imported(file).limits.position_lower == (0.0,)
+
+
 @pytest.mark.parametrize("limits", ['velocity="0" effort="0"', 'velocity="1000" effort="1e6"'])
 def test_a_velocity_and_a_torque_that_no_joint_has_are_unknown(tmp_path, limits):
     file = tmp_path / "arm.urdf"

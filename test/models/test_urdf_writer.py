@@ -20,6 +20,8 @@ def test_urdf_keeps_limits_tip_and_friction(tmp_path):
     np.testing.assert_allclose(model.effortLimit, robot.array("limits.torque"))
     np.testing.assert_allclose(model.velocityLimit, robot.array("limits.velocity"))
     assert 'damping="' in (tmp_path / "robot.urdf").read_text()
+    some = robot.with_updates({"limits.torque": [None, *robot.limits.torque[1:]]})
+    assert urdf_text(some).count("<limit") == 5  # of the others
 
 
 def test_unknown_links_are_refused_and_nothing_is_written(tmp_path):

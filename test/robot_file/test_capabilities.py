@@ -1,9 +1,11 @@
 """Capabilities follow from the files."""
 
+import numpy as np
 import pytest
 from robot_text import changed, write
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.identification.excitation import Limits
 from robot_dynamics_ros.robot_file import capabilities, capability_table, load_robot, require_capability, shipped_robots
 from robot_dynamics_ros.robot_file.gaps import estimates, unknown_numbers
 
@@ -13,6 +15,11 @@ def test_unknown_numbers_have_the_stand_in_that_is_asked_for():
     unknown = known.with_updates({"drives.rotor_inertia": None})
     assert known.array_or("drives.rotor_inertia", 0.1).tolist() == known.array("drives.rotor_inertia").tolist()
     assert unknown.array_or("drives.rotor_inertia", 0.1).tolist() == [0.1] * 6
+    some = known.with_updates(
+        {"limits.position_lower": [-6, -6, -0.2, None, -6, -6], "limits.velocity": [0.5] * 5 + [None]}
+    )
+    assert Limits.of(some).lower.tolist() == [-np.pi, -np.pi, -0.2, *[-np.pi] * 3]
+    assert Limits.of(some).velocity.tolist() == [0.5] * 5 + [1.5]
 
 
 def test_every_robot_has_a_row():

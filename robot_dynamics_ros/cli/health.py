@@ -51,7 +51,11 @@ def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, state: Pa
         except DataError as error:
             stderr.print(f"left out: {error}")
             continue
-        groups.setdefault(printable(bag.resolve().parent.name) if fleet else arm.name, []).append(found)
+        group = groups.setdefault(printable(bag.resolve().parent.name) if fleet else arm.name, [])
+        if same := next((other.bag for other in group if other.time == found.time), ""):
+            stderr.print(f"left out: {bag}: began at the same time as {same}: one recording counts once")
+            continue
+        group.append(found)
     if not groups:
         raise DataError("no recording can be used")
     groups = {name: sorted(group, key=lambda m: m.time) for name, group in sorted(groups.items())}

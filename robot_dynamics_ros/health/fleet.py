@@ -24,16 +24,18 @@ def standings(robots: Mapping[str, Sequence[Measurement]], joints: Sequence[str]
     """Newest value of every robot, joint and quantity against the median of the other robots.
 
     Newest: median of the last SEGMENT recordings. A robot deviates where it is off by the alarm's share and `changed`
-    against the scatter of the others (from their median absolute deviation); `unknown` with fewer than MIN_ROBOTS.
+    against the scatter of the others: from their median absolute deviation, at least what the median joint has as share
+    of its value, since that of a few robots is small by chance; `unknown` with fewer than MIN_ROBOTS.
     """
     rows = []
     for quantity in THRESHOLDS:
-        for j, joint in enumerate(joints):
-            newest = np.array([_newest(v) for v in corrected(list(robots.values()), quantity, j)])
-            rows += [
-                {"robot": name, "quantity": quantity, "joint": joint, **_standing(newest, k, quantity)}
-                for k, name in enumerate(robots)
-            ]
+        columns = (corrected(list(robots.values()), quantity, j) for j in range(len(joints)))
+        newest = np.array([[_newest(values) for values in column] for column in columns])
+        rows += [
+            {"robot": name, "quantity": quantity, "joint": joint, **_standing(newest, j, k, quantity)}
+            for j, joint in enumerate(joints)
+            for k, name in enumerate(robots)
+        ]
     return rows
 
 
@@ -42,18 +44,22 @@ def _newest(values: np.ndarray) -> float:
     return float(np.median(known[-SEGMENT:])) if len(known) else float("nan")
 
 
-def _standing(newest: np.ndarray, k: int, quantity: str) -> dict[str, Any]:
-    others = np.delete(newest, k)
-    others = others[np.isfinite(others)]
-    if not np.isfinite(newest[k]) or len(others) < MIN_ROBOTS - 1:
-        value = float(newest[k]) if np.isfinite(newest[k]) else None
-        return {"value": value, "fleet": None, "deviation_percent": None, "level": "unknown"}
-    middle = float(np.median(others))
-    share = (newest[k] - middle) / max(abs(middle), 1e-12)
-    scatter = robust_std(others - middle)
-    clear = changed(newest[k] - middle, scatter, middle, 0.0)
-    level = level_of(share, quantity) if clear else "ok"
-    return {"value": float(newest[k]), "fleet": middle, "deviation_percent": 100 * share, "level": level}
+def _standing(newest: np.ndarray, j: int, k: int, quantity: str) -> dict[str, Any]:
+    value = float(newest[j, k])
+    known = [row[np.isfinite(row)] for row in np.delete(newest, k, axis=1)]
+    if not np.isfinite(value) or len(known[j]) < MIN_ROBOTS - 1:
+        return {
+            "value": value if np.isfinite(value) else None,
+            "fleet": None,
+            "deviation_percent": None,
+            "level": "unknown",
+        }
+    middle = float(np.median(known[j]))
+    share = (value - middle) / max(abs(middle), 1e-12)
+    usual = np.median([x.std(ddof=1) / max(abs(np.median(x)), 1e-12) for x in known if len(x) >= MIN_ROBOTS - 1])
+    scatter = max(robust_std(known[j] - middle), float(usual) * abs(middle))
+    level = level_of(share, quantity) if changed(value - middle, scatter, middle, 0.0) else "ok"
+    return {"value": value, "fleet": middle, "deviation_percent": 100 * share, "level": level}
 
 
 def fleet_sentences(rows: Sequence[dict[str, Any]]) -> list[str]:

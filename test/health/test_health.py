@@ -105,6 +105,13 @@ def test_drift_is_measured_and_noise_is_not_a_drift():
     assert drifting.significant and drifting.interval[0] < 0.2 < drifting.interval[1]
 
 
+@pytest.mark.parametrize("count", [3, 4, 6, 12])
+def test_noise_of_few_recordings_is_no_drift(count):
+    """Three values are in order, and their slopes of one sign, in a third of all cases."""
+    rng, time = np.random.default_rng(0), START + np.arange(count) * MONTH
+    assert np.mean([trend_of(8 + 0.8 * rng.normal(size=count), time, "coulomb").significant for _ in range(200)]) < 0.02
+
+
 @pytest.mark.parametrize(
     ("quantity", "factor", "level"),
     [("coulomb", 1.4, "warn"), ("coulomb", 0.3, "error"), ("stiffness", 0.8, "warn"), ("stiffness", 1.5, "ok")],
@@ -217,6 +224,19 @@ def test_in_a_fleet_the_worn_robot_is_named():
     assert off == {("worn", "coulomb", "elbow")}
 
 
+@pytest.mark.parametrize("count", [3, 6])
+def test_robots_that_are_individuals_seldom_deviate(count):
+    """Friction has a spread of 15 %; in a single joint the other robots are alike by chance."""
+    rng, joints, named = np.random.default_rng(0), [f"j{j}" for j in range(6)], 0
+    month, six = next(iter(months(0))), np.full(6, np.nan)
+    same = dict.fromkeys(("stiffness", "thermal_time", "thermal_resistance", "temperature", "load"), six)
+    for _ in range(40):
+        level = 8 * (1 + 0.15 * rng.normal(size=(count, 6)))
+        rows = standings({f"r{k}": [replace(month, coulomb=x, **same)] for k, x in enumerate(level)}, joints)
+        named += any(row["level"] in ("warn", "error") for row in rows)
+    assert named < 12  # 20 and 26 without what the other joints show
+
+
 def findings(values):
     """Sentences about the Coulomb level of one joint over recordings a week apart."""
     result, (trend,) = told(START + np.arange(len(values)) * MONTH / 4, values)
@@ -264,6 +284,13 @@ def test_an_axis_does_not_magnify_what_is_small():
     assert high - low > 15
     low, high = _reach(np.array([100.0, 40.0]), 0.1)
     assert low < 40 < 100 < high
+
+
+def test_a_recording_that_is_given_twice_counts_once(tmp_path):
+    bags = [write_bag(recording(0, 0.0, 0), tmp_path / name, topics=["joint_states"]) for name in ("run", "copy")]
+    done = robot_dynamics("health", *bags, "--robot", "ur5e", "--out", tmp_path / "out", catch_exceptions=False)
+    assert "copy: began at the same time as" in " ".join(done.output.split())
+    assert len(json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]["bags"]) == 1
 
 
 def test_two_robots_of_a_fleet_with_one_name_are_not_taken_for_one(tmp_path):

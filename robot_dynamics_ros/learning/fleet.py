@@ -62,7 +62,8 @@ def learn_fleet(
 ) -> tuple[Prior, list[str]]:
     """Fleet prior of the state directories of robots of one model, and what was left out.
 
-    Raises DataError with fewer than two usable robots, and for a directory that is given twice.
+    A copy of a state, which shares a recording with another, is left out. Raises DataError with fewer than two usable
+    robots, and for a directory that is given twice.
     """
     twice = [str(d) for d, count in Counter(Path(d).resolve() for d in directories).items() if count > 1]
     if twice:
@@ -70,6 +71,7 @@ def learn_fleet(
     first: Store | None = None  # that is usable
     states: list[np.ndarray] = []
     left: list[str] = []
+    owners: dict[str, Path] = {}  # of recordings
     for directory in directories:
         progress(str(directory))
         try:
@@ -82,8 +84,11 @@ def learn_fleet(
             left.append(f"{directory}: is of another robot model ({model}) than {first.directory}")
         elif not evidence.any():
             left.append(f"{directory}: no recording is learned yet")
+        elif other := next((owners[name] for name in store.names() if name in owners), None):
+            left.append(f"{directory}: holds a recording that {other} holds: a robot counts once")
         else:
             first = first or store
+            owners |= dict.fromkeys(store.names(), store.directory)
             states.append(evidence)
     if first is None or len(states) < 2:
         raise DataError(

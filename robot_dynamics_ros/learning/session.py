@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,25 +73,40 @@ class Session:
         """Fold in bags, in the order of their time; one that says nothing usable is left out with its reason. Returns
         how many were left out so.
         """
-        refused = 0
-        for bag in bags:
+        loaded: dict[str, tuple[str | Path, Recording]] = {}
+        refused = sum(self._unusable(bag, partial(self._load, bag, loaded, progress)) for bag in bags)
+        for sha256 in sorted(loaded, key=lambda name: loaded[name][1].start_ns):
+            bag, rec = loaded.pop(sha256)
             progress(Path(bag).name)
-            try:
-                sha256 = bag_hash(bag)
-                where = self.store.place_of(sha256)
-                if where:
-                    self._say("left out", f"{bag}: is {'learned' if where == 'recordings' else 'held back'} already")
-                    continue
-                rec = read(self.store.columns.robot, bag, self.options, self.options.exclude)
-                if (began := dated(rec.start_ns, bag)) != rec.start_ns:
-                    rec.start_ns = began
-                    self._say("dated", f"{bag}: its stamps are no dates, that of the file is taken")
-                self.add(rec, sha256)
-            except (DataError, OSError) as error:
-                text = getattr(error, "strerror", None) or str(error)
-                self._say("refused", text if str(bag) in text else f"{bag}: {text}", note=True)
-                refused += 1
+            refused += self._unusable(bag, partial(self.add, rec, sha256))
         return refused
+
+    def _load(
+        self, bag: str | Path, loaded: dict[str, tuple[str | Path, Recording]], progress: Callable[[str], None]
+    ) -> None:
+        """Put a bag that is new among those that are loaded."""
+        progress(Path(bag).name)
+        sha256 = bag_hash(bag)
+        where = "given" if sha256 in loaded else self.store.place_of(sha256)
+        if where:
+            what = {"given": "given twice", "recordings": "learned already", "held": "held back already"}[where]
+            self._say("left out", f"{bag}: is {what}")
+            return
+        rec = read(self.store.columns.robot, bag, self.options, self.options.exclude)
+        if (began := dated(rec.start_ns, bag)) != rec.start_ns:
+            rec.start_ns = began
+            self._say("dated", f"{bag}: its stamps are no dates, that of the file is taken")
+        loaded[sha256] = bag, rec
+
+    def _unusable(self, bag: str | Path, step: Callable[[], None]) -> bool:
+        """Whether a step of learning a bag says that nothing of it is usable; noted with its reason."""
+        try:
+            step()
+        except (DataError, OSError) as error:
+            text = getattr(error, "strerror", None) or str(error)
+            self._say("refused", text if str(bag) in text else f"{bag}: {text}", note=True)
+            return True
+        return False
 
     def add(self, rec: Recording, sha256: str) -> None:
         """Fold in one loaded recording, or hold it back. Raises DataError where nothing of it is usable."""

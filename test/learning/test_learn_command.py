@@ -1,6 +1,7 @@
 """The commands learn and learn-fleet: from bags to a version of the robot file, from states of robots to a prior."""
 
 import json
+import shutil
 from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
@@ -26,9 +27,11 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch, reque
     bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
     loaded = write_bag(worker.log(DAY, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
     state = tmp_path / "state"
-    first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply")
+    first = run("ur5e", *bags[::-1], bags[1], "--state", state, "--effort", "torque", "--apply")
     assert first.exit_code == 0, first.output
     report = json.loads((state / "learn.json").read_text())
+    assert [line.split(": ")[1] for line in report["lines"]][1:4] == ["day0", "day1", "day2"]  # in the order of time
+    assert "day1: is given twice" in report["lines"][0]
     assert report["verdict"][1].startswith("While the arm stands it shows pushes from ")
     assert report["proposed"] and report["level"] == "good" and report["next"].endswith("robot.yaml")
     rows = {row["joint"]: row["cells"] for row in report["matrix"]["rows"]}
@@ -106,11 +109,13 @@ def cells(worker, tmp_path_factory):
 
 def test_the_command_writes_a_prior_and_names_what_it_left_out(worker, cells, tmp_path):
     other, out = Store(tmp_path / "other", load_robot("ur10e")).directory, tmp_path / "fleet.npz"
-    done = robot_dynamics("learn-fleet", *cells, other, tmp_path / "nothing", "--out", out)
+    copy = shutil.copytree(cells[0], tmp_path / "copy")
+    done = robot_dynamics("learn-fleet", *cells, copy, other, tmp_path / "nothing", "--out", out)
     assert done.exit_code == 0, done.output
     assert "2 robots" in done.output
     assert f"left out: {other}: is of another robot model" in done.output
     assert "nothing: holds no learned state" in done.output
+    assert f"copy: holds a recording that {cells[0]} holds" in " ".join(done.output.split())
     prior = load_prior(worker.prior.columns, out)
     assert not np.array_equal(prior.mean, worker.prior.mean)
 

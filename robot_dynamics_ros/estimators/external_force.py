@@ -24,7 +24,7 @@ from robot_dynamics_ros.estimators.force_arguments import (
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.models.sliding_friction import share_text, viscosity_text
-from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
+from robot_dynamics_ros.models.urdf_writer import TURNED, link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.capabilities import no_moments
@@ -39,11 +39,9 @@ TARE_REFUSALS = {
     TareResult.unexplained: "neither friction nor a payload makes such a torque: let go of the robot, or identify it",
 }
 
-
 LEARNED, SURE = 0.5, 3.0  # friction counts as known below a share of its first deviation, or beyond some of them
 UNUSUAL = 2.0  # of these deviations a joint needs a look: no usual temperature explains them (30 K colder, 60 warmer)
 FORCES, POSES, MOST = np.geomspace(1.0, 1e3, 61), 300, 0.9  # N, number and share of poses and directions: `least_push`
-
 
 FRAME_ID = Parameter(
     "frame_id",
@@ -254,7 +252,8 @@ class ForceStage(Stage):
 def wrench_frame(robot: RobotFile, name: str) -> tuple[int, str]:
     """Index and frame_id of a frame of the chain: -1 base, i the frame of link i, n the TCP.
 
-    name: a frame of the robot's URDF, "base", or "tool" or "" for the TCP. Raises ConfigError for any other.
+    name: a frame of the robot's URDF, "base", or "tool" or "" for the TCP. Raises ConfigError for any other, and for
+    links whose frames are not those of the URDF.
     """
     n, base, tool = robot.n_joints, robot.kinematics.base_frame, robot.kinematics.tool
     tcp = tcp_name(robot) if any(tool.xyz) or any(tool.rpy) else robot.kinematics.tip_frame
@@ -263,6 +262,8 @@ def wrench_frame(robot: RobotFile, name: str) -> tuple[int, str]:
         known = ", ".join(frames)
         raise ConfigError("force", "frame_id", f"{name!r} has no known transform to the arm; known: {known}")
     index = frames[name or "tool"]
+    if 0 <= index < n and TURNED in robot.sources:
+        raise ConfigError("force", "frame_id", f"{name!r}: {robot.sources[TURNED]}; take tool or base")
     return index, {-1: base, n: tcp}.get(index, name)
 
 

@@ -17,6 +17,7 @@ from robot_dynamics_ros.models.inertia import is_consistent, nearest_body
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.models.robot_report import POSES
 from robot_dynamics_ros.models.urdf import read_urdf
+from robot_dynamics_ros.models.urdf_writer import TURNED
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.blocks import NAME
 from robot_dynamics_ros.robot_file.geometry import rpy_of
@@ -25,7 +26,8 @@ from robot_dynamics_ros.robot_file.problems import validated
 
 MOUNT = "estimate_mount"
 # sources that say what was not taken as it stands
-PLACEHOLDER, REPAIRED, TIP, HELD = NOTES = "torque_limits", "estimate_inertia", "estimate_tip", "held_joints"
+PLACEHOLDER, REPAIRED, TIP, HELD = "torque_limits", "estimate_inertia", "estimate_tip", "held_joints"
+NOTES = PLACEHOLDER, REPAIRED, TIP, HELD, TURNED
 
 
 def robot_from_urdf(
@@ -51,6 +53,10 @@ def robot_from_urdf(
     links, sources = _links(chain, joints)
     if behind:
         sources[TIP] = f"TCP at {tip}, at which {' and '.join(behind)} are fixed: name the one that touches with --tip"
+    if chain.framed:
+        turned = [name for name, R in zip(joints, chain.frames, strict=True) if not np.allclose(R, np.eye(3))]
+        text = "z is their joint's axis; the flange and the centre of a payload are in that of the last link"
+        sources[TURNED] = f"Link frames of {', '.join(turned)} are not those of the URDF: {text}"
     if held := _held(tree, joints):
         sources[HELD] = f"Joints beside the arm are held at zero, what they carry is part of it: {', '.join(held)}"
     raw = {

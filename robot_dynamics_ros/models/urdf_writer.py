@@ -15,6 +15,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.geometry import joint_placement, rpy_of
 
 THICKNESS, SHORTEST = 0.045, 1e-3  # m, radius of the first drawn link, and the shortest way that is drawn
+TURNED = "turned_frames"  # source that says which link frames are not those of the URDF that a robot file is of
 _LIMITS = ("position_lower", "position_upper", "torque", "velocity")
 
 

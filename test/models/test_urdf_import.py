@@ -5,10 +5,11 @@ import pytest
 from command_line import robot_dynamics
 
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.external_force import wrench_frame
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.robot_report import report
-from robot_dynamics_ros.models.urdf_import import HELD, PLACEHOLDER, REPAIRED, robot_from_urdf
+from robot_dynamics_ros.models.urdf_import import HELD, PLACEHOLDER, REPAIRED, TURNED, robot_from_urdf
 from robot_dynamics_ros.robot_file import load_robot
 
 pin = pytest.importorskip("pinocchio")
@@ -48,6 +49,18 @@ def test_axes_of_any_direction_keep_their_dynamics(tmp_path):
     q, v, a = np.random.default_rng(1).uniform(-2, 2, (3, 20, 2))
     np.testing.assert_allclose(model.rnea(q, v, a), expected.rnea(q, v, a), atol=1e-12)
     np.testing.assert_allclose(model.fk(q)[:, -1], expected.fk(q)[:, -1], atol=1e-12)
+
+
+def test_link_frames_that_are_turned_are_named_and_no_frame_of_a_wrench(tmp_path):
+    """Another node's TF has the URDF's: a force in the other axes under that name would point elsewhere."""
+    out = tmp_path / "arm.yaml"
+    printed = robot_dynamics("new", urdf(tmp_path), "--tip", "hand", "--effort-from", "current", "--out", out).output
+    assert "Link frames of J_1, J_2 are not those of the URDF" in printed
+    with pytest.raises(ConfigError, match=r"frame_id: 'J_1_link': Link frames of J_1, J_2 .* take tool or base"):
+        wrench_frame(load_robot(out), "J_1_link")
+    assert wrench_frame(load_robot(out), "") == (2, "hand")
+    (tmp_path / "arm.urdf").write_text(SINGLE.replace('xyz="0 1 0"', 'xyz="0 0 1"'))
+    assert TURNED not in imported(tmp_path / "arm.urdf").sources
 
 
 FOOT = """<link name="{0}"/><joint name="f{0}" type="fixed"><parent link="shin"/><child link="{0}"/>

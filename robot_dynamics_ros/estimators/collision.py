@@ -71,21 +71,28 @@ class CollisionDetector:
         """Begin [s] and largest distance of every collision of a log after its first SETTLED seconds."""
         distance = self.distance(log)
         hit = self.collided(log, distance) & (log.time - log.time[0] >= SETTLED)
-        return [{"begin": float(log.time[a]), "distance": float(distance[a:b].max())} for a, b in runs(hit)]
+        return [{"begin": float(log.time[a]), "distance": float(np.nanmax(distance[a:b]))} for a, b in runs(hit)]
 
 
 def _settled(log: Log) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Time, fast changes and states from SETTLED on."""
-    rows = log.time - log.time[0] >= SETTLED
-    return log.time[rows], fast_changes(log)[rows], _states(log)[rows]
+    """Time, fast changes and states from SETTLED on, where there is an estimate."""
+    changes = fast_changes(log)
+    rows = (log.time - log.time[0] >= SETTLED) & np.isfinite(changes).all(axis=1)
+    return log.time[rows], changes[rows], _states(log)[rows]
 
 
 def fast_changes(log: Log) -> np.ndarray:
-    """What drive, model and friction torque leave (N, n) [Nm] between SLOW and FAST, causal; 0 where there is none."""
-    torque = np.nan_to_num(log.drive_torque - log.model_torque - log.friction_torque)
-    out, fast, slow = np.zeros_like(torque), torque[0], torque[0]
-    shares = 1.0 - np.exp(np.outer(np.diff(log.time), (-FAST, -SLOW)))
-    for k, (a, b) in enumerate(shares, start=1):
+    """What drive, model and friction torque, where that is known, leave (N, n) [Nm] between SLOW and FAST, causal; NaN
+    without an estimate, as behind closed brakes.
+    """
+    torque = log.drive_torque - log.model_torque - np.nan_to_num(log.friction_torque)
+    known = np.isfinite(torque + log.external_joint_torque).all(axis=1)
+    out, fast, slow = np.full_like(torque, np.nan), torque[0], torque[0]
+    shares = 1.0 - np.exp(np.outer(np.diff(log.time, prepend=log.time[0]), (-FAST, -SLOW)))
+    for k in np.flatnonzero(known):
+        if k == 0 or not known[k - 1]:
+            fast = slow = torque[k]
+        a, b = shares[k]
         fast = fast + a * (torque[k] - fast)
         slow = slow + b * (fast - slow)
         out[k] = fast - slow

@@ -20,6 +20,7 @@ def free(seed, seconds=SECONDS):
     torque = drift + size * rng.normal(size=(len(time), 3))
     zero = np.zeros_like(qd)
     signals = {"qd": qd, "drive_torque": torque, "model_torque": zero, "friction_torque": zero}
+    signals["external_joint_torque"] = torque
     return log_at(time, signals, NAMES)
 
 
@@ -43,6 +44,25 @@ def test_a_collision_is_found_and_held_and_a_slow_push_is_none():
     assert found["begin"] == claimed[0] and found["distance"] == detector.distance(log).max()
     log.drive_torque[:, 1] += 6.0 * np.clip((log.time - 14.0) / 2.0, 0, 1) - 6.0 * hit
     assert not detector.collided(log).any()
+
+
+def test_closed_brakes_are_no_collision_and_hide_none():
+    quiet, stopped, log = free(0, 120.0), free(0, 120.0), free(5, 20.0)
+    for braked in (stopped, log):  # the weight falls to the brakes, and there is no estimate
+        rows = (braked.time > 8.0) & (braked.time < 12.0)
+        braked.drive_torque[rows] -= 40.0
+        braked.external_joint_torque[rows] = np.nan
+    detector = CollisionDetector.fitted([stopped], rate=600.0)
+    assert not [found for found in detector.collisions(log) if 7.9 < found["begin"] < 12.2]
+    assert detector.threshold == pytest.approx(CollisionDetector.fitted([quiet], 600.0).threshold, rel=0.1)
+
+
+def test_a_robot_whose_friction_is_not_taken_off_has_collisions_too():
+    """As behind joint torque sensors before `identify`."""
+    quiet, log = free(0), free(5, 20.0)
+    quiet.friction_torque = log.friction_torque = None
+    log.drive_torque[(log.time > 10.0) & (log.time < 10.02), 1] += 6.0
+    assert len(CollisionDetector.fitted([quiet]).collisions(log)) == 1
 
 
 def test_a_distance_depends_on_no_later_sample():

@@ -1,11 +1,14 @@
 """Planned motions keep every limit of the robot file, and their points give them again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.cli.demo_robots import working_pose
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord
+from robot_dynamics_ros.identification.excitation import joint_motions
 from robot_dynamics_ros.identification.excitation.joint_motions import (
     JOINT_MOTIONS,
     check_space,
@@ -17,7 +20,7 @@ from robot_dynamics_ros.identification.excitation.joint_motions import (
     velocity_steps,
     with_limits_of,
 )
-from robot_dynamics_ros.identification.excitation.limits import Limits
+from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.identification.joint.friction import LAW, least_samples
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.models import RobotModel
@@ -125,6 +128,17 @@ def test_the_tcp_keeps_its_speed(name):
     slow = UR5E.with_updates({"limits.tcp_speed": 0.8 * speed})
     with pytest.raises(DataError, match="TCP speed is exceeded by 25 %"):
         check_space(slow, with_limits_of(slow, Limits.of(slow)), plan)
+
+
+def test_a_box_between_the_samples_of_a_long_motion_is_seen(monkeypatch):
+    """A period of 4 s, of which every 0.5 s would be the same poses in each."""
+    plan = joint_motions.duty_cycles(UR5E, 0, START, duties=(1.0,), minutes=4.0, rate=100.0)
+    monkeypatch.setattr(joint_motions, "_DRAWN", len(plan.motion[0]) // 50)
+    model = RobotModel(UR5E.kinematic_chain(), UR5E.joint_names)
+    tip = model.fk(plan.motion[0][75])[-1, :3, 3]
+    limits = replace(with_limits_of(UR5E, Limits.of(UR5E)), outside=(Box(tuple(tip - 0.03), tuple(tip + 0.03)),))
+    with pytest.raises(DataError, match="box to stay out of"):
+        check_space(UR5E, limits, plan)
 
 
 def test_the_way_between_the_motions_of_two_joints_keeps_the_limits():

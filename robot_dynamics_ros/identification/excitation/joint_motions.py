@@ -241,10 +241,12 @@ def with_limits_of(robot: RobotFile, limits: Limits) -> Limits:
 
 
 def sampled(plan: Plan) -> Excitation:
-    """At most _DRAWN samples of a plan, for pictures."""
+    """About _DRAWN samples of a plan for pictures and check_space; uneven: a motion may repeat itself."""
     every = max(1, len(plan.motion[0]) // _DRAWN)
-    q, qd, qdd = (np.ascontiguousarray(x[::every]) for x in plan.motion)
-    return Excitation(np.arange(len(q)) * every / plan.rate, q, qd, qdd, np.nan)
+    rows = np.arange(0, len(plan.motion[0]) - every + 1, every)
+    rows += np.random.default_rng(0).integers(0, every, len(rows))
+    q, qd, qdd = (np.ascontiguousarray(x[rows]) for x in plan.motion)
+    return Excitation(rows / plan.rate, q, qd, qdd, np.nan)
 
 
 def check_space(robot: RobotFile, limits: Limits, plan: Plan) -> None:

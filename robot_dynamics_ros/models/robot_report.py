@@ -135,8 +135,9 @@ def _gravity(result: Report) -> Iterator[Finding]:
     robot, q = result.robot, result.robot.random_poses(POSES)
     worst = np.abs(_model(robot).gravity(q)).max(axis=0)
     result.numbers["largest gravity torque [Nm]"] = worst.tolist()
-    limit = robot.array("limits.torque")
-    result.numbers["largest gravity torque over limit"] = float((worst / limit).max())
+    limit = robot.array_or("limits.torque", np.inf)
+    if np.isfinite(limit).any():
+        result.numbers["largest gravity torque over limit"] = float((worst / limit).max())
     for name, torque, bound in zip(robot.joint_names, worst, limit, strict=True):
         if not torque <= bound:
             yield Finding("error", f"limits.torque [{name}]", f"{bound} Nm cannot hold the arm: {torque:.1f} Nm")
@@ -159,7 +160,8 @@ def _friction(result: Report) -> Iterator[Finding]:
 
 
 def _level(result: Report) -> Iterator[Finding]:
-    levels, limits = FrictionModel.from_robot(result.robot).coulomb_level(), result.robot.array("limits.torque")
+    levels = FrictionModel.from_robot(result.robot).coulomb_level()
+    limits = result.robot.array_or("limits.torque", np.inf)
     for name, level, limit in zip(result.robot.joint_names, levels, limits, strict=True):
         if not level <= limit:
             text = f"Coulomb friction of {level:g} Nm is beyond the torque limit of {limit:g} Nm: mNm?"
@@ -168,7 +170,7 @@ def _level(result: Report) -> Iterator[Finding]:
 
 def _turns(result: Report) -> Iterator[Finding]:
     for limit in ("limits.position_lower", "limits.position_upper"):
-        for name, end in zip(result.robot.joint_names, result.robot.array(limit), strict=True):
+        for name, end in zip(result.robot.joint_names, result.robot.array_or(limit, np.inf), strict=True):
             if MANY < abs(end) < np.inf:
                 text = f"{end:g} rad are {abs(end) / (2 * np.pi):.0f} turns: degrees? (.inf: turns without end)"
                 yield Finding("warning", f"{limit} [{name}]", text)

@@ -86,7 +86,7 @@ def robot_from_urdf(
 def _without_placeholders(robot: RobotFile) -> RobotFile:
     """Torque limits of which one cannot hold the arm are placeholders of the URDF: unknown."""
     try:
-        limit, model = robot.array("limits.torque"), RobotModel(robot.chain(), robot.joint_names)
+        limit, model = robot.array_or("limits.torque", np.inf), RobotModel(robot.chain(), robot.joint_names)
     except CapabilityError:
         return robot
     weight = np.abs(model.gravity(robot.random_poses(POSES))).max(axis=0)

@@ -173,11 +173,13 @@ def test_command_writes_a_file_that_check_accepts(tmp_path):
 def test_torque_limits_that_cannot_hold_the_arm_are_unknown(tmp_path):
     """2 kg at half a metre from J_1 need about 16 Nm."""
     file = urdf(tmp_path)
+    (tmp_path / "unknown").mkdir()
     for effort, known in ((9, False), (99, True)):
         text = TILTED.format(inertial=INERTIAL).replace('effort="9"', f'effort="{effort}"')
         file.write_text(text.replace('<axis xyz="-1 0 1"/>', '<axis xyz="-1 0 1"/><limit effort="50" velocity="1"/>'))
         robot = imported(file, tip="hand")
         assert robot.has("limits.torque") == known != (PLACEHOLDER in robot.sources)
+    assert PLACEHOLDER in imported(urdf(tmp_path / "unknown"), tip="hand").sources  # that of J_2 is unknown
     arguments = "--tip hand --effort-from link-torque --out".split()
     file.write_text(file.read_text().replace('effort="99"', 'effort="9"'))
     printed = robot_dynamics("new", file, *arguments, tmp_path / "arm.yaml").output

@@ -111,6 +111,13 @@ def test_unbelievable_robots_are_found(path, value, level, text, tmp_path):
     assert result.exit_code == (1 if level == "error" else 0)
 
 
+def test_an_unknown_limit_of_one_joint_hides_no_other():
+    robot = load_robot("ur5e")
+    torque = [None, 10.0, *robot.limits.torque[2:]]
+    texts = [f"{found.field}: {found.text}" for found in report(robot.with_updates({"limits.torque": torque})).findings]
+    assert any("limits.torque [shoulder_lift_joint]: 10.0 Nm cannot hold" in text for text in texts), texts
+
+
 @pytest.mark.parametrize(
     "field, value, text",
     [

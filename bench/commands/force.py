@@ -39,6 +39,7 @@ def number(name: str, low: float, high: float, text: str) -> Callable[[Any], Any
 @click.option("--plant", type=click.Choice(list(PLANTS)), default=ELASTIC, show_default=True, help="What is simulated.")
 @number("--noise", 0, 0.1, "rad/s of white noise in velocities.")
 @number("--tilt", -180, 180, "deg of the base, which no file names.")
+@click.option("--times", type=(str, float), multiple=True, help="Number of the plant, factor: transmission.backlash 3")
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
 @number("--warmer", -40, 60, "K by which the judged recordings are warmer.")
 @number("--payload", 0, 20, "kg of an undeclared payload in the judged recordings.")
@@ -59,6 +60,7 @@ def command(
     plant: str,
     noise: float,
     tilt: float,
+    times: tuple[tuple[str, float], ...],
     work: Path | None,
     warmer: float,
     payload: float,
@@ -86,6 +88,7 @@ def command(
     since = Since(warmer, payload, 0.01 * worn, finger, parts)
     drawn = zoo.individuals(since.robot(robot), count, seed, zoo.families(families))
     people = [replace(who, pushed=pushed) for who in zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))]
+    people = zoo.scaled(since.robot(robot), people, dict(times))
     words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"
     words += f" {recorded or '1, 2 or 3 recordings of 60 s'}."
     if hour:

@@ -116,6 +116,15 @@ def on_plant(
     ]
 
 
+def scaled(robot: RobotFile, people: Sequence[Individual], factors: dict[str, float]) -> list[Individual]:
+    """The same robots with numbers of their plant by dotted name times factors. Raises ConfigError for unknown ones."""
+    true = load_plant(robot, without("deviation")).true
+    if unknown := set(factors) - set(true):
+        raise ConfigError("--times", ", ".join(sorted(unknown)), f"unknown; known: {', '.join(sorted(true))}")
+    times = lambda who: {k: x * np.asarray(who.overrides.get(k, true[k])) for k, x in factors.items()}  # noqa: E731
+    return [replace(who, overrides=who.overrides | times(who)) for who in people]
+
+
 def laws_of(family: str, visit: int) -> dict[str, str]:
     """Laws of the robot that is the `visit`-th (0, 1, ..) of its family."""
     side = half_of(family)

@@ -113,6 +113,17 @@ def test_recordings_noise_and_tilt_are_those_asked_for_and_no_file_names_the_til
         zoo.on_plant(zoo.individuals(ur5e, 1, 0, ["gms"]), MUJOCO, None, 0.0, 0.0)
 
 
+def test_a_number_of_the_plant_is_times_a_factor_whether_the_zoo_draws_it_or_not(ur5e):
+    people = zoo.individuals(ur5e, 2, 0, ["lugre"])
+    factors = {"transmission.bearing_friction": 2.0, "friction.coulomb": 0.5}
+    for who, other in zip(people, zoo.scaled(ur5e, people, factors), strict=True):
+        before, after = (recordings.simulated(ur5e, one, 0).machine.true for one in (who, other))
+        for name, value in before.items():
+            np.testing.assert_allclose(after[name], factors.get(name, 1.0) * np.asarray(value), err_msg=name)
+    with pytest.raises(ConfigError, match="--times.*nothing: unknown; known: .*transmission.backlash"):
+        zoo.scaled(ur5e, people, {"nothing": 1.0})
+
+
 @pytest.mark.parametrize(
     "names", [recordings.TRIALS[:1], pytest.param(recordings.TRIALS[1:], marks=pytest.mark.long)], ids=["one", "others"]
 )

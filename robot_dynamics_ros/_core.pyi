@@ -1197,9 +1197,11 @@ def within_steps(t: Reals, q: Reals, v: Reals) -> tuple:
 def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs) -> RealArray:
     """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 
+COLDEST: float = -20.0
 CONTACT_ENDS: float = 0.9
 DRY_SPAN: float = 3e-05
 GAIN_STD: float = 0.03
+HOTTEST: float = 120.0
 LEAST_SINGULAR_VALUE: float = 0.08
 RTDE_LAYOUT: dict = {
     "timestamp": (0, 1),

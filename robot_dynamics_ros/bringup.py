@@ -188,14 +188,13 @@ def find_config(name: str) -> Path | None:
 def declared(executable: str, stages: str = "all") -> dict[str, Parameter]:
     """All parameters of a node, those of its stages included."""
     table = {p.name: p for p in NODES[executable]}
-    tables = select(stages).tables if "stages" in table else {}
-    own = ((f"{stage}.{p.name}", p) for stage, parameters in tables.items() for p in parameters)
-    return table | {name: replace(p, name=name) for name, p in own}
+    return table | _of_stages(select(stages).tables) if "stages" in table else table
 
 
-def _of_stages() -> dict[str, Parameter]:
-    stages = ((f"{stage}.{p.name}", p) for stage, make in STAGES.items() for p in make().parameters)
-    return {name: replace(p, name=name) for name, p in stages}
+def _of_stages(tables: Mapping[str, Sequence[Parameter]]) -> dict[str, Parameter]:
+    """Parameters of stages by the names that a node gives them."""
+    named = ((f"{stage}.{p.name}", p) for stage, parameters in tables.items() for p in parameters)
+    return {name: replace(p, name=name) for name, p in named}
 
 
 def check_parameter_file(path: Path, graph: Graph) -> None:
@@ -240,7 +239,7 @@ def stage_parameters(path: Path) -> dict[str, dict[str, Any]]:
     Raises ConfigError naming file, parameter, value and bound.
     """
     found: dict[str, dict[str, Any]] = {}
-    known = _of_stages()
+    known = _of_stages({stage: make().parameters for stage, make in STAGES.items()})
     for _, block in _blocks(read_yaml(path), str(path)):
         for name, value in _flat(block):
             name = f"force.{name}" if name in OF_NODE else name

@@ -86,9 +86,10 @@ def command(
     if plant != ELASTIC and hour:
         raise click.UsageError(f"--hour: only the {ELASTIC} plant warms up")
     since = Since(warmer, payload, 0.01 * worn, finger, parts)
-    drawn = zoo.individuals(since.robot(robot), count, seed, zoo.families(families))
+    arm = since.robot(robot)
+    drawn = zoo.individuals(arm, count, seed, zoo.families(families))
     people = [replace(who, pushed=pushed) for who in zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))]
-    people = zoo.scaled(since.robot(robot), people, dict(times))
+    people = zoo.scaled(arm, people, dict(times))
     words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"
     words += f" {recorded or '1, 2 or 3 recordings of 60 s'}."
     if hour:

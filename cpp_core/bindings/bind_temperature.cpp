@@ -84,6 +84,8 @@ void bind(py::module_& m) {
             "One sample as of TemperatureObserver, of which only the housing counts; Status ok, or unavailable "
             "where it is outside -20..120 deg C.",
             [](M& s, std::int64_t, const auto& x) { return s.step(x[3], x[5], x[6]); });
+  m.attr("COLDEST") = M::low;
+  m.attr("HOTTEST") = M::high;
   m.def(
       "heat_balance", &balance, py::arg("heat"), py::arg("stamp_ns"), py::arg("base"), py::arg("stribeck"),
       py::arg("factors"), py::arg("ambient"), py::arg("T"), py::arg("Th"),

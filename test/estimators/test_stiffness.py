@@ -205,6 +205,15 @@ def test_what_was_learned_outlasts_a_change_of_the_parameters():
     np.testing.assert_array_equal(s.core.coefficients, k)
 
 
+def test_a_change_of_the_parameters_does_not_trust_a_rotor_angle_that_is_none():
+    file, record = robot(), log()
+    record.theta += 1.0
+    s = stage(file)
+    s.run(record)
+    reconfigure(s, file, {"skew": 0.0, "motor_std": 2.0})
+    assert all(s.core.foreign) and len(s.wear_health()) == 6
+
+
 def test_a_warning_of_more_wear_than_an_error_is_refused():
     with pytest.raises(ConfigError, match="wear_warn"):
         stage(robot(baseline=A), wear_warn=0.5)

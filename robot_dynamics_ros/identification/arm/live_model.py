@@ -78,9 +78,9 @@ def fit_live(
     rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. known, turning: laws of joints and motors of
     nearly the same bodies, whose kind, shape and driving signal are taken over.
     """
-    motors = motor_friction(body, motion)
-    by_rotor = any(law.rotor for law in known) if known else rotors_shown(motion, body.load(motion))
-    joints = _samples(body, rotor, motion, sum(motors.values(), np.zeros_like(motion.q)), by_rotor)
+    motors, load = motor_friction(body, motion), body.load(motion)
+    by_rotor = any(law.rotor for law in known) if known else rotors_shown(motion, load)
+    joints = _samples(body, rotor, motion, load, sum(motors.values(), np.zeros_like(motion.q)), by_rotor)
     if not known:
         problems = presliding_problems(joints)
     else:
@@ -96,13 +96,13 @@ def fit_live(
 
 
 def _samples(
-    body: IdentifiedModel, rotor: np.ndarray, motion: Motion, shared: np.ndarray, by_rotor: bool
+    body: IdentifiedModel, rotor: np.ndarray, motion: Motion, load: np.ndarray, shared: np.ndarray, by_rotor: bool
 ) -> list[FrictionSamples]:
-    """What the consistent body, the rotors' inertia and `shared` (N, n) [Nm] leave of every joint's effort.
+    """What the consistent body, whose load (N, n) [Nm] is known, the rotors' inertia and `shared` (N, n) [Nm] leave of
+    every joint's effort.
 
     by_rotor: the rotors drive it where the motion has them and the torque is that of the motors.
     """
-    load = body.load(motion)
     predicted = body.predict(motion, load=load)
     folds, shared = fold_sets(motion), shared.copy()
     for j, law in enumerate(body.structure.laws):  # the inertia of a motor that turns with two joints

@@ -23,7 +23,6 @@ from robot_dynamics_ros.signals.interpolation import interpolated
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
 MIN_SAMPLES = 200
 SHORTEST_GAP = 0.05  # s
-COLDEST, HOTTEST = -20.0, 120.0  # deg C of a reported temperature, as in live nodes
 TRAVEL = 0.02  # rad of the joint that travels farthest; a robot that travels less stands
 
 
@@ -162,9 +161,9 @@ def possible_temperatures(t: np.ndarray, reported: np.ndarray, notes: list[str])
     """Temperatures (N, n) [deg C] at times t (N,) [s]: between the possible ones where a row has none, NaN of a joint
     without any; a note where there are others.
     """
-    possible = (reported >= COLDEST) & (reported <= HOTTEST)
+    possible = (reported >= _core.COLDEST) & (reported <= _core.HOTTEST)
     if (np.isfinite(reported) & ~possible).any():
-        notes.append(f"temperatures beyond {COLDEST:g} to {HOTTEST:g} deg C are left out (kelvin?)")
+        notes.append(f"temperatures beyond {_core.COLDEST:g} to {_core.HOTTEST:g} deg C are left out (kelvin?)")
     found = np.full(reported.shape, np.nan)
     for x, given, known in zip(found.T, reported.T, possible.T, strict=True):
         x[:] = np.interp(t, t[known], given[known]) if known.any() else np.nan

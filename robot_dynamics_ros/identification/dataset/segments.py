@@ -82,12 +82,18 @@ def joint_records(log: Log, robot: RobotFile) -> list[JointRecord]:
     reference = None if robot.friction is None else robot.friction.reference_temperature
     if reference is None and heat is not None and np.isfinite(heat).any():
         reference = round(float(np.nanmean(heat)), 1)
-    columns = [part.q, part.qd, friction, part.model_torque, part.get("theta"), heat]
-    records = [
-        JointRecord(name, part.stamp_ns, *(None if c is None else c[:, i] for c in columns))  # type: ignore[arg-type]
+    theta = part.get("theta")
+    return [
+        JointRecord(
+            name,
+            part.stamp_ns,
+            *(part.q[:, i], part.qd[:, i], friction[:, i], part.model_torque[:, i]),
+            theta=None if theta is None else theta[:, i],
+            temperature=None if heat is None else heat[:, i],
+            reference=reference,
+        )
         for i, name in enumerate(robot.joint_names)
     ]
-    return [replace(record, reference=reference) for record in records]
 
 
 def constant_velocity(record: JointRecord) -> list[slice]:

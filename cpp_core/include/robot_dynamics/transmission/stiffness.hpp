@@ -84,10 +84,12 @@ class StiffnessEstimator {
     beyond_ = {};
   }
 
-  // Start with what `other`, of the same robot, has learned: stiffness, and wear where this one has a baseline.
+  // Start with what `other`, of the same robot, has learned: stiffness, wear where this one has a baseline, and whether
+  // theta is foreign.
   void take_over(const StiffnessEstimator& other) noexcept {
     for (std::size_t i = 0; i < rls_.size(); ++i) rls_[i].take_over(other.rls_[i]);
     for (std::size_t i = 0; i < std::min(wear_.size(), other.wear_.size()); ++i) wear_[i].take_over(other.wear_[i]);
+    beyond_ = other.beyond_;
   }
 
   // Baseline curves a (n, 2) [Nm/rad, Nm/rad3] at temperature T [deg C] (NaN: any) that wear is judged by.

@@ -1,9 +1,10 @@
 // How the covariance of the wrench is scaled before it is published. It has room for a moment, which most contacts do
-// not fill and a free robot never: where it contains one, 0.54 of it counts, and 0.8 while a contact is flagged and no
-// joint slides, because a push changes the friction of joints that stand. Errors last for tenths of a second: while no
-// contact is flagged, what a joint adds to it is multiplied by the recent mean of (torque / deviation)^2 of this joint,
-// and by 0.65 at rest, where errors are absorbed (source: own). The scale lies within 0.1..9, and is 1 at least while a
-// dry joint is stuck, whose torque says nothing, and after a start or a gap until errors have been seen.
+// not fill and a free robot never: where it contains one, 0.54 of it counts, 0.46 while a contact is flagged, and 0.7
+// while no joint slides under it, because a push changes the friction of joints that stand. Errors last for tenths of a
+// second: while no contact is flagged, what a joint adds to it is multiplied by the recent mean of
+// (torque / deviation)^2 of this joint, and by 0.65 at rest, where errors are absorbed (source: own). The scale lies
+// within 0.1..9, and is 1 at least while a dry joint is stuck, whose torque says nothing, and after a start or a gap
+// until errors have been seen.
 // While no contact is flagged, a wrench F of two deviations may be none, or one that still grows: F F' is added, less
 // of it from one to two. The contact decision uses none of this.
 #pragma once
@@ -19,7 +20,7 @@ namespace robot_dynamics {
 
 class CovarianceScale {
  public:
-  static constexpr double pushed_at_rest = 0.8, filled = 0.54, absorbed = 0.65;
+  static constexpr double filled = 0.54, pushed = 0.46, pushed_at_rest = 0.7, absorbed = 0.65;
   static constexpr double least = 0.1, most = 9.0;
 
   // time [s] of the mean, 0: off; moment: the covariance contains one. Throws std::invalid_argument.
@@ -36,7 +37,7 @@ class CovarianceScale {
             const RestBias& rest, bool stuck, double* scale) noexcept {
     std::fill_n(scale, n, 1.0);
     if (!recent_.front().used()) return;
-    const double room = !moment_ ? 1.0 : contact && !rest.slides() ? pushed_at_rest : filled;
+    const double room = !moment_ ? 1.0 : !contact ? filled : rest.slides() ? pushed : pushed_at_rest;
     for (int i = 0; i < n; ++i) {
       const double ratio = torque[i] / std[i], mean = recent_[i].step(stamp_ns, ratio * ratio, settled && !contact);
       scale[i] = room * (contact ? 1.0 : mean * (rest.settled() ? absorbed : 1.0));

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import Replay
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -37,27 +38,30 @@ def changes(result: Replay, named: str) -> tuple[str, list[str]]:
     """A sentence about other friction or torques, "" without, and those about all that has changed; named: the robot
     file.
     """
-    rows = _slides(result)
-    torques = _learned(result) or _larger_torques(result, rows)
-    found = torques, _faster_motion(result), _late_effort(result, rows, named)
+    torques = torques_changed(result.pipeline, result.log, result.status)
+    found = torques, _faster_motion(result), _late_effort(result, named)
     return torques, [text for text in found if text]
 
 
-def _learned(result: Replay) -> str:
+def torques_changed(pipeline: Pipeline, log: Log, status: np.ndarray) -> str:
+    """A sentence about other friction or torques than the robot file states; "" without. After pipeline.run(log)."""
+    return _learned(pipeline) or _larger_torques(pipeline.robot, log, status)
+
+
+def _learned(pipeline: Pipeline) -> str:
     """Joints of which the force stage has learned another friction or torque than is usual; "" without any."""
-    health = result.pipeline.stage("force").friction_health()
+    health = pipeline.stage("force").friction_health()
     found = "; ".join(f"{joint}: {text}" for joint, (off, text) in health.items() if off)
     return found and f"The robot has changed ({found}), which shows as force until it is learned: {AGAIN}"
 
 
-def _larger_torques(result: Replay, rows: np.ndarray) -> str:
+def _larger_torques(robot: RobotFile, log: Log, status: np.ndarray) -> str:
     """Joints whose torque in motion without contact is not what the robot file states in all PARTS of it; "" without
     any.
     """
-    log = result.log
-    if not result.robot.has("residuals.moving"):
+    if not robot.has("residuals.moving"):
         return ""
-    size = _least(_relative_size, log, rows)
+    size = _least(_relative_size, log, _slides(log, status))
     names = ", ".join(f"{log.joint_names[j]} {size[j]:.1f}" for j in np.flatnonzero(size > TOO_LARGE))
     return names and (
         f"Torques without contact are larger than the robot file states ({names} times), and forces are as wrong: "
@@ -79,11 +83,11 @@ def _faster_motion(result: Replay) -> str:
     )
 
 
-def _late_effort(result: Replay, rows: np.ndarray, named: str) -> str:
+def _late_effort(result: Replay, named: str) -> str:
     """What to write into the robot file where the effort is later than it says in all PARTS of the motion, as behind a
     filter; "" where it is not.
     """
-    robot = result.robot
+    robot, rows = result.robot, _slides(result.log, result.status)
     known = np.isfinite(result.log.drive_torque + result.log.friction_torque).all(axis=1)
     known &= result.log.named_mass == 0.0  # it is not part of the model below
     known = np.flatnonzero(known & np.maximum.accumulate(rows.any(axis=1)))[:LONG]
@@ -103,16 +107,15 @@ def _late_effort(result: Replay, rows: np.ndarray, named: str) -> str:
     )
 
 
-def moving(result: Replay) -> np.ndarray:
+def moving(log: Log, status: np.ndarray) -> np.ndarray:
     """Rows (N,) with an estimate while some joint slides."""
-    known = np.isfinite(result.log.external_joint_torque).all(axis=1) & (result.status != int(Status.warming_up))
-    return known & (np.abs(result.log.qd) > SLIDING).any(axis=1)
+    known = np.isfinite(log.external_joint_torque).all(axis=1) & (status != int(Status.warming_up))
+    return known & (np.abs(log.qd) > SLIDING).any(axis=1)
 
 
-def _slides(result: Replay) -> np.ndarray:
+def _slides(log: Log, status: np.ndarray) -> np.ndarray:
     """Rows (N, n) in which a joint slides and nothing touches the robot."""
-    log = result.log
-    return moving(result)[:, None] & (np.abs(log.qd) > SLIDING) & ~(log.contact[:, -1:] > 0.5)
+    return moving(log, status)[:, None] & (np.abs(log.qd) > SLIDING) & ~(log.contact[:, -1:] > 0.5)
 
 
 def _rigid(log: Log, robot: RobotFile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

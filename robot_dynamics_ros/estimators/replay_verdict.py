@@ -72,7 +72,7 @@ def other_robot(result: Replay, named: str) -> str:
     log, robot = result.log, result.robot
     if not robot.has("residuals.moving"):
         return ""
-    rows = moving(result)
+    rows = moving(log, result.status)
     if rows.sum() < LEAST_ROWS:
         return ""
     size = np.median(np.abs(log.external_joint_torque[rows]) / robot.array("residuals.moving"), axis=1)
@@ -91,7 +91,7 @@ def _unexplained(result: Replay) -> str:
     """Names the joints that move and of which the model leaves more variance than their torque has, so that neither a
     lasting push nor a joint that stands counts; "" where there are none.
     """
-    log, rows = result.log, moving(result)
+    log, rows = result.log, moving(result.log, result.status)
     if rows.sum() < LEAST_ROWS:
         return ""
     worse = log.external_joint_torque[rows].var(axis=0) > log.drive_torque[rows].var(axis=0)

@@ -3,7 +3,8 @@
 Innovation of a recording's rows A, y against the posterior x, C C' of all before:  r = y - A x, S = I + A C C' A'.
 A hypothesis adds columns D: r = D theta + e. Its evidence is what chi2 = r' S^-1 r falls by. Columns of
   payload   mass and first moments of the last link (mX, mY, mZ, m)
-  gain      of joint j: its own predicted torque A x        (a re-calibrated sensor, another torque constant, friction)
+  gain      of joint j: its own predicted torque A x        (a re-calibrated sensor, another torque constant)
+  gear      of joint j: all of its own friction             (a replaced gear; by as much as live nodes call unusual)
   bias      of joint j: its offset column                   (a re-calibrated torque zero)
   friction  of all joints: all of it                        (temperature, wear, running-in); learned as it is
 """
@@ -17,13 +18,20 @@ from functools import partial
 import numpy as np
 from scipy import linalg
 
+from robot_dynamics_ros.estimators.external_force import UNUSUAL
+from robot_dynamics_ros.estimators.force_arguments import CHANGED
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.replay_changes import torques_changed
 from robot_dynamics_ros.identification.arm.friction_differences import LEARNED, coulomb_text, what_they_show
 from robot_dynamics_ros.identification.arm.friction_shares import common, over_first
+from robot_dynamics_ros.identification.arm.residuals import piece_log
+from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.metrics import covariance
 from robot_dynamics_ros.learning.columns import GROUPS, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
 from robot_dynamics_ros.models.sliding_friction import share_text
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.verdict import CLEAR, SHARE, changed, times
 
 PAYLOAD, SCALED = 0.2, 0.05  # kg, share of a torque: smaller ones are no change point
@@ -101,6 +109,17 @@ def change_of(state: Information, recording: Triangle, columns: Columns) -> Chan
     return None
 
 
+def against_the_file(robot: RobotFile, rec: Recording) -> str:
+    """What the longest piece of a recording in Nm contradicts in a robot file, as `replay` says it; "" where nothing
+    does, and for a file that was not identified, which states no residuals.
+    """
+    if not robot.has("residuals.moving"):
+        return ""
+    log, pipeline = piece_log(robot, max(rec.pieces, key=lambda piece: len(piece.t))), Pipeline(robot)
+    torques = torques_changed(pipeline, log, pipeline.run(log))
+    return torques or pipeline.stage("force").payload_message()
+
+
 def _hypotheses(
     columns: Columns, recording: Triangle, A: np.ndarray, x: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray, Words, float]]:
@@ -116,6 +135,9 @@ def _hypotheses(
         mine[ends[j] - len(recording.joints[j]) + 1 : ends[j]] = True
         yield "gain", np.where(mine, A @ x, 0.0)[:, None], partial(_gain, name), SCALED
         size = float(np.sqrt(np.sum(recording.joints[j][:, -1] ** 2) / recording.count[j]))
+        ours = [k for k in own if columns.own(j).start <= k < columns.own(j).stop]
+        unusual = UNUSUAL * CHANGED[columns.robot.drives.torque_side]
+        yield "gear", (A[:, ours] @ x[ours])[:, None], partial(_gear, name), unusual
         yield "bias", np.where(mine, A[:, columns.place(j, "fo")], 0.0)[:, None], partial(_bias, name), SHARE * size
 
 
@@ -166,6 +188,10 @@ def _payload(theta: np.ndarray, std: np.ndarray) -> str:
 def _gain(name: str, theta: np.ndarray, std: np.ndarray) -> str:
     size = f"{times(1 + theta[0])} +- {100 * std[0]:.1f} %"
     return f"torque of {name} {size}: sensor or torque constant re-calibrated, or other friction"
+
+
+def _gear(name: str, theta: np.ndarray, std: np.ndarray) -> str:
+    return share_text(f"friction of {name}", float(theta[0]), float(std[0])) + ": replaced or damaged?"
 
 
 def _bias(name: str, theta: np.ndarray, std: np.ndarray) -> str:

@@ -17,7 +17,7 @@ from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.split import cut_in_time
-from robot_dynamics_ros.learning.changes import ORDINARY, change_since, friction_between
+from robot_dynamics_ros.learning.changes import ORDINARY, against_the_file, change_since, friction_between
 from robot_dynamics_ros.learning.fleet import prior_of_file
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
 from robot_dynamics_ros.learning.proposal import Proposal, propose
@@ -120,12 +120,13 @@ class Session:
         if change is not None and change.kind == ORDINARY:
             self._say("changed", f"{name}: {change.text} than before; it is learned as it is")
         elif change is not None:
-            self.bytes += self.store.add(triangle, "held")
             with_it = f", with it {change.after:.1f}" if change.kind != "unexplained" else ""
-            text = f"{name}: held back, {change.text} (chi2 per row {change.before:.1f}{with_it})"
-            text += f"; if it lasts: a new --state, or --accept {name} and --forget those before, else all are averaged"
-            self._say("held", text, True, recording=name, time=triangle.time, kind=change.kind)
-            return
+            text = f"{change.text} (chi2 per row {change.before:.1f}{with_it}); if it lasts: a new --state, or "
+            text += f"--accept {name} and --forget those before, else all are averaged"
+            return self._hold(triangle, text, change.kind)
+        elif not before.recordings and (text := against_the_file(self.store.columns.robot, free)):
+            text = f"it contradicts the robot file: {text.rstrip('.')}; to learn it all the same: --accept {name}"
+            return self._hold(triangle, text, "robot file")
         self.bytes += self.store.add(triangle)
         self._known = None  # one older than the last: all are read again
         if triangle.time >= before.time:
@@ -134,6 +135,12 @@ class Session:
         self.recordings.append(free)
         rms = np.sqrt(triangle.reference / triangle.count).round(4).tolist()
         self._say("learned", f"{name}: {free.duration:.0f} s{left}", True, recording=name, time=triangle.time, rms=rms)
+
+    def _hold(self, triangle: Triangle, why: str, kind: str) -> None:
+        """Keep a recording apart from those that are learned."""
+        self.bytes += self.store.add(triangle, "held")
+        name = triangle.about["recording"]
+        self._say("held", f"{name}: held back, {why}", True, recording=name, time=triangle.time, kind=kind)
 
     def propose(self) -> Proposal:
         """The robot file of everything learned, judged. Raises DataError where nothing is learned yet."""

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from synthetic import with_signals
 
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
+from robot_dynamics_ros.identification.dataset.recording import recording as loaded
 from robot_dynamics_ros.learning import changes, observability
 from robot_dynamics_ros.learning.changes import Change, change_of, is_new
 from robot_dynamics_ros.learning.intake import working_motion
@@ -15,12 +17,15 @@ from robot_dynamics_ros.learning.observability import OPEN, expected, knowledge,
 from robot_dynamics_ros.learning.proposal import MARGIN, Proposal, judge, propose, verdict
 from robot_dynamics_ros.learning.report import improvement, shown_at_rest
 from robot_dynamics_ros.learning.running import Running
+from robot_dynamics_ros.learning.session import Session
+from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.learning.written import parameters_of, shows_rotors, with_residuals, written
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.inertia import is_consistent
 
 DAY = 20  # of a recording that is not learned yet
+TORQUE = Options(effort="torque")
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +181,27 @@ def test_a_recalibrated_sensor_is_recognised_by_gain_and_by_zero(worker):
     assert bias is not None and bias.kind == "bias" and names[2] in bias.text
     value, _, std = bias.text.split(f"{names[2]} ")[1].split(" ")[:3]
     assert float(value) == pytest.approx(2.5, abs=0.75), std
+
+
+def test_other_friction_of_one_joint_that_carries_a_load_is_named(worker):
+    """A replaced gear: half as much more was averaged without a word."""
+    found = changed(worker, bias=stiffer(worker))
+    assert found is not None and found.kind == "gear" and f"friction of {worker.robot.joint_names[1]}" in found.text
+
+
+def test_the_first_recording_is_compared_with_an_identified_file(worker, learned, tmp_path):
+    session = Session.of(Store(tmp_path, with_residuals(learned, worker.recordings[:2])), TORQUE)
+    log = worker.log(DAY)
+    for name, more in (("other", stiffer(worker)), ("same", 0.0)):
+        session.add(loaded(with_signals(log, effort=log.effort + more), name), 16 * name)
+    held, same = session.lines
+    assert held.startswith("held: other: held back, it contradicts the robot file: ") and "--accept other" in held
+    assert f"({worker.robot.joint_names[1]}" in held and same.startswith("learned: same: ")
+
+
+def stiffer(worker):
+    """Half as much more friction (N, n) [Nm] of the second joint."""
+    return np.tanh(worker.log(DAY).qd / 0.02) * [0, 0.5 * worker.who.overrides["friction.stribeck"][1], 0, 0, 0, 0]
 
 
 def test_a_drag_through_all_of_a_recording_is_not_learned_as_friction(worker):

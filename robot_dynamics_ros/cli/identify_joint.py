@@ -44,7 +44,7 @@ def identify_property(
     write_json(out / f"{what}.json", found.as_dict() | said | {"bags": [str(b) for b in bags]})
     show_verdict(said)
     _show(found)
-    print_notes(report.lines()[1:])
+    print_notes(report.lines()[1:], found.notes)
     print_files(said["files"])
     end_with(said)
 

@@ -191,6 +191,15 @@ def test_the_command_writes_robot_file_and_report(bag, tmp_path):
     assert "<td>Nm s/rad</td>" in page
 
 
+def test_the_command_says_that_temperatures_were_left_out(steps, tmp_path, no_pictures):
+    kelvin = np.full_like(steps.q, 300.0)
+    np.savez(tmp_path / "steps.npz", time=steps.time, q=steps.q, qd=steps.qd, effort=steps.effort, temperature=kelvin)
+    arguments = [tmp_path / "steps.npz", "-r", "ur5e", "--what", "friction", "--joint", "1", "--out", tmp_path / "out"]
+    done = robot_dynamics("identify", *arguments, catch_exceptions=False)
+    (said,) = json.loads((tmp_path / "out" / "friction.json").read_text())["notes"]
+    assert "left out (kelvin?)" in said and said in " ".join(done.output.split())
+
+
 @pytest.mark.parametrize(
     ("fits", "misfit", "level"),
     [((98, 97), 5, "good"), ((98, 30), 5, "fair"), ((70, 65), 5, "fair"), ((40, 30), 5, "bad"), ((98, 97), 40, "fair")],

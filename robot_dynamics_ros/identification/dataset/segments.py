@@ -66,8 +66,9 @@ class JointRecord:
         return replace(self, **columns)
 
 
-def joint_records(log: Log, robot: RobotFile) -> list[JointRecord]:
-    """Every joint of a log through the motion stage that also runs live; rows it refuses are left out.
+def joint_records(log: Log, robot: RobotFile, notes: list[str] | None = None) -> list[JointRecord]:
+    """Every joint of a log through the motion stage that also runs live; rows it refuses are left out, impossible
+    temperatures with one of the notes.
 
     Raises CapabilityError where the robot file lacks links or torque constants, DataError for an empty log.
     """
@@ -78,7 +79,7 @@ def joint_records(log: Log, robot: RobotFile) -> list[JointRecord]:
     part = log if good.all() else log[good]
     friction = part.drive_torque - part.model_torque
     heat = part.get("temperature")
-    heat = None if heat is None else possible_temperatures(np.arange(len(part)), heat, [])
+    heat = None if heat is None else possible_temperatures(np.arange(len(part)), heat, [] if notes is None else notes)
     reference = None if robot.friction is None else robot.friction.reference_temperature
     if reference is None and heat is not None and np.isfinite(heat).any():
         reference = round(float(np.nanmean(heat)), 1)

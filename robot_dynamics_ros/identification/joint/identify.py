@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,13 @@ SOURCE = "identify_joint"
 
 @dataclass(frozen=True)
 class JointsFound:
-    """Fits by joint, refusals by joint, and the robot file with the fits in it."""
+    """Fits by joint, refusals by joint, the robot file with the fits in it, and what was left out of the log."""
 
     what: str
     fits: Mapping[str, JointFit]
     refused: Mapping[str, str]
     robot: RobotFile
+    notes: list[str] = field(default_factory=list)
 
     @property
     def block(self) -> str:
@@ -46,7 +47,7 @@ class JointsFound:
             name: {"model": f.model, "parameters": f.parameters, "std": f.std, **f.numbers, "notes": list(f.notes)}
             for name, f in self.fits.items()
         }
-        return {"what": self.what, "joints": joints, "refused": dict(self.refused)}
+        return {"what": self.what, "joints": joints, "refused": dict(self.refused), "notes": self.notes}
 
 
 def identify_joints(
@@ -60,7 +61,8 @@ def identify_joints(
     """
     if what not in FITS:
         raise DataError(f"'{what}' is none of {', '.join(FITS)}")
-    records = joint_records(log, robot)
+    notes: list[str] = []
+    records = joint_records(log, robot, notes)
     fits: dict[int, JointFit] = {}
     refused: dict[str, str] = {}
     for j in wrap(list(joints or range(robot.n_joints))):
@@ -77,7 +79,7 @@ def identify_joints(
         fits = {j: replace(fit, notes=(*fit.notes, text)) for j, fit in fits.items()}
     if what == "friction":
         _refuse_created_energy(updated, {robot.joint_names[j] for j in fits})
-    return JointsFound(what, {robot.joint_names[j]: f for j, f in fits.items()}, refused, updated)
+    return JointsFound(what, {robot.joint_names[j]: f for j, f in fits.items()}, refused, updated, notes)
 
 
 def _refuse_created_energy(robot: RobotFile, fitted: set[str]) -> None:

@@ -60,6 +60,5 @@ class EnergyModel:
             "mechanical": mechanical,
             "efficiency": eta,
             "efficiency_clamped": eta_lost,
-            "peak_electrical_power": np.nanmax(out[0], axis=0),
             "regenerated": lost - credited,
         }

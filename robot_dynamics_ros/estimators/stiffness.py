@@ -34,8 +34,8 @@ def transmission_damping(robot: RobotFile) -> np.ndarray:
 
 
 FOREIGN = (
-    "no stiffness: rotor and joint angle differ by more than 0.1 rad, which is no deflection: theta counts from the "
-    "joint's zero, in its direction, divided by the gear ratio"
+    "no stiffness: rotor and joint angle differ by more than a transmission deflects: theta counts from the joint's "
+    "zero, in its direction, divided by the gear ratio"
 )
 SIDES = ("auto", "motor", "link", "sensor", "fused")
 

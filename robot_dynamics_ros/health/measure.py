@@ -43,6 +43,7 @@ class Measurement:
     temperature: np.ndarray
     load: np.ndarray
     by_file: bool = False  # time is the date of the file
+    payload: str = ""  # what looks like one that the robot file lacks, in words
 
     @property
     def conditions(self) -> np.ndarray:
@@ -76,7 +77,8 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
     viscous = run.pipeline.stage("force").viscosity()
     warmth = time_constant, resistance, medians(heat)
     values = coulomb, std, residual, viscous, stiffness, *warmth, _load(log)
-    return Measurement(str(bag), 1e-9 * began, *values, by_file=began != stamp)
+    payload = run.pipeline.stage("force").payload_message() or run.recognised
+    return Measurement(str(bag), 1e-9 * began, *values, by_file=began != stamp, payload=payload)
 
 
 def _load(log: Log) -> np.ndarray:

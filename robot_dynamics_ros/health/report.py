@@ -94,6 +94,8 @@ def as_dict(
     lines = [short] if span < LEAST_SPAN else sentences(rows)
     if by_file := [Path(m.bag).name for m in measured if m.by_file]:
         lines.append(f"stamps that are no dates, those of the files are taken: {shown(by_file)}")
+    if carried := {Path(m.bag).name: m.payload for m in measured if m.payload}:
+        lines.append(f"{shown(list(carried))}: {list(carried.values())[-1]}")
     return {
         "robot": robot,
         "bags": [m.bag for m in measured],

@@ -74,6 +74,18 @@ def test_tables_whose_clock_is_no_date_have_that_of_their_file(tmp_path, no_pict
     assert "stamps that are no dates, those of the files are taken: 0.npz, 40.npz" in done.output
 
 
+def test_a_payload_that_the_robot_file_lacks_is_named(tmp_path, no_pictures):
+    """No joint has changed, and nothing was said of 3 kg on the flange."""
+    bags = []
+    for day, mass in ((0, 0.0), (40, 3.0)):
+        log = measured(moving(24.0, rate=125), payload=(mass, (0.0, 0.0, 0.05), (0.0,) * 6), noise=0.1, rate=125)
+        log.stamp_ns += (START + day * 86400) * 10**9 - log.stamp_ns[0]
+        bags.append(write_bag(log, tmp_path / f"day{day}", topics=["joint_states"]))
+    done = robot_dynamics("health", *bags, "-r", "ur5e", "--out", tmp_path / "out", catch_exceptions=False)
+    said = json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]["sentences"]
+    assert done.output.startswith("Good: no joint changed.") and sum("day40: a payload +" in text for text in said) == 1
+
+
 def test_a_recording_at_rest_is_left_out_by_name(tmp_path):
     log = recording(0, 0.0, 0)
     log.qd[:], log.q[:] = 0.0, log.q[:1]
@@ -124,7 +136,7 @@ def test_levels_follow_the_live_thresholds(quantity, factor, level):
 def told(time, *levels):
     """What is said about the Coulomb level of joints over recordings at times (N,) [s], and its trends."""
     found = [trend_of(np.asarray(values), time, "coulomb") for values in levels]
-    measured = [SimpleNamespace(time=t, bag=str(k), by_file=False) for k, t in enumerate(time)]
+    measured = [SimpleNamespace(time=t, bag=str(k), by_file=False, payload="") for k, t in enumerate(time)]
     return as_dict("arm", measured, {"coulomb": found}, ["lift", "elbow"][-len(levels) :]), found
 
 

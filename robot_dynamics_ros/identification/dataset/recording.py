@@ -161,9 +161,9 @@ def possible_temperatures(t: np.ndarray, reported: np.ndarray, notes: list[str])
     """Temperatures (N, n) [deg C] at times t (N,) [s]: between the possible ones where a row has none, NaN of a joint
     without any; a note where there are others.
     """
-    possible = (reported >= _core.COLDEST) & (reported <= _core.HOTTEST)
+    possible = (reported >= _core.COLDEST) & (reported <= _core.HOTTEST) & (reported != 0)
     if (np.isfinite(reported) & ~possible).any():
-        notes.append(f"temperatures beyond {_core.COLDEST:g} to {_core.HOTTEST:g} deg C are left out (kelvin?)")
+        notes.append(f"temperatures beyond {_core.COLDEST:g} to {_core.HOTTEST:g} deg C, or 0, are left out (kelvin?)")
     found = np.full(reported.shape, np.nan)
     for x, given, known in zip(found.T, reported.T, possible.T, strict=True):
         x[:] = np.interp(t, t[known], given[known]) if known.any() else np.nan

@@ -14,6 +14,9 @@ class MeasuredTemperature {
   static constexpr double low = -20.0, high = 120.0;  // deg C, of a reported temperature
   static constexpr double deviation = 10.0;           // K, lubricant against a measured housing
 
+  // Whether a reading [deg C] can be a joint's; 0 is that of a sensor which is not ready.
+  static constexpr bool possible(double reading) noexcept { return low <= reading && reading <= high && reading != 0; }
+
   explicit MeasuredTemperature(int n) : n_(n) { require_range("joints", n, 1, max_joints); }
   int joints() const noexcept { return n_; }
 
@@ -22,7 +25,7 @@ class MeasuredTemperature {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     bool all = true;
     for (int i = 0; i < n_; ++i) {
-      const bool good = measured && low <= measured[i] && measured[i] <= high;
+      const bool good = measured && possible(measured[i]);
       T[i] = good ? measured[i] : none;
       variance[i] = good ? deviation * deviation : none;
       all = all && good;

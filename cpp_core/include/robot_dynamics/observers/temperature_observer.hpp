@@ -14,6 +14,7 @@
 #include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/friction/thermal.hpp"
+#include "robot_dynamics/observers/measured_temperature.hpp"
 #include "robot_dynamics/observers/temperature_options.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 
@@ -188,7 +189,7 @@ class TemperatureObserver {
   // Housing measurement; false: absent, impossible, stuck, or far from the model for long (fault 17).
   bool measure(int i, double z, double dt) noexcept {
     Joint& j = joint_[i];
-    if (!(o_.low <= z && z <= o_.high)) return distrust(j, dt);
+    if (!MeasuredTemperature::possible(z)) return distrust(j, dt);
     if (z != j.last_housing) {
       j.last_housing = z;
       j.unchanged = 0;

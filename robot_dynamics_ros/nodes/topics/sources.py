@@ -12,7 +12,7 @@ from robot_dynamics_ros.bags.rows import FASTEST, SWAPPED
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.topics.encoding import MessageReader
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.topics import MAIN, TOPICS
+from robot_dynamics_ros.topics import INPUT_TOPICS, MAIN, TOPICS
 
 MAX_WAITING = 5  # samples that wait behind one that lacks a companion before it is delivered without
 BEHIND = 100  # samples that wait for a companion which comes, but later
@@ -23,11 +23,12 @@ SLOW_NS = 30 * HOLD_NS  # a temperature stays valid: three periods of the slowes
 class StampJoin:
     """Samples keyed by the stamp of joint_states, completed by companion topics of the same stamp.
 
-    companions: topics that must carry the same stamp; held: slow topics whose last value is used; possible: velocity
-    [rad/s] beyond which a sample is refused. A sample leaves, in order, when it is complete or when MAX_WAITING newer
-    ones wait behind it, BEHIND where its companion may still come. Left out is one that then lacks a companion which
-    others of the last HOLD_NS had, and one that arrives behind a newer one; a stamp farther back than SWAPPED is that
-    of a clock that was set.
+    companions: topics that must carry the same stamp; held: slow topics whose last value is used, and those of the
+    driver: where they twice came right behind joint_states of their stamp, a sample waits for them until the next one;
+    possible: velocity [rad/s] beyond which a sample is refused. A sample leaves, in order, when it is complete or when
+    MAX_WAITING newer ones wait behind it, BEHIND where its companion may still come. Left out is one that then lacks a
+    companion which others of the last HOLD_NS had, and one that arrives behind a newer one; a stamp farther back than
+    SWAPPED is that of a clock that was set.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class StampJoin:
         self._waiting: deque[tuple[Sample, set[str]]] = deque()
         self._early: dict[int, Sample] = {}
         self._came: dict[str, int] = {}  # companion -> its last stamp
+        self._behind = Counter({name: 0 for name in self.held if name in INPUT_TOPICS and not TOPICS[name].per_joint})
         self.counts: Counter[str] = Counter()
         self._last_ns: int | None = None
 
@@ -57,6 +59,8 @@ class StampJoin:
         if name in self.held:
             self.readers[name].read(message, self._slow, joint)
             self._slow_ns[name][joint or 0] = stamp_ns
+            if name in self._behind:
+                self._right_behind(name, message, stamp_ns)
         elif name == MAIN:
             self._main(message, stamp_ns, receive_ns)
         else:
@@ -78,6 +82,7 @@ class StampJoin:
             self.counts["without effort"] += 1
         self._use_held(sample, stamp_ns)
         missing = set(self.companions)
+        missing |= {name for name, n in self._behind.items() if n > 1 and self._slow_ns[name][0] == self._last_ns}
         early = self._early.pop(stamp_ns, None)
         if early is not None:
             missing = self._merge(early, sample, missing)
@@ -93,6 +98,14 @@ class StampJoin:
             fresh = np.abs(stamp_ns - self._slow_ns[name]) <= (SLOW_NS if TOPICS[name].per_joint else HOLD_NS)
             for signal in TOPICS[name].fields.values():
                 getattr(sample, signal)[:] = np.where(fresh, getattr(self._slow, signal), np.nan)
+
+    def _right_behind(self, name: str, message: Any, stamp_ns: int) -> None:
+        """A held topic completes the newest sample where it has its stamp."""
+        self._behind[name] = self._behind[name] + 1 if stamp_ns == self._last_ns else 0
+        if self._waiting and self._waiting[-1][0].stamp_ns == stamp_ns:
+            sample, missing = self._waiting[-1]
+            self.readers[name].read(message, sample)
+            missing.discard(name)
 
     def _merge(self, early: Sample, sample: Sample, missing: set[str]) -> set[str]:
         for name in list(missing):
@@ -121,8 +134,8 @@ class StampJoin:
 
     def _patience(self, sample: Sample, missing: set[str]) -> int:
         """How many samples, itself among them, may be there before this one leaves."""
-        if not missing:
-            return 0
+        if missing.issubset(self.held):
+            return min(len(missing), 1)
         return BEHIND if any(self._came[name] < sample.stamp_ns for name in self._alive(missing)) else MAX_WAITING
 
     def _alive(self, names: set[str]) -> list[str]:
@@ -135,6 +148,7 @@ class StampJoin:
         no friction.
         """
         sample, missing = self._waiting.popleft()
+        missing -= set(self.held)
         if missing:
             self.counts["incomplete"] += 1
         if not self._alive(missing):

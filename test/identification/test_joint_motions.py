@@ -163,6 +163,12 @@ def test_a_motion_that_is_too_long_is_refused_before_it_is_made(name, monkeypatc
         JOINT_MOTIONS[name](UR5E, 1, START, rate=1000.0, **sizes)
 
 
+def test_a_motion_of_hours_is_not_made_at_1_khz():
+    """That of an FR3 took 2.9 GB."""
+    plan = joint_motions.duty_cycles(UR5E, 0, START, duties=(1.0,), minutes=1.0, rate=1000.0)
+    assert plan.rate == 500.0 and plan.duration == pytest.approx(60.0)
+
+
 @pytest.mark.parametrize("name", JOINT_MOTIONS)
 def test_the_points_of_a_motion_are_few_and_give_it_again(name):
     plan = JOINT_MOTIONS[name](UR5E, 1, START, **SHORT[name])

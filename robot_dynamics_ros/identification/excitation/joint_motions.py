@@ -32,6 +32,7 @@ _STEADY = 0.45  # s at constant speed, at least
 _LEAST = 0.05  # rad of travel that shows anything
 _EDGE = 0.02  # rad kept from position limits
 _CHECK_RATE = 250.0  # Hz of the samples by which a plan is judged
+_HOURS_RATE = 500.0  # Hz of a motion of hours, which is 3 GB at 1 kHz; with fewer, its corners take more points
 _DRAWN = 20_000  # samples of a motion that are drawn and checked against floor, boxes and clearance
 _FEW, _MANY = 14, 40  # speeds of velocity steps
 _RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file has no acceleration limit
@@ -117,7 +118,9 @@ def duty_cycles(
     period: float = 4.0,
     rate: float = 500.0,
 ) -> Plan:
-    """Oscillation for a share of every minute, `minutes` per duty, hardest first from a cold start [Simoni2017, IV]."""
+    """Oscillation for a share of every minute, `minutes` per duty, hardest first from a cold start [Simoni2017, IV], at
+    no more than _HOURS_RATE.
+    """
     limits = usual_limits(robot)
     room, sign = _room(limits, joint, start, amplitude)
     fastest = min(_fastest(robot, limits, joint, start), _MARGIN * np.sqrt(limits.acceleration[joint] * room / 2))
@@ -126,6 +129,7 @@ def duty_cycles(
     swing[joint] = sign * room
     whole = period * max(round(60.0 * minutes / period), 1)  # each duty ends at rest, at the start
     refuse_long(round(whole * rate) * len(duties), rate)
+    rate = min(rate, _HOURS_RATE)
     parts = [motions.duty_cycle(start, swing, period, duty, whole, rate) for duty in duties]
     return checked(robot, "duty-cycles", [joint], motions.join(*parts), rate)
 

@@ -21,6 +21,7 @@ TIME = re.compile(DATE + r"(\d\d?):(\d\d):(\d\d)(?:[.,:](\d+))?(Z|[+-]\d\d:?\d\d
 TIME_OF_DAY = re.compile(r"\d:\d\d")
 DELIMITERS = (";", "\t", "|", ",", " ")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+BELOW_ONE = re.compile(r"[+-]?0?,\d+")  # with a decimal comma: "1,250" in quotes may be a thousand
 SAMPLE = 50  # rows at the begin, and as many of all, that show which columns hold numbers
 
 
@@ -40,8 +41,9 @@ def text_columns(path: Path) -> dict[str, np.ndarray]:
         delimiter = " "
     refuse_text(path, lines, delimiter)
     split = _splitter(delimiter)
-    decimal = delimiter == ";" or any(DECIMAL_COMMA.fullmatch(cell.strip()) for cell in split(row))
-    point = (lambda cell: cell.replace(",", ".")) if decimal and delimiter != "," else str
+    comma = BELOW_ONE if delimiter == "," else DECIMAL_COMMA
+    decimal = delimiter == ";" or any(comma.fullmatch(cell.strip()) for cell in split(row))
+    point = (lambda cell: cell.replace(",", ".")) if decimal else str
     names, start = _names([split(lines[k]) for k in plain[: 2 * SAMPLE]], split(row), point)
     first = plain[start] if start < len(plain) else len(lines)
     if not names:

@@ -1,5 +1,6 @@
 """Text files as controllers and spreadsheets write them: delimiters, dates, encodings, titles, lines of units."""
 
+import re
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
@@ -59,6 +60,7 @@ def _rows(change):
 
 TEXTS = {
     "a tab and decimal commas": lambda text: text.replace(",", "\t").replace(".", ","),
+    "decimal commas in quotes": lambda text: '"' + re.sub("([,\\n])", r'"\1"', text).replace(".", ",") + '"',
     "blanks and decimal commas": lambda text: text.replace(",", "  ").replace(".", ","),
     "bars": lambda text: text.replace(",", "|"),
     "a title": lambda text: f"Controller log V2.1\nRate,100\n\n{text}",

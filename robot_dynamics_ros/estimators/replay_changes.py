@@ -44,7 +44,9 @@ def changes(result: Replay, named: str) -> tuple[str, list[str]]:
 
 
 def torques_changed(pipeline: Pipeline, log: Log, status: np.ndarray) -> str:
-    """A sentence about other friction or torques than the robot file states; "" without. After pipeline.run(log)."""
+    """A sentence about other friction or torques than the robot file states; "" without. status (N,): of a run over
+    the log.
+    """
     return _learned(pipeline) or _larger_torques(pipeline.robot, log, status)
 
 
@@ -108,7 +110,7 @@ def _late_effort(result: Replay, named: str) -> str:
 
 
 def moving(log: Log, status: np.ndarray) -> np.ndarray:
-    """Rows (N,) with an estimate while some joint slides."""
+    """Rows (N,) with an estimate, by the status (N,), while some joint slides."""
     known = np.isfinite(log.external_joint_torque).all(axis=1) & (status != int(Status.warming_up))
     return known & (np.abs(log.qd) > SLIDING).any(axis=1)
 

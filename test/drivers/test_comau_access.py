@@ -124,6 +124,20 @@ def test_the_sign_of_a_current_is_applied_once(sign):
         assert np.allclose(effort_gain(robot, "effort", "robot_file") * states.sample.effort, 10.0 * sign)
 
 
+def test_the_coupling_holds_a_current_that_counts_against_its_joint_alone():
+    """-1 in its place and the other sign of its ratio: speeds stay."""
+    ratio, turned = np.array(ROBOT.drives.gear_ratio), np.array([1, 1, -1, 1, 1, 1])
+    found = {"drives.torque_constant": [20.0] * N, "drives.effort.unit": "Nm"}
+    state = wire.State(1, 1000, link=(0.0,) * 10, rpm=(60.0,) * 10, current=(0.5,) * 10, n_axes=N)
+    for signs in (np.ones(N), turned):
+        states = ComauStates(
+            ROBOT.with_updates(found | {"drives.coupling": np.diag(signs), "drives.gear_ratio": signs * ratio}), 500.0
+        )
+        states.take(state)
+        np.testing.assert_allclose(states.sample.qd, 2 * np.pi / ratio)
+        np.testing.assert_allclose(states.sample.effort, 10.0 * signs)
+
+
 # -- wire formats -----------------------------------------------------------------------------------------------------
 def test_state_and_command_survive_the_wire():
     rng = np.random.default_rng(1)

@@ -27,8 +27,9 @@ def heat_parameters(robot: RobotFile) -> np.ndarray:
 class TemperatureStage(Stage):
     """Lubricant temperature T [deg C] (n,) and its variance [K2].
 
-    C dT/dt = v f(v, tau, T) - K (T - T_env). A reported housing temperature corrects the two-node model; without one
-    T -= G (RMS f_measured - RMS f_model) dt without contact, while moving and armed. `contact`: of the cycle before.
+    C dT/dt = v f(v, tau, T) - K (T - T_env). A reported temperature, unless it is that of a motor, corrects the housing
+    of the two-node model; without one T -= G (RMS f_measured - RMS f_model) dt without contact, while moving and armed.
+    `contact`: of the cycle before.
     Without a thermal block the measured temperature is passed on with a large variance. [Simoni2017, eq. 7-10]
     """
 
@@ -59,7 +60,7 @@ class TemperatureStage(Stage):
         gain = robot.array("thermal.parameters.gain") if "gain" in given else np.zeros(robot.n_joints)
         try:
             law, gain = FrictionModel.from_robot(robot).core, np.ascontiguousarray(gain)
-            sensor = bool(robot.sensing.temperature)
+            sensor = robot.sensing.temperature and robot.sensing.temperature_place != "motor"
             return _core.TemperatureObserver(law, heat_parameters(robot), gain, housing_sensor=sensor, **values)
         except ValueError as error:
             raise ConfigError(robot.file, "thermal.parameters", str(error)) from None

@@ -218,7 +218,7 @@ class Sensing(SourcedBlock):
     sample_rate: n.Rate | None = Field(description="rate of controller samples")
     temperature: bool = Field(description="joint temperatures are reported")
     temperature_place: Literal["housing", "lubricant", "motor"] | None = Field(
-        default=None, description="where they are taken"
+        default=None, description="where they are taken; those of a motor do not correct the heat balance"
     )
     rotor_encoder: bool = Field(description="rotor-side position (theta) is reported next to q")
     joint_torque_sensor: bool = Field(description="torque behind the gear is measured")

@@ -79,6 +79,19 @@ def test_measured_housing_corrects_the_lubricant():
     assert record.temperature_variance[-1, 0] < blind.temperature_variance[-1, 0]
 
 
+@pytest.mark.parametrize("place", ["housing", "motor"])
+def test_the_temperature_of_a_winding_is_not_that_of_the_housing(place):
+    """20 K warmer than its housing it made the lubricant 13 K too warm, at a stated 4 K, though the file said so."""
+    record = log(1800, 0.1)
+    truth = two_node_truth(record, AIR, AIR)
+    winding = 20.0 * (1.0 - np.exp(-record.time / 60.0)) * (place == "motor")
+    record.temperature = np.tile(truth[:, 1:] + winding[:, None], 6)
+    file = robot(**HOUSING).with_updates({"sensing.temperature_place": place})
+    TemperatureStage.of(file, {"ambient": AIR}).run(record)
+    error = np.abs(record.temperature_estimate - truth[:, :1])
+    assert (error[-1] < 2.0 * np.sqrt(record.temperature_variance[-1])).all()
+
+
 def test_friction_does_not_change_the_temperature_of_a_joint_whose_housing_is_measured():
     """15 % more friction is wear or an error of the model, which the correction read as 12 K colder."""
     worn = log(300, 0.05)

@@ -50,7 +50,8 @@ def command(
     """Learn masses and friction of ROBOT from BAGS of its ordinary work.
 
     A new robot file is proposed only where it predicts held-out recordings better, joint by joint, and its force at
-    rest is not larger. Recordings with a payload, a new tool or a re-calibrated sensor are held back.
+    rest is not larger. Recordings with a payload, a new tool, a re-calibrated sensor or another gear are held
+    back, and a first one that contradicts an identified ROBOT.
 
     Example: robot-dynamics learn ur5e monday tuesday --state state --apply
     """

@@ -7,6 +7,7 @@ import pytest
 from force_bench import push
 from prepared import identified as free
 from prepared import laws, r2, steps, structure
+from scipy.spatial.transform import Rotation
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.identification.arm import identify as module
@@ -128,6 +129,17 @@ def test_errors_in_poses_that_hardly_show_a_force_are_no_contact(seed, force, fo
     assert bool(stretches) == found and all(s.end < 12.0 for s in stretches)
 
 
+def test_a_tilted_base_that_pushes_hide_is_found_without_them():
+    """4 degrees, which no file names."""
+    tilted = UR5E.with_updates({"kinematics.gravity": Rotation.from_rotvec([0.0, 0.07, 0.0]).apply(UR5E.gravity)})
+    spans = [(a, a + 1.5) for a in np.arange(3.0, 27.0, 5.0)]
+    recordings = [recording(pushed(synthetic_log(tilted, TRUTH, 1, 30.0), spans), "run")]
+    hidden, found = (steps(recordings, until=step) for step in ("recognise_effort", "leave_out_contact"))
+    error = [np.linalg.norm(state.robot.gravity - tilted.gravity) for state in (hidden, found)]
+    assert error[0] > 0.3 and error[1] < 0.1
+    assert found.robot.gravity.tolist() == found.rigid.gravity.tolist() and "gravity acts along" in found.mounting
+
+
 def test_leaving_contact_out_gives_back_the_friction():
     """A recording with pushes predicts free motion better than when contact is ignored."""
     errors = []
@@ -192,7 +204,7 @@ def test_the_last_model_says_how_wide_the_contact_is(monkeypatch, last, left_out
     """Unless it shows less than half of it: then it was fitted to a part of the contact."""
     looks = iter([[Stretch("run", 2.0, 12.0)], [], [Stretch("run", *last)]])
     monkeypatch.setattr(module, "_contact", lambda state, recordings: next(looks))
-    for step in ("choose_structure", "fit_parameters", "fit_together"):
+    for step in ("choose_structure", "fit_parameters", "fit_together", "_turn_gravity"):
         monkeypatch.setattr(module, step, lambda state: None)
     state = Identification(UR5E, DEFAULTS, [recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "run")], [], "")
     module.leave_out_contact(state)

@@ -7,9 +7,9 @@ from synthetic import Truth, synthetic_log, truth_of
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.hand_guiding import LATE, friction_lag, guided_joints
-from robot_dynamics_ros.identification.arm.identify import Options, recognise_effort, slow_motion
+from robot_dynamics_ros.identification.arm.identify import Options, recognise_effort
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.motion import Motion, slow_motion
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot

@@ -4,7 +4,7 @@ import numpy as np
 from synthetic import synthetic_log, truth_of, with_signals
 
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
-from robot_dynamics_ros.identification.arm.identify import slow_motion
+from robot_dynamics_ros.identification.dataset.motion import slow_motion
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot

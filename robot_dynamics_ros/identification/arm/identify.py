@@ -42,7 +42,7 @@ from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.arm.turned import refuse_turned
 from robot_dynamics_ros.identification.arm.written_file import choose_live_motion
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
+from robot_dynamics_ros.identification.dataset.motion import slow_motion, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.split import repeats, set_apart
 from robot_dynamics_ros.identification.dataset.velocity import unlike, velocity_signal
@@ -56,7 +56,6 @@ NOT_VALIDATED = (
     "the figures do not show how the model predicts other motions: record a second motion "
     "(robot-dynamics excite --seed 2) for --validate"
 )
-MAX_SLOW_SAMPLES = 20_000  # from which the meaning of an effort is recognised
 
 Progress = Callable[[str], None]
 
@@ -169,30 +168,55 @@ def recognise_effort(state: Identification) -> None:
 
 
 def leave_out_contact(state: Identification) -> None:
-    """Contact that the identified model shows is left out and the rest identified again, in ROUNDS at most. The last
-    model looks at all of the data again: the first ones show contact too widely. Beyond MAX_CONTACT_SHARE of the data
-    it stays, and `friction_invalid_reason` says so.
+    """Contact that the identified model shows is left out and the rest identified again; then all once more where the
+    rest shows another direction of gravity.
 
     `measure_residuals` leaves it out of the held-out recordings.
     """
-    first, found = state.training, list[Stretch]()
+    first = state.training
     state.load_differences = load_differences(state)
     note(state.warnings, state.load_differences)
-    for _ in range(ROUNDS if state.options.contact == "auto" else 0):
-        if not (more := _contact(state, state.training)):
-            break
-        found = joined([*found, *more])
-        if not _identify_without(state, first, found):
-            return
-    if found and length(now := _contact(state, first)) > STILL * length(found):
-        found = now
-        if not _identify_without(state, first, found):
-            return
+    found = _leave_out(state, first)
+    if found and _turn_gravity(state):
+        _identify_without(state, first, [])
+        found = _leave_out(state, first)
     if found:
         how_much = described(found, first)
         text = f"contact: {how_much} of the data are left out; check them, or name your own with --exclude FROM:TO"
         note(state.statements, text)
         note(state.warnings, text)
+
+
+def _leave_out(state: Identification, first: list[Recording]) -> list[Stretch]:
+    """What is left out of the `first` recordings, in ROUNDS at most. The last model looks at all of the data again: the
+    first ones show contact too widely. Beyond MAX_CONTACT_SHARE of the data it stays, and `friction_invalid_reason`
+    says so.
+    """
+    found = list[Stretch]()
+    for _ in range(ROUNDS if state.options.contact == "auto" else 0):
+        if not (more := _contact(state, state.training)):
+            break
+        found = joined([*found, *more])
+        if not _identify_without(state, first, found):
+            return []
+    if found and length(now := _contact(state, first)) > STILL * length(found):
+        found = now if _identify_without(state, first, now) else []
+    return found
+
+
+def _turn_gravity(state: Identification) -> bool:
+    """Robot and rigid get the direction of gravity that the recordings show without contact, which hides it or looks
+    like it; whether it is another one. Behind joint torque sensors the fit has found it.
+    """
+    if state.robot.drives.torque_side == "link" or not state.effort.meaning.includes_gravity:
+        return False
+    slow = stack([slow_motion(rec) for rec in state.training])
+    slow = replace(slow, effort=slow.effort / state.effort.scale)
+    robot, state.mounting = mounted(state.given, slow, state.effort.meaning)
+    if np.array_equal(robot.gravity, state.robot.gravity):
+        return False
+    state.robot, state.rigid = robot, RigidModel(robot)
+    return True
 
 
 def _identify_without(state: Identification, first: list[Recording], found: list[Stretch]) -> bool:
@@ -251,15 +275,6 @@ def measure_residuals(state: Identification) -> None:
         note(state.statements, f"no residuals in the robot file: {error}")
         return
     note(state.warnings, unknown_at_small_speeds(state.robot.joint_names, state.residuals["slow"]))
-
-
-def slow_motion(rec: Recording) -> Motion:
-    """State of a recording behind a filter that keeps gravity and removes noise; every k-th sample of a long one, far
-    above that filter's band.
-    """
-    motion = filtered(rec, min(5.0, 0.2 * rec.rate))
-    k = min(len(motion) // MAX_SLOW_SAMPLES, int(rec.rate / 25))
-    return motion if k < 2 else motion.every(k)
 
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (

@@ -24,6 +24,7 @@ from robot_dynamics_ros.signals.speeds import MOVING
 LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
 LOWEST_RATE, ENOUGH = 100.0, 60_000  # Hz kept at least of recordings that still have so many samples then
 MIN_FITTED = 12  # samples
+MAX_SLOW_SAMPLES = 20_000  # of a motion that shows gravity
 TOGETHER = 250_000  # values that are filtered in one call
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
 # Hz, of the acceleration. Ripple of the drives and friction that no law has shake the arm by torque that the effort
@@ -117,6 +118,15 @@ def filtered(rec: Recording, cutoff: float, delay: float = 0.0, margin: float | 
     t, q, qd, qdd, effort, measured = (_joined([p[k] for p in parts]) for k in range(6))
     rotor = None if any(p[6] is None for p in parts) else _joined([p[6] for p in parts])
     return Motion(t, q, qd, qdd, effort, start, rec.rate, measured, rotor=rotor)
+
+
+def slow_motion(rec: Recording) -> Motion:
+    """State of a recording behind a filter that keeps gravity and removes noise; every k-th sample of a long one, far
+    above that filter's band.
+    """
+    motion = filtered(rec, min(5.0, 0.2 * rec.rate))
+    k = min(len(motion) // MAX_SLOW_SAMPLES, int(rec.rate / 25))
+    return motion if k < 2 else motion.every(k)
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:

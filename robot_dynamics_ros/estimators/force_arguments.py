@@ -35,12 +35,12 @@ UNKNOWN_FRICTION = 0.1  # of the limit of the torque: deviation of friction of w
 # Numbers of the force stage that users leave alone, and why they are what they are. Nodes do not declare them; the
 # laboratory and tests may give others to ForceStage.configure.
 CONSTANTS = (
-    # how large a contact is, and its moment, is unknown (bench/results/force.md)
+    # how large a contact is, and its moment, is unknown (bench/results/force_choices.md)
     Parameter("expected_force", 80.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
     Parameter("small_contact", 0.25, "share of both expected values of a small contact; 1: none", "", 0.001, 1.0),
     # a payload turns with gravity, a bias does not
     Parameter("payload_pieces", 3, "pieces of 0.6 s before a lasting force is called payload or bias", "", 2, 11),
-    # errors of friction last for tenths of a second (bench/results/force.md); 0: never
+    # errors of friction last for tenths of a second (bench/results/force_choices.md); 0: never
     Parameter("recent_error", 0.25, "time over which errors of a free robot scale the deviations", "s", 0.0, 2.0),
     # a lubricant warms within minutes; its viscosity differs by a third over 15 to 20 K
     Parameter("friction_drift", 300.0, "time over which friction may change; 0: never", "s", 0.0, 1e6),

@@ -48,7 +48,8 @@ class FrictionStage {
   static constexpr double slow_speed = 0.1;  // rad/s over which Stribeck friction ends
   static constexpr double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
   static constexpr double meshing = 1.3;          // root mean square of spans that widen by up to 40 % along a turn
-  // With all of it flags end during pushes of 10 N, with half of it they outlast pushes (bench/results/force.md).
+  // With all of it flags end during pushes of 10 N, with half of it they outlast pushes
+  // (bench/results/force_choices.md).
   static constexpr double kept = 0.75;
 
   FrictionStage(Friction law, const FrictionStageParameters& p) : law_(std::move(law)), p_(p) {

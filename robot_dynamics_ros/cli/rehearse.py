@@ -29,7 +29,7 @@ OVERLAP = 0.01  # share of a motion
 @click.option("--out", type=NewPath(directory=True, fresh=True), help="Bag to write, faster than real time.")
 @click.option("--live", is_flag=True, help="Publish joint_states in real time instead, back and forth until Ctrl-C.")
 @click.option("--push", metavar="X,Y,Z[,AT,FOR]", help="Force on the TCP [N], base axes; from 5 s on for 5 s.")
-@click.option("--payload", metavar="KG[,X,Y,Z]", help="Mass on the flange [kg] and its centre [m].")
+@click.option("--payload", metavar="KG[,X,Y,Z]", help="Payload and its centre of mass [m] in the last link's frame.")
 @click.option(
     "--set",
     "settings",

@@ -52,7 +52,7 @@ ROWS = (  # state of wrench_metrics -> word
 @out_option
 @topic_option
 @effort_option
-@click.option("--payload", metavar="KG[,X,Y,Z]", help="Payload and its centre of mass [m] at the flange.")
+@click.option("--payload", metavar="KG[,X,Y,Z]", help="Payload and its centre of mass [m] in the last link's frame.")
 @click.option(
     "--set", "settings", multiple=True, metavar="STAGE.NAME=VALUE", help="Parameter, e.g. force.bandwidth=40."
 )

@@ -62,9 +62,12 @@ def add_force_sensor(
 
 
 def known_frame(robot: RobotFile, frame: str, owner: str = "frame") -> str:
-    """TOOL, FLANGE or BASE for a word or a frame_id of the robot file. Raises ConfigError listing what is known."""
+    """TOOL, FLANGE (last link) or BASE for a frame_id of the robot file, else for one of these words.
+
+    Raises ConfigError listing what is known.
+    """
     k = robot.kinematics
-    words = {TOOL: TOOL, k.tip_frame: TOOL, FLANGE: FLANGE, BASE: BASE, k.base_frame: BASE}
+    words = {TOOL: TOOL, FLANGE: FLANGE, BASE: BASE, k.base_frame: BASE, k.tip_frame: TOOL}
     if frame not in words:
         raise ConfigError(owner, frame, f"is no frame whose place is known; known: {', '.join(words)}")
     return words[frame]

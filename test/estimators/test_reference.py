@@ -70,7 +70,7 @@ def test_a_sensor_of_robot_on_environment_is_turned_and_reported(tmp_path):
 def test_unknown_frames_and_topics_are_refused_with_what_is_known(tmp_path):
     bag = sensor_bag(tmp_path / "b", moving(6.0), pushed(6.0), frame="ft_sensor")
     result = replay([bag], UR5E)
-    with pytest.raises(ConfigError, match=r"frame_id of .*ft_sensor.*known: tool, tool0, flange, base"):
+    with pytest.raises(ConfigError, match=r"frame_id of .*ft_sensor.*known: tool, flange, base, tool0"):
         compare(result, [bag], SensorOptions(TOPIC))
     with pytest.raises(DataError, match=f"/ft.*wrench topics: {TOPIC}"):
         compare(result, [bag], SensorOptions("/ft", frame="tool"))
@@ -93,7 +93,12 @@ def test_power_of_a_wrench_does_not_depend_on_its_frame():
     origin = twist["tool"][:, :3] - np.cross(twist["tool"][:, 3:], tcp.fk(q)[:, -1, :3, 3])  # of the body at the base
     power = (at_tcp(robot, q, w, "base", "base") * twist["tool"]).sum(axis=1)
     np.testing.assert_allclose(power, (w * np.hstack([origin, twist["tool"][:, 3:]])).sum(axis=1), rtol=1e-9)
-    assert known_frame(robot, "tool0") == "tool"
+
+
+@pytest.mark.parametrize("tip, meaning", [("tool0", "flange"), ("flange", "tool")])
+def test_frame_id_of_the_robot_file_is_no_word_of_the_option(tip, meaning):
+    robot = UR5E.with_updates({"kinematics.tip_frame": tip})
+    assert known_frame(robot, tip) == "tool" and known_frame(robot, "flange") == meaning
 
 
 @pytest.mark.parametrize("late", [-0.08, 0.0, 0.12])

@@ -25,9 +25,10 @@ DESIRED = {  # also computed by the controller
     *("computed", "cmptd", "calculated", "calc", "cmded"),
 }
 MEASURED = {"actual", "measured", "meas", "observation", "obs", "as", "states", "observed", "motor", "raw"}
-OTHER = {  # words of columns that are no joint's: the hand, the Cartesian space, estimates
+OTHER = {  # words of columns that are no joint's, nor its whole torque: the hand, the Cartesian space, estimates
     *("tcp", "tool", "ext", "external", "gripper", "finger", "jaw", "cartesian", "ee", "wrench", "error", "std"),
     *("variance", "limit", "voltage", "fraction", "scaling", "hat"),
+    *("gravity", "coriolis", "friction", "feedforward", "disturbance", "residual"),
 }
 GENERIC = {"joint", "joints", "j", "axis", "a", "link", "arm", "robot"}
 TIMES = {"time", "timestamp", "stamp", "t", "stamps", "times", "datetime", "zeit"}

@@ -42,7 +42,8 @@ def test_desired_external_and_cartesian_columns_are_not_taken_for_the_measured_o
     groups = {
         "target_q_{}": q + 1, "actual_TCP_pose_{}": q + 2, "actual_q_{}": q, "actual_TCP_speed_{}": q + 3,
         "target_moment_{}": tau + 4, "actual_qd_{}": qd, "actual_current_{}": 0.1 * tau,
-        "tau_ext_hat_filtered_{}": tau + 5, "actual_current_as_torque_{}": tau, "joint_temperatures_{}": 30 + q,
+        "tau_ext_hat_filtered_{}": tau + 5, "gravity_torque_{}": tau + 6, "tau_{}_friction": tau + 7,
+        "actual_current_as_torque_{}": tau, "joint_temperatures_{}": 30 + q,
     }  # fmt: skip
     log, _ = load_bag(write_csv(tmp_path / "rtde.csv", {"timestamp": t} | groups))
     found = {"q": q, "q_d": q + 1, "qd": qd, "effort": tau, "current": 0.1 * tau, "tau_d": tau + 4}

@@ -58,8 +58,11 @@ class Decision:
     @property
     def refused(self) -> str:
         """Why nothing may be computed from this effort, with the option that overrules it; "" where it may."""
-        if self.unit_error or len(self.doubtful) < SEVERAL:
-            return self.unit_error
+        return self.unit_error or (self.doubt if len(self.doubtful) >= SEVERAL else "")
+
+    @property
+    def doubt(self) -> str:
+        """Which signs are doubtful, with what to check."""
         turned = f"{', '.join(self.flipped)} is reversed, that of " if self.flipped else ""
         return (
             f"the sign of the effort of {turned}{', '.join(self.doubtful)} is doubtful: gravity and dissipation of "

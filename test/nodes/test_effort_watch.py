@@ -134,6 +134,18 @@ def test_one_doubtful_sign_is_a_warning_and_several_withhold(recognise):
     assert several.withheld and "drives.effort.sign" in several.text and "--" not in several.text
 
 
+@pytest.mark.parametrize("recognise", [True, False])
+def test_the_only_sign_that_shows_withholds_where_nothing_agreed_before(recognise):
+    """The upper arm level, the forearm hangs: only the shoulder carries."""
+    watch, pose = EffortWatch(ROBOT, recognise), np.array([0.3, 0.0, np.pi / 2, 0.0, 0.2, 0.0])
+    for k, sign in enumerate([-1, 1, -1]):
+        for i in range(REST_SAMPLES):
+            sample = resting(sign * MODEL.gravity(pose), k * REST_SAMPLES + i)
+            sample.q[:] = pose
+            watch.on_sample(sample)
+        assert watch.withheld == (k == 0) and ("shoulder_lift_joint" in watch.text) == (sign < 0)
+
+
 @pytest.mark.parametrize(
     ("mode", "source", "free"), [(7, "controller", True), (5, "controller", False), (7, "current", False)]
 )

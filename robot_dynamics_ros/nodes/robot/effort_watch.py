@@ -15,9 +15,9 @@ class EffortWatch:
     """Recognises at rest what the effort of another driver means (unit, sign, gravity).
 
     recognise True: what is found replaces what the robot file declares. False: a finding that contradicts the
-    declaration withholds the estimates for as long as it stands. Several doubtful signs withhold them in both; so do
-    slopes surely below half of the declared, where nothing has agreed before (later it is a contact that carries the
-    arm).
+    declaration withholds the estimates for as long as it stands. Several doubtful signs withhold them in both; so do,
+    where nothing has agreed before (later it is a contact that carries the arm), slopes surely below half of the
+    declared, and the only sign that shows.
     judged: a rest has been looked at, or a motion agrees with the declaration.
     """
 
@@ -45,8 +45,9 @@ class EffortWatch:
 
     def _conclude(self, decision: Decision) -> bool:
         self.decided = True
-        if decision.refused:
-            text = without_options(decision.refused)
+        confirmed = self._agreed or decision.confirms(decision.signs, self._robot).any()
+        if why := decision.refused or (decision.doubt if decision.doubtful and not confirmed else ""):
+            text = without_options(why)
             self.level, self.text, self.withheld = ERROR, f"{text}: estimates are withheld", True
             return False
         meaning = decision.meaning

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from command_line import robot_dynamics
+from presliding_joint import elements
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import write_bag
@@ -171,6 +172,13 @@ def test_mixed_laws_are_refused(steps):
     law = {"source": "x", "model": "luo", "parameters": {"fv1": 1.0, "fv2": 0.0, "fv3": 0.0, "fc": 2.0}}
     with pytest.raises(DataError, match="identify all joints together"):
         identify_joints(steps, UR5E.with_updates({"friction": law}, {"x": "test"}), "friction", [0])
+
+
+@pytest.mark.parametrize("joints, parameters", [((1,), {"k": [1.0, 1.0]}), (range(6), {"kinematic_error": [0.0] * 8})])
+def test_the_memory_that_identify_wrote_is_not_replaced_in_joints_that_were_not_fitted(joints, parameters):
+    fits = {j: JointFit(UR5E.joint_names[j], "hysteresis", "egms", parameters, {}, None) for j in joints}
+    with pytest.raises(DataError, match=f"presliding for {PAN}, .*which egms cannot carry"):
+        with_fits(UR5E.with_updates({"hysteresis": elements([1e-3], [5.0])}, {"test": "this test"}), fits, "this test")
 
 
 def test_the_command_writes_robot_file_and_report(bag, tmp_path):

@@ -166,9 +166,9 @@ class SensorType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 SENSOR = (
-    "frame: axes of the sensor (tool; flange: the last link; base; or a frame_id; default: of its messages); point: what "
-    "its moments refer to (frame: its origin, for base axes the TCP; tcp; base); tare: free seconds at the beginning, "
-    "its zero"
+    "frame: axes of the sensor (tool; flange: the last link; base; or a frame_id; default: of its messages); point: "
+    "what its moments refer to (frame: its origin, for base axes the TCP; tcp; base); tare: free seconds at the "
+    "beginning, its zero"
 )
 
 

@@ -36,7 +36,7 @@ def write_dataset(source: Path, out: Path, robot: RobotFile, log: Log, inputs: I
     """
     info = json.loads((source / "meta" / "info.json").read_text(encoding="utf-8"))
     if info.get("codebase_version") != VERSION:
-        raise DataError(f"{source}: codebase_version is {info.get('codebase_version')}, expected {VERSION}")
+        raise DataError(f"{source}: codebase_version is {info.get('codebase_version')}, expected {VERSION}: convert it with LeRobot")
     columns = _frames(source, robot, log)
     with new_bag(out, inputs=[source, *inputs]) as place:
         shutil.copytree(source, place)
@@ -59,7 +59,9 @@ def _frames(source: Path, robot: RobotFile, log: Log) -> dict[str, np.ndarray]:
     known = log.stamp_ns[at] == every.stamp_ns
     found = {}
     for name, (signal, names) in COLUMNS.items():
-        values = np.asarray(getattr(log, signal), dtype=np.float32)[at, -len(names) :]
+        values = np.asarray(getattr(log, signal), dtype=np.float32)[at]
+        if len(names) == 1:  # contact of any joint or the TCP
+            values = values.max(axis=1, keepdims=True)
         found[name] = np.where(known[:, None], values, np.float32("nan"))
     return found
 

@@ -218,7 +218,10 @@ def write_replay(
     ]
     if len(result.report.files) == 1 and is_dataset(result.report.files[0]):
         source = Path(result.report.files[0])
-        written.append(write_dataset(source, out / "dataset", result.robot, result.log, inputs))
+        try:
+            written.append(write_dataset(source, out / "dataset", result.robot, result.log, inputs))
+        except DataError as error:
+            result.notes.append(f"no copy of the data set: {error}")
     from robot_dynamics_ros.plots import plot_force, plotting_available
 
     missing = plotting_available()

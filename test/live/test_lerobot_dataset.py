@@ -81,6 +81,7 @@ def numbered(source):
     log, _ = load_bag(source, robot)
     for name, width in (("external_wrench", 6), ("external_wrench_std", 6), ("contact", 7)):
         log.allocate(name)[:] = np.arange(len(log))[:, None] * np.ones(width)
+    log.contact[:, 1:] = 0.0  # the first joint touches, not the TCP
     return robot, log
 
 
@@ -88,6 +89,7 @@ def test_the_copy_has_the_columns_in_each_frame_and_all_that_was_there(tmp_path,
     source = by_hand(tmp_path / "set", states)
     before = {f: f.read_bytes() for f in source.rglob("*") if f.is_file()}
     copy = write_dataset(source, tmp_path / "copy", *numbered(source))
+    np.testing.assert_array_equal(rows(copy, CONTACT), np.arange(2 * FRAMES))
     for name in (WRENCH, STD):
         np.testing.assert_array_equal(rows(copy, name), np.arange(2 * FRAMES)[:, None] * np.ones(6))
     np.testing.assert_array_equal(rows(copy, "observation.state"), rows(source, "observation.state"))
@@ -125,7 +127,9 @@ def test_another_version_and_a_name_that_is_taken_are_refused(tmp_path, states):
     (source / "meta" / "info.json").write_text(json.dumps({**info, "codebase_version": "v2.1"}))
     with pytest.raises(DataError, match=r"codebase_version is v2.1, expected v3.0"):
         write_dataset(source, tmp_path / "old", *numbered(source))
-    assert not (tmp_path / "old").exists()
+    done = replayed(source, "--robot", "ur5e", "--out", tmp_path / "old")
+    assert done.exit_code == 0 and "v2.1" in done.output and (tmp_path / "old" / "replay.json").is_file()
+    assert not (tmp_path / "old" / "dataset").exists()
 
 
 @pytest.mark.long

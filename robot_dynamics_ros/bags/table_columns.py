@@ -14,17 +14,17 @@ from robot_dynamics_ros.signals.table import shown
 
 WORDS = {  # quantity -> words of a column's name, the stronger quantities first: "observation.state.elbow.torque"
     "temperature": {"temperature", "temperatures", "temp", "temps"},
-    "qdd": {"qdd", "ddq", "acc", "acceleration", "accelerations", "qddot"},
+    "qdd": {"qdd", "ddq", "qacc", "acc", "acceleration", "accelerations", "qddot"},
     "torque": {"tau", "torque", "torques", "moment", "moments", "effort", "efforts", "trq"},
     "current": {"current", "currents"},
-    "qd": {"qd", "dq", "vel", "velocity", "velocities", "qdot", "speed", "speeds"},
-    "q": {"q", "pos", "position", "positions", "angle", "angles", "state", "theta", "action"},
+    "qd": {"qd", "dq", "qvel", "vel", "velocity", "velocities", "qdot", "speed", "speeds"},
+    "q": {"q", "qpos", "pos", "position", "positions", "angle", "angles", "state", "theta", "action"},
 }
 DESIRED = {  # also computed by the controller
     *("target", "desired", "des", "d", "command", "commanded", "cmd", "ref", "reference", "setpoint", "action"),
     *("computed", "cmptd", "calculated", "calc", "cmded"),
 }
-MEASURED = {"actual", "measured", "meas", "observation", "obs", "as", "states", "observed", "motor", "raw"}
+MEASURED = {"actual", "measured", "meas", "observation", "observations", "obs", "as", "states", "observed", "motor", "raw"}
 OTHER = {  # words of columns that are no joint's, nor its whole torque: the hand, the Cartesian space, estimates
     *("tcp", "tool", "ext", "external", "gripper", "finger", "jaw", "cartesian", "ee", "wrench", "error", "std"),
     *("variance", "limit", "voltage", "fraction", "scaling", "hat"),

@@ -19,6 +19,7 @@ NAMINGS = {
     "libfranka": ("time", "q[{}]", "dq[{}]", "tau_J[{}]", 0, ","),
     "spreadsheet": (*(f"{x} [{unit}]" for x, unit in SPREADSHEET.items()), 1, "\t"),
     "camel": ("t", "actualPosition{}", "actualVelocity{}", "motorTorque{}", 1, ","),
+    "mujoco": ("time", *(f"observations/{x}[{{}}]" for x in ("qpos", "qvel", "torque")), 0, ","),
     "kuka": ("time_s", "pos_A{}", "vel_A{}", "trq_A{}", 1, ","),
 }
 

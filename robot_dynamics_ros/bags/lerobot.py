@@ -35,8 +35,8 @@ def write_dataset(source: Path, out: Path, robot: RobotFile, log: Log, inputs: I
     another version, or frames that the log does not know.
     """
     info = json.loads((source / "meta" / "info.json").read_text(encoding="utf-8"))
-    if info.get("codebase_version") != VERSION:
-        raise DataError(f"{source}: codebase_version is {info.get('codebase_version')}, expected {VERSION}: convert it with LeRobot")
+    if (version := info.get("codebase_version")) != VERSION:
+        raise DataError(f"{source}: codebase_version is {version}, expected {VERSION}: convert it with LeRobot")
     columns = _frames(source, robot, log)
     with new_bag(out, inputs=[source, *inputs]) as place:
         shutil.copytree(source, place)

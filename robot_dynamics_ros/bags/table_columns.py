@@ -24,7 +24,9 @@ DESIRED = {  # also computed by the controller
     *("target", "desired", "des", "d", "command", "commanded", "cmd", "ref", "reference", "setpoint", "action"),
     *("computed", "cmptd", "calculated", "calc", "cmded"),
 }
-MEASURED = {"actual", "measured", "meas", "observation", "observations", "obs", "as", "states", "observed", "motor", "raw"}
+MEASURED = {
+    *("actual", "measured", "meas", "observation", "observations", "obs", "as", "states", "observed", "motor", "raw")
+}
 OTHER = {  # words of columns that are no joint's, nor its whole torque: the hand, the Cartesian space, estimates
     *("tcp", "tool", "ext", "external", "gripper", "finger", "jaw", "cartesian", "ee", "wrench", "error", "std"),
     *("variance", "limit", "voltage", "fraction", "scaling", "hat"),

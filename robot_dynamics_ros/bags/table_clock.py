@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags.tables import Table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals.table import shown
 
-SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}  # minutes only where a name says so
 RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a clock that does not say it
 EPOCH = 1_000_000_000  # ns, stamp of the zero of a clock that has no date, as of a simulation
 COARSE = 20  # rows with one stamp, in the mean, from which on it is none of theirs
@@ -76,7 +76,7 @@ def _with_fraction(table: Table, name: str, unit: str, values: np.ndarray) -> np
 
 def _time_unit(step: float) -> str:
     """The unit with which a step is that of a robot's recording; seconds where none is."""
-    return next((u for u, s in SECONDS.items() if RATES[0] <= 1 / (step * s) <= RATES[1]), "s")
+    return next((u for u, s in SECONDS.items() if s <= 1.0 and RATES[0] <= 1 / (step * s) <= RATES[1]), "s")
 
 
 def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarray:

@@ -47,6 +47,7 @@ UNITS = {  # as written in names -> unit
     **dict.fromkeys(("rpm", "1/min", "rev/min"), "rpm"),
     **dict.fromkeys(("%", "pct", "percent"), "%"),
     **dict.fromkeys(("s", "sec", "secs", "seconds"), "s"),
+    **dict.fromkeys(("min", "minutes"), "min"),
     **dict.fromkeys(("ms", "msec"), "ms"),
     **dict.fromkeys(("us", "µs", "usec"), "us"),
     **dict.fromkeys(("ns", "nsec", "nsecs", "nanosec", "nanoseconds"), "ns"),

@@ -65,8 +65,9 @@ def test_a_refusal_names_the_unit_that_was_taken(tmp_path):
 )
 def test_a_mere_effort_is_not_shown_as_a_torque_and_a_named_unit_of_time_not_twice(tmp_path, named, shown):
     t, q, qd, tau = motion(2)
-    _, report = load_bag(write_csv(tmp_path / "run.csv", {"time [s]": t, "q{}": q, "qd{}": qd, named: tau}))
-    assert report.topic.endswith(f"effort [{shown}]") and "time: time [s]" in report.notes
+    log, report = load_bag(write_csv(tmp_path / "run.csv", {"time [min]": t / 60, "q{}": q, "qd{}": qd, named: tau}))
+    assert report.topic.endswith(f"effort [{shown}]") and "time: time [min]" in report.notes
+    np.testing.assert_allclose(log.time, t, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_contact_is_decided_without_and_keeps_its_deviation():
     assert flagged.sum() > 400
     same = (scaled.external_joint_torque_std == plain.external_joint_torque_std).all()
     ratio = (scaled.external_wrench_std / plain.external_wrench_std)[1:][flagged] ** 2
-    assert same and (ratio > 0.5399).all() and (ratio < 1.0).all()  # what the contact adds is not scaled
+    assert same and (ratio > 0.4599).all() and (ratio < 1.0).all()  # what the contact adds is not scaled
 
 
 def pushed(side, rise=1, robot=ROBOT, **parameters):
@@ -111,12 +111,12 @@ def pushed(side, rise=1, robot=ROBOT, **parameters):
 
 @pytest.mark.parametrize(
     ("side", "row", "recent", "scale"),
-    [("motor", -1, 0.0, 1.0), ("link", 770, 0.0, 1.0), ("motor", -1, 0.25, 0.8), ("link", 770, 0.25, 0.8)],
+    [("motor", -1, 0.0, 1.0), ("link", 770, 0.0, 1.0), ("motor", -1, 0.25, 0.7), ("link", 770, 0.25, 0.7)],
 )
 def test_what_a_contact_adds_widens_the_wrench(side, row, recent, scale):
     """As errors of the torques pass the gain G of the estimate: G D G' of friction, or of 1 % of the contact's torque
     behind torque sensors; of the lag of all joints g g', and 0.04 G D G' of what the filters of the joints differ by.
-    The rest counts by 0.8 in a robot that stands.
+    The rest counts by 0.7 in a robot that stands.
     """
     free, wrench = pushed(side, contact_on_ratio=100.0)
     touched, _ = pushed(side, recent_error=recent)

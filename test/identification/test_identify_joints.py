@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from command_line import robot_dynamics
+from force_bench import with_residuals
 from presliding_joint import elements
 
 from robot_dynamics_ros._core import Status
@@ -116,6 +117,13 @@ def test_hysteresis_from_slow_reversals(slow_turn):
     core = hysteresis_from_robot(found.robot)
     assert len(core.valid) == 6
     assert found.robot.array("hysteresis.parameters.fc0")[1] == UR5E.array("hysteresis.parameters.fc0")[1]
+
+
+def test_residuals_of_other_friction_are_left_out(slow_turn):
+    judged = with_residuals([1.0] * 6, [1.0] * 6)
+    found, kept = (identify_joints(slow_turn, judged, what, [0]) for what in ("hysteresis", "kinematic-error"))
+    assert found.robot.residuals is None and any("residuals" in note for note in found.notes)
+    assert kept.robot.residuals == judged.residuals and not kept.notes
 
 
 def test_kinematic_error_and_its_use(slow_turn):

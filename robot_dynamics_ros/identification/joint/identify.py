@@ -79,6 +79,9 @@ def identify_joints(
         fits = {j: replace(fit, notes=(*fit.notes, text)) for j, fit in fits.items()}
     if what == "friction":
         _refuse_created_energy(updated, {robot.joint_names[j] for j in fits})
+    if what in ("friction", "hysteresis") and robot.residuals is not None:
+        updated = updated.with_updates({"residuals": None})
+        notes.append("the residuals of the file were those of other friction: without them its force is less sure")
     return JointsFound(what, {robot.joint_names[j]: f for j, f in fits.items()}, refused, updated, notes)
 
 

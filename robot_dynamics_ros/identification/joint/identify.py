@@ -81,7 +81,7 @@ def identify_joints(
         _refuse_created_energy(updated, {robot.joint_names[j] for j in fits})
     if what in ("friction", "hysteresis") and robot.residuals is not None:
         updated = updated.with_updates({"residuals": None})
-        notes.append("the residuals of the file were those of other friction: without them its force is less sure")
+        notes.append("residuals of the former friction are left out: without them the force has a guessed deviation")
     return JointsFound(what, {robot.joint_names[j]: f for j, f in fits.items()}, refused, updated, notes)
 
 

@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.segments import JointRecord
+from robot_dynamics_ros.identification.excitation.joint_motions import velocity_steps
+from robot_dynamics_ros.identification.joint.fits import friction_fit
 from robot_dynamics_ros.identification.joint.friction import FrictionData, dissipative_fit, fit_friction
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import LAWS, FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
 
+UR5E = load_robot("ur5e")
+START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 T0, SIGMA = 30.0, 0.1
 TRUE = {
     "viscous_coulomb": {"fc": 5.0, "fv": 8.0, "fo": 0.3, "alpha": -0.008},
@@ -145,8 +150,30 @@ def test_fits_of_all_joints_go_into_the_robot_file():
     parts = [fits[i % 2].written() for i in range(6)]
     law = {"model": "simoni", "reference_temperature": T0, "source": "estimate_test"}
     block = law | {"parameters": {k: [part[k] for part in parts] for k in parts[0]}}
-    robot = load_robot("ur5e").with_updates({"friction": block}, {"estimate_test": "numbers of this test"})
+    robot = UR5E.with_updates({"friction": block}, {"estimate_test": "numbers of this test"})
     model = FrictionModel.from_robot(robot)
     v = np.array([0.3, -0.3, 1.0, 0.02, 0.0, 2.0])
     one = fits[1].torque(FrictionData(v[1:2], np.zeros(1), temperature=np.array([40.0])))
     assert model.torque(v, None, np.full(6, 40.0))[1] == pytest.approx(one[0])
+
+
+def sliding_record(sign=1.0, gravity=0.0):
+    """Velocity steps with Coulomb 6 Nm, viscous 9 Nm s/rad, 0.2 Nm of noise, and an error of the masses [Nm]."""
+    q, v, _ = (x[:, 1] for x in velocity_steps(UR5E, 1, START).motion)
+    noise = 0.2 * np.random.default_rng(0).standard_normal(len(q))
+    friction = sign * (6.0 * np.sign(v) + 9.0 * v) + gravity * np.cos(q) + noise
+    stamps = np.arange(len(q), dtype=np.int64) * 2_000_000
+    return JointRecord(UR5E.joint_names[1], stamps, q, v, friction, 30.0 * np.cos(q))
+
+
+def test_wrong_masses_do_not_reach_friction_where_pairs_are_enough():
+    """A stretch without a partner in the other direction holds all of their error."""
+    fit = friction_fit(sliding_record(gravity=-15.0), UR5E, 1)
+    assert any("left out" in note for note in fit.notes)
+    v = fit.curve.x
+    assert fit.numbers["rmse"] < 0.1 and np.abs(fit.curve.y - 6.0 * np.sign(v) - 9.0 * v).max() < 0.2
+
+
+def test_friction_that_drives_the_joint_is_a_sign():
+    with pytest.raises(DataError, match=r"friction drives the joint .* drives\.effort\.sign"):
+        friction_fit(sliding_record(sign=-1.0), UR5E, 1)

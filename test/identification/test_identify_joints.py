@@ -12,7 +12,6 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.identification.dataset.segments import JointRecord
 from robot_dynamics_ros.identification.excitation.joint_motions import (
     duty_cycles,
     joined,
@@ -20,7 +19,7 @@ from robot_dynamics_ros.identification.excitation.joint_motions import (
     stiffness,
     velocity_steps,
 )
-from robot_dynamics_ros.identification.joint.fits import JointFit, friction_fit, stiffness_fit
+from robot_dynamics_ros.identification.joint.fits import JointFit
 from robot_dynamics_ros.identification.joint.identify import (
     JointsFound,
     _refuse_created_energy,
@@ -285,63 +284,3 @@ def test_a_law_that_creates_energy_beyond_the_recorded_speeds_is_refused():
     with pytest.raises(DataError, match=text):
         _refuse_created_energy(fitted, {PAN})
     _refuse_created_energy(fitted, {UR5E.joint_names[1]})
-
-
-def rotor_record(k, cubic=0.0, offset=0.0, ratio=1.0):
-    """A shoulder that swings through the vertical: 38 Nm to one side, 12 to the other; 0.2 Nm of noise."""
-    t, rng = np.arange(0, 30, 2e-3), np.random.default_rng(0)
-    q = 0.9 * np.sin(0.7 * t) + 0.3 * np.sin(1.9 * t)
-    load = 13.0 + 27.0 * np.sin(q)
-    phi = load / k
-    for _ in range(30):
-        phi -= (k * phi + cubic * phi**3 - load) / (k + 3 * cubic * phi**2)
-    v, nothing = np.gradient(q, t), np.zeros(len(t))
-    noisy = load + 0.2 * rng.standard_normal(len(t))
-    return JointRecord(LIFT, (t * 1e9).astype(np.int64), q, v, nothing, noisy, theta=ratio * (q + phi) + offset)
-
-
-STILL_ROTOR = UR5E.with_updates({"drives.rotor_inertia": 1e-9})
-
-
-@pytest.mark.parametrize("offset", [0.0, 0.3])
-@pytest.mark.parametrize("cubic", [0.0, 5e9])
-def test_stiffness_of_a_joint_that_carries_weight(offset, cubic):
-    """Its mean load is not zero, nor is its mean deflection."""
-    fit = stiffness_fit(rotor_record(2e4, cubic, offset), STILL_ROTOR, 1)
-    assert fit.numbers["stiffness"] == pytest.approx(2e4, rel=0.03) and fit.numbers["nrmse"] > 95
-
-
-def test_stiffness_goes_on_where_some_rotor_angles_are_missing():
-    record = rotor_record(2e4)
-    record.theta[::17] = np.nan
-    assert stiffness_fit(record, STILL_ROTOR, 1).numbers["stiffness"] == pytest.approx(2e4, rel=0.03)
-    record.theta[:] = np.nan
-    with pytest.raises(DataError, match="no rotor angle .* force-gauge"):
-        stiffness_fit(record, STILL_ROTOR, 1)
-
-
-@pytest.mark.parametrize("ratio", [-1.0, 2.0, 101.0])
-def test_a_rotor_angle_that_is_not_reflected_or_reversed_is_named(ratio):
-    with pytest.raises(DataError, match=rf"changes by {ratio:.3g}\S* rad per rad .* gear ratio"):
-        stiffness_fit(rotor_record(1e6, ratio=ratio), STILL_ROTOR, 1)
-
-
-def sliding_record(sign=1.0, gravity=0.0):
-    """Velocity steps with Coulomb 6 Nm, viscous 9 Nm s/rad, 0.2 Nm of noise, and an error of the masses [Nm]."""
-    q, v, _ = (x[:, 1] for x in velocity_steps(UR5E, 1, START).motion)
-    noise = 0.2 * np.random.default_rng(0).standard_normal(len(q))
-    friction = sign * (6.0 * np.sign(v) + 9.0 * v) + gravity * np.cos(q) + noise
-    return JointRecord(LIFT, np.arange(len(q), dtype=np.int64) * 2_000_000, q, v, friction, 30.0 * np.cos(q))
-
-
-def test_wrong_masses_do_not_reach_friction_where_pairs_are_enough():
-    """A stretch without a partner in the other direction holds all of their error."""
-    fit = friction_fit(sliding_record(gravity=-15.0), UR5E, 1)
-    assert any("left out" in note for note in fit.notes)
-    v = fit.curve.x
-    assert fit.numbers["rmse"] < 0.1 and np.abs(fit.curve.y - 6.0 * np.sign(v) - 9.0 * v).max() < 0.2
-
-
-def test_friction_that_drives_the_joint_is_a_sign():
-    with pytest.raises(DataError, match=r"friction drives the joint .* drives\.effort\.sign"):
-        friction_fit(sliding_record(sign=-1.0), UR5E, 1)

@@ -6,8 +6,12 @@ import scipy.io
 from public_data import DATA
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.segments import JointRecord
+from robot_dynamics_ros.identification.joint.fits import stiffness_fit
 from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew
+from robot_dynamics_ros.robot_file import load_robot
 
+UR5E = load_robot("ur5e")
 KR300 = DATA / "kr300"
 AXES = range(3)  # the other axes of these logs stand still
 
@@ -101,3 +105,43 @@ def test_columns_of_two_lengths_are_refused_and_lists_are_columns():
     assert fit_stiffness(phi, torque).a[0] == pytest.approx(20e3)
     with pytest.raises(DataError, match=r"phi \(6,\) and torque \(5,\) must have one shape"):
         fit_stiffness(phi, torque[:-1])
+
+
+def rotor_record(k, cubic=0.0, offset=0.0, ratio=1.0):
+    """A shoulder that swings through the vertical: 38 Nm to one side, 12 to the other; 0.2 Nm of noise."""
+    t, rng = np.arange(0, 30, 2e-3), np.random.default_rng(0)
+    q = 0.9 * np.sin(0.7 * t) + 0.3 * np.sin(1.9 * t)
+    load = 13.0 + 27.0 * np.sin(q)
+    phi = load / k
+    for _ in range(30):
+        phi -= (k * phi + cubic * phi**3 - load) / (k + 3 * cubic * phi**2)
+    v, nothing = np.gradient(q, t), np.zeros(len(t))
+    noisy = load + 0.2 * rng.standard_normal(len(t))
+    stamps = (t * 1e9).astype(np.int64)
+    return JointRecord(UR5E.joint_names[1], stamps, q, v, nothing, noisy, theta=ratio * (q + phi) + offset)
+
+
+STILL_ROTOR = UR5E.with_updates({"drives.rotor_inertia": 1e-9})
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.3])
+@pytest.mark.parametrize("cubic", [0.0, 5e9])
+def test_stiffness_of_a_joint_that_carries_weight(offset, cubic):
+    """Its mean load is not zero, nor is its mean deflection."""
+    fit = stiffness_fit(rotor_record(2e4, cubic, offset), STILL_ROTOR, 1)
+    assert fit.numbers["stiffness"] == pytest.approx(2e4, rel=0.03) and fit.numbers["nrmse"] > 95
+
+
+def test_stiffness_goes_on_where_some_rotor_angles_are_missing():
+    record = rotor_record(2e4)
+    record.theta[::17] = np.nan
+    assert stiffness_fit(record, STILL_ROTOR, 1).numbers["stiffness"] == pytest.approx(2e4, rel=0.03)
+    record.theta[:] = np.nan
+    with pytest.raises(DataError, match="no rotor angle .* force-gauge"):
+        stiffness_fit(record, STILL_ROTOR, 1)
+
+
+@pytest.mark.parametrize("ratio", [-1.0, 2.0, 101.0])
+def test_a_rotor_angle_that_is_not_reflected_or_reversed_is_named(ratio):
+    with pytest.raises(DataError, match=rf"changes by {ratio:.3g}\S* rad per rad .* gear ratio"):
+        stiffness_fit(rotor_record(1e6, ratio=ratio), STILL_ROTOR, 1)

@@ -127,7 +127,7 @@ def test_what_the_live_nodes_explain_is_said_on_the_scale_of_the_verdict(other):
 
 def test_a_joint_that_is_not_judged_is_named(result, other):
     other["validation"]["r2"][1] = None
-    assert f"Not judged: {other['joint_names'][1]}, which" in " ".join(said(other))
+    assert f"Not judged: {other['joint_names'][1]}, for want of motion" in " ".join(said(other))
     assert "Not judged" not in " ".join(said(result))
 
 

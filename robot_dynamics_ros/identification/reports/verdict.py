@@ -213,7 +213,7 @@ def _joints(result: dict[str, Any]) -> list[str]:
     if still := [n for n, x, y in zip(names, r2, judged_by, strict=True) if x < KNOWN <= y]:
         words.append(f"R2 says little of {', '.join(still)}: the effort hardly varies in these data.")
     if unknown := [n for n, x in zip(names, r2, strict=True) if np.isnan(x)]:
-        words.append(f"Not judged: {', '.join(unknown)}, which did not move in these data, or have constant effort.")
+        words.append(f"Not judged: {', '.join(unknown)}, for want of motion or of a changing effort in these data.")
     return words
 
 

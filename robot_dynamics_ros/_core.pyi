@@ -502,7 +502,7 @@ class MeasuredTemperature:
         """RowStep over N records: arrays as of step(), (N, ...) each."""
     def step(self, stamp_ns: Integer, *args) -> Status:
         """
-        step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample as of TemperatureObserver, of which only the housing counts; Status ok, or unavailable where it is outside -20..120 deg C.
+        step(stamp_ns, v, load, friction, housing, contact, temperature, variance). One sample as of TemperatureObserver, of which only the housing counts; Status ok, or unavailable where it is outside -20..120 deg C, or 0.
         """
 
 class Wear(enum.IntEnum):
@@ -1155,6 +1155,9 @@ def joint_torque(a1: Real, a2: Real, damping: Real, phi: Real, phid: Real) -> fl
 
 def lock_memory() -> tuple[bool, str]:
     """Keep all pages in memory (mlockall): whether it was permitted, and in words."""
+
+def possible_temperature(reading: Reals) -> Any:
+    """Whether readings (any shape) [deg C] can be a joint's; 0 is that of a sensor which is not ready."""
 
 def presliding_elements(
     theta: Reals,

@@ -82,8 +82,10 @@ void bind(py::module_& m) {
   measured.def(py::init<int>(), py::arg("joints")).def("reset", [](M&) {}, "Nothing: it has no state.");
   def_stage(measured, columns,
             "One sample as of TemperatureObserver, of which only the housing counts; Status ok, or unavailable "
-            "where it is outside -20..120 deg C.",
+            "where it is outside -20..120 deg C, or 0.",
             [](M& s, std::int64_t, const auto& x) { return s.step(x[3], x[5], x[6]); });
+  m.def("possible_temperature", py::vectorize(&M::possible), py::arg("reading"),
+        "Whether readings (any shape) [deg C] can be a joint's; 0 is that of a sensor which is not ready.");
   m.attr("COLDEST") = M::low;
   m.attr("HOTTEST") = M::high;
   m.def(

@@ -161,7 +161,7 @@ def possible_temperatures(t: np.ndarray, reported: np.ndarray, notes: list[str])
     """Temperatures (N, n) [deg C] at times t (N,) [s]: between the possible ones where a row has none, NaN of a joint
     without any; a note where there are others.
     """
-    possible = (reported >= _core.COLDEST) & (reported <= _core.HOTTEST) & (reported != 0)
+    possible = _core.possible_temperature(reported)
     if (np.isfinite(reported) & ~possible).any():
         notes.append(f"temperatures beyond {_core.COLDEST:g} to {_core.HOTTEST:g} deg C, or 0, are left out (kelvin?)")
     found = np.full(reported.shape, np.nan)

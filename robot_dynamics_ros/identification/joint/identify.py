@@ -112,14 +112,15 @@ def with_fits(robot: RobotFile, fits: Mapping[int, JointFit], source: str) -> Ro
 def _carried(robot: RobotFile, fit: JointFit, others: Sequence[str]) -> dict[str, list[Any]]:
     """Parameters of the file as columns of n entries, translated where the model is another one."""
     found = getattr(robot, fit.block)
-    foreign = found is not None and found.model != fit.model
-    if fit.block == "hysteresis" and not (foreign and (others or "k" not in fit.parameters)):  # kinematic error alone
-        return _hysteresis(robot)
-    if found is not None and not foreign:
+    same = found is None or found.model == fit.model
+    if fit.block == "hysteresis":
+        if same or (not others and "k" in fit.parameters):  # else a kinematic error alone
+            return _hysteresis(robot)
+    elif found is not None and same:
         return {k: _column(robot, f"{fit.block}.parameters.{k}") for k in found.parameters}
-    if fit.block != "hysteresis" and (not others or (found is None and fit.block != "friction")):
+    elif not others or (found is None and fit.block != "friction"):
         return {}
-    if found is not None and found.model == "viscous_coulomb" and fit.model == "madsen":
+    elif found is not None and found.model == "viscous_coulomb" and fit.model == "madsen":
         fc, fv = (_column(robot, f"friction.parameters.{k}") for k in ("fc", "fv"))
         return {"fc": fc, "fs": list(fc), "fv1": fv}
     known = "nothing" if found is None else found.model

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 from rich.table import Table
+from rich.text import Text
 
 from bench.page import json_option, processor, save_option, written_by
 from bench.page import save as write
@@ -101,7 +102,7 @@ def _table(rows: list[Row]) -> Table:
     for title in ("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", "share", "floor", ""):
         table.add_column(title, no_wrap=True, justify="left" if title in ("what", "peer", "") else "right")
     for row in rows:
-        mark = {True: "[green]held", False: "[red]missed", None: ""}[row.met]
+        mark = {True: Text("held", "green"), False: Text("missed", "red"), None: ""}[row.met]
         peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")
         table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, *_ratios(row), mark)
     return table

@@ -629,7 +629,9 @@ class SignalAlignment:
     def rows(self, N: Integer, *args) -> RowStep:
         """RowStep over N records: arrays as of step(), (N, ...) each."""
     def step(self, stamp_ns: Integer, *args) -> Status:
-        """step(stamp_ns, q, theta, qd, effort, current). One sample, in place: arrays (n,) or None."""
+        """
+        step(stamp_ns, q, theta, qd, effort, current, late). One sample, in place: arrays (n,) or None; writes how late its stamp is (1,) [ns].
+        """
     @property
     def latency(self) -> float:
         """Age of the estimates [s]."""

@@ -38,6 +38,7 @@ def number(name: str, low: float, high: float, text: str) -> Callable[[Any], Any
 @click.option("--pushed", is_flag=True, help="The robot is pushed in these recordings, a quarter of the time.")
 @click.option("--plant", type=click.Choice(list(PLANTS)), default=ELASTIC, show_default=True, help="What is simulated.")
 @number("--noise", 0, 0.1, "rad/s of white noise in velocities.")
+@number("--jitter", 0, 1, "sample periods by which stamps jitter (std).")
 @number("--tilt", -180, 180, "deg of the base, which no file names.")
 @click.option("--times", type=(str, float), multiple=True, help="Number of the plant, factor: transmission.backlash 3")
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
@@ -59,6 +60,7 @@ def command(
     pushed: bool,
     plant: str,
     noise: float,
+    jitter: float,
     tilt: float,
     times: tuple[tuple[str, float], ...],
     work: Path | None,
@@ -88,7 +90,8 @@ def command(
     since = Since(warmer, payload, 0.01 * worn, finger, parts)
     arm = since.robot(robot)
     drawn = zoo.individuals(arm, count, seed, zoo.families(families))
-    people = [replace(who, pushed=pushed) for who in zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))]
+    drawn = zoo.on_plant(drawn, plant, recorded, noise, np.radians(tilt))
+    people = [replace(who, pushed=pushed, jitter=jitter) for who in drawn]
     people = zoo.scaled(arm, people, dict(times))
     words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"
     words += f" {recorded or '1, 2 or 3 recordings of 60 s'}."

@@ -102,7 +102,7 @@ def _table(rows: list[Row]) -> Table:
     for title in ("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", "share", "floor", ""):
         table.add_column(title, no_wrap=True, justify="left" if title in ("what", "peer", "") else "right")
     for row in rows:
-        mark = {True: Text("held", "green"), False: Text("missed", "red"), None: ""}[row.met]
+        mark = {True: Text("held", "green"), False: Text("missed", "red"), None: Text()}[row.met]
         peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")
         table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, *_ratios(row), mark)
     return table

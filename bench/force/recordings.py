@@ -175,9 +175,11 @@ def replayed(robot: RobotFile, log: Log, stages: Sequence[str] | None = None) ->
 
 
 def noisy(log: Log, who: Individual, number: int) -> Log:
-    """With the noise of the individual's velocities."""
+    """With the noise of the individual's velocities and of its stamps, which stay in order."""
     draw = np.random.default_rng((who.seed, who.index, 2, number))
     log.qd = log.qd + who.noise * draw.normal(size=log.qd.shape) if who.noise else log.qd
+    late = np.clip(who.jitter * draw.normal(size=len(log)), -0.45, 0.45)
+    log.stamp_ns = log.stamp_ns + np.round(1e9 / RATE * late).astype(np.int64)
     return log
 
 

@@ -43,7 +43,7 @@ class Individual:
     index: place in the draw; kinds: of its recordings in turn (see recordings.py); bags: how many of them it is
     identified from; laws by name; temperature [deg C]; overrides of its plant, and which one (see load_plant);
     noise: white, of its reported velocities [rad/s]; tilt: of its base, about y, which no robot file names [rad];
-    pushed: somebody touched it in the recordings.
+    pushed: somebody touched it in the recordings; jitter: of all stamps [sample periods].
     """
 
     index: int
@@ -57,6 +57,7 @@ class Individual:
     noise: float = 0.0
     tilt: float = 0.0
     pushed: bool = False
+    jitter: float = 0.0
 
     def draw(self, purpose: int) -> np.random.Generator:
         """Random numbers of its own for one purpose."""

@@ -38,11 +38,9 @@ constexpr std::array<Column, 18> columns{{{"q"},
 std::string parameter_text(const std::vector<std::string>& names, const MotionState& motion,
                            const std::optional<TemperatureObserver>& temperature, bool motor_side,
                            const std::optional<FrictionStage>& friction, const ExternalForce& force,
-                           const std::optional<SignalAlignment>& alignment, double least_rate) {
-  std::optional<SignalAlignmentParameters> aligned;
-  if (alignment) aligned = alignment->parameters();
+                           const SignalAlignment& alignment, double least_rate) {
   return contact_force_text({names, force.chain(), motion.parameters(), friction, temperature, motor_side,
-                             force.parameters(), aligned, least_rate});
+                             force.parameters(), alignment.parameters(), least_rate});
 }
 
 WrenchInverse inverse(const Chain& chain, const py::kwargs& given) {

@@ -45,8 +45,8 @@ constexpr std::array<Column, 8> motion_columns{{{"q"},
                                                 {"qdd", out},
                                                 {"model_torque", out},
                                                 {"drive_torque", out}}};
-constexpr std::array<Column, 5> aligned_columns{
-    {{"q", both}, {"theta", both}, {"qd", both}, {"effort", both}, {"current", both}}};
+constexpr std::array<Column, 6> aligned_columns{
+    {{"q", both}, {"theta", both}, {"qd", both}, {"effort", both}, {"current", both}, {"late", out, 0, 1}}};
 
 }  // namespace
 
@@ -77,9 +77,10 @@ void bind(py::module_& m) {
           "reset", [](SignalAlignment& s) { s.reset(); }, "Forget all samples; parameters stay.")
       .def_property_readonly(
           "latency", [](const SignalAlignment& s) { return s.latency(); }, "Age of the estimates [s].");
-  def_stage(alignment, aligned_columns, "One sample, in place: arrays (n,) or None.",
+  def_stage(alignment, aligned_columns,
+            "One sample, in place: arrays (n,) or None; writes how late its stamp is (1,) [ns].",
             [](SignalAlignment& s, std::int64_t stamp, const auto& x) {
-              s.step(stamp, {x[0], x[1], x[2], x[3], x[4]});
+              *x[5] = static_cast<double>(ns_between(stamp, s.step(stamp, {x[0], x[1], x[2], x[3], x[4]})));
               return Status::ok;
             });
   m.def("within_steps", &within_steps, py::arg("t"), py::arg("q"), py::arg("v"),

@@ -1,8 +1,7 @@
-"""Signals of one instant, where the robot file says that velocity or effort is reported later than the positions."""
+"""Signals of one instant, also where the robot file says that velocity or effort is reported later than the positions,
+and when that was."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -13,28 +12,23 @@ from robot_dynamics_ros.signals import Log, Sample
 SIGNALS = ("q", "theta", "qd", "effort", "current")
 
 
-def alignment(robot: RobotFile) -> Alignment | None:
-    """The alignment that a robot file asks for; None where all signals of a sample are of one instant."""
-    velocity, effort = robot.drives.velocity, robot.drives.effort
-    delays = (effort.delay, *((0.0, 0.0) if velocity is None else (velocity.delay, velocity.window)))
-    gain, bias = robot.array_or("drives.velocity.gain", 1.0), robot.array_or("drives.velocity.bias", 0.0)
-    if not any(delays) and (gain == 1.0).all() and (bias == 0.0).all():
-        return None
-    given = dict(zip(("effort_delay", "velocity_delay", "velocity_window"), delays, strict=True))
-    return Alignment(_core.SignalAlignment(robot.n_joints, **given, velocity_gain=gain, velocity_bias=bias))
-
-
 class Alignment:
     """Takes measured signals at the latest instant at which all are known; the velocity is freed of gain and bias.
 
     qd(t) = gain v(t - d_qd) + bias, or the slope of the positions over a window about t; effort(t) belongs to the state
-    at t - d_tau; interpolated linearly between samples at t - max(0, d_qd, d_tau), or the window's half. The measured
-    signals stay in samples and logs: only the stages see the aligned ones.
+    at t - d_tau; interpolated linearly between samples at t - max(0, d_qd, d_tau), or the window's half. Stamps that
+    jitter become ticks of an even clock (even_clock.hpp). What was measured stays in samples and logs: only the stages
+    see aligned signals and ticks. Raises ValueError for a delay, gain or bias out of range.
     """
 
-    def __init__(self, core: Any) -> None:
-        self.core = core
+    def __init__(self, robot: RobotFile) -> None:
+        velocity, effort = robot.drives.velocity, robot.drives.effort
+        delays = (effort.delay, *((0.0, 0.0) if velocity is None else (velocity.delay, velocity.window)))
+        gain, bias = robot.array_or("drives.velocity.gain", 1.0), robot.array_or("drives.velocity.bias", 0.0)
+        given = dict(zip(("effort_delay", "velocity_delay", "velocity_window"), delays, strict=True))
+        self.core = _core.SignalAlignment(robot.n_joints, **given, velocity_gain=gain, velocity_bias=bias)
         self._measured: dict[str, np.ndarray] = {}
+        self._stamp, self._late = 0, np.zeros(1)
 
     @property
     def latency(self) -> float:
@@ -49,10 +43,13 @@ class Alignment:
         """Replace the measured signals of a sample by the aligned ones, until `restore`."""
         for name in SIGNALS:
             self._measured.setdefault(name, np.empty_like(sample.q))[:] = getattr(sample, name)
-        self.core.step(sample.stamp_ns, *(getattr(sample, name) for name in SIGNALS))
+        self._stamp = sample.stamp_ns
+        self.core.step(sample.stamp_ns, *(getattr(sample, name) for name in SIGNALS), self._late)
+        sample.stamp_ns -= int(self._late[0])
 
     def restore(self, sample: Sample) -> None:
         """The measured signals again; a velocity that was not reported stays as the stages have filled it."""
+        sample.stamp_ns = self._stamp
         for name, values in self._measured.items():
             if not (name == "qd" and np.isnan(values).all()):
                 getattr(sample, name)[:] = values
@@ -60,5 +57,6 @@ class Alignment:
     def aligned(self, log: Log) -> Log:
         """The log with aligned signals of its own; estimates are shared with it."""
         own = {name: log.signals[name].copy() for name in SIGNALS if name in log.signals}
-        _core.run_in_turn(log.stamp_ns, [self.core.rows(len(log), *(own.get(name) for name in SIGNALS))])
-        return Log(log.joint_names, log.stamp_ns, log.signals | own, log.receive_ns)
+        late = np.zeros((len(log), 1))
+        _core.run_in_turn(log.stamp_ns, [self.core.rows(len(log), *(own.get(name) for name in SIGNALS), late)])
+        return Log(log.joint_names, log.stamp_ns - late[:, 0].astype(np.int64), log.signals | own, log.receive_ns)

@@ -34,7 +34,7 @@ def core_text(robot: RobotFile, parameters: Mapping[str, Mapping[str, Any]] | No
             motor_side,
             friction.core,
             force.core,
-            None if pipeline.alignment is None else pipeline.alignment.core,
+            pipeline.alignment.core,
             pipeline.least_rate,
         )
     except ValueError as error:

@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import RowStep, Status, run_in_turn
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.estimators.alignment import alignment
+from robot_dynamics_ros.estimators.alignment import Alignment
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import MotionStage
@@ -85,7 +85,7 @@ class Pipeline:
         for name in [*(parameters or {}), *(stages or ())]:
             if name not in STAGES:
                 raise ConfigError("pipeline", name, f"is no stage; known: {', '.join(STAGES)}")
-        self.robot, self.alignment, parameters = robot, alignment(robot), before_the_sensor(robot, parameters)
+        self.robot, self.alignment, parameters = robot, Alignment(robot), before_the_sensor(robot, parameters)
         self.stages: list[Stage] = []
         self.left_out: dict[str, str] = {}  # optional stage -> why this robot cannot support it
         for name in names:
@@ -120,7 +120,7 @@ class Pipeline:
     @property
     def notes(self) -> list[str]:
         """What stages and stream lack, as sentences; the age of the estimates where signals wait for late ones."""
-        late = 0.0 if self.alignment is None else 1e3 * self.alignment.latency
+        late = 1e3 * self.alignment.latency
         waits = f"the robot reports some signals late: estimates are of {late:.3g} ms before the stamp of a sample"
         return (
             [waits] * bool(late)
@@ -155,8 +155,7 @@ class Pipeline:
 
     def reset(self) -> None:
         """Forget all state."""
-        if self.alignment is not None:
-            self.alignment.reset()
+        self.alignment.reset()
         for stage in self.stages:
             stage.reset()
         for last in self.fed_back.values():
@@ -173,8 +172,6 @@ class Pipeline:
 
     def advance(self, sample: Any) -> Status:
         """step() for a sample that already carries what other processes have estimated: nothing is cleared first."""
-        if self.alignment is None:
-            return self._advance(sample)
         self.alignment.align(sample)
         status = self._advance(sample)
         self.alignment.restore(sample)
@@ -208,7 +205,7 @@ class Pipeline:
             log.allocate(name)
         if log.has("q") and not log.has("qd"):
             log.allocate("qd")
-        if self.alignment is None or not log.has("q"):
+        if not log.has("q"):
             return self._run(log, progress)
         aligned = self.alignment.aligned(log)
         status = self._run(aligned, progress)

@@ -98,7 +98,7 @@ def _late_effort(result: Replay, named: str) -> str:
     log = result.log[known]
     model, change, error = _rigid(log, robot)
     found = _least(partial(_delay, model, change, error), log, rows[known] & np.isfinite(error))
-    behind = float(np.median(found)) - (0.0 if result.pipeline.alignment is None else result.pipeline.alignment.latency)
+    behind = float(np.median(found)) - result.pipeline.alignment.latency
     if behind <= LATE:
         return ""
     delay = min(robot.drives.effort.delay + behind, LONGEST_DELAY)

@@ -92,17 +92,12 @@ def test_step_and_run_give_the_same_bits(velocity, effort, steps, absent, window
     assert_run_is_step(robot, log, stages=STAGES)
 
 
-def test_without_delays_there_is_no_alignment():
-    assert Pipeline(UR5E).alignment is None
-    assert Pipeline(declared(0.0, 0.0, 1.0, 0.0)).alignment is None
-
-
 def test_linear_signals_are_interpolated_exactly():
     core = _core.SignalAlignment(1, velocity_delay=0.0, effort_delay=0.0031)
     stamps = np.cumsum([2, 3, 2, 2, 1, 4, 2, 2]) * 1_000_000
     t = 1e-9 * stamps[:, None]
     q, qd, effort = 3.0 * t, 5.0 * t, 7.0 * (t - 0.0031)
-    _core.run_in_turn(stamps, [core.rows(len(t), q, None, qd, effort, None)])
+    _core.run_in_turn(stamps, [core.rows(len(t), q, None, qd, effort, None, np.zeros_like(t))])
     after = stamps - stamps[0] > 3_100_000
     np.testing.assert_allclose(q[after], 3.0 * (t - 0.0031)[after], atol=1e-12)
     np.testing.assert_allclose(qd[after], 5.0 * (t - 0.0031)[after], atol=1e-12)
@@ -114,7 +109,7 @@ def test_the_slope_of_the_positions_is_the_velocity_whatever_the_stamps_and_the_
     stamps = np.cumsum([2, 3, 2, 2, 1, 4, 2, 2, 3, 2]) * 1_000_000
     t = 1e-9 * stamps[:, None]
     q, qd, effort = 3.0 * t, np.full_like(t, np.nan), 7.0 * t
-    _core.run_in_turn(stamps, [core.rows(len(t), q, None, qd, effort, None)])
+    _core.run_in_turn(stamps, [core.rows(len(t), q, None, qd, effort, None, np.zeros_like(t))])
     after = stamps - stamps[0] > 5_000_000
     assert core.latency == 0.005 and qd[0] == 0.0
     np.testing.assert_allclose(qd[1:], 3.0, atol=1e-9)
@@ -126,8 +121,20 @@ def test_the_slope_is_that_of_two_positions_where_they_come_less_often_than_its_
     core, stamps = _core.SignalAlignment(1, velocity_window=0.004), np.cumsum(steps) * 1_000_000
     q = 3.0 * 1e-9 * stamps[:, None]
     qd, effort = np.zeros_like(q), np.zeros_like(q)
-    _core.run_in_turn(stamps, [core.rows(len(q), q, None, qd, effort, None)])
+    _core.run_in_turn(stamps, [core.rows(len(q), q, None, qd, effort, None, np.zeros_like(q))])
     np.testing.assert_allclose(qd[1:], 3.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("window", [0.0, 0.004])
+def test_jitter_of_the_stamps_is_no_torque(window):
+    """Where velocities are those of positions: reported ones are absent, or the slope of a window is taken."""
+    rng, clean = np.random.default_rng(4), measured(moving(4.0))
+    signals = {name: clean.signals[name] for name in ("q", "effort", *(("qd",) if window else ()))}
+    stamps = clean.stamp_ns + np.round(rng.normal(0.0, 3e5, len(clean))).astype(np.int64)
+    expected, found = (Log(clean.joint_names, x, dict(signals)) for x in (clean.stamp_ns, stamps))
+    error = residual(declared(window=window), found) - residual(declared(window=window), expected)
+    assert np.sqrt((error[250:] ** 2).mean()) < 0.1
+    np.testing.assert_array_equal(found.stamp_ns, stamps)
 
 
 def test_bounds_are_named():

@@ -56,7 +56,7 @@ def test_fault_1_missing_samples_use_the_real_dt_without_a_step(row, lost):
 def test_samples_whose_stamps_jitter_are_not_missing():
     log = measured(moving(seconds=2.0))
     log.stamp_ns[::2] += 1_400_000
-    log.stamp_ns[500:] += 4_000_000
+    log = log[np.delete(np.arange(len(log)), [500, 501])]
     pipeline = Pipeline(UR5E, stages=["motion"])
     pipeline.run(log[:400])  # the period is learned
     before = pipeline.stage("motion").core.missed

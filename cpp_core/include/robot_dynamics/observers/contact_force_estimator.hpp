@@ -23,7 +23,7 @@ struct ContactForceParameters {
   std::optional<TemperatureObserver> temperature;  // without: the given temperature is passed on
   bool motor_side = true;  // effort is sensed before the gear: it contains friction, which informs about temperature
   ExternalForceParameters force;
-  std::optional<SignalAlignmentParameters> alignment;  // without: all signals of a sample are of one instant
+  SignalAlignmentParameters alignment;
   double least_rate = 0.0;  // of update() [Hz]: below it forces at rest are wrong several times as much
 };
 
@@ -47,7 +47,8 @@ class ContactForceEstimator {
       : names_(p.joint_names),
         motor_side_(p.motor_side),
         least_rate_(p.least_rate),
-        motion_(valid(p.chain), p.motion),
+        alignment_(valid(p.chain).n, p.alignment),
+        motion_(p.chain, p.motion),
         temperature_(p.temperature),
         measured_(p.chain.n),
         friction_(p.friction),
@@ -59,7 +60,6 @@ class ContactForceEstimator {
     require_range("least_rate", least_rate_, 0.0, 1e6);
     if (friction_) require_range("joints of friction", friction_->joints(), n, n);
     if (temperature_) require_range("joints of temperature", temperature_->joints(), n, n);
-    if (p.alignment) alignment_.emplace(n, *p.alignment);
     reset();
   }
 
@@ -71,7 +71,6 @@ class ContactForceEstimator {
                 const double* measured_temperature = nullptr, const double* payload = nullptr) noexcept {
     clear();
     if (qd) std::copy_n(qd, joints(), e_.qd.begin());
-    if (!alignment_) return run_stages(stamp_ns, q, effort, measured_temperature, payload);
     const Status status = estimate_aligned(stamp_ns, q, effort, measured_temperature, payload);
     if (!absent(qd, joints())) std::copy_n(qd, joints(), e_.qd.begin());
     return status;
@@ -97,7 +96,7 @@ class ContactForceEstimator {
 
   // Forgets all state; a tare stays.
   void reset() noexcept {
-    if (alignment_) alignment_->reset();
+    alignment_.reset();
     motion_.reset();
     if (temperature_) temperature_->reset();
     if (friction_) friction_->reset();
@@ -118,8 +117,9 @@ class ContactForceEstimator {
       position[i] = q ? q[i] : absent_;
       torque[i] = effort ? effort[i] : absent_;
     }
-    alignment_->step(stamp_ns, {position.data(), nullptr, e_.qd.data(), torque.data(), nullptr});
-    return run_stages(stamp_ns, position.data(), torque.data(), measured_temperature, payload);
+    const std::int64_t taken =
+        alignment_.step(stamp_ns, {position.data(), nullptr, e_.qd.data(), torque.data(), nullptr});
+    return run_stages(taken, position.data(), torque.data(), measured_temperature, payload);
   }
 
   Status run_stages(std::int64_t stamp_ns, const double* q, const double* effort, const double* measured_temperature,
@@ -177,7 +177,7 @@ class ContactForceEstimator {
   std::vector<std::string> names_;
   bool motor_side_;
   double least_rate_;
-  std::optional<SignalAlignment> alignment_;
+  SignalAlignment alignment_;
   MotionState motion_;
   std::optional<TemperatureObserver> temperature_;
   MeasuredTemperature measured_;  // without it

@@ -189,7 +189,7 @@ inline ContactForceParameters read(ParameterReader& text) {
   p.chain = read_chain(text, n);
   text.take("motor_side", p.motor_side);
   text.take("least_rate", p.least_rate);
-  if (text.has("alignment.effort_delay")) for_each_parameter(p.alignment.emplace(), n, behind(text, "alignment."));
+  if (text.has("alignment.effort_delay")) for_each_parameter(p.alignment, n, behind(text, "alignment."));
   for_each_parameter(p.motion, n, behind(text, "motion."));
   if (text.has("friction.law")) p.friction = read_friction(text, n);
   if (p.friction && text.has("temperature.heat")) p.temperature = read_temperature(text, p.friction->law().map());
@@ -211,7 +211,7 @@ inline std::string contact_force_text(ContactForceParameters p) {
   write(text, p.chain);
   text.take("motor_side", p.motor_side);
   text.take("least_rate", p.least_rate);
-  if (p.alignment) for_each_parameter(*p.alignment, n, behind(text, "alignment."));
+  for_each_parameter(p.alignment, n, behind(text, "alignment."));
   for_each_parameter(p.motion, n, behind(text, "motion."));
   if (p.friction) write(text, *p.friction);
   if (p.temperature) write(text, *p.temperature);

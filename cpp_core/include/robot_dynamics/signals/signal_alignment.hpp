@@ -1,4 +1,5 @@
-// Position, velocity and effort of one instant, from signals that a robot reports with delays of their own.
+// Position, velocity and effort of one instant, from signals that a robot reports with delays of their own, and when
+// that was (even_clock.hpp).
 //
 // qd(t) = gain v(t - velocity_delay) + bias, effort(t) belongs to the state at t - effort_delay. What is known first
 // waits: every signal is taken at the latest instant at which all of them are known, linearly interpolated between
@@ -13,6 +14,7 @@
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/signals/even_clock.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 #include "robot_dynamics/signals/turns.hpp"
 #include "robot_dynamics/signals/velocity_steps.hpp"
@@ -44,18 +46,20 @@ class SignalAlignment {
         lag_(lags(p)),
         t_(capacity(lag_, p.velocity_window)),
         rows_(t_.size() * signals * static_cast<std::size_t>(n)),
+        clock_(n),
         steps_(n) {
     require_each("velocity_gain", p.velocity_gain.data(), n, 0.1, 10.0);
     require_each("velocity_bias", p.velocity_bias.data(), n, -10.0, 10.0);
   }
 
-  // Allocates nothing. A sample that MotionState refuses is left as it is and not kept.
-  void step(std::int64_t stamp_ns, const AlignedSignals& s) noexcept {
+  // When the sample was taken [ns]; allocates nothing. A sample that MotionState refuses is left as it is and not kept.
+  std::int64_t step(std::int64_t reported_ns, const AlignedSignals& s) noexcept {
     double* const of[signals] = {s.q, s.theta, s.qd, s.effort, s.current};
-    if (!valid(s)) return;
+    if (!valid(s)) return reported_ns;
+    const std::int64_t stamp_ns = clock_.step(reported_ns, s.q, s.qd);
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
-    if (tick == Tick::duplicate) return;
+    if (tick == Tick::duplicate) return stamp_ns;
     if (dt == 0.0) kept_ = 0, turns_ = {}, steps_.reset();
     store(stamp_ns, of);
     if (double* v = row(newest_, 2); !absent(v, n_)) steps_.step(dt, row(newest_, 0), v, v);
@@ -65,9 +69,11 @@ class SignalAlignment {
       slope(stamp_ns - lag_[0], s.qd);
     else if (s.qd)
       for (int i = 0; i < n_; ++i) s.qd[i] = (s.qd[i] - p_.velocity_bias[i]) / p_.velocity_gain[i];
+    return stamp_ns;
   }
 
   void reset() noexcept {
+    clock_.reset();
     timing_.reset();
     turns_.reset();
     steps_.reset();
@@ -155,6 +161,7 @@ class SignalAlignment {
   std::vector<std::int64_t> t_;
   std::vector<double> rows_;
   std::size_t newest_ = 0, kept_ = 0;
+  EvenClock clock_;
   SampleTiming timing_;
   Turns turns_;          // of q
   VelocitySteps steps_;  // taken here, since no reading between two samples is a multiple of them

@@ -92,14 +92,39 @@ def test_step_and_run_give_the_same_bits(velocity, effort, steps, absent, window
     assert_run_is_step(robot, log, stages=STAGES)
 
 
+@pytest.mark.parametrize("reported", [True, False])
+def test_a_position_that_begins_again_after_a_turn_is_no_motion(reported):
+    log, wrapped = (measured(moving(2.0)) for _ in range(2))
+    wrapped.q = np.where(log.q > log.q.mean(axis=0), log.q - 2 * np.pi, log.q)
+    for one in (log, wrapped):
+        one.qd = one.qd if reported else None
+        Pipeline(UR5E).run(one)
+    np.testing.assert_allclose(wrapped.qd, log.qd, atol=1e-9)
+    np.testing.assert_allclose(wrapped.external_joint_torque, log.external_joint_torque, atol=1e-6)
+
+
+@pytest.mark.parametrize("window", [0.0, 0.004])
+@pytest.mark.parametrize("reported", [True, False])
+def test_a_position_that_jumps_for_two_samples_is_no_motion(window, reported):
+    """Though it jumps by more than half a turn, which looks like one."""
+    log, jumping = (measured(moving(2.0)) for _ in range(2))
+    for row, joint, size in ((300, 1, 4.0), (500, 2, -0.3), (700, 0, 9.0)):
+        jumping.q[row : row + 2, joint] += size
+    error = []
+    for one in (log, jumping):
+        one.qd = one.qd if reported else None
+        error.append(residual(declared(window=window), one))
+    assert np.abs(error[1] - error[0]).max() < 4.0
+
+
 def test_linear_signals_are_interpolated_exactly():
     core = _core.SignalAlignment(1, velocity_delay=0.0, effort_delay=0.0031)
     stamps = np.cumsum([2, 3, 2, 2, 1, 4, 2, 2]) * 1_000_000
     t = 1e-9 * stamps[:, None]
-    q, qd, effort = 3.0 * t, 5.0 * t, 7.0 * (t - 0.0031)
+    q, qd, effort = 0.3 * t, 5.0 * t, 7.0 * (t - 0.0031)
     _core.run_in_turn(stamps, [core.rows(len(t), q, None, qd, effort, None, np.zeros_like(t))])
     after = stamps - stamps[0] > 3_100_000
-    np.testing.assert_allclose(q[after], 3.0 * (t - 0.0031)[after], atol=1e-12)
+    np.testing.assert_allclose(q[after], 0.3 * (t - 0.0031)[after], atol=1e-12)
     np.testing.assert_allclose(qd[after], 5.0 * (t - 0.0031)[after], atol=1e-12)
     np.testing.assert_array_equal(effort, 7.0 * (t - 0.0031))
 
@@ -119,10 +144,10 @@ def test_the_slope_of_the_positions_is_the_velocity_whatever_the_stamps_and_the_
 @pytest.mark.parametrize("steps", [[10] * 8, [8, 7, 9, 20, 8, 9, 7, 30]])
 def test_the_slope_is_that_of_two_positions_where_they_come_less_often_than_its_window(steps):
     core, stamps = _core.SignalAlignment(1, velocity_window=0.004), np.cumsum(steps) * 1_000_000
-    q = 3.0 * 1e-9 * stamps[:, None]
+    q = 0.3 * 1e-9 * stamps[:, None]
     qd, effort = np.zeros_like(q), np.zeros_like(q)
     _core.run_in_turn(stamps, [core.rows(len(q), q, None, qd, effort, None, np.zeros_like(q))])
-    np.testing.assert_allclose(qd[1:], 3.0, atol=1e-9)
+    np.testing.assert_allclose(qd[1:], 0.3, atol=1e-9)
 
 
 @pytest.mark.parametrize("window", [0.0, 0.004])

@@ -44,15 +44,6 @@ def test_low_pass_depends_on_time_not_on_sampling(rates, cutoff):
     np.testing.assert_allclose(log.qdd[1:, 0], start * np.exp(-cutoff * (t[1:] - t[1])), rtol=1e-9, atol=1e-12)
 
 
-def test_a_position_that_begins_again_after_a_turn_is_no_velocity():
-    log, wrapped = (measured(moving()) for _ in range(2))
-    wrapped.q = np.where(log.q > log.q.mean(axis=0), log.q - 2 * np.pi, log.q)
-    for one in (log, wrapped):
-        one.qd = None
-        run_motion(one)
-    np.testing.assert_allclose(wrapped.qd, log.qd, atol=1e-9)
-
-
 @pytest.mark.parametrize("step", [0.005, 0.024])
 @pytest.mark.parametrize("rounded", [np.round, np.trunc, np.floor])
 def test_velocities_in_coarse_steps_are_put_right_by_the_positions(step, rounded):

@@ -11,7 +11,6 @@
 #include "robot_dynamics/observers/tare.hpp"
 #include "robot_dynamics/observers/torque_errors.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
-#include "robot_dynamics/signals/turns.hpp"
 
 namespace robot_dynamics {
 
@@ -54,7 +53,6 @@ class ExternalForce {
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;
-    in.q = turns_.step(n, in.q);
     if (tick == Tick::gap)
       resume(timing_.silence() > unchanged);
     else if (dt == 0.0)
@@ -77,7 +75,6 @@ class ExternalForce {
 
   void reset() noexcept {
     timing_.reset();
-    turns_.reset();
     load_.reset();
     load_.check().cool();
     drift_.reset();
@@ -292,7 +289,6 @@ class ExternalForce {
   Chain chain_;
   ExternalForceParameters p_;
   SampleTiming timing_;
-  Turns turns_;
   ExternalTorque torque_;
   WrenchInverse inverse_;
   WrenchFrame frame_;

@@ -23,7 +23,6 @@
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/speeds.hpp"
 #include "robot_dynamics/friction/friction.hpp"
-#include "robot_dynamics/signals/turns.hpp"
 
 namespace robot_dynamics {
 
@@ -86,7 +85,6 @@ class FrictionStage {
     law_.reset();
     if (tighter_) tighter_->reset();
     contact_.fill(0.0);
-    unwound_.reset();
     if (motors_) motors_->reset();
   }
 
@@ -113,7 +111,6 @@ class FrictionStage {
       before[i] = own + contact_[i];
     }
     known_ = !absent(position, n);
-    if (known_ && all_finite(position, n)) position = unwound_.step(n, position);
     const Status done =
         law_.step(stamp_ns, known_ ? position : nullptr, v, load_.data(), used_.data(), f, rotor, before);
     if (done == Status::dropped) return done;
@@ -216,8 +213,7 @@ class FrictionStage {
   std::optional<Friction> tighter_;                             // f'
   std::array<double, max_joints> load_{}, contact_{}, used_{};  // of the gears, that of a contact in it; temperature
   std::array<double, max_joints> between_{};                    // f' - f [Nm]
-  Turns unwound_;
-  bool known_ = false;  // the position, in the last step
+  bool known_ = false;                                          // the position, in the last step
 };
 
 }  // namespace robot_dynamics

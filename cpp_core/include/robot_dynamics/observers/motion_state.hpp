@@ -15,7 +15,6 @@
 #include "robot_dynamics/signals/lowpass.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 #include "robot_dynamics/signals/spikes.hpp"
-#include "robot_dynamics/signals/turns.hpp"
 #include "robot_dynamics/signals/velocity_steps.hpp"
 
 namespace robot_dynamics {
@@ -38,7 +37,6 @@ struct MotionOutput {
 class MotionState {
  public:
   static constexpr double frozen_speed = speeds::sliding;  // rad/s: faster than this and not moving is frozen
-  static constexpr double jump = 0.3, fastest = 100.0;     // rad/s, and rad/s2 times dt: more is a reading error
   static constexpr int frozen_samples = 10;                // exact repeats of position that count as frozen
 
   MotionState(const Chain& chain, const MotionParameters& p)
@@ -60,7 +58,7 @@ class MotionState {
     const bool restart = dt == 0.0;
     if (restart) restart_filters();
     double qd[max_joints];
-    update(dt, turns_.step(n, in.q), no_velocity ? nullptr : in.qd, qd, out.qdd);
+    update(dt, in.q, no_velocity ? nullptr : in.qd, qd, out.qdd);
     for (int i = 0; i < n; ++i) out.qd[i] = qd[i];
     chain_.carry(in.payload);
     rnea(chain_, in.q, qd, out.qdd, out.model_torque);
@@ -85,7 +83,6 @@ class MotionState {
     velocity_.reset();
     acceleration_.reset();
     spikes_.reset();
-    turns_.reset();
     repeats_ = 0;
   }
 
@@ -96,7 +93,7 @@ class MotionState {
     bool same = dt > 0.0, fast = false;
     for (int i = 0; measured && i < n; ++i)
       raw[i] =
-          spikes_.step(i, dt, measured[i], (q[i] - q_[i]) / dt, jump + fastest * dt) ? spikes_.last(i) : measured[i];
+          spikes_.step(i, dt, measured[i], (q[i] - q_[i]) / dt, implausible_change(dt)) ? spikes_.last(i) : measured[i];
     velocity_.step(dt, q, measured ? raw : nullptr, qd);
     for (int i = 0; i < n; ++i) {
       raw[i] = dt > 0.0 ? (qd[i] - qd_[i]) / dt : 0.0;
@@ -121,7 +118,6 @@ class MotionState {
   VelocitySteps velocity_;
   LowPass acceleration_;
   Spikes spikes_;
-  Turns turns_;
   std::array<double, max_joints> q_{}, qd_{};
   int repeats_ = 0;
 };

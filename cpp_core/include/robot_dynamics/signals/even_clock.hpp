@@ -24,11 +24,11 @@ class EvenClock {
  public:
   static constexpr int first = 25, memory = 300;  // stamps of the first period, and of the line
   static constexpr double late = 3.0;             // periods, or min_gap: a stamp that is farther from its tick has none
-  static constexpr double outlier = 0.5;          // periods, by which a stamp moves the line at most; at rest it has none
-  static constexpr double clean = 0.01;           // periods: stamps with less jitter count periods by themselves
-  static constexpr double sure = 20.0;            // of the variance of velocity changes: then the travel counts periods
-  static constexpr double clearly = 0.5;          // of the other clock's variance: it is not that of the motion
-  static constexpr double largest = 1.0;          // rad/s: a change of velocity counts as no more
+  static constexpr double outlier = 0.5;  // periods, by which a stamp moves the line at most; at rest it has none
+  static constexpr double clean = 0.01;   // periods: stamps with less jitter count periods by themselves
+  static constexpr double sure = 20.0;    // of the variance of velocity changes: then the travel counts periods
+  static constexpr double clearly = 0.5;  // of the other clock's variance: it is not that of the motion
+  static constexpr double largest = 1.0;  // rad/s: a change of velocity counts as no more
 
   explicit EvenClock(int n) : n_(n) {}
 

@@ -60,8 +60,9 @@ class SignalAlignment {
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return stamp_ns;
-    if (dt == 0.0) kept_ = 0, turns_ = {}, steps_.reset();
-    store(stamp_ns, of);
+    if (dt == 0.0) kept_ = 0, steps_.reset();
+    if (tick == Tick::backwards) turns_.reset();
+    store(stamp_ns, dt, of);
     if (double* v = row(newest_, 2); !absent(v, n_)) steps_.step(dt, row(newest_, 0), v, v);
     for (int k = 0; k < signals; ++k)
       if (of[k]) take(k, stamp_ns, of[k]);
@@ -115,13 +116,14 @@ class SignalAlignment {
   // Place of the sample that is `back` samples older than the newest.
   std::size_t at(std::size_t back) const noexcept { return (newest_ + t_.size() - back) % t_.size(); }
 
-  void store(std::int64_t stamp_ns, double* const* of) noexcept {
+  void store(std::int64_t stamp_ns, double dt, double* const* of) noexcept {
     newest_ = (newest_ + 1) % t_.size();
     kept_ = std::min(kept_ + 1, t_.size());
     t_[newest_] = stamp_ns;
     for (int k = 0; k < signals; ++k)
       for (int i = 0; i < n_; ++i) row(newest_, k)[i] = of[k] ? of[k][i] : std::nan("");
-    std::copy_n(turns_.step(n_, row(newest_, 0)), n_, row(newest_, 0));
+    const double* qd = row(newest_, 2);
+    std::copy_n(turns_.step(n_, dt, row(newest_, 0), absent(qd, n_) ? nullptr : qd), n_, row(newest_, 0));
   }
 
   // Signal k at its lag before the newest sample; the oldest sample is held where the lag reaches further back.

@@ -10,6 +10,9 @@
 
 namespace robot_dynamics {
 
+// Change of a velocity [rad/s] within dt [s], beyond which a reading is wrong.
+inline double implausible_change(double dt) noexcept { return 0.3 + 100.0 * dt; }
+
 class Spikes {
  public:
   static constexpr int longest = 2;                   // samples: interpolation spreads one over two

@@ -1014,8 +1014,6 @@ class StreamMonitor:
     """The rules that judge a state stream, with the clock as argument."""
     def __init__(self, **kwargs) -> None:
         """Options by name: rate [Hz], degraded_gap, safe_gap [s], frozen_repeats."""
-    def accept(self, values: Reals, now_ns: Integer) -> Any:
-        """(flags, missed) of an RTDE sample (width,) received at now_ns, None: drop it."""
     def condition(self, now_ns: Integer) -> StreamState:
         """State of the stream at now_ns."""
     def judge(self, time: Real, measured: RealArray, moving: bool, safety_mode: Integer, now_ns: Integer) -> Any:
@@ -1119,17 +1117,6 @@ def contact_force_text(
 ) -> str:
     """
     Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature, friction and alignment may be None.
-    """
-
-def fill_signals(
-    values: RealArray,
-    source: numpy.typing.NDArray[numpy.int64],
-    scale: RealArray,
-    place: numpy.typing.NDArray[numpy.int64],
-    buffer: RealArray,
-) -> None:
-    """
-    Write NaN into buffer (m,), then buffer[place] = values[source] scale; source, scale, place (k,), values (RTDE_WIDTH,). Raises ValueError where a place is outside.
     """
 
 def friction_parameters(law: str) -> list[str]:

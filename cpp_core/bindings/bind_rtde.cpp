@@ -49,25 +49,6 @@ bool pop(rd::Reader& reader, Array values, Meta meta) {
   return true;
 }
 
-// What a driver makes of the values of one sample, in one call.
-void fill(const Array& values, const Meta& source, const Array& scale, const Meta& place, Array& buffer) {
-  const py::ssize_t k = source.size(), width = buffer.size();
-  require_shape(values, "values", {rd::sample_width});
-  require_shape(source, "source", {k});
-  require_shape(scale, "scale", {k});
-  require_shape(place, "place", {k});
-  require_shape(buffer, "buffer", {width});
-  const double *v = values.data(), *factor = scale.data();
-  const std::int64_t *from = source.data(), *to = place.data();
-  double* out = buffer.mutable_data();
-  std::fill_n(out, width, NAN);
-  for (py::ssize_t i = 0; i < k; ++i) {
-    if (!(0 <= from[i] && from[i] < rd::sample_width && 0 <= to[i] && to[i] < width))
-      throw std::invalid_argument("source or place " + std::to_string(i) + " is outside the arrays");
-    out[to[i]] = v[from[i]] * factor[i];
-  }
-}
-
 py::dict layout() {
   py::dict places;
   for (int i = 0; i < rd::n_fields; ++i) {
@@ -149,18 +130,6 @@ void bind_monitor(py::module_& m) {
              return std::make_unique<rd::StreamMonitor>(limits);
            }),
            "Options by name: rate [Hz], degraded_gap, safe_gap [s], frozen_repeats.")
-      .def(
-          "accept",
-          [](rd::StreamMonitor& monitor, const Array& values, std::int64_t now_ns) -> py::object {
-            require_shape(values, "values", {rd::sample_width});
-            rd::Sample s;
-            std::copy_n(values.data(), rd::sample_width, s.values.begin());
-            if (!monitor.accept(s, now_ns)) return py::none();
-            monitor.set_connected(true);
-            return py::make_tuple(s.flags, s.missed);
-          },
-          py::arg("values"), py::arg("now_ns"),
-          "(flags, missed) of an RTDE sample (width,) received at now_ns, None: drop it.")
       .def("judge", &judge, py::arg("time"), py::arg("measured").noconvert(), py::arg("moving"), py::arg("safety_mode"),
            py::arg("now_ns"), "(flags, missed) of a sample of any robot, None: drop it; time [s] by its own clock.")
       .def("restart", &rd::StreamMonitor::restart, "A new connection: forget the last sample.")
@@ -193,10 +162,6 @@ void bind(py::module_& m) {
   bind_state(m);
   bind_monitor(m);
   bind_clock(m);
-  m.def("fill_signals", &fill, py::arg("values").noconvert(), py::arg("source").noconvert(),
-        py::arg("scale").noconvert(), py::arg("place").noconvert(), py::arg("buffer").noconvert(),
-        "Write NaN into buffer (m,), then buffer[place] = values[source] scale; source, scale, place (k,), values "
-        "(RTDE_WIDTH,). Raises ValueError where a place is outside.");
   m.attr("RTDE_WIDTH") = rd::sample_width;
   m.attr("RTDE_LAYOUT") = layout();
   using Release = py::call_guard<py::gil_scoped_release>;

@@ -59,17 +59,6 @@ def test_too_many_values_are_refused():
         StreamMonitor().judge(0.0, np.zeros(65), False, 1, 0)
 
 
-def test_a_stopped_robot_is_unsafe_and_no_connection_is_a_fault():
-    monitor = StreamMonitor(rate=1000.0)
-    monitor.set_connected(True)
-    monitor.judge(0.0, np.zeros(2), False, 1, 0)
-    assert monitor.condition(1_000_000) == StreamState.ok
-    monitor.judge(0.001, np.ones(2), False, 3, 1_000_000)
-    assert monitor.condition(1_000_001) == StreamState.safe
-    monitor.set_connected(False)
-    assert monitor.condition(1_000_002) == StreamState.fault
-
-
 def test_signals_that_are_not_finite_are_absent_and_counted_once_each():
     stream = Stream(StreamOptions(500.0))
     good, partly, infinite, absent = np.ones(3), np.array([1.0, np.nan, 2.0]), np.full(3, np.inf), np.full(3, np.nan)

@@ -122,6 +122,7 @@ def test_a_motion_that_a_stop_of_the_robot_ends_says_so(fed):
     assert control.motion == MotionState("failed", "the controller refuses the stream")
     scripted.stream(SETTLE, SETTLE + 5, safety_mode=3)
     collect(driver, 5)
+    assert driver.condition == StreamState.safe
     control.motion = MotionState("moving")
     control._follow(ended, None)
     assert control.motion.reason == "the controller refuses the stream: safety mode is protective stop"

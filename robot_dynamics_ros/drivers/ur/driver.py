@@ -15,7 +15,6 @@ from robot_dynamics_ros._core import (
     RtdeReader,
     SampleFlag,
     TorqueLoop,
-    fill_signals,
 )
 from robot_dynamics_ros.drivers.arguments import Rows, load_of
 from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, TorqueDriver
@@ -132,7 +131,8 @@ class UrDriver(TorqueDriver):
 
     def _filled(self) -> Sample:
         sample = self.sample
-        fill_signals(self._values, self._from, self._scale, self._to, sample.buffer)
+        sample.buffer.fill(np.nan)
+        sample.buffer[self._to] = self._values[self._from] * self._scale
         sample.stamp_ns, sample.receive_ns, *_ = self._meta.tolist()
         self._control.on_sample(sample.q, sample.receive_ns)
         return sample

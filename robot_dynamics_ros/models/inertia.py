@@ -9,20 +9,6 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 
-__all__ = [
-    "LinkBody",
-    "about_com",
-    "body_slopes",
-    "consistency_margin",
-    "from_pseudo_inertia",
-    "inertia_about_origin",
-    "inertia_matrix",
-    "is_consistent",
-    "moved",
-    "nearest_body",
-    "pseudo_inertia",
-]
-
 
 @dataclass(frozen=True)
 class LinkBody:

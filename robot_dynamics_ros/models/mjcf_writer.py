@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.export_notes import notes, unphysical_links
@@ -110,14 +111,5 @@ def _motor(actuator: Element, robot: RobotFile, i: int) -> None:
 
 
 def _quaternion(R: np.ndarray) -> str:
-    """w x y z of a rotation, by its largest component."""
-    (a, b, c), (d, e, f), (g, h, i) = R
-    square = np.array([1 + a + e + i, 1 + a - e - i, 1 - a + e - i, 1 - a - e + i])  # 4 w2, 4 x2, 4 y2, 4 z2
-    rows = (
-        (square[0], h - f, c - g, d - b),
-        (h - f, square[1], b + d, c + g),
-        (c - g, b + d, square[2], f + h),
-        (d - b, c + g, f + h, square[3]),
-    )
-    q = np.array(rows[int(square.argmax())])
-    return numbers_text(q / np.linalg.norm(q))
+    """w x y z of a rotation."""
+    return numbers_text(Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]])

@@ -48,7 +48,10 @@ def read_urdf(path: Path, tip: str | None = None) -> tuple[_core.Chain, tuple[st
     names = tuple(model.names[i] for i in joints)
     _check_joints(path, robot, names)
     if len(joints) < model.njoints - 1:
-        model = _locked(model, [i for i in range(1, model.njoints) if i not in joints])
+        import pinocchio
+
+        others = [i for i in range(1, model.njoints) if i not in joints]
+        model = pinocchio.buildReducedModel(model, others, pinocchio.neutral(model))
         frame = _tip_frame(path, model, str(tip))
     return _chain(model, frame), names
 
@@ -94,10 +97,10 @@ def _check_links(path: Path, robot: ElementTree.Element) -> None:
             link = element.get("link") if element is not None else None
             if link not in links:
                 raise ConfigError(str(path), name, f"{end} link {link!r} does not exist")
-        child = joint.find("child").get("link")  # type: ignore[union-attr]
+        _, child = joined(joint)
         if child in held_by:
             raise ConfigError(str(path), name, f"closes a loop: link {child!r} already hangs on {held_by[child]}")
-        held_by[child] = name  # type: ignore[index]
+        held_by[child] = name
     roots = sorted(links - set(held_by))  # type: ignore[type-var]
     if not roots:
         raise ConfigError(str(path), "", "closes a loop: no link is the root")
@@ -109,19 +112,19 @@ def _check_links(path: Path, robot: ElementTree.Element) -> None:
 
 def _check_depth(path: Path, robot: ElementTree.Element) -> None:
     """No link is farther than MAX_DEPTH joints from a root, and every one has a root."""
-    above = {joint.find("child").get("link"): joint.find("parent").get("link") for joint in robot.findall("joint")}  # type: ignore[union-attr]
-    depth: dict[str | None, int] = {}
+    above = {child: parent for parent, child in map(joined, robot.findall("joint"))}
     for link in above:
-        chain, at = [], link
-        while at in above and at not in depth:
-            chain.append(at)
-            if len(chain) > MAX_DEPTH:
-                raise ConfigError(str(path), f"link {link}", f"is over {MAX_DEPTH} joints from the root, or in a loop")
-            at = above[at]
-        for step, name in enumerate(reversed(chain), 1):
-            depth[name] = depth.get(at, 0) + step
-        if depth[link] > MAX_DEPTH:
-            raise ConfigError(str(path), f"link {link}", f"is over {MAX_DEPTH} joints from the root")
+        at = link
+        for _ in range(MAX_DEPTH + 1):
+            at = above.get(at, "")
+        if at:
+            raise ConfigError(str(path), f"link {link}", f"is over {MAX_DEPTH} joints from the root, or in a loop")
+
+
+def joined(joint: ElementTree.Element) -> tuple[str, str]:
+    """Names of the parent and the child link of a joint, "" where it names none."""
+    parent, child = (end.get("link", "") if (end := joint.find(k)) is not None else "" for k in ("parent", "child"))
+    return parent, child
 
 
 def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
@@ -239,12 +242,6 @@ def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]
             raise ConfigError(str(path), f"joint {name}", text)
     if not 1 <= len(names) <= 16:
         raise ConfigError(str(path), "", f"has {len(names)} moving joints on the chain, expected 1..16")
-
-
-def _locked(model: Any, joints: list[int]) -> Any:
-    import pinocchio
-
-    return pinocchio.buildReducedModel(model, joints, pinocchio.neutral(model))
 
 
 def _chain(model: Any, tip: Any) -> _core.Chain:

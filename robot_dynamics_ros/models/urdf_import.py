@@ -16,7 +16,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.inertia import is_consistent, nearest_body
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.models.robot_report import POSES
-from robot_dynamics_ros.models.urdf import read_urdf
+from robot_dynamics_ros.models.urdf import joined, read_urdf
 from robot_dynamics_ros.models.urdf_writer import TURNED
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.blocks import NAME
@@ -127,7 +127,7 @@ def last_link(tree: ElementTree.Element, joint: str) -> tuple[str, list[str]]:
     fixed: dict[str, list[str]] = {}
     link = ""
     for row in tree.iterfind("joint"):
-        parent, child = (end.get("link", "") if (end := row.find(k)) is not None else "" for k in ("parent", "child"))
+        parent, child = joined(row)
         if row.get("type") == "fixed":
             fixed.setdefault(parent, []).append(child)
         link = child if row.get("name") == joint else link
@@ -140,7 +140,7 @@ def _held(tree: ElementTree.Element, joints: Sequence[str]) -> list[str]:
     """Joints that hang on a link of the arm and are none of it: fingers, rods of a parallel linkage."""
     above = {}
     for row in tree.iterfind("joint"):
-        parent, child = (end.get("link", "") if (end := row.find(k)) is not None else "" for k in ("parent", "child"))
+        parent, child = joined(row)
         above[child] = (row.get("name", ""), parent, row.get("type"))
     held = []
     for name, link, kind in above.values():

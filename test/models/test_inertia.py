@@ -8,13 +8,13 @@ from robot_dynamics_ros.models.inertia import (
     about_com,
     consistency_margin,
     from_pseudo_inertia,
-    inertia_about_origin,
     inertia_matrix,
     is_consistent,
     moved,
     nearest_body,
     pseudo_inertia,
 )
+from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 
 
 def point_cloud(rng, n=20):

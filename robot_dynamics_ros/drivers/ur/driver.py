@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros._core import (
-    RTDE_LAYOUT,
-    RTDE_WIDTH,
-    RtdeConnectionError,
-    RtdeReader,
-    SampleFlag,
-    TorqueLoop,
-)
+from robot_dynamics_ros._core import RTDE_LAYOUT, RTDE_WIDTH, RtdeConnectionError, RtdeReader, SampleFlag, TorqueLoop
 from robot_dynamics_ros.drivers.arguments import Rows, load_of
 from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, TorqueDriver
 from robot_dynamics_ros.drivers.stream import Rate, Statistics

@@ -3,15 +3,10 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from chains import random_chain, random_rotation
+from chains import random_chain, random_motion, random_rotation
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
-
-
-def motion(n, samples, seed):
-    rng = np.random.default_rng(seed)
-    return [rng.uniform(-a, a, (samples, n)) for a in (np.pi, 2.0, 5.0)]
 
 
 def turned(chain, seed):
@@ -21,7 +16,7 @@ def turned(chain, seed):
     return RobotModel(_core.Chain(chain.placements, chain.inertia, chain.tool, chain.gravity, frames))
 
 
-def by_differences(f, x, step=1e-5):
+def by_differences(f, x, h=1e-3):
     """Central differences of sixth order of f(q, qd, qdd) (N,) per sample, each sample on its own: (3, N, n)."""
     out = np.zeros((3, *x[0].shape))
     for part in range(3):
@@ -29,8 +24,8 @@ def by_differences(f, x, step=1e-5):
             for k, weight in ((1, 45.0), (2, -9.0), (3, 1.0)):
                 for sign in (1, -1):
                     y = [a.copy() for a in x]
-                    y[part][:, j] += sign * k * step * 100
-                    out[part, :, j] += sign * weight / 60 * f(*y) / (step * 100)
+                    y[part][:, j] += sign * k * h
+                    out[part, :, j] += sign * weight / 60 * f(*y) / h
     return out
 
 
@@ -41,7 +36,7 @@ def test_regressor_slopes_are_those_of_differences(n, right, framed):
     chain = random_chain(n, seed=10 * n + right, right_angles=right)
     model = turned(chain, n) if framed else chain.model()
     rng, samples = np.random.default_rng(n), 13
-    x = motion(n, samples, seed=n)
+    x = random_motion(n, samples, seed=n)
     columns = sorted(rng.choice(10 * n, size=max(7 * n, 1), replace=False).tolist())
     L = np.asfortranarray(rng.normal(size=(n * samples, len(columns))))
 
@@ -59,7 +54,7 @@ def test_regressor_slopes_are_those_of_differences(n, right, framed):
 def test_torque_slopes_are_those_of_the_regressor(n, framed):
     chain = random_chain(n, seed=n)
     model = turned(chain, 5) if framed else chain.model()
-    x, weights = motion(n, 11, 3), np.random.default_rng(4).normal(size=(11, n))
+    x, weights = random_motion(n, 11, 3), np.random.default_rng(4).normal(size=(11, n))
     L = np.einsum("kj,c->jkc", weights, model.inertial_parameters).reshape(11 * n, -1)
     by_regressor = model.regressor_gradient(*x, np.asfortranarray(L))
     for a, b in zip(model.torque_gradient(*x, weights), by_regressor, strict=True):
@@ -72,7 +67,7 @@ def test_torque_slopes_are_pinocchios(name):
 
     arm = Arm(name)
     model, data = arm.pinocchio
-    x = motion(arm.n, 20, 7)
+    x = random_motion(arm.n, 20, 7)
     weights = np.random.default_rng(8).normal(size=(20, arm.n))
     found = arm.model.torque_gradient(*x, weights)
     for k in range(20):
@@ -84,7 +79,7 @@ def test_torque_slopes_are_pinocchios(name):
 
 def test_wrong_arguments_are_named():
     model = random_chain(3, seed=1).model()
-    x = motion(3, 4, 0)
+    x = random_motion(3, 4, 0)
     with pytest.raises(ValueError, match="weights has shape"):
         model.torque_gradient(*x, np.zeros((4, 2)))
     with pytest.raises(ValueError, match="weights has shape"):

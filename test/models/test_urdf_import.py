@@ -36,6 +36,18 @@ def urdf(folder, inertial=INERTIAL):
     return file
 
 
+def edited(folder, old, new):
+    file = urdf(folder)
+    file.write_text(file.read_text().replace(old, new))
+    return file
+
+
+def single(folder, old="", new=""):
+    file = folder / "arm.urdf"
+    file.write_text(SINGLE.replace(old, new))
+    return file
+
+
 def imported(file, **keywords):
     return robot_from_urdf(file, torque_side="motor", effort_unit="Nm", **keywords)
 
@@ -59,8 +71,7 @@ def test_link_frames_that_are_turned_are_named_and_no_frame_of_a_wrench(tmp_path
     with pytest.raises(ConfigError, match=r"frame_id: 'J_1_link': Link frames of J_1, J_2 .* take tool or base"):
         wrench_frame(load_robot(out), "J_1_link")
     assert wrench_frame(load_robot(out), "") == (2, "hand")
-    (tmp_path / "arm.urdf").write_text(SINGLE.replace('xyz="0 1 0"', 'xyz="0 0 1"'))
-    assert TURNED not in imported(tmp_path / "arm.urdf").sources
+    assert TURNED not in imported(single(tmp_path, 'xyz="0 1 0"', 'xyz="0 0 1"')).sources
 
 
 FOOT = """<link name="{0}"/><joint name="f{0}" type="fixed"><parent link="shin"/><child link="{0}"/>
@@ -83,40 +94,38 @@ def test_what_is_fixed_behind_the_last_joint_is_the_tcp_unless_there_are_several
 
 
 def test_a_position_limit_that_is_not_given_is_zero(tmp_path):
-    file = tmp_path / "arm.urdf"
-    file.write_text(SINGLE.replace('lower="-1" ', ""))
+    file = single(tmp_path, 'lower="-1" ')
     assert pin.buildModelFromUrdf(str(file)).lowerPositionLimit == [0.0]
     assert imported(file).limits.position_lower == (0.0,)
 
 
 @pytest.mark.parametrize("limits", ['velocity="0" effort="0"', 'velocity="1000" effort="1e6"'])
 def test_a_velocity_and_a_torque_that_no_joint_has_are_unknown(tmp_path, limits):
-    file = tmp_path / "arm.urdf"
-    file.write_text(SINGLE.replace('velocity="1" effort="9"', limits))
-    robot = imported(file)
+    robot = imported(single(tmp_path, 'velocity="1" effort="9"', limits))
     assert robot.limits.velocity == (None,) and robot.limits.torque == (None,)
     assert robot.limits.position_upper == (2.0,)
 
 
 def test_positions_that_let_no_joint_turn_are_unknown(tmp_path):
     """As exporters write the limits of a joint for which none were entered."""
-    file = tmp_path / "arm.urdf"
-    file.write_text(SINGLE.replace('lower="-1" upper="2"', 'lower="0" upper="0"'))
-    robot = imported(file)
+    robot = imported(single(tmp_path, 'lower="-1" upper="2"', 'lower="0" upper="0"'))
     assert robot.limits.position_lower == (None,) and robot.limits.position_upper == (None,)
 
 
-def test_lengths_in_millimetres_are_refused_with_the_joint(tmp_path):
-    file = urdf(tmp_path)
-    file.write_text(file.read_text().replace('xyz="0.4 0 0"', 'xyz="400 0 0"'))
-    with pytest.raises(ConfigError, match=r"joint J_2: lies 400 m from the joint before it, at most 20 .*: mm\?"):
-        imported(file, tip="hand")
+REFUSED = {  # in millimetres; as no robot file can name it
+    r"joint J_2: lies 400 m from the joint before it, at most 20 .*: mm\?": ('xyz="0.4 0 0"', 'xyz="400 0 0"'),
+    "joint arm-J 1: its name needs letters, digits and _, .*: rename": ("J_1", "arm-J 1"),
+}
+
+
+@pytest.mark.parametrize(("why", "edit"), REFUSED.items())
+def test_a_joint_that_no_robot_has_is_refused_with_what_to_do(tmp_path, why, edit):
+    with pytest.raises(ConfigError, match=why):
+        imported(edited(tmp_path, *edit), tip="hand")
 
 
 def test_a_single_joint_which_reaches_nowhere_is_not_too_heavy(tmp_path):
-    file = tmp_path / "one.urdf"
-    file.write_text(SINGLE)
-    assert not any("masses" in found.text for found in report(imported(file)).findings)
+    assert not any("masses" in found.text for found in report(imported(single(tmp_path))).findings)
 
 
 def test_the_reach_of_an_arm_whose_axes_are_parallel_is_that_from_the_first(tmp_path):
@@ -143,13 +152,6 @@ def test_joints_beside_the_arm_are_said_to_be_held(tmp_path):
         imported(urdf(tmp_path), tip="hand").sources[HELD].endswith("held at zero, what they carry is part of it: grip")
     )
     assert HELD not in imported(urdf(tmp_path), tip="finger").sources
-
-
-def test_a_joint_that_no_robot_file_can_name_is_refused_with_what_to_do(tmp_path):
-    file = urdf(tmp_path)
-    file.write_text(file.read_text().replace("J_1", "arm-J 1"))
-    with pytest.raises(ConfigError, match=r"joint arm-J 1: its name needs letters, digits and _, .*: rename"):
-        imported(file, tip="hand")
 
 
 def test_what_a_urdf_does_not_say_is_unknown(tmp_path):
@@ -197,8 +199,6 @@ def test_inertias_of_no_body_become_those_of_the_nearest(tmp_path):
 
 
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
-
-
 XACROS = {"macro": f'<robot {XACRO} name="a"><xacro:macro name="m"/></robot>'}
 XACROS["namespace-missing"] = '<robot name="a"><xacro:include filename="b.xacro"/></robot>'
 XACROS["argument"] = '<robot name="a"><link name="$(arg prefix)base"/></robot>'
@@ -213,25 +213,19 @@ def test_a_xacro_is_recognised(tmp_path, text):
 
 
 def test_a_converted_xacro_that_keeps_the_namespace_is_read(tmp_path):
-    file = urdf(tmp_path)
-    file.write_text(file.read_text().replace("<robot ", f"<robot {XACRO} "))
-    assert imported(file, tip="hand").joint_names == ["J_1", "J_2"]
+    assert imported(edited(tmp_path, "<robot ", f"<robot {XACRO} "), tip="hand").joint_names == ["J_1", "J_2"]
 
 
 @pytest.mark.parametrize("tip", [(), ("--tip", "nosuch")])
 def test_new_names_the_flag_that_is_missing_or_wrong(tmp_path, tip):
-    branched = urdf(tmp_path)
     other = '<joint name="J_3" type="continuous"><parent link="a"/><child link="c"/></joint><link name="c"/></robot>'
-    branched.write_text(branched.read_text().replace("</robot>", other))
-    line = ["new", str(branched), "--effort-from", "motor-torque", "--out", str(tmp_path / "a.yaml")]
+    line = ["new", edited(tmp_path, "</robot>", other), "--effort-from", "motor-torque", "--out", tmp_path / "a.yaml"]
     done = robot_dynamics(*line, *tip)
     assert isinstance(done.exception, ConfigError) and "--tip" in str(done.exception)
     assert not (tmp_path / "a.yaml").exists()
 
 
 def test_the_ends_of_arms_on_one_base_are_named(tmp_path):
-    file = urdf(tmp_path)
     other = '<joint name="K" type="continuous"><parent link="world"/><child link="other"/></joint><link name="other"/>'
-    file.write_text(file.read_text().replace("</robot>", other + "</robot>"))
     with pytest.raises(ConfigError, match=r"branches after the root into .*: finger, other$"):
-        imported(file)
+        imported(edited(tmp_path, "</robot>", other + "</robot>"))

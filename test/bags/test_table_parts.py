@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from table_files import RATE, N, motion, write_csv
+from table_files import RATE, N, assert_holds, motion, write_csv
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bags.wrench import load_wrench
@@ -20,7 +20,7 @@ def test_tables_that_are_parts_of_a_recording_follow_each_other(tmp_path, again,
         columns = {"t": clock, "q{}": q[rows], "qd{}": qd[rows], "tau{}": tau[rows], "F{}": np.full((half, 6), k)}
         parts.append(write_csv(tmp_path / f"{k}.csv", columns))
     log, report = load_bag(parts if again else parts[::-1])
-    np.testing.assert_allclose(log.q, q, atol=1e-9)
+    assert_holds(log, q=q)
     assert (np.diff(log.stamp_ns) > 0).all() and np.diff(log.time)[half - 1] == pytest.approx(pause)
     assert any("starts again 1 times" in note for note in report.notes) == again
     wrench = load_wrench(parts, "F0..F5", log, report.stamps)

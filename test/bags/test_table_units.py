@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from table_files import N, motion, write_csv
+from table_files import N, assert_holds, motion, write_csv
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bags.table_log import TableOptions
@@ -19,8 +19,7 @@ def test_units_that_no_name_states_come_from_the_numbers(tmp_path, scale, unit, 
     k = 180 / np.pi
     columns = {"time": scale * t, "q{}": k * q, "qd{}": k * qd if velocity == "deg" else qd, "tau{}": tau}
     log, report = load_bag(write_csv(tmp_path / "deg.csv", columns))
-    np.testing.assert_allclose(log.q, q, atol=1e-9)
-    np.testing.assert_allclose(log.qd, qd, atol=1e-9)
+    assert_holds(log, q=q, qd=qd)
     np.testing.assert_allclose(log.time, t, atol=1e-6)
     assert f"time: time [{unit}]" in report.notes and any(note.endswith("[deg]") for note in report.notes)
 
@@ -30,8 +29,7 @@ def test_a_bad_row_does_not_decide_the_unit(tmp_path, rows):
     t, q, qd, tau = (x[:rows].copy() for x in motion(2))
     q[rows // 2, 1] = 50.0
     log, report = load_bag(write_csv(tmp_path / "bad.csv", {"time": t, "q{}": q, "qd{}": qd, "tau{}": tau}))
-    np.testing.assert_allclose(log.q, q, atol=1e-9)
-    np.testing.assert_allclose(log.qd, qd, atol=1e-9)
+    assert_holds(log, q=q, qd=qd)
 
 
 FAULTS = {
@@ -112,7 +110,7 @@ def test_a_percentage_is_no_torque_in_newton_metres(tmp_path, name):
     """Of the rated torque or current: a unit like that of a current whose constants are not known."""
     t, q, qd, tau = motion(2)
     log, report = load_bag(write_csv(tmp_path / "run.csv", {"time": t, "q{}": q, "qd{}": qd, name: tau}))
-    np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+    assert_holds(log, effort=tau)
     assert report.effort_unit == "%" and any("effort" in note and note.endswith("[%]") for note in report.notes)
 
 
@@ -128,8 +126,7 @@ def test_units_in_names_are_converted(tmp_path, names, scales):
     t, *values = motion(3)
     columns = {name: x / scale for name, x, scale in zip(names, values, scales, strict=True)}
     log, _ = load_bag(write_csv(tmp_path / "run.csv", {"time": t} | columns))
-    for signal, expected in zip(("q", "qd", "effort"), values, strict=True):
-        np.testing.assert_allclose(getattr(log, signal), expected, atol=1e-9, err_msg=signal)
+    assert_holds(log, **dict(zip(("q", "qd", "effort"), values, strict=True)))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +144,7 @@ def test_a_unit_that_is_not_known_is_refused_and_not_guessed(tmp_path, names, te
     with pytest.raises(DataError, match=text):
         load_bag(path)
     log, _ = load_bag(path, table=TableOptions(units=("rad", "Nm")))
-    np.testing.assert_allclose(log.effort, values[2], atol=1e-9)
+    assert_holds(log, effort=values[2])
 
 
 @pytest.mark.parametrize(
@@ -164,7 +161,7 @@ def test_temperatures_in_another_unit_are_left_out(tmp_path, name, taken):
 def test_other_brackets_are_no_units(tmp_path):
     t, q, qd, tau = motion(2)
     log, _ = load_bag(write_csv(tmp_path / "run.csv", {"time": t, "q[{}]": q, "qd{} (actual)": qd, "tau({})": tau}))
-    np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+    assert_holds(log, effort=tau)
 
 
 def test_columns_of_several_units_are_no_signal(tmp_path):

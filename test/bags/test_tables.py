@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from table_files import RATE, N, motion, write_csv
+from table_files import RATE, N, assert_holds, motion, write_csv
 
 from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.bags.table_log import TableOptions, table_log
@@ -30,8 +30,7 @@ def test_columns_are_found_by_name(tmp_path, naming):
     t, *values = motion(6)
     columns = dict(zip((time, *patterns), (t, *values), strict=True))
     log, report = load_bag(write_csv(tmp_path / "run.csv", columns, delimiter, first))
-    for signal, expected in zip(("q", "qd", "effort"), values, strict=True):
-        np.testing.assert_allclose(getattr(log, signal), expected, atol=1e-9)
+    assert_holds(log, **dict(zip(("q", "qd", "effort"), values, strict=True)))
     np.testing.assert_allclose(log.time, t, atol=1e-9)
     unit = "A" if naming == "ur_rtde" else "Nm"
     ends = " .. ".join(patterns[2].format(k) for k in (first, first + 5))
@@ -49,8 +48,7 @@ def test_desired_external_and_cartesian_columns_are_not_taken_for_the_measured_o
     log, _ = load_bag(write_csv(tmp_path / "rtde.csv", {"timestamp": t} | groups))
     found = {"q": q, "q_d": q + 1, "qd": qd, "effort": tau, "current": 0.1 * tau, "tau_d": tau + 4}
     found["temperature"] = 30 + q
-    for signal, expected in found.items():
-        np.testing.assert_allclose(getattr(log, signal), expected, atol=1e-9, err_msg=signal)
+    assert_holds(log, **found)
     current, _ = load_bag(tmp_path / "rtde.csv", table=TableOptions(units=("A",)))
     np.testing.assert_allclose(current.effort, 0.1 * tau, atol=1e-9)
 
@@ -63,8 +61,7 @@ def test_named_joints_in_another_order_are_matched_by_name(tmp_path):
         columns |= {f"/joint_states/{robot.joint_names[k]}/{what}": x[:, k] for k in (3, 0, 5, 1, 4, 2)}
     log, _ = load_bag(write_csv(tmp_path / "plotjuggler.csv", columns), robot)
     assert log.joint_names == tuple(robot.joint_names)
-    np.testing.assert_allclose(log.q, q, atol=1e-9)
-    np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+    assert_holds(log, q=q, effort=tau)
 
 
 @pytest.mark.parametrize("names", [("s1", "s2", "s4"), ("axis_3", "axis_1", "axis_2"), ("A1", "E1", "A2")], ids=str)
@@ -78,8 +75,7 @@ def test_columns_that_name_the_joints_in_full_are_theirs(tmp_path, names):
     report = BagReport([str(path)])
     log = table_log(path, report, joint_names=names)
     order = [sorted(names).index(name) for name in names]
-    np.testing.assert_allclose(log.q, q[:, order], atol=1e-9)
-    np.testing.assert_allclose(log.effort, tau[:, order], atol=1e-9)
+    assert_holds(log, q=q[:, order], effort=tau[:, order])
     assert not any("numbered" in note for note in report.notes)
 
 
@@ -88,7 +84,7 @@ def test_a_file_without_names_is_mapped_by_numbers_and_a_rate(tmp_path):
     path = write_csv(tmp_path / "plain.txt", {"q": q, "qd": qd, "tau": 1e3 * tau}, " ", header=False)
     options = TableOptions({"q": "1-3", "qd": "4-6", "effort": "7-9"}, rate=RATE, units=("mA",))
     log, _ = load_bag(path, table=options)
-    np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+    assert_holds(log, effort=tau)
     assert log.time[-1] == pytest.approx((N - 1) / RATE)
 
 
@@ -101,8 +97,7 @@ def test_the_joints_of_one_of_two_arms_are_found_by_their_names(tmp_path):
     report = BagReport([str(path)])
     log = table_log(path, report, joint_names=("left_j1", "left_j2"))
     assert any("beside those of the arm moved: right_j_1 (by" in note for note in report.notes)
-    np.testing.assert_allclose(log.q, q[:, 2:], atol=1e-9)
-    np.testing.assert_allclose(log.effort, tau[:, 2:], atol=1e-9)
+    assert_holds(log, q=q[:, 2:], effort=tau[:, 2:])
 
 
 def test_numbers_of_columns_count_the_words_of_a_file_without_names(tmp_path):
@@ -110,8 +105,7 @@ def test_numbers_of_columns_count_the_words_of_a_file_without_names(tmp_path):
     path = write_csv(tmp_path / "plain.csv", {"t": t, "q": q, "tau": tau}, header=False)
     path.write_text("".join(f"auto,{line}\n" for line in path.read_text().splitlines()))
     log, _ = load_bag(path, table=TableOptions(columns={"q": "3-4", "effort": "5-6"}, time="2-2"))
-    np.testing.assert_allclose(log.q, q, atol=1e-9)
-    np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+    assert_holds(log, q=q, effort=tau)
 
 
 def test_empty_cells_and_words_are_dropped_and_counted(tmp_path):
@@ -123,7 +117,7 @@ def test_empty_cells_and_words_are_dropped_and_counted(tmp_path):
     path.write_text("\n".join(lines))
     log, report = load_bag(path)
     assert len(log) == N - 1 and sum(report.dropped.values()) == 1
-    np.testing.assert_allclose(log.q, np.delete(q, 6, axis=0), atol=1e-9)
+    assert_holds(log, q=np.delete(q, 6, axis=0))
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -132,8 +126,7 @@ def test_arrays_of_npz(tmp_path, turned):
     arrays = {"q": q, "dq": qd, "tau": tau}
     np.savez(tmp_path / "run.npz", time=t, name=np.array("run"), **{k: v.T if turned else v for k, v in arrays.items()})
     log, _ = load_bag(tmp_path / "run.npz", load_robot("panda"))
-    np.testing.assert_allclose(log.q, q)
-    np.testing.assert_allclose(log.effort, tau)
+    assert_holds(log, q=q, effort=tau)
 
 
 def test_groups_of_hdf5(tmp_path):
@@ -143,8 +136,7 @@ def test_groups_of_hdf5(tmp_path):
         file["t"], file["robot/q"], file["robot/qd"], file["robot/torque"] = t, q, qd, tau
         file["camera"] = np.zeros((3, 4, 4))
     log, _ = load_bag(tmp_path / "run.h5")
-    np.testing.assert_allclose(log.q, q)
-    np.testing.assert_allclose(log.effort, tau)
+    assert_holds(log, q=q, effort=tau)
 
 
 @pytest.fixture
@@ -176,9 +168,7 @@ def lerobot(tmp_path):
 def test_vectors_of_lerobot(lerobot):
     path, q, tau = lerobot
     log, report = load_bag(path, load_robot("ur5e"))
-    np.testing.assert_allclose(log.q, q)
-    np.testing.assert_allclose(log.q_d, q + 0.1)
-    np.testing.assert_allclose(log.effort, tau)
+    assert_holds(log, q=q, q_d=q + 0.1, effort=tau)
     assert (np.diff(log.stamp_ns) > 0).all() and np.diff(log.time).max() == pytest.approx(1.0)
     assert any("starts again 1 times" in note for note in report.notes)
 
@@ -271,6 +261,6 @@ def test_positions_that_the_controller_computed_are_not_the_measured_ones(tmp_pa
     computed, rest = f"jointPosition{word}{{}}", {"jointVelocity{}": qd, "jointTorque{}": tau}
     both = {"time": t, computed: q + 1, "jointPosition{}": q} | rest
     log, _ = load_bag(write_csv(tmp_path / "both.csv", both))
-    np.testing.assert_allclose(log.q, q, atol=1e-9)
+    assert_holds(log, q=q)
     with pytest.raises(DataError, match="--map q="):
         load_bag(write_csv(tmp_path / "alone.csv", {"time": t, computed: q + 1} | rest))

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
-from table_files import N, motion, write_csv
+from table_files import N, assert_holds, motion, write_csv
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.errors import DataError
@@ -22,7 +22,7 @@ def test_dates_are_a_clock(tmp_path, date):
     (tmp_path / "run.csv").write_text("\n".join([",".join(["timestamp", *names]), *rows]), encoding="utf-8")
     log, _ = load_bag(tmp_path / "run.csv")
     np.testing.assert_allclose(log.time, np.delete(t, 7), atol=1e-6)
-    np.testing.assert_allclose(log.effort, np.delete(tau, 7, axis=0), atol=1e-9)
+    assert_holds(log, effort=np.delete(tau, 7, axis=0))
 
 
 TIMES_OF_DAY = {
@@ -84,8 +84,7 @@ def test_texts_as_controllers_and_spreadsheets_write_them(tmp_path, kind):
     path = write_csv(tmp_path / "run.csv", dict(zip(("time", "q{}", "qd{}", "tau{}"), (t, *values), strict=True)))
     path.write_text(TEXTS[kind](path.read_text()), encoding="utf-8")
     log, _ = load_bag(path)
-    for signal, expected in zip(("q", "qd", "effort"), values, strict=True):
-        np.testing.assert_allclose(getattr(log, signal), expected, atol=1e-9, err_msg=signal)
+    assert_holds(log, **dict(zip(("q", "qd", "effort"), values, strict=True)))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "latin-1"])
@@ -102,7 +101,7 @@ def test_a_line_of_units_counts(tmp_path):
     first, rest = path.read_text().split("\n", 1)
     path.write_text(f"{first}\nms,rad,rad,rad/s,rad/s,mNm,mNm\n{rest}")
     log, _ = load_bag(path)
-    np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+    assert_holds(log, effort=tau)
     np.testing.assert_allclose(log.time, t, atol=1e-6)
 
 
@@ -114,7 +113,7 @@ def test_two_lines_in_one_are_left_out(tmp_path):
     path.write_text("\n".join([*rows[:100], rows[100][:25] + rows[101], *rows[102:]]))
     log, report = load_bag(path)
     assert len(log) == N - 2 and sum(report.dropped.values()) == 1
-    np.testing.assert_allclose(log.q, np.delete(q, (99, 100), axis=0), atol=1e-9)
+    assert_holds(log, q=np.delete(q, (99, 100), axis=0))
 
 
 @pytest.mark.parametrize("suffix", ["csv.gz", "xlsx", "log", "mat"])

@@ -147,11 +147,14 @@ def test_a_full_disk_leaves_the_old_file_and_one_line(tmp_path):
     assert file.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["r.json"]
 
 
-def test_a_recovery_on_a_full_disk_leaves_nothing(tmp_path):
+def test_a_full_disk_leaves_the_old_bag_and_nothing_of_a_new_one(tmp_path):
     bag = write_bag(log_of(2000), tmp_path / "bag")
-    with full_disk(20_000), pytest.raises(DataError, match=f"^{tmp_path}/whole: cannot be written"):
-        recover(bag, tmp_path / "whole")
-    assert [p.name for p in tmp_path.iterdir()] == ["bag"]
+    with full_disk(20_000):
+        with pytest.raises(DataError, match="File too large"):
+            write_bag(log_of(1999), bag, overwrite=True)
+        with pytest.raises(DataError, match=f"^{tmp_path}/whole: cannot be written"):
+            recover(bag, tmp_path / "whole")
+    assert len(load_bag(bag)[0]) == 2000 and [p.name for p in tmp_path.iterdir()] == ["bag"]
     assert sum(recover(bag, tmp_path / "whole").values()) == 2000
 
 

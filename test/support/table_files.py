@@ -13,6 +13,12 @@ def motion(n):
     return t, np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), 10.0 * np.cos(np.outer(t, w)) + np.arange(n)
 
 
+def assert_holds(log, **signals):
+    """The log has these signals, to the digits of a text."""
+    for name, expected in signals.items():
+        np.testing.assert_allclose(getattr(log, name), expected, atol=1e-9, err_msg=name)
+
+
 def write_csv(path, columns, delimiter=",", first=0, header=True):
     """A file of columns (N,) by name, and of several (N, n) by a pattern of their names, numbered from `first`."""
     blocks = {name: np.reshape(x, (len(x), -1)) for name, x in columns.items()}

@@ -1,6 +1,25 @@
-"""A node's parts on a robot that the test steps."""
+"""Tests of nodes are skipped without rclpy; a node's parts on a robot that the test steps."""
+
+from importlib.util import find_spec
 
 import pytest
+
+WITHOUT_ROS = ("test_metrics.py", "test_node_docs.py", "test_policies.py")
+if ros := find_spec("rclpy"):
+    import ros_graph  # noqa: F401 - sets the middleware before a test initialises rclpy
+
+
+class Skipped(pytest.Module):
+    """A file that cannot be imported."""
+
+    def collect(self):
+        pytest.skip("rclpy is not installed", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    if ros is None and module_path.name not in WITHOUT_ROS:
+        return Skipped.from_parent(parent, path=module_path)
+    return None
 
 
 @pytest.fixture

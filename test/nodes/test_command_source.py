@@ -1,11 +1,6 @@
 """Who could command a node, as its graph shows it: real nodes, each with one way to command or none."""
 
-import pytest
-
-pytest.importorskip("rclpy")
-
 import rclpy
-import ros_graph  # noqa: F401 - sets the middleware
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 

@@ -4,9 +4,6 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState, Temperature
 from stepped import NodeDouble

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from force_bench import measured, moving, with_residuals
 from geometry_msgs.msg import InertiaStamped
 from presliding_joint import robot

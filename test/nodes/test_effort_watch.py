@@ -4,9 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from resting_arm import GRAVITY, MODEL, POSE, ROBOT, resting
 from stepped import NodeDouble
 

@@ -7,9 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from rclpy.action import CancelResponse, GoalResponse
 from std_msgs.msg import String
 from stepped import Stepped, SteppedDriver

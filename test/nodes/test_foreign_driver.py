@@ -6,14 +6,10 @@ import signal
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
-from stepped import Observed  # isort: skip  (sets the middleware before rclpy is initialised)
-
 from geometry_msgs.msg import WrenchStamped
 from ros_graph import Listener, Process
 from sensor_msgs.msg import JointState
+from stepped import Observed
 
 from robot_dynamics_ros.bags.live_writer import recover
 from robot_dynamics_ros.bags.storage import read_topics

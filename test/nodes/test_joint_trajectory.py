@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from std_msgs.msg import String
 from stepped import Stepped, SteppedDriver
 from trajectory_msgs.msg import JointTrajectory

@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from robot_dynamics_ros.bringup import environment
 
 SIZE, COUNT = 5_000_000, 30

@@ -4,8 +4,6 @@ import time
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 import rclpy
 from geometry_msgs.msg import WrenchStamped
 

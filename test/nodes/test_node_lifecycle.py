@@ -4,16 +4,12 @@ import gc
 from itertools import count
 
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
-from stepped import Stepped, SteppedDriver  # isort: skip  (sets the middleware before rclpy is initialised)
-
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
+from stepped import Stepped, SteppedDriver
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.stream import Statistics

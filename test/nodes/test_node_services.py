@@ -5,15 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
-from stepped import UR, NodeDouble, Stepped, SteppedDriver  # isort: skip  (sets the middleware before rclpy is initialised)
-
 from rcl_interfaces.srv import DescribeParameters, SetParametersAtomically
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from stepped import UR, NodeDouble, Stepped, SteppedDriver
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver

@@ -2,15 +2,11 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
-from stepped import Stepped, SteppedDriver  # isort: skip  (sets the middleware before rclpy is initialised)
-
 from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState, Temperature
 from std_msgs.msg import String
+from stepped import Stepped, SteppedDriver
 
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.drivers.ur.driver import UrDriver

@@ -3,10 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from force_bench import RATE, UR5E, carrying
 from stepped import NodeDouble
 

@@ -4,8 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.robot import readiness

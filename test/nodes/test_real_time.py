@@ -9,13 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
-from ros_graph import Listener, Process, motion_file  # isort: skip  (sets the middleware before rclpy is initialised)
-
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from ros_graph import Listener, Process, motion_file
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger

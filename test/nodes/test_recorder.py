@@ -2,8 +2,6 @@
 
 import pytest
 
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from robot_dynamics_ros.nodes.topics.recorder import wanted
 
 FEEDBACK = "/left/node/follow_joint_trajectory/_action/feedback"

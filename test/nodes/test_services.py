@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("rclpy")
-
 from robot_dynamics_ros._core import GuardReason, GuardState
 from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.errors import ConnectionFailed

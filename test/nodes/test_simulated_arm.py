@@ -3,9 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from robot_dynamics_ros.nodes import simulated_arm
 

@@ -5,11 +5,6 @@ import time
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
-import stepped  # noqa: F401  isort: skip  (sets the middleware before rclpy is initialised)
-
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import Bool

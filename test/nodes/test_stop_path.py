@@ -3,10 +3,7 @@
 import threading
 
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
-from ros_graph import Listener  # sets the middleware before rclpy is initialised
+from ros_graph import Listener
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 

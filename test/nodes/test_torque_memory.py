@@ -4,14 +4,10 @@ import json
 
 import pytest
 import yaml
-
-from robot_dynamics_ros.robot_file import load_robot
-
-pytest.importorskip("rclpy")
-
 from diagnostic_msgs.msg import DiagnosticArray
 
 from bench.faults.graph_bench import GraphBench
+from robot_dynamics_ros.robot_file import load_robot
 
 pytestmark = [pytest.mark.long, pytest.mark.realtime]
 

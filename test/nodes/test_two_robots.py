@@ -1,15 +1,11 @@
 """Two robots in one graph without namespaces: everything of each is below its prefix."""
 
-import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
-from stepped import Observed  # isort: skip  (sets the middleware before rclpy is initialised)
-
 import numpy as np
+import pytest
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
+from stepped import Observed
 
 from robot_dynamics_ros.bringup import describe
 from robot_dynamics_ros.models import RobotModel

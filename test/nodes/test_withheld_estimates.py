@@ -4,8 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 from robot_dynamics_ros.signals import Sample
 

@@ -43,3 +43,22 @@ def make(monkeypatch):
 @pytest.fixture
 def stand(make):
     return make()
+
+
+@pytest.fixture(scope="module")
+def rig():
+    """A node around a UR5e that the test steps and that can all that robots can; its states and motion are heard."""
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import String
+    from stepped import Stepped, SteppedDriver
+
+    from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
+    from robot_dynamics_ros.drivers.ur.driver import UrDriver
+
+    able = UrDriver.capabilities | FrankaDriver.capabilities - {"vendor_force", "rotor"}
+    made = Stepped(SteppedDriver("ur5e", able))
+    made.hear(String, "composed_node/motion", 100)
+    made.hear(JointState, "joint_states", 500)
+    made.seconds(0.2)
+    yield made
+    made.close()

@@ -30,22 +30,26 @@ FAR.append(Time(sec=1, nanosec=4294967295))
 
 
 class Inputs(TopicInputs):
-    """Without subscriptions."""
+    """Without subscriptions; now [s]: of the node's clock; values of parameters."""
 
-    def __init__(self):
+    def __init__(self, now=None, **values):
         log = SimpleNamespace(warning=lambda *a, **k: None, error=lambda *a, **k: None)
-        values = {"stamps": "header", "max_age": 0.0}
-        self._node = SimpleNamespace(value=values.get, get_logger=lambda: log, context=None)
+        clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=now * 10**9))
+        self._node = SimpleNamespace(get_logger=lambda: log, get_clock=lambda: clock, context=None)
+        self._node.value = ({"stamps": "header", "max_age": 0.0} | values).get
         self._node.count_publishers = lambda name: 2 * (name != "/clock")
         self._refused, self.taken, self._seen, self.main = Counter(), [], (0, 0), "/joint_states"
         self.last_refusal, self._known, self._ends = "", frozenset(ROBOT.joint_aliases), {}
         self._join = SimpleNamespace(take=lambda *a: self.taken.append(a), counts=Counter())
 
+    def hear(self, stamp, topic="joint_states"):
+        self._message(topic, None, JointState(header=Header(stamp=stamp)))
+
 
 def test_messages_with_an_impossible_stamp_are_counted_and_the_next_are_taken():
     inputs = Inputs()
     for stamp in [Time(sec=1_700_000_000, nanosec=0), *FAR, Time(sec=0, nanosec=0), Time(sec=1_700_000_001, nanosec=7)]:
-        inputs._message("joint_states", None, JointState(header=Header(stamp=stamp)))
+        inputs.hear(stamp)
     assert len(inputs.taken) == 3 and sum(inputs._refused.values()) == len(FAR)
 
 
@@ -53,10 +57,9 @@ def test_a_refused_message_of_another_topic_is_not_blamed_on_the_joint_states():
     """Temperatures stamped by another clock: 'a message is stamped ...: set the parameter stamps to receive'."""
     inputs = Inputs()
     for name in ("joint_temperatures", "joint_states"):
-        inputs._message(name, 0, JointState(header=Header(stamp=FAR[0])))
-    assert list(inputs._refused) == [
-        f"{of}a message is stamped with an impossible time" for of in ("joint_temperatures: ", "")
-    ]
+        inputs.hear(FAR[0], name)
+    why = "a message is stamped with an impossible time"
+    assert list(inputs._refused) == [f"joint_temperatures: {why}", why]
 
 
 def test_why_messages_are_refused_stands_beside_the_absence_of_samples():
@@ -71,30 +74,32 @@ AGES = [(-0.6, SLOW), (-0.4, ""), (0.4, ""), (3600.0, "in the future by more tha
 
 @pytest.mark.parametrize(("ahead", "refused"), AGES)
 def test_a_stamp_far_from_the_clock_of_the_node_is_refused(ahead, refused):
-    inputs, now = Inputs(), 1_700_000_000
-    inputs._node.value = {"stamps": "header", "max_age": 0.5}.get
-    inputs._node.get_clock = lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=now * 10**9))
-    stamp = Time(sec=int(now + ahead // 1), nanosec=round(ahead % 1 * 1e9))
-    inputs._message("joint_states", None, JointState(header=Header(stamp=stamp)))
+    inputs = Inputs(now=1_700_000_000, max_age=0.5)
+    inputs.hear(Time(sec=int(1_700_000_000 + ahead // 1), nanosec=round(ahead % 1 * 1e9)))
     assert len(inputs.taken) == (not refused) and refused in inputs.last_refusal
 
 
 @pytest.mark.parametrize("now", [0, 1_700_000_000, 1_800_000_000])
 def test_stamps_of_a_simulated_clock_lead_to_its_parameter(now):
-    inputs = Inputs()
-    inputs._node.value = {"stamps": "header", "max_age": 0.5, "use_sim_time": not now}.get
+    inputs = Inputs(now or 1, max_age=0.5, use_sim_time=not now)
     inputs._node.count_publishers = lambda name: 1
-    inputs._node.get_clock = lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=now * 10**9 or 10**9))
-    inputs._message("joint_states", None, JointState(header=Header(stamp=Time(sec=1_750_000_000))))
+    inputs.hear(Time(sec=1_750_000_000))
     assert ("set the parameter use_sim_time" in inputs.last_refusal) == bool(now)
 
 
 def test_simulated_time_that_nobody_publishes_is_named():
-    inputs = Inputs()
-    inputs._node.value = {"stamps": "header", "max_age": 0.5}.get
-    inputs._node.get_clock = lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=0))
-    inputs._message("joint_states", None, JointState(header=Header(stamp=Time(sec=1_700_000_000))))
+    inputs = Inputs(now=0, max_age=0.5)
+    inputs.hear(Time(sec=1_700_000_000))
     assert not inputs.taken and "nothing publishes /clock" in inputs.last_refusal
+
+
+def test_messages_without_a_stamp_lead_to_the_parameter():
+    inputs = Inputs()
+    inputs.hear(Time())  # a simulated clock begins
+    assert len(inputs.taken) == 1
+    for unstamped in (inputs, Inputs(now=1_700_000_000, max_age=0.5)):
+        unstamped.hear(Time())
+        assert "stamps to receive" in unstamped.last_refusal
 
 
 def test_two_publishers_whose_stamps_alternate_are_named_once_per_report():

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from std_msgs.msg import String
-from stepped import Stepped, SteppedDriver
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import DataError
@@ -66,15 +64,6 @@ def test_a_first_point_at_time_zero_is_where_the_robot_is_or_refused():
 def test_what_is_refused_says_why(bad, text):
     with pytest.raises(DataError, match=text):
         from_here(bad, ROBOT, HERE, NOW)
-
-
-@pytest.fixture(scope="module")
-def rig():
-    made = Stepped(SteppedDriver())
-    made.hear(String, "composed_node/motion", 100)
-    made.seconds(0.1)
-    yield made
-    made.close()
 
 
 @pytest.fixture

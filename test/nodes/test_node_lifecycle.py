@@ -8,8 +8,6 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import JointState
-from stepped import Stepped, SteppedDriver
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.stream import Statistics
@@ -19,15 +17,6 @@ from robot_dynamics_ros.nodes.diagnostics import WARN
 from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-
-
-@pytest.fixture(scope="module")
-def rig():
-    made = Stepped(SteppedDriver("ur5e"))
-    made.hear(JointState, "joint_states", 500)
-    made.seconds(0.2)
-    yield made
-    made.close()
 
 
 def test_a_lost_robot_and_its_return_are_on_the_console_once(rig, monkeypatch, capfd):

@@ -7,29 +7,14 @@ import numpy as np
 import pytest
 from rcl_interfaces.srv import DescribeParameters, SetParametersAtomically
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import JointState
-from std_msgs.msg import String
-from stepped import UR, NodeDouble, Stepped, SteppedDriver
+from stepped import NodeDouble
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.drivers.interface import Driver, RobotStatus
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
 from robot_dynamics_ros.nodes.robot.robot_settings import LOAD_INERTIA, RobotSettings, SetPayload
 from robot_dynamics_ros.nodes.topics.encoding import carried, trajectory
 from robot_dynamics_ros.robot_file import load_robot
-
-ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
-
-
-@pytest.fixture(scope="module")
-def rig():
-    made = Stepped(SteppedDriver("ur5e", ABLE))
-    made.hear(String, "composed_node/motion", 100)
-    made.hear(JointState, "joint_states", 500)
-    made.seconds(0.2)
-    yield made
-    made.close()
 
 
 def change(rig, **values):

@@ -4,11 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.robot import readiness
 from robot_dynamics_ros.nodes.robot.readiness import Readiness, estimated
-from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 
@@ -79,14 +77,3 @@ def test_silence_is_an_error_on_the_console_and_not_repeated_every_second(made, 
     assert text in found and len(lines) == 1 and text in lines[0]
     ready.on_sample(Sample(PIPELINE.robot.joint_names))
     assert not ready.check()
-
-
-@pytest.mark.parametrize("max_age", [0.5, 0.0])
-def test_messages_without_a_stamp_lead_to_the_parameter(max_age):
-    inputs = TopicInputs.__new__(TopicInputs)
-    inputs._node = SimpleNamespace(value=lambda _: max_age)
-    message = SimpleNamespace(header=SimpleNamespace(stamp=SimpleNamespace(sec=0, nanosec=0)))
-    if not max_age:
-        assert inputs._fresh(message) == 0  # a simulated clock begins
-    with pytest.raises(DataError, match="stamps to receive"):
-        inputs._fresh(message)

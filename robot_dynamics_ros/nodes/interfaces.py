@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robot_dynamics_ros.topics import INERTIA, PAYLOAD, TOPICS, below
+from robot_dynamics_ros.topics import BOOL, INERTIA, JOINT_STATE, PAYLOAD, TOPICS, TRAJECTORY, below
 
 # topics the viewer shows
 VIEWED = (
@@ -17,6 +17,10 @@ VIEWED = (
 )
 
 TRIGGER = "std_srvs/srv/Trigger"
+STRING = "std_msgs/msg/String"
+DIAGNOSTICS = "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray"
+ACTION = "control_msgs/action/FollowJointTrajectory"
+MARKERS = "visualization_msgs/msg/MarkerArray"
 # node -> (topic, type, direction, text); estimator topics follow from the stages' signals and topics.TOPICS
 SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "hardware_node": (
@@ -44,36 +48,24 @@ EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "hardware_node": (
         (
             "~/joint_trajectory",
-            "trajectory_msgs/msg/JointTrajectory",
+            TRAJECTORY,
             "subscribed: as joint_trajectory_controller takes it (stamp zero: now; no points: stop)",
         ),
-        (
-            "~/follow_joint_trajectory",
-            "control_msgs/action/FollowJointTrajectory",
-            "action, where control_msgs is installed",
-        ),
+        ("~/follow_joint_trajectory", ACTION, "action, where control_msgs is installed"),
         (
             "~/play_trajectory",
-            "trajectory_msgs/msg/JointTrajectory",
+            TRAJECTORY,
             "subscribed: move to the first point, then stream; a refusal is logged with its reason",
         ),
         (
             "<prefix>/joint_torque_command",
-            "sensor_msgs/msg/JointState",
+            JOINT_STATE,
             "subscribed, with torque enabled: effort in Nm, stamp of the state it answers; one publisher only",
         ),
-        (
-            "~/enable_switch",
-            "std_msgs/msg/Bool",
-            "subscribed: dead-man switch, true keeps torque enabled, false ends it",
-        ),
-        (
-            "~/motion",
-            "std_msgs/msg/String",
-            "published, latched: state of the present or last trajectory, with the reason",
-        ),
+        ("~/enable_switch", BOOL, "subscribed: dead-man switch, true keeps torque enabled, false ends it"),
+        ("~/motion", STRING, "published, latched: state of the present or last trajectory, with the reason"),
         (PAYLOAD, INERTIA, "published (UR): what the controller's payload has beyond that of the robot file"),
-        ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
+        (*DIAGNOSTICS, "published at 1 Hz"),
     ),
     "estimator_node": (
         (
@@ -82,22 +74,14 @@ EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
             "subscribed: mass and centre, in the last link's frame, of what the arm carries beside the payload of the "
             "robot file, at every change",
         ),
-        (
-            "<prefix>/contact",
-            "std_msgs/msg/Bool",
-            "published at every change and at 10 Hz: contact at any joint or at the TCP",
-        ),
-        (
-            "<prefix>/contact_markers",
-            "visualization_msgs/msg/MarkerArray",
-            "published: arrow of the external force at the TCP",
-        ),
-        ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
+        ("<prefix>/contact", BOOL, "published at every change and at 10 Hz: contact at any joint or at the TCP"),
+        ("<prefix>/contact_markers", MARKERS, "published: arrow of the external force at the TCP"),
+        (*DIAGNOSTICS, "published at 1 Hz"),
     ),
 }
 EXTRA_TOPICS["viewer_node"] = tuple(
     (below("<prefix>", t) + ("/<joint>" if TOPICS[t].per_joint else ""), TOPICS[t].type, "subscribed") for t in VIEWED
-) + (("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "subscribed: health, controller and guard state"),)
+) + ((*DIAGNOSTICS, "subscribed: health, controller and guard state"),)
 EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:-1] + EXTRA_TOPICS["estimator_node"]
 
 # who may hold a client or a publisher of these is limited by the parameter command_source

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from command_line import robot_dynamics
+from command_line import printed, robot_dynamics
 from matplotlib import image
 from rich.console import Console
 
@@ -226,8 +226,7 @@ def test_the_offline_demo_is_the_same_every_time_and_starts_no_nodes(tmp_path):
     results = []
     for name in ("a", "b"):
         arguments = ["demo", "--offline", "--as-shipped", "--duration", "15", "--out", str(tmp_path / name)]
-        done = robot_dynamics(*arguments)
-        assert done.exit_code == 0, done.output
+        printed(*arguments)
         results.append(json.loads((tmp_path / name / "demo.json").read_text()))
     assert results[0]["contact"] == results[1]["contact"] and results[0]["seconds"]["contact"] > 5
     assert "stream" not in results[0]

@@ -8,7 +8,7 @@ import json
 
 import numpy as np
 import pytest
-from command_line import robot_dynamics
+from command_line import printed
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.robot_file import load_robot, save_robot
@@ -69,9 +69,8 @@ def robot_file(tmp_path_factory):
 
 def judged(robot_file, bags, out, *more):
     arguments = [*bags, "--robot", robot_file, "--out", str(out), *more]
-    done = robot_dynamics("health", *arguments, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return json.loads((out / "health.json").read_text()), done.output, (out / "health.html").read_text()
+    done = printed("health", *arguments)
+    return json.loads((out / "health.json").read_text()), done, (out / "health.html").read_text()
 
 
 def test_a_robot_that_ages_is_seen_where_it_ages(robot_file, tmp_path):

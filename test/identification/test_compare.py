@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from command_line import robot_dynamics
+from command_line import printed
 from prepared import fourier
 
 from robot_dynamics_ros.bags import write_bag
@@ -72,8 +72,7 @@ def test_the_command_writes_table_numbers_and_a_page_that_needs_nothing_else(tmp
     made = [result("a", 5.0), result("b", 5.0), result("c", 8.0), {"bag": "broken", "error": "robot at rest"}]
     monkeypatch.setattr(compare, "identify_each", lambda *a, **k: made)
     line = f"identify --what compare a b c broken --robot ur5e --out {tmp_path / 'out'}"
-    done = robot_dynamics(*line.split())
-    assert done.exit_code == 0 and "next: robot-dynamics health a b c" in done.output
+    assert "next: robot-dynamics health a b c" in printed(*line.split())
     page = (tmp_path / "out" / "comparison.html").read_text()
     assert all(word in page for word in ("2026-01-01 00:00", "robot at rest", "c: friction of one"))
     assert page.count("<svg") == 2 and "http" not in page.split("</style>")[1]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from command_line import robot_dynamics
+from command_line import printed, robot_dynamics
 
 from bench.papers.labs.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.errors import DataError
@@ -122,9 +122,9 @@ def test_command_writes_what_the_robot_plays_and_warns_where_it_shows_too_little
     out, robot = tmp_path / "x.csv", load_robot("ur3")
     if poor:  # its motion is not looked at
         request.getfixturevalue("no_pictures")
-    result = robot_dynamics("excite", "points", "-r", "ur3", "--out", out, "--count", count)
-    assert result.exit_code == 0 and f"next: robot-dynamics rehearse {out} --robot ur3" in result.output
-    assert ("shows too little of the arm: a larger --count" in result.output) == poor, result.output
+    result = printed("excite", "points", "-r", "ur3", "--out", out, "--count", count)
+    assert f"next: robot-dynamics rehearse {out} --robot ur3" in result
+    assert ("shows too little of the arm: a larger --count" in result) == poor, result
     times, q, qd = load_trajectory(out, robot)
     refuse_outside_limits(robot, resample(times, q, qd))
     assert np.all(np.diff(times) > 0)

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from command_line import robot_dynamics
+from command_line import printed, robot_dynamics
 from prepared import ROBOT, fourier, identified, laws, run, steps, structure
 from synthetic import log_at, torque, truth_of
 
@@ -135,8 +135,7 @@ def test_the_command_writes_a_file_that_carries_it(tmp_path):
     line = ["identify", free, "--robot", "ur5e", "--validate", judge, "--out", out, "--payload-from"]
     refused = robot_dynamics(*line, judge)
     assert refused.exit_code == 1 and not (tmp_path / "out").exists(), refused.output
-    done = robot_dynamics(*line, loaded, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    printed(*line, loaded)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert abs(report["payload"]["mass"] - MASS) < 3 * report["payload"]["mass_std"]
     carried = load_robot(report["files"]["loaded_robot_file"]).payload

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from command_line import robot_dynamics
+from command_line import printed, robot_dynamics
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
@@ -110,12 +110,11 @@ def cells(worker, tmp_path_factory):
 def test_the_command_writes_a_prior_and_names_what_it_left_out(worker, cells, tmp_path):
     other, out = Store(tmp_path / "other", load_robot("ur10e")).directory, tmp_path / "fleet.npz"
     copy = shutil.copytree(cells[0], tmp_path / "copy")
-    done = robot_dynamics("learn-fleet", *cells, copy, other, tmp_path / "nothing", "--out", out)
-    assert done.exit_code == 0, done.output
-    assert "2 robots" in done.output
-    assert f"left out: {other}: is of another robot model" in done.output
-    assert "nothing: holds no learned state" in done.output
-    assert f"copy: holds a recording that {cells[0]} holds" in " ".join(done.output.split())
+    done = printed("learn-fleet", *cells, copy, other, tmp_path / "nothing", "--out", out)
+    assert "2 robots" in done
+    assert f"left out: {other}: is of another robot model" in done
+    assert "nothing: holds no learned state" in done
+    assert f"copy: holds a recording that {cells[0]} holds" in " ".join(done.split())
     prior = load_prior(worker.prior.columns, out)
     assert not np.array_equal(prior.mean, worker.prior.mean)
 

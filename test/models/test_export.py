@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from chains import random_chain
-from command_line import robot_dynamics
+from command_line import printed, robot_dynamics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from presliding_joint import elements
@@ -164,11 +164,11 @@ def test_notes_say_what_is_lost():
 def test_the_command_writes_and_does_not_overwrite(tmp_path, target):
     out = tmp_path / "robot"
     arguments = ["ur5e", "--format", target, "--out", str(out)]
-    done = robot_dynamics("export", *arguments, catch_exceptions=False)
-    assert done.exit_code == 0 and f"wrote {out}" in done.output
+    done = printed("export", *arguments)
+    assert f"wrote {out}" in done
     written = out.read_text()
     if target != "core":
-        text = [line.removeprefix("note: ") for line in done.output.splitlines() if line.startswith("note: ")]
+        text = [line.removeprefix("note: ") for line in done.splitlines() if line.startswith("note: ")]
         assert text and all(line in written for line in text)
     with pytest.raises(ConfigError, match="exists already"):
         robot_dynamics("export", *arguments, catch_exceptions=False)

@@ -1,5 +1,7 @@
 """What tests of the RTDE reader share: scripted servers, and readers that are stopped with the test."""
 
+from contextlib import ExitStack, closing
+
 import pytest
 from scripted_rtde import SETTLE, ScriptedRtde, take
 
@@ -8,30 +10,24 @@ from robot_dynamics_ros import _core
 
 @pytest.fixture
 def server():
-    made = []
-
-    def make(**kwargs):
-        made.append(ScriptedRtde(**kwargs))
-        return made[-1]
-
-    yield make
-    for s in made:
-        s.close()
+    """server(**options) -> a scripted controller."""
+    with ExitStack() as made:
+        yield lambda **options: made.enter_context(closing(ScriptedRtde(**options)))
 
 
 @pytest.fixture
 def reader():
-    made = []
+    """reader(server, **options) -> a reader of its states; no time-out is judged unless a test says so."""
+    with ExitStack() as made:
 
-    def make(server, **kwargs):
-        options = {"timeout": 60.0, "silence": 60.0} | kwargs  # no time-out is judged unless a test says so
-        made.append(_core.RtdeReader(host="127.0.0.1", port=server.port, **options))
-        made[-1].start()
-        return made[-1]
+        def make(server, **given):
+            options = {"timeout": 60.0, "silence": 60.0} | given
+            found = _core.RtdeReader(host="127.0.0.1", port=server.port, **options)
+            made.callback(found.stop)
+            found.start()
+            return found
 
-    yield make
-    for r in made:
-        r.stop()
+        yield make
 
 
 @pytest.fixture

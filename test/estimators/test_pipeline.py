@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import UR5E, measured, moving
+from force_bench import UR5E, measured, model, moving
 from hypothesis import given, settings
 from stepwise import PERIOD, assert_run_is_step, faults, spoil
 
@@ -84,8 +84,7 @@ def test_fault_4_frozen_positions_at_speed_are_degraded():
         log.q[500:550], log.qd[500:550], log.effort[500:550] = log.q[500], log.qd[500], log.effort[500]
 
     log, _, _ = spoiled(freeze)
-    pipeline = Pipeline(UR5E, stages=["motion"])
-    status = pipeline.run(log)
+    status = Pipeline(UR5E, stages=["motion"]).run(log)
     assert (status[511:550] == int(Status.degraded)).all() and (status[550:] == 0).all()
 
 
@@ -143,22 +142,17 @@ def test_velocity_is_derived_where_it_is_not_reported():
     assert np.abs(log.external_joint_torque[300:]).max() < 4
 
 
-def test_current_can_be_the_source_of_torque():
+CURRENT = {"effort": None}, {}, {"motion": {"torque_source": "current"}}
+FREE = {}, {"drives.effort.includes_gravity": False, "drives.effort.sign": -1}, {}
+
+
+@pytest.mark.parametrize(("absent", "declared", "parameters"), [CURRENT, FREE], ids=["current", "no gravity, flipped"])
+def test_torque_is_understood_as_it_is_declared(absent, declared, parameters):
     log, clean = measured(moving(1.0)), measured(moving(1.0))
     Pipeline(UR5E).run(clean)
-    log.current, log.effort = log.effort / UR5E.array("drives.torque_constant"), None
-    Pipeline(UR5E, {"motion": {"torque_source": "current"}}).run(log)
-    np.testing.assert_allclose(log.external_wrench, clean.external_wrench, atol=1e-8)
-
-
-def test_effort_without_gravity_and_flipped_sign_are_understood():
-    log, clean = measured(moving(1.0)), measured(moving(1.0))
-    Pipeline(UR5E).run(clean)
-    from force_bench import model
-
-    log.effort = -(log.effort - model().gravity(log.q))
-    robot = UR5E.with_updates({"drives.effort.includes_gravity": False, "drives.effort.sign": -1})
-    Pipeline(robot).run(log)
+    log.current = log.effort / UR5E.array("drives.torque_constant")
+    log.effort = absent.get("effort", -(log.effort - model().gravity(log.q)))
+    Pipeline(UR5E.with_updates(declared), parameters).run(log)
     np.testing.assert_allclose(log.external_wrench, clean.external_wrench, atol=1e-8)
 
 

@@ -91,11 +91,9 @@ def test_fusing_a_good_and_a_bad_side_beats_the_bad_one():
 
 
 def test_skew_has_an_effect_and_its_removal_too():
-    record = log(skew=2e-3)
     wrong, right = stage(), stage(skew=2e-3)
-    wrong.run(record)
-    again = log(skew=2e-3)
-    right.run(again)
+    for each in (wrong, right):
+        each.run(log(skew=2e-3))
     assert is_right(right) and not is_right(wrong, tolerance=0.3)
 
 
@@ -108,8 +106,7 @@ def test_a_robot_without_rotor_encoder_is_refused():
 
 def test_deflection_that_is_only_skew_is_not_published():
     record = log(skew=-4e-3)  # as on real robots: the apparent spring is negative or meaningless
-    s = stage()
-    s.run(record)
+    stage().run(record)
     assert np.isnan(record.stiffness).mean() > 0.95
 
 

@@ -26,12 +26,10 @@ def test_converges_from_a_wrong_start_within_two_minutes(start):
 
 
 def test_the_gain_of_the_source_is_used_when_the_file_has_one():
-    slow, fast = stage(heat={"gain": 0.02}), stage(heat={"gain": 2.0})
-    for s in (slow, fast):
-        record = hot(30, 60.0)
-        s.run(record)
-        s.end = record.temperature_estimate[-1, 0]
-    assert AIR < slow.end < fast.end - 10
+    slow, fast = hot(30, 60.0), hot(30, 60.0)
+    for record, gain in ((slow, 0.02), (fast, 2.0)):
+        stage(heat={"gain": gain}).run(record)
+    assert AIR < slow.temperature_estimate[-1, 0] < fast.temperature_estimate[-1, 0] - 10
 
 
 def test_correction_has_the_right_sign_where_friction_rises_with_temperature():
@@ -55,11 +53,9 @@ def test_no_correction_without_the_right_to(blocked):
         record.contact = None
     if blocked == "no effort":
         record.drive_torque = None
-    s = stage()
-    s.run(record)
     reference = log(60, v=0.02 if blocked == "standstill" else 1.0)
-    s = stage()
-    s.run(reference)
+    for each in (record, reference):
+        stage().run(each)
     np.testing.assert_array_equal(record.temperature_estimate, reference.temperature_estimate)
 
 
@@ -68,8 +64,7 @@ def test_contact_freezes_the_correction_at_once():
     record = hot(60, 60.0)
     record.contact[3000:] = 1.0
     record.drive_torque[3000:] += 20.0
-    s = stage()
-    s.run(record)
+    stage().run(record)
     before, after = record.temperature_estimate[2999], record.temperature_estimate[-1]
     assert abs(after - before).max() < 3.0  # what the heat balance does in 30 s
 
@@ -89,10 +84,9 @@ def test_correction_closes_and_is_armed_again_on_a_timer():
 
 
 def test_rate_and_bounds_hold_for_absurd_friction():
-    s = stage(rate_limit=0.5)
     record = log(300)
     record.drive_torque = record.qd * 0.0
-    codes = s.run(record)
+    codes = stage(rate_limit=0.5).run(record)
     T = record.temperature_estimate
     assert T.max() <= 120.0
     assert np.diff(T, axis=0).max() <= (0.5 + 0.1) * 0.01

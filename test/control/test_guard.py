@@ -49,9 +49,7 @@ def test_states_that_step_back_latch_although_the_clock_goes_on():
 def test_a_silence_in_the_stamps_counts_also_without_cycles_in_between():
     rig = Rig().enabled(7.0)
     rig.now += 50 * MS
-    rig.state()
-    rig.command(7.0)
-    rig.step(0)
+    rig.cycle(7.0, dt=0)
     assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.state_gap)
     assert rig.ends_at_zero()
 
@@ -60,17 +58,14 @@ def test_a_silence_in_the_stamps_counts_also_without_cycles_in_between():
 def test_after_a_late_call_the_torque_changes_by_no_more_than_in_one_cycle(late):
     rig = Rig(torque_rate=np.full(2, 100.0)).enabled(0.0)
     rig.now += late - CYCLE
-    rig.state()
-    rig.command(20.0)
-    assert rig.step() == pytest.approx([0.2, 0.2])  # 100 Nm/s in 2 ms
+    assert rig.cycle(20.0) == pytest.approx([0.2, 0.2])  # 100 Nm/s in 2 ms
     assert rig.guard.state == GuardState.ok
 
 
 def test_past_a_limit_a_late_call_in_a_ramp_cuts_no_more_than_in_a_degraded_gap():
     rig = Rig(torque_rate=np.full(2, 300.0)).enabled().run(15.0, 30)
     rig.guard.trip(GuardReason.external, False)
-    rig.state(qd=[2.5, 2.5])
-    assert rig.step(38 * MS) == pytest.approx([9.0, 9.0])  # 300 Nm/s in 20 ms; the ramp alone is at 9.3
+    assert rig.cycle(dt=38 * MS, qd=[2.5, 2.5]) == pytest.approx([9.0, 9.0])  # 300 Nm/s in 20 ms; the ramp alone is at 9.3
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -101,28 +96,19 @@ def test_magnitude_and_rate_are_clamped_and_counted_then_safe_when_sustained():
 
 def test_an_old_command_is_held_for_three_cycles_then_fades_and_is_latched_off_after_the_safe_gap():
     rig = Rig().enabled(7.0)
-    held = []
-    for _ in range(12):
-        rig.state()
-        held.append(rig.step()[0])
+    held = [rig.cycle()[0] for _ in range(12)]
     assert held[:2] == [7.0, 7.0] and held[2] < 7.0  # one cycle was used in enabled()
     assert all(later <= earlier for earlier, later in itertools.pairwise(held))
     assert rig.guard.count(GuardReason.command_age) == 1 and rig.guard.state == GuardState.ok
     assert rig.run(7.0, 1).out[0] > held[-1]  # a fresh one is taken again
-    for _ in range(25):
-        rig.state()
-        rig.step()
-    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.command_age)
+    assert rig.run(cycles=25).guard.state == GuardState.safe and rig.guard.reason == GuardReason.command_age
     assert rig.ends_at_zero()
 
 
 def test_a_late_command_beyond_the_limit_fades_from_the_limit():
     rig = Rig().enabled(7.0)
     rig.command(1e300)
-    sizes = []
-    for _ in range(16):
-        rig.state()
-        sizes.append(rig.step()[0])
+    sizes = [rig.cycle()[0] for _ in range(16)]
     assert rig.guard.state == GuardState.ok and max(sizes) > 15.0
     assert all(later < earlier for earlier, later in itertools.pairwise(sizes[-6:]))
 
@@ -139,28 +125,20 @@ def test_a_gap_degrades_then_makes_safe():
 def test_a_frozen_moving_state_is_safe_but_a_resting_robot_is_not_frozen():
     rig = Rig().enabled(7.0)
     for _ in range(15):
-        rig.state(q=rig.q)
-        rig.command(7.0)
-        rig.step()
+        rig.cycle(7.0, q=rig.q)
     assert rig.guard.reason == GuardReason.state_frozen
     assert rig.ends_at_zero()
     rest = Rig().enabled(7.0)
     for _ in range(30):
-        rest.state(q=rest.q, qd=[0.0, 0.0])
-        rest.command(7.0)
-        rest.step()
+        rest.cycle(7.0, q=rest.q, qd=[0.0, 0.0])
     assert rest.guard.state == GuardState.ok
 
 
 def test_a_persistently_not_finite_state_is_safe_and_one_sample_is_not():
     rig = Rig().enabled(7.0)
-    rig.state(qd=[math.nan, 0.1])
-    rig.command(7.0)
-    assert np.array_equal(rig.step(), [7.0, 7.0])
+    assert np.array_equal(rig.cycle(7.0, qd=[math.nan, 0.1]), [7.0, 7.0])
     for _ in range(4):
-        rig.state(qd=[math.nan, 0.1])
-        rig.command(7.0)
-        rig.step()
+        rig.cycle(7.0, qd=[math.nan, 0.1])
     assert rig.guard.reason == GuardReason.state_not_finite
     assert rig.ends_at_zero()
 
@@ -173,9 +151,7 @@ def test_torque_towards_a_limit_is_cut_and_torque_away_from_it_passes(q, qd, rea
     rig = Rig(torque_rate=np.full(2, 1e5)).enabled()
     rig.step()
     for wanted, allowed in ((7.0, 0.0), (-7.0, -7.0)):
-        rig.state(q=[side * q] * 2, qd=[side * qd] * 2)
-        rig.command(side * wanted)
-        assert np.array_equal(rig.step(), [side * allowed] * 2)
+        assert np.array_equal(rig.cycle(side * wanted, q=[side * q] * 2, qd=[side * qd] * 2), [side * allowed] * 2)
     assert rig.guard.count(getattr(GuardReason, reason)) == 2
 
 
@@ -186,8 +162,7 @@ def test_a_trip_from_outside_is_latched_until_rearmed(hard):
     assert rig.step()[0] == 0.0 if hard else rig.step()[0] < 7.0
     assert rig.ends_at_zero()
     assert rig.guard.rearm() and rig.guard.state == GuardState.idle
-    rig.state()
-    assert not rig.step().any()
+    assert not rig.cycle().any()
     rig.enabled(3.0)
     assert np.array_equal(rig.out, [3.0, 3.0])
 
@@ -218,12 +193,9 @@ def test_deadlines_hold_by_the_hosts_clock_where_the_robots_is_slow(what):
     rig.guard.refresh(rig.now)
     for _ in range(21):  # 42 ms of the host, 0.2 ms of the robot
         rig.guard.pass_time(2e-3)
-        rig.state()
-        if what == "switch":
-            rig.command(5.0)
-        else:
+        if what == "command":
             rig.guard.refresh(rig.now)
-        rig.step(MS // 100)
+        rig.cycle(5.0 if what == "switch" else None, MS // 100)
     reason = GuardReason.command_age if what == "command" else GuardReason.enable_lost
     assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, reason)
 
@@ -249,13 +221,9 @@ def test_more_joints_than_there_is_room_for_are_refused(n):
 def test_an_enable_without_commands_ends():
     rig = Rig().enabled()
     for _ in range(round(4.9 / 0.002)):
-        rig.state()
-        assert not rig.step().any()
+        assert not rig.cycle().any()
     assert rig.guard.state == GuardState.ok
-    for _ in range(round(0.2 / 0.002)):
-        rig.state()
-        rig.step()
-    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.command_age)
+    assert rig.run(cycles=100).guard.reason == GuardReason.command_age and rig.guard.state == GuardState.safe
 
 
 @pytest.mark.parametrize("field", ["torque", "torque_rate", "velocity", "deceleration"])

@@ -34,11 +34,16 @@ class Rig:
         self.guard.step(self.now, self.out)
         return self.out.copy()
 
-    def run(self, value, cycles=20):
-        for _ in range(cycles):
-            self.state()
+    def cycle(self, value=None, dt=CYCLE, **state):
+        """A state, a command if there is one, and the torque that leaves."""
+        self.state(**state)
+        if value is not None:
             self.command(value)
-            self.step()
+        return self.step(dt)
+
+    def run(self, value=None, cycles=20):
+        for _ in range(cycles):
+            self.cycle(value)
         return self
 
     def enabled(self, value=None):

@@ -9,7 +9,7 @@ from pathlib import Path
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.right_angles import rounded_sentence, snap_robot
-from robot_dynamics_ros.models.urdf import rounded_joints
+from robot_dynamics_ros.models.urdf import joined, rounded_joints
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 
@@ -54,12 +54,10 @@ def _last_link(path: Path, bags: Sequence[str | Path]) -> str | None:
     parents: dict[str, str] = {}
     ends: list[str] = []
     for joint in tree.iterfind("joint"):
-        parent, child = joint.find("parent"), joint.find("child")
-        if parent is None or child is None:
-            return None
-        parents[child.get("link", "")] = parent.get("link", "")
+        parent, child = joined(joint)
+        parents[child] = parent
         if joint.get("name") in recorded and joint.get("type") in ("revolute", "continuous"):
-            ends.append(child.get("link", ""))
+            ends.append(child)
     return max(ends, key=lambda link: _depth(link, parents), default=None)
 
 

@@ -13,6 +13,7 @@ from robot_dynamics_ros.identification.excitation.design import Excitation, Prog
 from robot_dynamics_ros.identification.excitation.limits import USE, Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.space import Pose, tcp_speed
+from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.trajectories.motions import JointMotion, trapezoids
 
 SAMPLES = 200  # of a tour while it is judged
@@ -58,9 +59,7 @@ def _broken(criteria: Criteria, t: np.ndarray, motion: Sequence[np.ndarray]) -> 
     """Limits that a tour breaks; between samples it is a straight line of the joints."""
 
     def path(times: np.ndarray) -> JointMotion:
-        k = np.minimum(np.searchsorted(t, times, side="right"), len(t) - 1)
-        share = ((times - t[k - 1]) / (t[k] - t[k - 1]))[:, None]
-        q, qd, qdd = ((1 - share) * x[k - 1] + share * x[k] for x in motion)
+        q, qd, qdd = (interpolated(times, t, x) for x in motion)
         return q, qd, qdd
 
     return breaches(criteria, path, t[-1], min(len(t), SAMPLES))

@@ -51,13 +51,6 @@ class Excess:
         return np.moveaxis(self.parts, self.axis, 0).reshape(self.parts.shape[self.axis], -1).max(axis=1)
 
 
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b of a and b (..., 3)."""
-    x, y = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
-    parts = x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
-    return np.stack(parts, axis=-1)
-
-
 def _to_tip(a: np.ndarray) -> np.ndarray:
     """Sums (N, n, 3) over a joint and all after it."""
     return np.cumsum(a[:, ::-1], axis=1)[:, ::-1]
@@ -81,8 +74,8 @@ class Pose:
     def slopes(self, weights: np.ndarray) -> Slopes:
         """Slopes of sum(weights * points), weights as the points."""
         own, p, w = self.points[:, 1:-1], self.points[:, 1:], weights[:, 1:]
-        force, moment = _to_tip(w)[:, :-1], _to_tip(cross(p, w))[:, :-1]
-        q_ = (self.axes * (moment - cross(own, force))).sum(axis=-1)
+        force, moment = _to_tip(w)[:, :-1], _to_tip(np.cross(p, w))[:, :-1]
+        q_ = (self.axes * (moment - np.cross(own, force))).sum(axis=-1)
         return q_, np.zeros_like(q_), np.zeros_like(q_)
 
 
@@ -154,7 +147,7 @@ def tcp_speed(pose: Pose, limits: Limits, qd: np.ndarray) -> Excess:
         w = (share / allowed / speed)[:, None] * v
         turning = pose.axes * qd[:, :, None]
         before = np.cumsum(turning, axis=1) - turning
-        change = cross(pose.axes, _to_tip(parts)) + cross(before, pose.columns)
+        change = np.cross(pose.axes, _to_tip(parts)) + np.cross(before, pose.columns)
         q_, qd_ = ((c * w[:, None]).sum(axis=-1) for c in (change, pose.columns))
         return q_, qd_, np.zeros_like(q_)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
+from robot_dynamics_ros.identification.excitation.space import Pose
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.outputs import writing
 from robot_dynamics_ros.plots import BLUE, GREEN, RED, canvas, png_bytes
@@ -46,8 +47,7 @@ def link_origins(model: RobotModel, q: np.ndarray) -> np.ndarray:
     """Base, joint origins and TCP (k, n + 2, 3) [m] at up to PATH_POINTS poses of q (N, n), equal travel apart."""
     travel = np.append(0.0, np.cumsum(np.abs(np.diff(q, axis=0)).max(axis=1)))
     rows = np.unique(np.searchsorted(travel, np.linspace(0.0, travel[-1], PATH_POINTS)))
-    frames = np.array([model.fk(q[row])[:, :3, 3] for row in rows])
-    return np.concatenate([np.zeros((len(rows), 1, 3)), frames], axis=1)
+    return Pose.of(model, q[rows]).points
 
 
 def _joints(drawing: Any, grid: Any, motion: Any, robot: Any, limits: Limits) -> None:

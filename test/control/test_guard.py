@@ -65,9 +65,8 @@ def test_after_a_late_call_the_torque_changes_by_no_more_than_in_one_cycle(late)
 def test_past_a_limit_a_late_call_in_a_ramp_cuts_no_more_than_in_a_degraded_gap():
     rig = Rig(torque_rate=np.full(2, 300.0)).enabled().run(15.0, 30)
     rig.guard.trip(GuardReason.external, False)
-    assert rig.cycle(dt=38 * MS, qd=[2.5, 2.5]) == pytest.approx(
-        [9.0, 9.0]
-    )  # 300 Nm/s in 20 ms; the ramp alone is at 9.3
+    out = rig.cycle(dt=38 * MS, qd=[2.5, 2.5])
+    assert out == pytest.approx([9.0, 9.0])  # 300 Nm/s in 20 ms; the ramp alone is at 9.3
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])

@@ -32,12 +32,9 @@ def run(child, *requests):
     return child._client.controller
 
 
-def move(path, speed=1.0):
-    return {"do": "play", "rate": 500.0, "speed": speed, "acceleration": 4.0, "split": len(path)}, np.array(path)
-
-
-def servo(rows):
-    return {"do": "play", "rate": 500.0, "speed": 1.0, "acceleration": 4.0, "split": 0}, np.array(rows)
+def play(rows, split=0, speed=1.0):
+    """A request: a path of `split` rows, then a stream of the others."""
+    return {"do": "play", "rate": 500.0, "speed": speed, "acceleration": 4.0, "split": split}, np.array(rows)
 
 
 def at_rest(controller):
@@ -47,8 +44,7 @@ def at_rest(controller):
 def test_a_path_then_a_stream_then_the_driver_leaves(child):
     start = child._client.controller.arm.q.copy()
     wave = start + 0.05 * np.sin(np.linspace(0, np.pi, 400))[:, None] ** 2
-    request = {"do": "play", "rate": 500.0, "speed": 1.0, "acceleration": 4.0, "split": 2}
-    controller = run(child, (0.1, request, np.vstack([start + 0.1, start, wave])), (8.0, None))
+    controller = run(child, (0.1, *play(np.vstack([start + 0.1, start, wave]), 2)), (8.0, None))
     assert child._pipe.states == ["moving", "done"]
     assert max(report["progress"] for report in child._pipe.reports[:-1]) > 0.5
     assert controller.target[0] == pytest.approx(start, abs=1e-3) and at_rest(controller)
@@ -60,8 +56,8 @@ def test_a_stream_that_the_driver_refuses_when_it_would_begin_does_not_move(chil
     start, asked = child._client.controller.arm.q.copy(), []
     child._pipe.where = lambda first: asked.append(first) or {"do": "refuse", "why": "the robot was moved"}
     stream = start + 0.01 * np.arange(1, 300)[:, None]
-    play = {"do": "play", "rate": 500.0, "speed": 1.0, "acceleration": 4.0, "split": 1}, np.vstack([start, stream])
-    controller = run(child, (0.1, *(play if split else servo(stream))), (2.0, {"do": "go"}), (3.0, None))
+    rows = np.vstack([start, stream])[1 - split :]
+    controller = run(child, (0.1, *play(rows, split)), (2.0, {"do": "go"}), (3.0, None))
     assert asked == [stream[0].tolist()] and child._pipe.states == ["moving", "failed"]
     assert "the robot was moved" in child._pipe.reports[-1]["reason"]
     assert controller.arm.q == pytest.approx(start, abs=1e-3) and at_rest(controller)
@@ -71,7 +67,7 @@ def test_a_stream_that_the_driver_refuses_when_it_would_begin_does_not_move(chil
 def long_motion(request, child):
     start = child._client.controller.arm.q.copy()
     rows = start + np.outer(np.arange(3000), [6e-4, 0, 0, 0, 0, 0])
-    return move([start + 1.0], 0.3) if request.param == "move" else servo(rows)
+    return play([start + 1.0], 1, 0.3) if request.param == "move" else play(rows)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +98,7 @@ def test_a_program_that_ends_in_a_motion_is_a_failure_with_that_reason(child, lo
 def test_a_refused_command_says_whether_the_program_has_ended(child, ended, why):
     client, start = child._client, child._client.controller.arm.q.copy()
     client.servoJ = lambda *_: ended and client.controller.stop_program()  # as the vendor's, when it has noticed
-    child._pipe.at(0.1, *servo(start + np.zeros((300, 1))))
+    child._pipe.at(0.1, *play(start + np.zeros((300, 1))))
     with pytest.raises(RuntimeError, match=why):
         child.run()
 
@@ -127,10 +123,10 @@ def test_a_child_that_dies_leaves_a_robot_that_its_watchdog_stops(child, long_mo
 def test_an_idle_child_keeps_its_program_and_one_that_ended_is_sent_again_and_waited_for(child):
     controller, start = child._client.controller, child._client.controller.arm.q.copy()
     stop = child._client.controller.stop_program
-    child._pipe.at(0.1, *move([start + 0.01]))
+    child._pipe.at(0.1, *play([start + 0.01], 1))
     child._pipe.at(5.0, {"do": "zero"})
     child.do_zero = lambda _: (child._client.calls.append(controller.program is not None), stop())
-    controller = run(child, (6.0, *move([start])), (8.0, None))
+    controller = run(child, (6.0, *play([start], 1)), (8.0, None))
     assert child._client.calls == [True, "upload", "disconnect"]
     assert child._pipe.states == ["moving", "done", "moving", "done"]
 
@@ -140,13 +136,13 @@ def test_a_program_that_ends_before_it_takes_the_watchdog_is_sent_again(child):
     client, controller = child._client, child._client.controller
     set_watchdog = client.setWatchdog
     client.setWatchdog = lambda hz: (setattr(client, "setWatchdog", set_watchdog), controller.stop_program())[1]
-    run(child, (0.1, *move([controller.arm.q + 0.01])), (5.0, None))
+    run(child, (0.1, *play([controller.arm.q + 0.01], 1)), (5.0, None))
     assert child._pipe.states == ["moving", "done"] and client.calls[0] == "upload"
 
 
 def test_a_controller_that_takes_no_watchdog_moves_nothing(child):
     child._client.setWatchdog = lambda hz: False
-    child._pipe.at(0.1, *move([child._client.controller.arm.q + 0.1]))
+    child._pipe.at(0.1, *play([child._client.controller.arm.q + 0.1], 1))
     with pytest.raises(RuntimeError, match="does not accept the watchdog"):
         child.run()
     assert child._pipe.states == []
@@ -159,32 +155,33 @@ def test_the_payload_has_the_order_of_the_client(child):
     assert child._client.calls[0] == (1.5, [0.01, 0.02, 0.07], [11.0, 12.0, 13.0, 1.0, 2.0, 3.0])
 
 
+@pytest.fixture
+def ended(monkeypatch):
+    """ended(error, pipe) -> main() of a child with this pipe, whose run ends with that error."""
+
+    def run(error, pipe=None):
+        def fail():
+            raise error
+
+        monkeypatch.setattr(control_child, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=2, SIG_IGN=1))
+        monkeypatch.setattr(control_child, "Connection", lambda descriptor: pipe)
+        monkeypatch.setattr(control_child, "Child", lambda pipe, host: SimpleNamespace(_pipe=pipe, run=fail))
+        monkeypatch.setattr(control_child.sys, "argv", ["control_child", "7", "nowhere"])
+        with pytest.raises(SystemExit):
+            control_child.main()
+
+    return run
+
+
 @pytest.mark.parametrize(("error", "reason"), [(OSError(), "OSError"), (OSError("no\nroute"), "no")])
-def test_an_unexpected_error_reaches_the_driver_in_one_line_with_or_without_a_text(monkeypatch, error, reason):
+def test_an_unexpected_error_reaches_the_driver_in_one_line_with_or_without_a_text(monkeypatch, ended, error, reason):
     sent = []
-
-    def run():
-        raise error
-
-    monkeypatch.setattr(control_child, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=2, SIG_IGN=1))
-    monkeypatch.setattr(control_child, "Connection", lambda descriptor: None)
-    monkeypatch.setattr(control_child, "Child", lambda pipe, host: SimpleNamespace(_pipe=pipe, run=run))
     monkeypatch.setattr(control_child, "send", lambda pipe, message: sent.append(message))
-    monkeypatch.setattr(control_child.sys, "argv", ["control_child", "7", "nowhere"])
-    with pytest.raises(SystemExit):
-        control_child.main()
+    ended(error)
     assert sent == [{"event": "fatal", "reason": reason}]
 
 
-def test_an_error_after_the_driver_has_gone_is_no_traceback(monkeypatch):
-    def run():
-        raise RuntimeError("the controller's program ended")
-
+def test_an_error_after_the_driver_has_gone_is_no_traceback(ended):
     ours, theirs = multiprocessing.Pipe()
     theirs.close()
-    monkeypatch.setattr(control_child, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=2, SIG_IGN=1))
-    monkeypatch.setattr(control_child, "Connection", lambda descriptor: ours)
-    monkeypatch.setattr(control_child, "Child", lambda pipe, host: SimpleNamespace(_pipe=pipe, run=run))
-    monkeypatch.setattr(control_child.sys, "argv", ["control_child", "7", "nowhere"])
-    with pytest.raises(SystemExit):
-        control_child.main()
+    ended(RuntimeError("the controller's program ended"), ours)

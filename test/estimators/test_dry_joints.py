@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import COM, POSE, measured, model, through, with_residuals
+from force_bench import COM, POSE, estimated, measured, model, through, with_residuals
 from presliding_joint import elements
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -78,8 +78,7 @@ def test_a_dry_joint_that_has_not_slid_yet_hides_a_payload():
     log.q[:1000] += 1e-7 * np.arange(1000)[:, None]  # 50 µrad/s
     log.qd[:1000] += 5e-5
     log.q[1000:] += 1e-4
-    pipeline = Pipeline(arm(3e-5))
-    pipeline.run(log)
+    pipeline, _ = estimated(log, arm(3e-5))
     first = log.time < 2.0
     assert (log.external_joint_torque_std[first] > 0.5 * LEVEL).all()
     assert not log.contact[log.time > 2.3].any() and pipeline.stage("force").core.payload_held

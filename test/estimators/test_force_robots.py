@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from chains import random_chain
-from force_bench import with_residuals
+from force_bench import estimated, with_residuals
 from presliding_joint import elements
 
 from robot_dynamics_ros import _core
@@ -79,8 +79,7 @@ def test_every_shipped_robot_feels_a_push_at_rest(name):
     friction = 0.0 if robot.friction is None else FrictionModel.from_robot(robot).torque(0 * q, 0 * q)
     effort = robot.drives.effort.sign * (rigid.gravity(q) - rigid.jacobian(q[0]).T @ push + friction)
     log = Log(robot.joint_names, np.arange(2000) * 2_000_000, {"q": q, "qd": 0 * q, "effort": effort})
-    pipeline = Pipeline(robot, {"force": {"expected_force": 1e6, "expected_moment": 1e6}})
-    pipeline.run(log)
+    pipeline, _ = estimated(log, robot, expected_force=1e6, expected_moment=1e6)
     np.testing.assert_allclose(log.external_wrench[-1], push, atol=0.05)
     if robot.drives.torque_side == "link":
         assert not any("friction" in note for note in pipeline.notes)

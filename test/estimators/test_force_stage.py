@@ -143,8 +143,7 @@ def test_tare_is_refused_when_it_would_hide_something(log, why):
 
 def test_a_push_that_begins_right_after_a_tare_is_not_tared():
     log = measured(still(seconds=6), during(3.1, 9.0, 6.0, [0.0, 0.0, 25.0, 0, 0, 0]), friction=False, noise=0.02)
-    pipeline = Pipeline(with_residuals(np.full(6, 0.4), np.full(6, 0.8)))
-    pipeline.run(log[: 3 * RATE])
+    pipeline, _ = estimated(log[: 3 * RATE], with_residuals(np.full(6, 0.4), np.full(6, 0.8)))
     assert pipeline.stage("force").tare()[0]
     pipeline.run(log[3 * RATE :])
     done, text = pipeline.stage("force").tare()
@@ -206,8 +205,7 @@ def test_a_tool_that_bears_no_moment_leaves_all_of_the_torque_to_the_force():
     cup, std = UR5E.with_updates({"kinematics.tool.expected_moment": 0.0}), []
     for arm, given in ((UR5E, 0.0), (cup, 0.0), (cup, 1.5)):
         log = measured(still(seconds=2.0), FORCE_ONLY)
-        pipeline = Pipeline(arm, {"force": {"expected_moment": given}})
-        pipeline.run(log)
+        pipeline, _ = estimated(log, arm, expected_moment=given)
         assert any("moments at the TCP are not estimated" in x for x in pipeline.notes) == (given == 0.0 and arm is cup)
         std.append(log.external_wrench_std[-1, :3])
         assert (log.external_wrench[:, 3:] == 0).all() == (given == 0.0 and arm is cup)

@@ -111,8 +111,7 @@ def later(log, before):
 
 
 def test_a_payload_that_is_put_down_is_not_taken_off_any_more():
-    pipeline, log = Pipeline(UR5E), carrying(3.0)
-    pipeline.run(log)
+    pipeline, _ = estimated(log := carrying(3.0))
     empty = later(measured(still(seconds=4)), log)
     pipeline.run(empty)
     assert force_size(empty) < 1.0 and not pipeline.stage("force").core.payload_held
@@ -164,8 +163,7 @@ BIAS = np.array([3.0, -4.0, 3.0, 1.5, 1.5, -1.5])
 def test_a_sensor_bias_of_a_few_deviations_is_no_contact(share):
     log = measured(moving(30.0), noise=0.1)
     log.effort = log.effort + share * BIAS
-    pipeline = Pipeline(ROBOT)
-    pipeline.run(log)
+    pipeline, _ = estimated(log, ROBOT)
     late = log.time > 8.0
     assert log.payload_or_bias[late].all() and not log.contact[late].any()
     assert "_joint " in pipeline.stage("force").payload_message()  # that is farthest off is named
@@ -174,8 +172,7 @@ def test_a_sensor_bias_of_a_few_deviations_is_no_contact(share):
 def test_a_bias_is_named_by_joint_and_a_tare_takes_it_off_twice():
     log = measured(moving(30.0), noise=0.1)
     log.effort[:, 0] += 3.0
-    pipeline = Pipeline(ROBOT)
-    pipeline.run(log)
+    pipeline, _ = estimated(log, ROBOT)
     force = pipeline.stage("force")
     assert "(shoulder_pan_joint +3 Nm)" in force.payload_message() and "tare" in force.payload_message()
     for _ in range(2):  # a later one is judged by what the earlier one has left

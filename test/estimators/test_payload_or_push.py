@@ -102,8 +102,7 @@ def test_a_payload_that_errors_hid_in_one_piece_of_the_motion_is_held_neverthele
     motion = moving(8.0)
     empty, log = (measured(motion, payload=(mass, COM, (0.0,) * 6), noise=0.02) for mass in (0.0, 1.0))
     log.effort[log.time < 0.8] = empty.effort[log.time < 0.8]
-    pipeline = Pipeline(GOOD)
-    pipeline.run(log)
+    pipeline, _ = estimated(log, GOOD)
     assert "kg" in pipeline.stage("force").payload_message()
     assert np.abs(log.external_wrench[log.time > 6.0, :3]).max() < 1.0
 
@@ -117,8 +116,7 @@ def test_a_payload_is_recognised_although_the_arm_is_pushed_half_of_the_time():
         direction = rng.normal(size=3)
         wrench[(log.time >= begin) & (log.time < begin + 2.0), :3] = 200.0 * direction / np.linalg.norm(direction)
     push(log, wrench)
-    pipeline = Pipeline(robot)
-    pipeline.run(log)
+    pipeline, _ = estimated(log, robot)
     assert pipeline.stage("force").core.payload_held
     assert pipeline.stage("force").core.payload_error[0] == pytest.approx(2.0, abs=0.4)
 

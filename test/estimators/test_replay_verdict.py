@@ -19,11 +19,25 @@ from robot_dynamics_ros.signals import Log
 LIVE, AGAIN = "robot-dynamics up", "robot-dynamics identify"
 
 
-@pytest.fixture
-def free(tmp_path, monkeypatch):
-    """Replay of a free motion; the friction of the robot file counts as identified."""
+@pytest.fixture(autouse=True)
+def identified(monkeypatch):
+    """The friction of every robot file counts as identified."""
     monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
-    return replay([write_bag(measured(moving(), noise=0.1), tmp_path / "bag", topics=["joint_states"])], UR5E)
+
+
+RESIDUALS = [0.5, 0.8, 0.5, 0.15, 0.15, 0.15], [1.0, 1.0, 1.0, 0.3, 0.3, 0.3]  # Nm
+STATED = with_residuals(*RESIDUALS)
+VISCOUS = np.array([10.0, 10.0, 8.0, 2.0, 2.0, 2.0])  # Nm s/rad
+
+
+def replayed(log, folder, robot=STATED, **options):
+    return replay([write_bag(log, folder / "bag", topics=["joint_states"])], robot, **options)
+
+
+@pytest.fixture
+def free(tmp_path):
+    """Replay of a free motion."""
+    return replayed(measured(moving(), noise=0.1), tmp_path, UR5E)
 
 
 def verdict_of(result, **changes):
@@ -67,32 +81,30 @@ def test_messages_that_were_lost_have_no_force_and_those_of_a_gripper_are_no_los
     assert said["level"] == "fair" and "of 3000 samples" in said["verdict"][0]
 
 
-def test_a_stand_behind_closed_brakes_is_no_loss(tmp_path, monkeypatch):
-    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
+def test_a_stand_behind_closed_brakes_is_no_loss(tmp_path):
     log = measured(through([POSE, POSE + 0.3], rest=4.0), noise=0.1)
     log.effort[log.time < 3.5] = 0.0
-    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E)
+    result = replayed(log, tmp_path, UR5E)
     assert verdict_of(result)["level"] == "good" and "contact" not in " ".join(verdict_of(result)["verdict"][1:])
     assert any("for 3.5 s no drive carried the arm" in note for note in result.notes)
 
 
-def test_an_arm_that_has_not_moved_yet_is_said_to_be_less_sure(tmp_path, monkeypatch):
+def test_an_arm_that_has_not_moved_yet_is_said_to_be_less_sure(tmp_path):
     """Of a simulated UR5e parked for 5 min, 2 of 4 pushes of 20 N and 1 of 4 of 40 N were not flagged."""
-    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
     for rest, level in ((4.0, "good"), (20.0, "fair")):
         log = measured(through([POSE, POSE + 0.3], rest=rest), noise=0.1)
         log = log[log.time < 1.5 * rest + 3.0]
-        said = verdict_of(replay([write_bag(log, tmp_path / level, topics=["joint_states"])], UR5E))
+        said = verdict_of(replayed(log, tmp_path / level, UR5E))
         assert said["level"] == level and ("until it moves" in " ".join(said["verdict"])) == (level == "fair")
         assert said["next"].startswith(LIVE)
     link = UR5E.with_updates({"drives.torque_side": "link"})
-    assert "until it moves" not in " ".join(verdict_of(replay([tmp_path / "fair"], link))["verdict"])
+    assert "until it moves" not in " ".join(verdict_of(replay([tmp_path / "fair" / "bag"], link))["verdict"])
 
 
 def test_of_a_recording_behind_closed_brakes_alone_nothing_can_be_used(tmp_path):
     log = measured(still())
     log.effort = 0.05 * np.random.default_rng(0).normal(size=log.effort.shape)
-    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E, effort="torque")
+    result = replayed(log, tmp_path, UR5E, effort="torque")
     assert verdict_of(result)["level"] == "bad"
 
 
@@ -125,15 +137,6 @@ def test_a_payload_beyond_the_robots_is_a_doubt(free):
     said = verdict_of(free)
     assert "The payload of 50 kg is beyond limits.payload, 5 kg: check --payload." in said["verdict"]
     assert said["level"] == "fair" and said["next"].startswith(AGAIN)
-
-
-RESIDUALS = [0.5, 0.8, 0.5, 0.15, 0.15, 0.15], [1.0, 1.0, 1.0, 0.3, 0.3, 0.3]  # Nm
-STATED = with_residuals(*RESIDUALS)
-VISCOUS = np.array([10.0, 10.0, 8.0, 2.0, 2.0, 2.0])  # Nm s/rad
-
-
-def replayed(log, folder, robot=STATED):
-    return replay([write_bag(log, folder / "bag", topics=["joint_states"])], robot)
 
 
 @pytest.mark.parametrize("other", ["ur3e", "ur10e"])
@@ -174,8 +177,7 @@ def test_a_joint_whose_torque_the_model_does_not_explain_is_named(tmp_path):
     )
 
 
-def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp_path, monkeypatch):
-    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
+def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp_path):
 
     def said_of(name, change=lambda log: None, robot=STATED, beside=0):
         log = measured(moving(24.0, 1.0), noise=0.1)
@@ -214,8 +216,7 @@ def test_the_edges_of_a_push_are_no_free_motion():
 
 
 @pytest.mark.parametrize(("late", "level"), [(0, "good"), (2, "good"), (8, "fair")])
-def test_an_effort_that_a_filter_delays_is_told_of_with_the_delay_to_write(tmp_path, monkeypatch, late, level):
-    monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.identified", lambda friction: True)
+def test_an_effort_that_a_filter_delays_is_told_of_with_the_delay_to_write(tmp_path, late, level):
     log = measured(through(8 * ORIENTATIONS, rest=0.2, travel=0.6), noise=0.1)
     log.effort[late:] = log.effort[: len(log) - late].copy()  # samples of 2 ms
     said = verdict_of(replayed(log, tmp_path, with_residuals(*3 * np.array(RESIDUALS))))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, measured, moving, still
+from force_bench import POSE, UR5E, estimated, measured, moving, still
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
@@ -31,8 +31,7 @@ def moved(to, tcp, wrench):
 
 def run(frame, motion=None):
     log = measured(motion or moving(1.0, pose=POSE), PUSH, noise=0.1)
-    pipeline = Pipeline(TILTED, {"force": {"frame_id": frame}})
-    pipeline.run(log)
+    pipeline, _ = estimated(log, TILTED, frame_id=frame)
     return log, pipeline.stage("force")
 
 

@@ -32,14 +32,10 @@ def record(q, v, friction=None, rate=RATE, noise=0.0, gravity=0.0):
     return JointRecord("j", stamps, q, v + 1e-3 * draw.normal(size=len(q)), torque, 20 * np.sin(q))
 
 
-def steps(speeds, travel=1.0):
-    start, end = np.zeros(1), np.full(1, travel)
-    parts = [
-        m
-        for s in speeds
-        for m in (motions.trapezoid(start, end, RATE, s, 4.0), motions.trapezoid(end, start, RATE, s, 4.0))
-    ]
-    q, v, _ = motions.join(*parts)
+def steps(speeds):
+    """q, v of one joint to 1 rad and back at each speed."""
+    ways = [(np.full(1, a), np.full(1, 1.0 - a), s) for s in speeds for a in (0.0, 1.0)]
+    q, v, _ = motions.join(*(motions.trapezoid(a, b, RATE, s, 4.0) for a, b, s in ways))
     return q[:, 0], v[:, 0]
 
 

@@ -33,7 +33,7 @@ def run(duty, heat=ONE, minutes=60, dt=0.25, sigma=0.15, seed=0, reported=False)
     temperature, step, neutral = np.empty((N, 2)), np.array([0, int(dt * 1e9)]), np.array([T0, 0, 1, 0, 1.0])
     for k in range(N):  # the coupled truth, one step at a time
         temperature[k] = T, Th
-        f = friction_at(warm, v[k], T)
+        f = warm.torque(v[k : k + 1, None], None, np.array([[T]]))[0, 0]
         power = np.array([max(v[k] * f, 0.0)] * 2)
         T, Th = _core.heat_balance(heat, step, power, np.zeros(2), neutral, np.full(2, AIR), T, Th)[1]
     friction = warm.torque(v[:, None], None, temperature[:, :1])[:, 0]
@@ -41,10 +41,6 @@ def run(duty, heat=ONE, minutes=60, dt=0.25, sigma=0.15, seed=0, reported=False)
     noisy = friction + rng.normal(0, sigma, N)
     housing = temperature[:, 1] + rng.normal(0, 0.1, N) if reported else None
     return ThermalRun(stamps, v, noisy, AIR, None, housing)
-
-
-def friction_at(model, v, T):
-    return model.torque(np.array([[v]]), None, np.array([[T]]))[0, 0]
 
 
 @pytest.fixture(scope="module")

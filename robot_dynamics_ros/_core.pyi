@@ -979,9 +979,6 @@ class TorqueLink:
     def stop(self) -> None:
         """End the thread."""
     @property
-    def alive(self) -> bool:
-        """True while the thread runs."""
-    @property
     def malformed(self) -> int:
         """States that could not be read."""
     @property

@@ -17,7 +17,6 @@ void bind(py::module_& m) {
            py::arg("follow_host_clock") = true, py::arg("realtime_priority") = 0)
       .def("stop", &TorqueLink::stop, py::call_guard<py::gil_scoped_release>(), "End the thread.")
       .def_property_readonly("realtime", &TorqueLink::realtime, "Whether real-time scheduling was permitted.")
-      .def_property_readonly("alive", &TorqueLink::alive, "True while the thread runs.")
       .def_property_readonly("unsent", &TorqueLink::unsent, "Torques that could not be sent.")
       .def_property_readonly("malformed", &TorqueLink::malformed, "States that could not be read.");
 }

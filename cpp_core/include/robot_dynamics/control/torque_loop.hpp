@@ -177,30 +177,25 @@ class TorqueLoop {
     }
   }
 
+  // Begins what is asked for, or says why not.
+  EnableResult begin(const TorqueRequest& r) noexcept {
+    if (guard_.state() != GuardState::idle) return EnableResult::latched;
+    if (stopped_) return EnableResult::stopped;
+    if (r.ends != ends_.load()) return EnableResult::withdrawn;
+    if (no_program_) return EnableResult::no_program;
+    if (!guard_.held(now_ns_)) return EnableResult::not_held;
+    if (guard_.ramping()) return EnableResult::ramping;
+    if (!program_.suits(r.trajectory)) return EnableResult::not_smooth;
+    if (!program_.begin(static_cast<TorqueMode>(r.number), r.trajectory, record_.q.data()))
+      return EnableResult::start_mismatch;
+    if (!guard_.enable(now_ns_)) return EnableResult::no_state;
+    out_ = {};  // until the next state there is nothing desired but to be here
+    out_.q_d = record_.q;
+    return EnableResult::done;
+  }
+
   void start(const TorqueRequest& r) noexcept {
-    EnableResult result = EnableResult::done;
-    if (guard_.state() != GuardState::idle) {
-      result = EnableResult::latched;
-    } else if (stopped_) {
-      result = EnableResult::stopped;
-    } else if (r.ends != ends_.load()) {
-      result = EnableResult::withdrawn;
-    } else if (no_program_) {
-      result = EnableResult::no_program;
-    } else if (!guard_.held(now_ns_)) {
-      result = EnableResult::not_held;
-    } else if (guard_.ramping()) {
-      result = EnableResult::ramping;
-    } else if (!program_.suits(r.trajectory)) {
-      result = EnableResult::not_smooth;
-    } else if (!program_.begin(static_cast<TorqueMode>(r.number), r.trajectory, record_.q.data())) {
-      result = EnableResult::start_mismatch;
-    } else if (!guard_.enable(now_ns_)) {
-      result = EnableResult::no_state;
-    } else {
-      out_ = {};  // until the next state there is nothing desired but to be here
-      out_.q_d = record_.q;
-    }
+    const EnableResult result = begin(r);
     in_use_.store(program_.trajectory(), std::memory_order_release);
     announce();  // before the answer: who reads it finds the torque that it enabled
     enabled_.store(static_cast<int>(result), std::memory_order_release);
@@ -223,8 +218,7 @@ class TorqueLoop {
     if (s.tau) std::copy(s.tau, s.tau + n(), record_.tau.begin());
     if (!all_finite(s.q, n()) || !all_finite(s.qd, n())) return;
     const double step = std::min(dt, 0.01);  // a jump of time is not integrated
-    const Status status = program_.step(
-        {s.stamp_ns, step, s.q, s.qd, s.tau, s.T, s.theta, s.omega, s.joint_torque, guard_.clamped()}, out_);
+    const Status status = program_.step(s, step, guard_.clamped(), out_);
     if (status == Status::dropped) return;  // the first state, or an older one
     record_.status = static_cast<int>(status);
     if (program_.mode() == TorqueMode::external || program_.mode() == TorqueMode::rest) return;
@@ -246,12 +240,7 @@ class TorqueLoop {
     const FrictionFeedforward& friction = program_.friction();
     record_.frozen = friction.frozen();
     record_.wanted = out_.torque;
-    record_.q_d = out_.q_d;
-    record_.qd_d = out_.qd_d;
-    record_.tau_d = out_.tau_d;
-    record_.friction = out_.friction;
-    record_.joint_torque = out_.joint_torque;
-    record_.correction = out_.correction;
+    static_cast<TorqueAim&>(record_) = out_;
     friction.learned(record_.a1.data(), record_.a2.data());
     return record_;
   }

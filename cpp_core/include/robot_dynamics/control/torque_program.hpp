@@ -19,6 +19,7 @@
 #include "robot_dynamics/control/friction_feedforward.hpp"
 #include "robot_dynamics/control/hand_guiding.hpp"
 #include "robot_dynamics/control/joint_torque_feedback.hpp"
+#include "robot_dynamics/control/torque_record.hpp"
 
 namespace robot_dynamics {
 
@@ -54,17 +55,8 @@ struct ProgramOptions {
   std::optional<FlexibleFeedforward> flexible = std::nullopt;
 };
 
-// One state. tau, T, theta, omega, joint_torque may be null: not measured.
-struct ProgramInput {
-  std::int64_t stamp_ns = 0;
-  double dt = 0;  // s since the last one
-  const double *q = nullptr, *qd = nullptr, *tau = nullptr, *T = nullptr;
-  const double *theta = nullptr, *omega = nullptr, *joint_torque = nullptr;
-  bool saturated = false;  // the last command was cut
-};
-
-struct ProgramOutput {
-  std::array<double, max_joints> torque{}, q_d{}, qd_d{}, qdd_d{}, tau_d{}, friction{}, joint_torque{}, correction{};
+struct ProgramOutput : TorqueAim {
+  std::array<double, max_joints> torque{}, qdd_d{};
 };
 
 class TorqueProgram {
@@ -115,19 +107,19 @@ class TorqueProgram {
   TorqueMode mode() const noexcept { return mode_; }
   bool finished() const noexcept { return finished_; }
 
-  // Desired motion and torque for one state; fault when something is not finite (the torque is then zero).
-  Status step(const ProgramInput& in, ProgramOutput& out) noexcept {
-    const bool learns =
-        in.tau && friction_.observe(in.stamp_ns, in.q, in.tau, in.T, in.saturated) == Status::ok && in.dt > 0;
-    if (!(in.dt > 0)) return Status::dropped;
+  // Desired motion and torque for one state, dt [s] after the last one; fault when something is not finite (the torque
+  // is then zero). saturated: the last command was cut.
+  Status step(const TorqueState& in, double dt, bool saturated, ProgramOutput& out) noexcept {
+    const bool learns = in.tau && friction_.observe(in.stamp_ns, in.q, in.tau, in.T, saturated) == Status::ok && dt > 0;
+    if (!(dt > 0)) return Status::dropped;
     double a[max_joints];
     const bool tracks = mode_ == TorqueMode::track;
-    const Status asked = tracks ? aim(in, out, a) : stay(in, out);
+    const Status asked = tracks ? aim(in, dt, out, a) : stay(in, out);
     ask(learns, asked == Status::ok, a, out);
     if (learns) friction_.adapt(in.stamp_ns, in.T);
     friction_.predict(in.stamp_ns, out.q_d.data(), out.qd_d.data(), out.tau_d.data(), in.T, out.friction.data());
     if (asked != Status::ok) return asked;
-    if (tracks) return command(in, a, out);
+    if (tracks) return command(in, dt, a, out);
     if (mode_ == TorqueMode::guide) return guiding_.add(in.q, in.qd, out.friction.data(), out.torque.data());
     return Status::ok;
   }
@@ -139,7 +131,7 @@ class TorqueProgram {
   }
 
   // Where no motion is prescribed, the measured one is the desired one.
-  Status stay(const ProgramInput& in, ProgramOutput& out) noexcept {
+  Status stay(const TorqueState& in, ProgramOutput& out) noexcept {
     std::copy(in.q, in.q + n(), out.q_d.begin());
     std::copy(in.qd, in.qd + n(), out.qd_d.begin());
     out.qdd_d.fill(0.0);
@@ -147,12 +139,12 @@ class TorqueProgram {
     return Status::ok;
   }
 
-  Status aim(const ProgramInput& in, ProgramOutput& out, double* a) noexcept {
+  Status aim(const TorqueState& in, double dt, ProgramOutput& out, double* a) noexcept {
     if (!begun_) begin_ns_ = in.stamp_ns;
     begun_ = true;
     desired(seconds_between(in.stamp_ns, begin_ns_), out);
     out.torque.fill(0.0);
-    return tracking_.ask(in.dt, in.q, in.qd, out.q_d.data(), out.qd_d.data(), out.qdd_d.data(), a);
+    return tracking_.ask(dt, in.q, in.qd, out.q_d.data(), out.qd_d.data(), out.qdd_d.data(), a);
   }
 
   // Everything that is to be known of the dynamics in this cycle, side by side.
@@ -175,8 +167,8 @@ class TorqueProgram {
     rnea_rows(tracking_.chain(), rows, count);
   }
 
-  Status command(const ProgramInput& in, const double* a, ProgramOutput& out) noexcept {
-    Status status = o_.feedback ? correct(in, out) : Status::ok;  // reads the torque before rotors and friction
+  Status command(const TorqueState& in, double dt, const double* a, ProgramOutput& out) noexcept {
+    Status status = o_.feedback ? correct(in, dt, out) : Status::ok;  // reads the torque before rotors and friction
     if (o_.flexible) {
       double phi[max_joints], rotor[max_joints];
       o_.flexible->answer(out.tau_d.data(), phi, rotor);
@@ -189,17 +181,17 @@ class TorqueProgram {
   }
 
   // Joint torque controlled to the value that the desired acceleration needs behind the transmission.
-  Status correct(const ProgramInput& in, ProgramOutput& out) noexcept {
+  Status correct(const TorqueState& in, double dt, ProgramOutput& out) noexcept {
     double wanted[max_joints];
     const bool has_gravity = tracking_.includes_gravity();
     for (int i = 0; i < n(); ++i) {
       wanted[i] = out.torque[i] + (has_gravity ? 0.0 : gravity_[i]);
       out.joint_torque[i] = measured(in, i);
     }
-    return o_.feedback->step(in.dt, wanted, out.joint_torque.data(), out.correction.data());
+    return o_.feedback->step(dt, wanted, out.joint_torque.data(), out.correction.data());
   }
 
-  double measured(const ProgramInput& in, int i) const noexcept {
+  double measured(const TorqueState& in, int i) const noexcept {
     if (o_.source == JointTorqueSource::sensor) return in.joint_torque ? in.joint_torque[i] : std::nan("");
     if (!in.theta || !in.omega) return std::nan("");
     const double error = o_.kinematic_error ? o_.kinematic_error->value(i, in.theta[i]) : 0.0;  // [ch4 30]

@@ -22,15 +22,19 @@ struct TorqueState {
   bool backwards = false;
 };
 
+// What a cycle aims at: desired motion, and the torques of model, friction and transmission that belong to it.
+struct TorqueAim {
+  std::array<double, max_joints> q_d{}, qd_d{}, tau_d{}, friction{}, joint_torque{}, correction{};
+};
+
 // Record of one cycle.
-struct TorqueRecord {
+struct TorqueRecord : TorqueAim {
   std::int64_t stamp_ns = 0;
   int state = 0, reason = 0, mode = 0, status = 0;
   std::uint32_t frozen = 0;
   bool run = false;  // torque mode must go on
   double age = -1;   // s, of the command when it left
-  std::array<double, max_joints> q{}, qd{}, q_d{}, qd_d{}, torque{}, wanted{}, friction{}, a1{}, a2{}, tau_d{}, tau{},
-      joint_torque{}, correction{};
+  std::array<double, max_joints> q{}, qd{}, torque{}, wanted{}, a1{}, a2{}, tau{};
 };
 
 // Requests wait in a ring until they are processed. disable() and trip() bypass it: they never fail and never wait.

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -34,15 +35,13 @@ class Socket {
   void connect(const std::string& host, int port, double timeout) {
     close();
     where_ = host + ":" + std::to_string(port);
-    addrinfo hints{}, *found = nullptr;
+    addrinfo hints{}, *first = nullptr;
     hints.ai_family = AF_INET;
     hints.ai_socktype = SOCK_STREAM;
-    if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) fail("unknown host");
-    const sockaddr_storage address = copy(found);
-    const socklen_t length = found->ai_addrlen;
-    freeaddrinfo(found);
+    if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &first) != 0) fail("unknown host");
+    const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> found(first, freeaddrinfo);
     open();
-    if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+    if (::connect(fd_, found->ai_addr, found->ai_addrlen) != 0) {
       if (errno != EINPROGRESS) fail_errno(errno);
       if (!ready(POLLOUT, timeout)) fail("no answer within " + seconds(timeout));
       int error = 0;
@@ -110,12 +109,6 @@ class Socket {
   }
 
  private:
-  static sockaddr_storage copy(const addrinfo* found) {
-    sockaddr_storage address{};
-    std::memcpy(&address, found->ai_addr, found->ai_addrlen);
-    return address;
-  }
-
   void open() {
     fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd_ < 0) fail_errno(errno);

@@ -53,7 +53,6 @@ class TorqueLink {
   }
 
   bool realtime() const noexcept { return realtime_; }
-  bool alive() const noexcept { return alive_.load(); }
   std::uint64_t unsent() const noexcept { return unsent_.load(); }
   std::uint64_t malformed() const noexcept { return malformed_.load(); }
 
@@ -74,7 +73,6 @@ class TorqueLink {
     }
     loop_->lost();
     loop_->publish();
-    alive_.store(false);
   }
 
   // False at the end of the connection.
@@ -127,7 +125,7 @@ class TorqueLink {
   std::shared_ptr<TorqueLoop> loop_;
   int socket_;
   rtde::ClockMap clock_;
-  std::atomic<bool> running_{true}, alive_{true};
+  std::atomic<bool> running_{true};
   std::atomic<std::uint64_t> unsent_{0}, malformed_{0};
   bool realtime_ = false;
   std::thread thread_;

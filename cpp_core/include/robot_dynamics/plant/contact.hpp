@@ -17,8 +17,7 @@ struct Wall {
 
 // Throws naming what is out of range; makes the normal a unit vector.
 inline Wall checked(Wall wall) {
-  const double length =
-      std::sqrt(wall.normal[0] * wall.normal[0] + wall.normal[1] * wall.normal[1] + wall.normal[2] * wall.normal[2]);
+  const double length = std::sqrt(dot(wall.normal, wall.normal));
   require(length > 1e-9 && length < 1e9, "normal (its length)", -1, length, "(1e-9, 1e9)");
   for (double x : wall.point) finite(x, "point", -1);
   require(wall.stiffness > 0 && wall.stiffness <= 1e8, "stiffness", -1, wall.stiffness, "(0, 1e8] N/m");
@@ -35,8 +34,6 @@ struct WallForce {
   double normal_gain = 0;   // -dF_n/dv_n over the step [N s/m], for the implicit step
   double tangent_gain = 0;  // -dF_t/dv_t
 };
-
-inline double dot(const Vec3& a, const Vec3& b) noexcept { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 // `ahead`: the instant of the step at which the force is wanted [s].
 // F_n = k d + c d', d = penetration, clipped at 0; F_t = -mu F_n v_t / max(|v_t|, v0).

@@ -30,8 +30,7 @@ inline void accumulate(Composite& parent, const Composite& child, const Mat3& R,
   const Mat3 I = product(product(R, child.I), Rt);
   const Vec3 mc = rotate(R, child.mc), c = mc + child.m * p;  // c: first moment about the parent's origin
   // I_parent = I + (2 p.mc + m p.p) 1 - p mc' - mc p' - m p p'
-  const double trace =
-      2.0 * (p[0] * mc[0] + p[1] * mc[1] + p[2] * mc[2]) + child.m * (p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+  const double trace = 2.0 * dot(p, mc) + child.m * dot(p, p);
   for (int a = 0; a < 3; ++a) {
     for (int b = 0; b < 3; ++b) parent.I[3 * a + b] += I[3 * a + b] - p[a] * c[b] - mc[a] * p[b];
     parent.I[4 * a] += trace;
@@ -61,7 +60,7 @@ class Dynamics {
       T.R = product(T.R, R_[i]);
       const Composite X = composite(chain_.inertia[i]);
       const Vec3 moment = rotate(T.R, X.mc) + X.m * T.p;
-      for (int k = 0; k < 3; ++k) sum -= chain_.gravity[k] * moment[k];
+      sum -= dot(chain_.gravity, moment);
     }
     return sum;
   }

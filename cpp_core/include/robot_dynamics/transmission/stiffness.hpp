@@ -119,11 +119,9 @@ class StiffnessEstimator {
     if (tick == Tick::duplicate) return Status::dropped;
     if (tick == Tick::backwards)
       for (auto& r : rls_) r.reset();
-    if (tick != Tick::ok)
-      for (auto& s : state_) s = State{};
     const bool jump = typical_ > 0 && dt > 5 * typical_;  // fault 7: filters restart, no update
     if (dt > 0 && !jump) typical_ = typical_ > 0 ? 0.9 * typical_ + 0.1 * dt : dt;
-    if (jump)
+    if (tick != Tick::ok || jump)
       for (auto& s : state_) s = State{};
     bool torque_seen = true, trusted = true;
     for (int i = 0; i < joints(); ++i) torque_seen = joint_step(i, in, dt) && torque_seen;

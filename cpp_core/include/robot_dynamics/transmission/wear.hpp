@@ -22,12 +22,7 @@ class WearMonitor {
     require(o_.error < 1, "error", o_.error, "< 1");
     require(o_.hold >= 0, "hold", o_.hold, ">= 0");
   }
-  void reset() noexcept {
-    level_ = Wear::unknown;
-    candidate_ = Wear::unknown;
-    since_ = 0;
-    drop_ = 0;
-  }
+  void reset() noexcept { *this = WearMonitor(o_); }
 
   // The level of `other`, judged by the limits of this one.
   void take_over(const WearMonitor& other) noexcept {

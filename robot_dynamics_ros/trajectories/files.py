@@ -80,19 +80,15 @@ def load_trajectory(path: str | Path, robot: RobotFile) -> Points:
             table = np.array([[float(x) for x in line.split(",")] for line in file if line.strip()])
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: {error}") from error
-    if header[:1] != ["time"] or table.shape[1:] != (len(header),):
+    places, velocities = ([name for name in header[1:] if name.endswith(VELOCITY) == fast] for fast in (False, True))
+    if header[:1] != ["time"] or table.shape[1:] != (len(header),) or not places:
         raise DataError(f"{path}: the header must be time,<joint>,... with one column each")
-    fast = np.array([name.endswith(VELOCITY) for name in header])
-    names, values = [name.removesuffix(VELOCITY) for name in header[1:]], table[:, 1:]
-    q, qd = (
-        values[:, part][:, _columns([name for name, own in zip(names, part, strict=True) if own], robot, str(path))]
-        if part.any()
-        else None
-        for part in (~fast[1:], fast[1:])
-    )
-    if q is None:
-        raise DataError(f"{path}: the header must be time,<joint>,... with one column each")
-    return Points(table[:, 0], q, qd)
+
+    def of_joints(names: list[str]) -> np.ndarray:
+        ordered = _columns([name.removesuffix(VELOCITY) for name in names], robot, str(path))
+        return table[:, [header.index(names[k]) for k in ordered]]
+
+    return Points(table[:, 0], of_joints(places), of_joints(velocities) if velocities else None)
 
 
 def write_trajectory(path: Path, names: Sequence[str], points: Points) -> None:

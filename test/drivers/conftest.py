@@ -9,6 +9,12 @@ from robot_dynamics_ros import _core
 
 
 @pytest.fixture
+def driver(rig):
+    """The connected driver of a test's rig."""
+    return rig.driver
+
+
+@pytest.fixture
 def server():
     """server(**options) -> a scripted controller."""
     with ExitStack() as made:

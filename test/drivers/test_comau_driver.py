@@ -27,11 +27,6 @@ def rig(monkeypatch):
     made.close()
 
 
-@pytest.fixture
-def driver(rig):
-    return rig.driver
-
-
 def test_states_come_with_controller_time_and_none_is_lost(driver):
     samples = collect(driver, 600)
     steps = np.diff([s.stamp_ns for s in samples])

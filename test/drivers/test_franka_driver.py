@@ -20,11 +20,6 @@ def rig(monkeypatch):
     made.close()
 
 
-@pytest.fixture
-def driver(rig):
-    return rig.driver
-
-
 def test_states_come_with_robot_time_also_to_a_late_reader(rig, driver):
     samples = collect(driver, 20)
     rig.cycles(500)

@@ -6,11 +6,11 @@ from force_bench import UR5E, measured, moving
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwise import assert_run_is_step
+from synthetic import with_signals
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.signals import Log
 
 SOURCE = {"found": "numbers of this test"}
 STAGES = ("motion", "friction", "force")
@@ -24,7 +24,7 @@ def at(log, name, delay):
 def late(log, velocity=0.0, effort=0.0, gain=1.0, bias=0.0):
     """The log as a robot with these delays reports it."""
     qd, tau = gain * at(log, "qd", velocity) + bias, at(log, "effort", effort)
-    return Log(log.joint_names, log.stamp_ns, {"q": log.q.copy(), "qd": qd, "effort": tau})
+    return with_signals(log, qd=qd, effort=tau)
 
 
 def declared(velocity=0.0, effort=0.0, gain=1.0, bias=0.0, window=0.0):
@@ -43,7 +43,7 @@ def test_coarse_velocities_are_put_right_before_they_are_aligned():
     """Between two samples none is a multiple of the step; the slowest joint shows it after 3 s."""
     log, step = measured(moving(4.0)), 0.024
     log.qd = np.round(log.qd / step) * step
-    own = Log(log.joint_names, log.stamp_ns, log.signals | {"qd": _core.within_steps(log.time, log.q, log.qd)[0]})
+    own = with_signals(log, qd=_core.within_steps(log.time, log.q, log.qd)[0])
     found, expected = (residual(declared(velocity=0.003), x) for x in (log, own))
     np.testing.assert_allclose(found[1000:], expected[1000:], atol=0.01)
 

@@ -35,11 +35,18 @@ def log_of(motion, change=0.0, push=None, share=0.0, payload=0.0):
     return log
 
 
-def estimated(log, drift=300.0):
+def estimated(log, drift=300.0, arm=ARM):
     """The log, run through all stages."""
     log = log[:]
-    Pipeline(ARM, {"force": {"friction_drift": drift}}).run(log)
+    Pipeline(arm, {"force": {"friction_drift": drift}}).run(log)
     return log
+
+
+def learned(log, arm=ARM):
+    """The core of the force stage after a log."""
+    pipeline = Pipeline(arm)
+    pipeline.run(log)
+    return pipeline.stage("force").core
 
 
 def rms(log, rows):
@@ -77,21 +84,19 @@ def test_an_error_that_lasts_for_one_motion_is_not_taken_for_exact():
     motion, z = moving(20.0), []
     number = np.cumsum(np.diff(np.sign(motion[1]), axis=0, prepend=0.0) != 0, axis=0)  # of the motion of each joint
     for seed in range(8):
-        log, pipeline = log_of(motion), Pipeline(ARM)
+        log = log_of(motion)
         sizes = NOISE * np.random.default_rng(seed).standard_normal((number.max() + 1, 6))
         log.effort += np.take_along_axis(sizes, number, axis=0)
-        pipeline.run(log)
-        value, covariance = pipeline.stage("force").core.friction_drift
+        value, covariance = learned(log).friction_drift
         z.append(value / np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)))
     assert np.sqrt(np.mean(np.square(z))) < 1.1
 
 
 @pytest.mark.parametrize("share", [-3.0, 3.0])
 def test_a_constant_error_is_not_taken_for_viscosity(share):
-    log, pipeline = log_of(through([POSE, POSE + 0.8, POSE] * 3, travel=2.0)), Pipeline(ARM)
+    log = log_of(through([POSE, POSE + 0.8, POSE] * 3, travel=2.0))
     log.effort += share * NOISE
-    pipeline.run(log)
-    assert (np.abs(pipeline.stage("force").core.friction_drift[0][:, 0]) < 0.4 * drift_deviation(ARM)).all()
+    assert (np.abs(learned(log).friction_drift[0][:, 0]) < 0.4 * drift_deviation(ARM)).all()
 
 
 def test_a_push_is_not_learned():
@@ -109,12 +114,11 @@ def test_a_push_is_not_learned_when_its_flag_falls_because_the_deviation_grows_w
     motion = through([POSE, POSE + np.array([1.2, 0.8, -0.9, 0.5, 0.5, 0.5]), POSE], travel=2.0)
     wrench, pushed = np.zeros((len(motion[0]), 6)), slice(int(1.8 * RATE), int(3.4 * RATE))
     wrench[pushed, 2] = 25.0
-    log, pipeline = measured(motion, wrench, friction=False, noise=0.02), Pipeline(viscous)
+    log = measured(motion, wrench, friction=False, noise=0.02)
     log.effort += FrictionModel.from_robot(viscous).torque(motion[1])
-    pipeline.run(log)
-    flag = log.contact[pushed, -1]
+    core, flag = learned(log, viscous), log.contact[pushed, -1]
     assert np.diff(flag).tolist().count(-1.0) == 1 and not log.contact[pushed.stop + RATE // 5 :].any()
-    assert np.abs(pipeline.stage("force").core.friction_drift[0][:, 0]).max() < 0.5  # Nm s/rad
+    assert np.abs(core.friction_drift[0][:, 0]).max() < 0.5  # Nm s/rad
 
 
 @pytest.mark.parametrize("payload", [0.0, 1.5])
@@ -127,11 +131,10 @@ def test_friction_of_all_joints_that_is_shown_as_contact_from_the_start_is_learn
     wrench, pushed = np.zeros((len(motion[0]), 6)), [slice(k * RATE, (k + 2) * RATE) for k in range(15, 38, 5)]
     for rows in pushed:
         wrench[rows] = [10.0, -15.0, 20.0, 0.0, 0.0, 0.0]
-    log, pipeline = log_of(motion, share=share, payload=payload), Pipeline(ARM)
+    log = log_of(motion, share=share, payload=payload)
     push(log, wrench)
-    pipeline.run(log)
-    k = pipeline.stage("force").core.friction_drift[0][:, 1]
-    assert (np.abs(k - share) < 0.1).all() and pipeline.stage("force").core.payload_held == (payload > 0.0)
+    core = learned(log)
+    assert (np.abs(core.friction_drift[0][:, 1] - share) < 0.1).all() and core.payload_held == (payload > 0.0)
     late = np.arange(len(wrench)) > 15 * RATE
     free = late & ~np.convolve(wrench[:, 2] != 0, np.ones(RATE // 2))[: len(wrench)].astype(bool)
     assert log.contact[: 4 * RATE, -1].mean() > 0.5 and not log.contact[free, -1].any()
@@ -163,10 +166,9 @@ def test_a_contact_since_the_start_is_not_taken_for_friction(force, joints):
     speed = np.linalg.norm(velocity, axis=1, keepdims=True)
     wrench = np.zeros((len(motion[0]), 6))
     wrench[RATE:, :3] = (force[0] * np.array([0.6, 0.0, 0.8]) - force[1] * velocity / np.maximum(speed, 0.01))[RATE:]
-    log, pipeline = log_of(motion), Pipeline(ARM)
+    log = log_of(motion)
     push(log, wrench)
-    pipeline.run(log)
-    assert np.abs(pipeline.stage("force").core.friction_drift[0][:, 1]).max() < 0.05
+    assert np.abs(learned(log).friction_drift[0][:, 1]).max() < 0.05
     error = (log.external_wrench - wrench)[10 * RATE :, :3]
     assert np.sqrt(np.mean(error**2)) < 3.0
 
@@ -176,11 +178,9 @@ def test_friction_beyond_the_recorded_speeds_is_taken_for_viscosity_by_half():
     motion, known = moving(8.0), 0.1  # rad/s
     log, error = log_of(motion), np.sign(motion[1]) * np.clip(np.abs(motion[1]) / known - 1.0, 0.0, 1.0)  # Nm
     log.effort += error
-    pipeline = Pipeline(ARM.with_updates({"residuals.moving": np.full(6, 0.1), "residuals.speed": np.full(6, known)}))
-    pipeline.run(log)
+    arm = ARM.with_updates({"residuals.moving": np.full(6, 0.1), "residuals.speed": np.full(6, known)})
     as_viscosity = (motion[1] * error).sum(axis=0) / (motion[1] ** 2).sum(axis=0)
-    learned = pipeline.stage("force").core.friction_drift[0][:, 0]
-    assert (np.abs(learned) < 0.6 * as_viscosity)[:3].all()
+    assert (np.abs(learned(log, arm).friction_drift[0][:, 0]) < 0.6 * as_viscosity)[:3].all()
 
 
 @pytest.mark.parametrize("event", [None, PayloadAnswer.refuse], ids=["a payload", "refused"])
@@ -273,10 +273,8 @@ def test_friction_of_bearings_behind_torque_sensors_may_change_more_and_is_no_co
     log = log_of(motion, share=share)
     log.effort -= ARM.array("drives.rotor_inertia") * motion[2]
     link = ARM.with_updates({"drives.torque_side": "link"})
-    behind, late = log[:], slice(16 * RATE, None)
-    Pipeline(link).run(behind)
-    before = log[:]
-    Pipeline(link, {"force": {"friction_drift": 0.0}}).run(before)
+    behind, before = (estimated(log, drift, link) for drift in (300.0, 0.0))
+    late = slice(16 * RATE, None)
     assert (rms(behind, late)[:3] < 0.5 * rms(before, late)[:3]).all()
     assert before.contact.any() and not behind.contact.any()
 

@@ -53,7 +53,7 @@ def pushed():
 
 
 def external(log, robot=UR5E, **parameters):
-    log = Log(log.joint_names, log.stamp_ns, log.signals)
+    log = log[:]
     log.friction_torque = log.friction_std = np.zeros_like(log.q)
     MotionStage.of(robot).run(log)
     ForceStage.of(robot, parameters).run(log)

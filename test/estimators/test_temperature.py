@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from presliding_joint import robot as with_memory
-from synthetic import log_at
-from thermal_bench import AIR, HOUSING, C, K, friction, hot, log, robot, stage
+from synthetic import log_at, with_signals
+from thermal_bench import AIR, HOUSING, C, K, begin, friction, hot, log, robot, stage
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
@@ -12,7 +12,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stage import reconfigure
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Sample
 
 
 @pytest.mark.parametrize("dt", [0.002, 0.05, 0.4])
@@ -57,16 +57,19 @@ def test_two_nodes_do_not_depend_on_the_step():
     np.testing.assert_allclose(ends, [ends[-1]] * 3, rtol=1e-3)
 
 
-def two_node_truth(record, T0=50.0, Th0=45.0):
+def warmed(seconds, dt, T0=AIR, Th0=AIR):
+    """A log with the temperature of the housing, and lubricant and housing (N, 2) by the two-node model."""
+    record = log(seconds, dt)
     power = np.abs(record.qd[:, 0]) * 15.0
-    heat = np.array([HOUSING[k] for k in ("heat_capacity", "heat_transfer", "housing_capacity", "housing_transfer")])
-    return balance(heat, record.stamp_ns, power, AIR, T0, Th0)
+    heat = [HOUSING[k] for k in ("heat_capacity", "heat_transfer", "housing_capacity", "housing_transfer")]
+    truth = balance(heat, record.stamp_ns, power, AIR, T0, Th0)
+    record.temperature = np.tile(truth[:, 1:], 6)
+    return record, truth
 
 
 def test_measured_housing_corrects_the_lubricant():
-    record = log(1200, 0.05)
-    truth = two_node_truth(record)
-    record.temperature = np.round(np.tile(truth[:, 1:], 6) * 2) / 2 + 0.0
+    record, truth = warmed(1200, 0.05, 50.0, 45.0)
+    record.temperature = np.round(record.temperature * 2) / 2
     stage(heat=HOUSING).run(record)
     error = abs(record.temperature_estimate[-1] - truth[-1, 0]).max()
     blind = log(1200, 0.05)
@@ -79,10 +82,9 @@ def test_measured_housing_corrects_the_lubricant():
 @pytest.mark.parametrize("place", ["housing", "motor"])
 def test_the_temperature_of_a_winding_is_not_that_of_the_housing(place):
     """20 K warmer than its housing it made the lubricant 13 K too warm, at a stated 4 K, though the file said so."""
-    record = log(1800, 0.1)
-    truth = two_node_truth(record, AIR, AIR)
+    record, truth = warmed(1800, 0.1)
     winding = 20.0 * (1.0 - np.exp(-record.time / 60.0)) * (place == "motor")
-    record.temperature = np.tile(truth[:, 1:] + winding[:, None], 6)
+    record.temperature += winding[:, None]
     file = robot(**HOUSING).with_updates({"sensing.temperature_place": place})
     TemperatureStage.of(file, {"ambient": AIR}).run(record)
     error = np.abs(record.temperature_estimate - truth[:, :1])
@@ -91,10 +93,8 @@ def test_the_temperature_of_a_winding_is_not_that_of_the_housing(place):
 
 def test_friction_does_not_change_the_temperature_of_a_joint_whose_housing_is_measured():
     """15 % more friction is wear or an error of the model, which the correction read as 12 K colder."""
-    worn = log(300, 0.05)
-    truth = two_node_truth(worn, AIR, AIR)
-    worn.temperature = np.tile(truth[:, 1:], 6)
-    usual = Log(worn.joint_names, worn.stamp_ns, dict(worn.signals))
+    worn, truth = warmed(300, 0.05)
+    usual = worn[:]
     worn.drive_torque = 1.15 * friction(worn.qd, np.tile(truth[:, :1], 6))
     codes = stage(heat=HOUSING).run(worn)
     stage(heat=HOUSING).run(usual)
@@ -108,9 +108,7 @@ def test_a_robot_without_a_sensor_warms_its_housing_with_the_lubricant():
     record.contact = np.where(record.time[:, None] < 120.0, 0.0, 1.0) * np.ones(record.shape("contact"))
     blind = robot(**HOUSING).with_updates({"sensing.temperature": False})
     s = TemperatureStage.of(blind, {"ambient": 45.0})  # no heat leaves by itself
-    start = np.full(6, 25.0)
-    for joint, T in enumerate(start):
-        s.core.set_initial(joint, T, T, 100.0)
+    begin(s, 25.0)
     codes = s.run(record)
     at = np.searchsorted(record.time, 119.0)
     assert abs(record.temperature_estimate[at] - 45.0).max() < 3.0
@@ -122,11 +120,8 @@ def test_a_robot_without_a_sensor_warms_its_housing_with_the_lubricant():
 @pytest.mark.parametrize("fault", [np.nan, -273.0, 200.0, "stuck"])
 def test_implausible_housing_falls_back_and_inflates_the_variance(fault):
     """Fault 17."""
-    record = log(3000, 0.1)
-    truth = two_node_truth(record, AIR, AIR)
-    record.temperature = np.tile(truth[:, 1:], 6)
-    good = Log(record.joint_names, record.stamp_ns, dict(record.signals))
-    good.temperature = record.temperature.copy()
+    record, truth = warmed(3000, 0.1)
+    good = with_signals(record, temperature=record.temperature.copy())
     stage(heat=HOUSING).run(good)
     record.temperature[2000:] = record.temperature[2000] if fault == "stuck" else fault
     codes = stage(heat=HOUSING).run(record)
@@ -138,10 +133,8 @@ def test_implausible_housing_falls_back_and_inflates_the_variance(fault):
 
 def test_zeros_of_a_sensor_that_is_not_ready_are_no_readings():
     """As first readings they were taken: 42 to 47 K wrong for minutes, at a stated 3 to 8 K."""
-    record = log(20, 0.05)
-    record.temperature = np.tile(two_node_truth(record)[:, 1:], 6)
-    good = Log(record.joint_names, record.stamp_ns, dict(record.signals))
-    record.temperature = record.temperature.copy()
+    record, _ = warmed(20, 0.05, 50.0, 45.0)
+    good = with_signals(record, temperature=record.temperature.copy())
     record.temperature[:20] = 0.0
     for one in (record, good):
         stage(heat=HOUSING).run(one)
@@ -170,7 +163,7 @@ def test_a_heat_balance_does_not_change_the_force_under_a_presliding_law():
     qd = 0.6 * np.cos(2.0 * t + np.arange(6))
     signals = {"q": q, "qd": qd, "effort": 20.0 * np.tanh(qd / 0.1), "temperature": np.full(q.shape, 40.0)}
     record = log_at(t[:, 0], signals, arm.joint_names)
-    warm = Log(record.joint_names, record.stamp_ns, {k: v.copy() for k, v in record.signals.items()})
+    warm = record[:]
     Pipeline(arm).run(record)
     Pipeline(arm.with_updates({"thermal": block})).run(warm)
     for name in ("friction_torque", "friction_std", "external_wrench", "external_wrench_std"):
@@ -205,8 +198,7 @@ def test_a_gap_cools_and_a_jump_of_dt_does_not_adapt():
     s = stage()
     sample = Sample(load_robot("ur5e").joint_names)
     sample.qd, sample.contact, sample.model_torque = 0.0, 0.0, 0.0
-    for i in range(6):
-        s.core.set_initial(i, 60.0, 60.0, 1.0)
+    begin(s, 60.0, 1.0)
     sample.stamp_ns = 0
     s.step(sample)
     sample.stamp_ns = 500_000_000_000

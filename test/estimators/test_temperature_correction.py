@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from thermal_bench import AIR, FRICTION, C, K, hot, log, stage
+from thermal_bench import AIR, FRICTION, C, K, begin, hot, log, stage
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
@@ -15,8 +15,7 @@ def test_converges_from_a_wrong_start_within_two_minutes(start):
     """[Simoni2017 Fig. 5]: the observer needs about two minutes."""
     truth = 45.0
     s = stage()
-    for i in range(6):
-        s.core.set_initial(i, start, start, 100.0)
+    begin(s, start)
     record = hot(120, truth)
     record.drive_torque += np.random.default_rng(0).normal(0, 0.3, record.drive_torque.shape)
     codes = s.run(record)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from command_line import printed
+from synthetic import with_signals
 
 from bench.papers.labs.calibration import trapezoid_test
 from robot_dynamics_ros.bags import write_bag
@@ -114,9 +115,8 @@ def test_pieces_and_bags_share_one_clock():
 def test_logs_that_cannot_show_the_drives_are_refused_in_one_line():
     log = made(1, seconds=20.0)
     with pytest.raises(DataError, match="motor_currents"):
-        drive_data([recording(Log(log.joint_names, log.stamp_ns, {k: getattr(log, k) for k in ("q", "effort")}), "x")])
-    bare = {k: v for k, v in log.signals.items() if not k.endswith("_d")}
-    data = drive_data([recording(Log(log.joint_names, log.stamp_ns, bare), "x")])
+        drive_data([recording(with_signals(log, current=None), "x")])
+    data = drive_data([recording(with_signals(log, q_d=None, qd_d=None, qdd_d=None, tau_d=None), "x")])
     with pytest.raises(DataError, match="desired state"):
         rotor_inertia(UR5E, data)
     with pytest.raises(CapabilityError, match="behind the gear"):

@@ -90,9 +90,7 @@ def test_a_batch_that_is_not_learned_is_a_line_of_the_console_that_says_why(work
         feed(collector, log, 50)
         collector.close(wait=True)
     assert "is not learned: [Errno 28] No space left" in capfd.readouterr().err and not collector.busy
-    np.savez(
-        tmp_path / "7.npz", stamp_ns=log.stamp_ns[:9], names=np.array(log.joint_names), temperature=np.zeros((9, 6))
-    )
+    written(log[:9], tmp_path / "7.npz")
     monkeypatch.setattr("sys.argv", ["batch", str(tmp_path), str(tmp_path / "7.npz")])
     monkeypatch.setattr(batch, "refuse", lambda *_: full("history.json"))
     with pytest.raises(SystemExit, match=r"learn_state: .*: the batch 7 is not learned: .*No space left"):

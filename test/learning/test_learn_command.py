@@ -16,7 +16,6 @@ from robot_dynamics_ros.learning.fleet import learn_fleet, load_prior, save_prio
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log
 
 DAY = 20  # of a recording that is not learned yet
 TORQUE = "--effort", "torque"
@@ -64,9 +63,7 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch, reque
 
 @pytest.mark.parametrize(("rows", "says"), [(12_500, "on the other half of a recording"), (3_500, "record once more")])
 def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker, tmp_path, no_pictures, rows, says):
-    log = worker.logs[0]
-    log = Log(log.joint_names, log.stamp_ns[:rows], {name: x[:rows] for name, x in log.signals.items()})
-    bag = write_bag(log, tmp_path / "day0", topics=["joint_states"])
+    bag = write_bag(worker.logs[0][:rows], tmp_path / "day0", topics=["joint_states"])
     done = run("ur5e", bag, "--state", tmp_path / "state", *TORQUE)
     report = json.loads((tmp_path / "state" / "learn.json").read_text())
     assert done.exit_code == 0 and says in " ".join(report["verdict"]), done.output

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import with_signals
 
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.arm.written_file import file_effort
@@ -17,11 +18,6 @@ from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of, warm_slopes
 from robot_dynamics_ros.learning.written import STEEPEST, parameters_of, written
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
-from robot_dynamics_ros.signals import Log
-
-
-def without_temperature(log):
-    return Log(log.joint_names, log.stamp_ns, {k: v for k, v in log.signals.items() if k != "temperature"})
 
 
 def test_the_temperatures_of_a_recording_are_those_at_its_rows(worker):
@@ -41,11 +37,11 @@ def test_a_row_without_or_with_an_impossible_temperature_does_not_lose_or_spoil_
     whole, first = recording(log, "whole"), log.temperature.copy()
     first[:50] = np.nan
     first[1000, 2] = 300.0
-    rec = recording(Log(log.joint_names, log.stamp_ns, log.signals | {"temperature": first}), "first")
+    rec = recording(with_signals(log, temperature=first), "first")
     warmer, expected = (warmer_than(r, working_motion(r)) for r in (rec, whole))
     np.testing.assert_allclose(warmer, expected, atol=0.5)
     assert any("kelvin" in note for note in rec.notes) and not any("kelvin" in note for note in whole.notes)
-    kelvin = recording(Log(log.joint_names, log.stamp_ns, log.signals | {"temperature": first + 273.15}), "kelvin")
+    kelvin = recording(with_signals(log, temperature=first + 273.15), "kelvin")
     assert warmer_than(kelvin, working_motion(kelvin)) is None
 
 
@@ -93,7 +89,7 @@ def test_a_warm_recording_without_temperatures_is_learned_and_not_held_back(work
     session = Session(Store(tmp_path / "state", worker.robot), worker.prior, Options(effort="torque"))
     warm = replace(worker, who=replace(worker.who, temperature=worker.who.temperature + 30.0)).log(1)
     for day, log in enumerate((worker.logs[0], worker.logs[2], warm)):
-        session.add(recording(without_temperature(log), f"day{day}"), str(day) * 64)
+        session.add(recording(with_signals(log, temperature=None), f"day{day}"), str(day) * 64)
     session.propose()
     again = [line for line in session.lines if "than in day0" in line]
     assert len(session.recordings) == 3 and "day2: viscous friction is" in again[0] and " lower " in again[0]

@@ -14,7 +14,6 @@ from robot_dynamics_ros.learning.intake import _after_motion, _in_stands, touche
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.written import with_residuals, written
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.trajectories import motions
 
 DAY, ARM = 20, np.array([15.0, 25.0, 15.0, 4.0, 3.0, 1.0])  # of a recording that is not learned yet; Nm of a collision
@@ -124,9 +123,8 @@ def test_most_pushes_of_a_first_recording_are_left_out(worker):
 def test_a_stand_after_a_gap_is_no_motion(worker):
     """The clock of a recording goes on over its pieces: of a stand one second is learned."""
     log = worker.logs[0]
-    q, effort = log.q.copy(), log.effort.copy()
-    q[5500:], effort[5500:] = q[5500], effort[5500]
-    log = Log(log.joint_names, log.stamp_ns, {"q": q, "effort": effort})
+    log = with_signals(log, q=log.q.copy(), effort=log.effort.copy(), qd=None)
+    log.q[5500:], log.effort[5500:] = log.q[5500], log.effort[5500]
     motion = working_motion(recording(log[np.r_[:5000, 5500 : len(log)]], "gap"))
     moved = _after_motion(motion)
     assert moved.any() and not moved[motion.t > 13.0].any() and motion.t[-1] > 24.0

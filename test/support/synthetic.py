@@ -76,7 +76,7 @@ def coupled(log: Log, first: int = 4, share: float = 1.0) -> Log:
     v = log.qd[:, first] + log.qd[:, first + 1]
     extra = np.zeros_like(log.qd)
     extra[:, first : first + 2] = (share * (1.2 * np.tanh(v / 0.02) + 1.0 * v) * (1.0 if first > 2 else 6.0))[:, None]
-    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + extra}, log.receive_ns)
+    return with_signals(log, effort=log.effort + extra)
 
 
 def synthetic_log(robot, truth, seed=1, duration=30.0, rate=125.0, noise=0.02, amplitude=1.0, names=None, **load):

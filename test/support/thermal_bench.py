@@ -25,6 +25,12 @@ def stage(thermal=True, heat=None, **parameters):
     return TemperatureStage.of(robot(thermal=thermal, **(heat or {})), {"ambient": AIR} | parameters)
 
 
+def begin(stage, T, variance=100.0):
+    """All joints begin at T [deg C], also their housings."""
+    for joint in range(6):
+        stage.core.set_initial(joint, T, T, variance)
+
+
 def friction(v, T):
     return FrictionModel.from_robot(robot()).torque(v, None, T)
 

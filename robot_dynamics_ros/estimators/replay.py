@@ -25,6 +25,7 @@ from robot_dynamics_ros.estimators.contact_place import beside_tcp
 from robot_dynamics_ros.estimators.force_arguments import refuse_units
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.recorded_effort import with_recorded_effort
+from robot_dynamics_ros.estimators.wrench_metrics import rms
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.capabilities import unseen_rotors
@@ -64,8 +65,9 @@ class Replay:
 
     def summary(self) -> dict[str, Any]:
         """Numbers of the run."""
-        log, force = self.log, self.log.external_wrench
-        valid = np.isfinite(force).all(axis=1) & (self.status != int(Status.warming_up))
+        log = self.log
+        valid = np.isfinite(log.external_wrench).all(axis=1) & (self.status != int(Status.warming_up))
+        force, std = log.external_wrench[valid], log.external_wrench_std[valid]
         contact = log.contact[valid, -1]
         peaks, beside = contact_peaks(log, self.shown), beside_tcp(log, self.robot)
         return {
@@ -80,13 +82,13 @@ class Replay:
             "status": {s.name: int((self.status == int(s)).sum()) for s in Status.__members__.values()},
             "braked": int(self.braked.sum()),
             "degraded": self.degraded(),
-            "wrench_rms": dict(zip(WRENCH_AXES, _rms(force[valid]), strict=True)),
-            "wrench_median": dict(zip(WRENCH_AXES, _median(np.abs(force[valid])), strict=True)),
-            "wrench_std": dict(zip(WRENCH_AXES, _rms(log.external_wrench_std[valid]), strict=True)),
-            "wrench_std_median": dict(zip(WRENCH_AXES, _median(log.external_wrench_std[valid]), strict=True)),
-            "joint_torque_rms": dict(zip(log.joint_names, _rms(log.external_joint_torque[valid]), strict=True)),
-            "joint_torque_std": dict(zip(log.joint_names, _rms(log.external_joint_torque_std[valid]), strict=True)),
-            "wrench_in_contact": dict(zip(WRENCH_AXES, _median(force[valid][contact > 0]), strict=True)),
+            "wrench_rms": dict(zip(WRENCH_AXES, rms(force), strict=True)),
+            "wrench_median": dict(zip(WRENCH_AXES, _median(np.abs(force)), strict=True)),
+            "wrench_std": dict(zip(WRENCH_AXES, rms(std), strict=True)),
+            "wrench_std_median": dict(zip(WRENCH_AXES, _median(std), strict=True)),
+            "joint_torque_rms": dict(zip(log.joint_names, rms(log.external_joint_torque[valid]), strict=True)),
+            "joint_torque_std": dict(zip(log.joint_names, rms(log.external_joint_torque_std[valid]), strict=True)),
+            "wrench_in_contact": dict(zip(WRENCH_AXES, _median(force[contact > 0]), strict=True)),
             "contact_share": float(contact.mean()) if len(contact) else 0.0,
             "contacts": [asdict(peak) for peak in peaks],
             "contacts_beside_tcp": int(beside.sum()),
@@ -105,10 +107,6 @@ class Replay:
         other = "without friction in the robot file" if unknown else UNTRUSTED
         found = {"near singular poses": int(singular.sum()), other: int((degraded & ~singular).sum())}
         return {why: count for why, count in found.items() if count}
-
-
-def _rms(values: np.ndarray) -> list[float]:
-    return np.sqrt((values**2).mean(axis=0)).tolist() if len(values) else [float("nan")] * values.shape[1]
 
 
 def _median(values: np.ndarray) -> list[float]:

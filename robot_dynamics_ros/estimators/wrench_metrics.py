@@ -67,8 +67,8 @@ def figures(s: Series) -> dict[str, float | list[float]]:
     result: dict[str, float | list[float]] = {}
     for name, mask in zip(STATES, masks, strict=True):
         e, std = error[mask & known], s.std[mask & known]
-        axes = _rms(e)
-        result[f"force_{name}"], result[f"moment_{name}"] = (float(_rms(e[:, p].reshape(-1, 1))[0]) for p in PARTS)
+        axes = rms(e)
+        result[f"force_{name}"], result[f"moment_{name}"] = (float(rms(e[:, p].reshape(-1, 1))[0]) for p in PARTS)
         result[f"axes_{name}"] = axes.tolist()
         for k in (1, 2):
             within = (np.abs(e) <= k * std)[std != 0]
@@ -110,6 +110,6 @@ def held(mask: np.ndarray, time: np.ndarray, after: float) -> np.ndarray:
     return (last >= 0) & (time - time[last] <= after)
 
 
-def _rms(values: np.ndarray) -> np.ndarray:
+def rms(values: np.ndarray) -> np.ndarray:
     """RMS (k,) of rows (N, k); NaN without rows."""
     return np.sqrt((values**2).mean(axis=0)) if len(values) else np.full(values.shape[1], np.nan)

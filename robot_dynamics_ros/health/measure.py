@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
+from scipy.stats import binned_statistic
 
 from robot_dynamics_ros.bags.rows import dated
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
-from robot_dynamics_ros.identification.metrics import per_independent
+from robot_dynamics_ros.identification.metrics import covariance, regression, rms
 from robot_dynamics_ros.models.sliding_friction import sliding_friction
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
@@ -99,11 +100,8 @@ def _joint(log: Log, error: np.ndarray, j: int, level: float) -> tuple[float, fl
     if good.sum() < MIN_SAMPLES or np.ptp(np.sign(v[good])) < 2:
         return ABSENT, ABSENT, ABSENT
     A = np.column_stack([np.sign(v), v, np.ones_like(v)])[good]
-    x, *_ = np.linalg.lstsq(A, error[good], rcond=None)
-    rest = error[good] - A @ x
-    variance = rest @ rest / max(len(rest) - 3, 1) * per_independent(rest)
-    std = np.sqrt(variance * np.linalg.pinv(A.T @ A)[0, 0])
-    return level + float(x[0]), float(std), float(np.sqrt(np.mean(error[good] ** 2)))
+    x, variance, _ = regression(A, error[good])
+    return level + float(x[0]), float(np.sqrt(variance * covariance(A)[0, 0])), rms(error[good])
 
 
 def warming(seconds: np.ndarray, temperature: np.ndarray, power: np.ndarray) -> tuple[float, float]:
@@ -133,9 +131,6 @@ def warming(seconds: np.ndarray, temperature: np.ndarray, power: np.ndarray) -> 
 
 
 def _binned(seconds: np.ndarray, values: np.ndarray) -> np.ndarray:
-    edges = np.linspace(seconds[0], seconds[-1], BINS + 1)
-    place = np.clip(np.searchsorted(edges, seconds, side="right") - 1, 0, BINS - 1)
-    count = np.bincount(place, minlength=BINS)
-    mean = np.bincount(place, weights=values, minlength=BINS) / np.maximum(count, 1)
-    filled = np.flatnonzero(count)
+    mean = binned_statistic(seconds, values, bins=BINS).statistic
+    filled = np.flatnonzero(np.isfinite(mean))
     return np.interp(np.arange(BINS), filled, mean[filled])

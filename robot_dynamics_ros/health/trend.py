@@ -92,8 +92,7 @@ def _line_fits_better(y: np.ndarray, t: np.ndarray, changes: list[int]) -> bool:
         return False
     sigma = _noise(y)
     line = y - np.polyval(np.polyfit(t - t[0], y, 1), t - t[0])
-    ends = [0, *changes, len(y)]
-    parts = np.concatenate([y[a:b] - y[a:b].mean() for a, b in zip(ends[:-1], ends[1:], strict=True)])
+    parts = np.concatenate([part - part.mean() for part in np.split(y, changes)])
     more = PENALTY * np.log(len(y)) * (len(changes) - 1)
     return bool(line @ line / sigma**2 < parts @ parts / sigma**2 + more)
 
@@ -131,9 +130,8 @@ def trend_of(values: np.ndarray, time: np.ndarray, quantity: str, std: np.ndarra
 
 def _notable(y: np.ndarray, changes: list[int], least: float) -> list[int]:
     """Change points with a step of at least `least` between the medians on both sides."""
-    ends = [0, *changes, len(y)]
-    level = [float(np.median(y[a:b])) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-    return [k for k, before, after in zip(changes, level[:-1], level[1:], strict=True) if abs(after - before) >= least]
+    steps = np.diff([np.median(part) for part in np.split(y, changes)])
+    return [k for k, step in zip(changes, steps, strict=True) if abs(step) >= least]
 
 
 def level_of(change: float, quantity: str) -> str:

@@ -41,6 +41,15 @@ def covariance(J: np.ndarray) -> np.ndarray:
     return np.linalg.pinv((J / size).T @ (J / size), hermitian=True) / np.outer(size, size)
 
 
+def regression(A: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """x (k,) of y = A x by least squares, variance of residuals as if they were independent in time, their squares'
+    sum; A (N, k), y (N,).
+    """
+    x = np.linalg.lstsq(A, y, rcond=1e-10)[0]
+    r = y - A @ x
+    return x, (r @ r) / max(len(y) - A.shape[1], 1) * per_independent(r), float(r @ r)
+
+
 def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     """RMSE, NRMSE %, R2, correlation, largest and mean error of p (N, n) against y (N, n), deviation of y, each (n,).
 

@@ -18,6 +18,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.identification.arm.residuals import piece_log
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle
@@ -168,8 +169,7 @@ def rest_force(robot: RobotFile, recordings: Sequence[Recording]) -> float:
         still = ~moving_mask(log.qd, log.time) & (log.time > SETTLING)
         force = log.external_wrench[still, :3]
         found.append(force[np.isfinite(force).all(axis=1)])
-    rows = np.concatenate(found)
-    return float(np.sqrt((rows**2).mean())) if len(rows) else float("nan")
+    return rms(np.concatenate(found))
 
 
 def _source(known: Running) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.motion import filtered, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
-from robot_dynamics_ros.identification.metrics import covariance, metrics, per_independent, rms
+from robot_dynamics_ros.identification.metrics import covariance, metrics, regression, rms
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -188,7 +188,7 @@ def current_fit(data: DriveData, load: np.ndarray, joint: int) -> CurrentFit:
     if len(use) < 50:
         raise DataError(f"joint {joint + 1} moves in {len(use)} independent samples only")
     v, tau, i = (x[use, joint] for x in (data.qd, load, data.current))
-    fits = [(_regression(columns(v, tau, eps, band), i), eps, band) for eps in EPS for band in BANDS]
+    fits = [(regression(columns(v, tau, eps, band), i), eps, band) for eps in EPS for band in BANDS]
     (x, variance, left), eps, band = min(fits, key=lambda fit: fit[0][2])
     unit = covariance(columns(v, tau, eps, band))
     alone = 1 / np.sqrt(unit[0, 0])  # of the load, what no other column explains
@@ -200,13 +200,6 @@ def current_fit(data: DriveData, load: np.ndarray, joint: int) -> CurrentFit:
     std = np.sqrt(np.maximum(variance * np.diag(J @ unit @ J.T), 0.0))
     named, deviations = ({k: float(v) for k, v in zip(TERMS, row, strict=True)} for row in (values, std))
     return CurrentFit(named, deviations, eps, band, x, share)
-
-
-def _regression(A: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """x, variance of residuals as if they were independent in time, sum of their squares."""
-    x = np.linalg.lstsq(A, y, rcond=1e-10)[0]
-    r = y - A @ x
-    return x, (r @ r) / max(len(y) - A.shape[1], 1) * per_independent(r), float(r @ r)
 
 
 def figures(data: DriveData, load: np.ndarray, fits: Sequence[CurrentFit | None]) -> dict[str, np.ndarray]:

@@ -11,7 +11,6 @@ from robot_dynamics_ros.verdict import GRADES
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file.schema import RobotFile
 
-_EITHER = {"Links": {"values", "parameters"}}  # one of them is enough
 _JOINT_DH, _JOINT_XYZ = ("a", "alpha", "d"), ("xyz", "rpy")
 
 
@@ -49,7 +48,7 @@ def _kinematics(robot: RobotFile) -> Iterator[str]:
 
 
 def _block(robot: RobotFile, name: str, block: b.SourcedBlock) -> Iterator[str]:
-    either = _EITHER.get(type(block).__name__, set())
+    either = {"values", "parameters"} if isinstance(block, b.Links) else set()  # one of them is enough
     if either and all(getattr(block, f) is None for f in either):
         yield name
     for field in type(block).model_fields:

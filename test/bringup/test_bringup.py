@@ -26,6 +26,7 @@ from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.topics import PREFIX, TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
+OTHERS = {name.replace("<prefix>", PREFIX).lstrip("/") for name, _, _ in EXTRA_TOPICS["composed_node"]}
 
 
 def test_composed_and_separate_run_the_same_stages():
@@ -109,13 +110,12 @@ def test_foxglove_shows_topics_and_fields_that_are_published():
 
     panels = json.loads(find_config("foxglove_layout.json").read_text())["configById"]
     known = {f"{PREFIX}/{name}": topic for name, topic in TOPICS.items()}
-    extra = {n.replace("<prefix>", PREFIX).lstrip("/") for n, _, _ in EXTRA_TOPICS["composed_node"]}
     shown = [path["value"] for panel in panels.values() for path in panel.get("paths", [])]
     for path in shown:
         topic, _, field = path.lstrip("/").partition(".")
         assert field.split(".")[0].removesuffix("[:]") in known[topic].fields, path
     others = {*panels["3D!robot"]["topics"], panels["Indicator!contact"]["path"].partition(".")[0]}
-    assert shown and {name.lstrip("/") for name in others} <= {*extra, "robot_description"}
+    assert shown and {name.lstrip("/") for name in others} <= {*OTHERS, "robot_description"}
 
 
 def test_plotjuggler_layout_names_topics_and_fields_that_exist():
@@ -124,10 +124,9 @@ def test_plotjuggler_layout_names_topics_and_fields_that_exist():
     sources = [e.text for s in root.iter("snippet") for e in (s.find("linked_source"), *s.find("additional_sources"))]
     shown = [curve.get("name") for curve in root.iter("curve")]
     assert shown and own <= set(shown)
-    extra = {n.replace("<prefix>", PREFIX).lstrip("/") for n, _, _ in EXTRA_TOPICS["composed_node"]}
     for name in {*shown, *sources} - own:
         topic, _, field = name.removeprefix(f"/{PREFIX}/").partition("/")
-        assert f"{PREFIX}/{topic}" in extra or field.split("/")[0] in TOPICS[topic].fields, name
+        assert f"{PREFIX}/{topic}" in OTHERS or field.split("/")[0] in TOPICS[topic].fields, name
 
 
 def test_up_with_a_wrong_address_is_one_line_and_fails():

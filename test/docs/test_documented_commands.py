@@ -57,22 +57,21 @@ def command_of(line):
     return PROGRAMS[program].get_command(click.Context(PROGRAMS[program]), name), name, words
 
 
-def options_of(group):
-    context = click.Context(group)
-    commands = [group.get_command(context, name) for name in group.list_commands(context)]
-    parameters = [p for c in [group, *commands] for p in c.get_params(context)]
-    return {option for p in parameters for option in (*p.opts, *p.secondary_opts)}
+def options_of(command):
+    """Options of a command, and of the commands of a group."""
+    context = click.Context(command)
+    own = {option for p in command.get_params(context) for option in (*p.opts, *p.secondary_opts)}
+    names = command.list_commands(context) if isinstance(command, click.Group) else []
+    return own.union(*(options_of(command.get_command(context, name)) for name in names))
 
 
 @pytest.mark.parametrize(("page", "line"), LINES, ids=[f"{page}: {line[:60]}" for page, line in LINES])
 def test_the_command_and_its_options_exist(page, line):
     command, name, words = command_of(line)
     assert command is not None, name
-    context = click.Context(command)
-    known = {option for p in command.get_params(context) for option in (*p.opts, *p.secondary_opts)}
-    assert {word.split("=")[0] for word in re.findall(r"--[a-z][\w-]*", " ".join(words))} <= known
+    assert {word.split("=")[0] for word in re.findall(r"--[a-z][\w-]*", " ".join(words))} <= options_of(command)
     if "[" not in line and "..." not in line:
-        command.make_parser(context).parse_args(words)  # a value that is missing, an option too many
+        command.make_parser(click.Context(command)).parse_args(words)  # a value that is missing, an option too many
 
 
 def test_every_option_that_a_page_names_exists():

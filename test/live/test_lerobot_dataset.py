@@ -5,7 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
-from command_line import robot_dynamics
+from command_line import printed, robot_dynamics
 
 from robot_dynamics_ros import load_bag, load_robot
 from robot_dynamics_ros.bags.lerobot import write_dataset
@@ -66,10 +66,6 @@ def in_this_process(monkeypatch):
     monkeypatch.setattr("robot_dynamics_ros.bags.tables.NATIVE", {})
 
 
-def replayed(*words):
-    return robot_dynamics("replay", *words)
-
-
 def rows(root, name):
     tables = [parquet.read_table(f)[name] for f in sorted((root / "data").glob("*/*.parquet"))]
     return np.array([row for table in tables for row in table.to_pylist()], dtype=float)
@@ -118,24 +114,23 @@ def test_another_version_and_a_name_that_is_taken_are_refused(tmp_path, states):
     source = by_hand(tmp_path / "set", states)
     (tmp_path / "taken" / "dataset").mkdir(parents=True)
     (tmp_path / "taken" / "dataset" / "mine").write_text("x")
-    done = replayed(source, "--robot", "ur5e", "--out", tmp_path / "taken")
+    done = robot_dynamics("replay", source, "--robot", "ur5e", "--out", tmp_path / "taken")
     assert done.exit_code == 1 and not (tmp_path / "taken" / "estimates").exists()
     for inside in (source, source / "out"):  # what is copied would grow while it is copied
-        done = replayed(source, "--robot", "ur5e", "--out", inside)
+        done = robot_dynamics("replay", source, "--robot", "ur5e", "--out", inside)
         assert "is in the data set" in str(done.exception) and not (inside / "estimates").exists()
     info = json.loads((source / "meta" / "info.json").read_text())
     (source / "meta" / "info.json").write_text(json.dumps({**info, "codebase_version": "v2.1"}))
     with pytest.raises(DataError, match=r"codebase_version is v2.1, expected v3.0"):
         write_dataset(source, tmp_path / "old", *numbered(source))
-    done = replayed(source, "--robot", "ur5e", "--out", tmp_path / "old")
-    assert done.exit_code == 0 and "v2.1" in done.output and (tmp_path / "old" / "replay.json").is_file()
+    assert "v2.1" in printed("replay", source, "--robot", "ur5e", "--out", tmp_path / "old")
+    assert (tmp_path / "old" / "replay.json").is_file()
     assert not (tmp_path / "old" / "dataset").exists()
 
 
 @pytest.mark.long
 def test_replay_writes_the_estimates_of_both_episodes(tmp_path, states):
-    done = replayed(by_hand(tmp_path / "set", states), "--robot", "ur5e", "--out", tmp_path / "out")
-    assert done.exit_code == 0, done.output
+    printed("replay", by_hand(tmp_path / "set", states), "--robot", "ur5e", "--out", tmp_path / "out")
     found = rows(tmp_path / "out" / "dataset", WRENCH)[:, 1]
     assert np.median(found[-50:] - found[FRAMES - 50 : FRAMES]) == pytest.approx(60.0, abs=8.0)
 
@@ -150,8 +145,7 @@ def test_lerobot_writes_such_a_data_set_and_loads_the_copy(tmp_path, states):
             made.add_frame({"observation.state": row, "task": "push"})
         made.save_episode()
     made.finalize()
-    done = replayed(root, "--robot", "ur5e", "--out", tmp_path / "out")
-    assert done.exit_code == 0, done.output
+    printed("replay", root, "--robot", "ur5e", "--out", tmp_path / "out")
     copy = tmp_path / "out" / "dataset"
     shutil.rmtree(root)
     loaded = datasets.LeRobotDataset("me/pushed", root=copy)

@@ -11,7 +11,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.robot_file import RobotFile, load_robot, shipped_robots
+from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.signals import Log
 
 
@@ -105,15 +105,11 @@ def pushed(size, seconds=3.0):
     return (t > 2.0)[:, None] * np.broadcast_to(size, (len(t), 6))
 
 
-def link_torque_robot() -> RobotFile:
-    """An FR3 whose torque sensors see the friction of its output bearings."""
+def test_friction_that_a_torque_sensor_sees_is_taken_off():
+    """That of the output bearings of an FR3."""
     friction = {"source": "test", "model": "viscous_coulomb", "parameters": {"fc": 0.6, "fv": 0.0}}
     updates = {"friction": friction, "hysteresis": elements([1e-4], [0.6], 7)}
-    return FR3.with_updates(updates, {"test": "bearings of 0.6 Nm"})
-
-
-def test_friction_that_a_torque_sensor_sees_is_taken_off():
-    robot, t = link_torque_robot(), np.arange(4000) * 1e-3
+    robot, t = FR3.with_updates(updates, {"test": "bearings of 0.6 Nm"}), np.arange(4000) * 1e-3
     rigid = RobotModel(robot.chain(), robot.joint_names)
     q = START + 0.2 * np.sin(2.0 * t)[:, None]
     qd, qdd = 0.4 * np.cos(2.0 * t)[:, None] * np.ones(7), -0.8 * np.sin(2.0 * t)[:, None] * np.ones(7)

@@ -120,8 +120,7 @@ def test_tare_removes_a_sensor_bias():
     np.testing.assert_allclose(log.external_wrench[-1], before, atol=0.1)
 
 
-def swing(seconds=4):
-    return 60 * np.cos(np.arange(seconds * 500) / 80.0)[:, None] * np.array([0, 0, 1.0, 0, 0, 0])
+SWING = 60 * np.cos(np.arange(4 * RATE) / 80.0)[:, None] * np.eye(6)[2]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +128,7 @@ def swing(seconds=4):
     [
         (measured(still(seconds=1)), "too few samples"),
         (measured(moving(seconds=6), during(2.0, 9.0, 6.0, 2 * WRENCH)), "contact"),
-        (measured(still(seconds=4), swing()), "changing"),
+        (measured(still(seconds=4), SWING), "changing"),
         (measured(still(seconds=4), np.array([0, 0, 300.0, 0, 0, 0])), "neither friction nor a payload"),
     ],
     ids=["early", "contact", "unsteady", "large"],

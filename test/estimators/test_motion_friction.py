@@ -184,18 +184,10 @@ def test_estimated_friction_is_less_certain_and_unknown_friction_is_reported():
 # ---- friction with memory
 
 
-def identified():
-    """UR5e whose friction and hysteresis count as identified: same numbers, other source."""
-    raw = UR5E.raw()
-    raw["sources"]["fit"] = "test"
-    raw["friction"]["source"] = raw["hysteresis"]["source"] = "fit"
-    return type(UR5E).model_validate(raw)
-
-
 def test_hysteresis_model_is_chosen_where_it_is_identified_and_can_be_forced():
-    stage = FrictionStage()
-    given = (UR5E, "auto", False), (UR5E, "hysteresis", True), (identified(), "auto", True)
-    for robot, choice, used in (*given, (identified(), "static", False)):
+    identified = UR5E.with_updates({"friction.source": "fit", "hysteresis.source": "fit"}, {"fit": "same numbers"})
+    stage, given = FrictionStage(), ((UR5E, "auto", False), (UR5E, "hysteresis", True), (identified, "auto", True))
+    for robot, choice, used in (*given, (identified, "static", False)):
         stage.configure(robot, {"model": choice})
         assert (stage.hysteresis is not None) == used
     with pytest.raises(CapabilityError, match="hysteresis"):

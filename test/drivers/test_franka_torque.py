@@ -46,9 +46,9 @@ class Pair:
         self.state(flags)
         return self.answer()[1:]
 
-    def settle(self, count=60):
+    def settle(self):
         """States until the offset of the clocks is known and a while on; the last answer."""
-        for _ in range(count):
+        for _ in range(60):
             self.state()
         end = time.monotonic() + 60.0
         stamp = -1

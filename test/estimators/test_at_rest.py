@@ -12,14 +12,14 @@ POSES = (0.0, 0.5, 1.0, 0.0, 0.5, 1.0)  # rad, visited in turn
 REST = 40.0  # s of a stop in the test of growth: two visits are more than a minute apart
 
 
-def visits(stand=STAND, poses=POSES):
+def visits(stand=STAND):
     """A joint that stands at each pose and moves to the next one; the row in the middle of each stop."""
     q, qd, middle = [], [], []
-    for k, pose in enumerate(poses):
+    for k, pose in enumerate(POSES):
         middle.append(len(q) + int(stand * RATE / 2))
         q += [pose] * int(stand * RATE)
         qd += [0.0] * int(stand * RATE)
-        there = poses[min(k + 1, len(poses) - 1)]
+        there = POSES[min(k + 1, len(POSES) - 1)]
         q += np.linspace(pose, there, int(MOVE * RATE)).tolist()
         qd += [(there - pose) / MOVE] * int(MOVE * RATE)
     stamps = 10**18 + np.arange(len(q)) * (10**9 // RATE)

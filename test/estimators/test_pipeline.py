@@ -34,9 +34,9 @@ def test_running_twice_over_the_same_log_gives_the_same():
     np.testing.assert_array_equal(log.external_wrench, once)
 
 
-def spoiled(change, seconds=2.0):
+def spoiled(change):
     """The estimate with and without a change of the log, and the statuses with it."""
-    clean, log = measured(moving(seconds)), measured(moving(seconds))
+    clean, log = measured(moving(2.0)), measured(moving(2.0))
     log = change(log) or log
     status = Pipeline(UR5E).run(log)
     Pipeline(UR5E).run(clean)

@@ -60,25 +60,20 @@ def test_an_error_of_the_past_is_no_state_of_the_stream_and_the_first_sample_is_
 
 
 # -- lifecycle ------------------------------------------------------------------------------------------------------
-def heard(rig, number):
-    (messages,) = rig.published(number, "joint_states")
-    return len(messages)
-
-
 def test_deactivate_silences_and_activate_resumes(rig):
     def transition(number):
         request = ChangeState.Request()
         request.transition.id = number
         assert rig.call(ChangeState, "/composed_node/change_state", request).success
 
-    assert heard(rig, 50) == 50
+    assert len(rig.published(50, "joint_states")[0]) == 50
     transition(4)  # deactivate
     assert rig.call(GetState, "/composed_node/get_state").current_state.label == "inactive"
     assert not rig.robot_node.work() and "not active" in rig.robot_node.diagnose()[0].message
     for number in (2, 1, 3):  # clean up, configure, activate
         transition(number)
     rig.spin(lambda: rig.robot_node.count_subscribers("joint_states"))
-    assert heard(rig, 50) == 50
+    assert len(rig.published(50, "joint_states")[0]) == 50
 
 
 def test_a_robot_that_falls_silent_and_returns_is_found_again_and_nothing_old_is_published(rig):
@@ -91,7 +86,7 @@ def test_a_robot_that_falls_silent_and_returns_is_found_again_and_nothing_old_is
     assert not done and why == "the fault is still there: the connection was lost"
     driver.silent, driver.condition, driver.last_error = False, StreamState.ok, ""
     silent_ns = driver.now
-    assert heard(rig, 50) == 50
+    assert len(rig.published(50, "joint_states")[0]) == 50
     stamps = [to_ns(m.header.stamp) for m in rig.heard["joint_states"]]
     assert not [stamp for stamp in stamps if last < stamp <= silent_ns]
     assert rig.trigger("rearm")[0] and rig.diagnosed("stream")[1]["latched"] == "ok"

@@ -25,11 +25,11 @@ VARIANTS = {
 families = pytest.mark.parametrize("name", FAMILIES)
 
 
-def pulled(plant, torque, seconds, rate=500.0):
+def pulled(plant, torque, seconds):
     """Rotor angle and friction under a torque of the drive [Nm] that rises over one second and then stays."""
     found = []
-    for share in np.minimum(np.arange(round(seconds * rate)) / rate, 1.0):
-        plant.cycle_torque(np.array([torque * share]), np.zeros(1), np.zeros(1), 1 / rate)
+    for share in np.minimum(np.arange(round(seconds * 500)) / 500, 1.0):
+        plant.cycle_torque(np.array([torque * share]), np.zeros(1), np.zeros(1), 1 / 500)
         found.append([plant.get(name)[0] for name in ("true_theta", "true_rotor_friction_torque")])
     return np.array(found).T
 

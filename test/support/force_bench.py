@@ -66,9 +66,9 @@ def measured(motion, wrench=None, payload=None, friction=True, noise=0.0, rate=R
     return Log(UR5E.joint_names, stamp, {"q": q, "qd": qd, "effort": effort})
 
 
-def during(begin, end, seconds, wrench, rate=RATE):
+def during(begin, end, seconds, wrench):
     """The wrench (N, 6) that acts from `begin` to `end` [s] of so many seconds."""
-    t = np.arange(int(seconds * rate)) / rate
+    t = np.arange(int(seconds * RATE)) / RATE
     return np.outer((t >= begin) & (t < end), wrench)
 
 

@@ -166,6 +166,14 @@ def test_stuck_torque_isolates_the_joint_and_widens_the_band():
     assert not log.contact[1600:, -1].any()
 
 
+def test_a_torque_in_coarse_steps_is_not_stuck_while_it_stays_at_one_of_them():
+    log, steps = measured(moving(seconds=6)), 0.2 * UR5E.array("friction.parameters.fc")
+    log.effort[:] = np.round(log.effort / steps) * steps
+    longest = max(np.diff(np.flatnonzero(np.diff(effort))).max() for effort in log.effort.T)
+    _, status = estimated(log)
+    assert longest > 0.6 * RATE and not (status == int(Status.degraded)).any()
+
+
 def test_garbage_torque_of_one_joint_does_not_reach_the_others():
     log, healthy = measured(moving()), measured(moving())
     log.effort[1000:1200, 4] = 5e4

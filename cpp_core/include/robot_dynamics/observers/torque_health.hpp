@@ -1,5 +1,6 @@
-// Which joints' torque signals are valid: one that stays exactly constant while the joint moves, or leaves the
-// range of the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
+// Which joints' torque signals are valid: one that stays exactly constant while the joint moves, and goes on so while
+// the expected one changes by more than four of its steps (a current may come in coarse ones), or leaves the range of
+// the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
 // One that jumps for one or two samples is left out there (spikes.hpp): a collision lasts longer, or changes the
 // acceleration and with it what is expected.
 // Where no drive carries anything and gravity is more than friction can hold, brakes are closed and no signal is valid;
@@ -19,6 +20,7 @@ namespace robot_dynamics {
 class TorqueHealth {
  public:
   static constexpr double stuck_time = 0.5;               // s of exactly equal torque while moving
+  static constexpr double stuck_steps = 4.0;              // mean steps by which the expected one changes meanwhile
   static constexpr double stuck_speed = speeds::sliding;  // rad/s that counts as moving
   static constexpr double hold_time = 0.5;                // s a joint stays isolated after the last fault
   static constexpr double jump = 0.1 / 3;                 // share of bound, 10 % of the limit, within one sample
@@ -48,9 +50,7 @@ class TorqueHealth {
   bool step(double dt, const double* tau, const double* qd, const double* expected) noexcept {
     bool good = true;
     for (int i = 0; i < n_; ++i) {
-      const bool still = tau[i] == last_[i] && std::abs(qd[i]) > stuck_speed;
-      stuck_[i] = still ? stuck_[i] + dt : 0.0;
-      const bool bad = stuck_[i] >= stuck_time || !(std::abs(tau[i]) <= bound_[i]);
+      const bool bad = stuck(i, dt, tau[i], qd[i], expected[i]) || !(std::abs(tau[i]) <= bound_[i]);
       hold_[i] = bad ? hold_time : std::max(hold_[i] - dt, 0.0);
       isolated_[i] = bad || hold_[i] > 0.0;
       last_[i] = tau[i];
@@ -66,13 +66,23 @@ class TorqueHealth {
     last_.fill(std::nan(""));
     spikes_.reset();
     stuck_.fill(0.0);
+    step_.fill(0.0);
     hold_.fill(0.0);
     isolated_.fill(false);
   }
 
  private:
+  // step_: mean of the steps of the signal, of some hundred; 0 before the first.
+  bool stuck(int i, double dt, double tau, double qd, double expected) noexcept {
+    const double step = std::abs(tau - last_[i]);
+    if (step > 0.0) step_[i] += (step_[i] > 0.0 ? 0.01 : 1.0) * (step - step_[i]);
+    stuck_[i] = step == 0.0 && std::abs(qd) > stuck_speed ? stuck_[i] + dt : 0.0;
+    if (stuck_[i] < stuck_time) since_[i] = expected;
+    return stuck_[i] >= stuck_time && std::abs(expected - since_[i]) > stuck_steps * step_[i];
+  }
+
   int n_;
-  std::array<double, max_joints> bound_{}, holds_{}, last_{}, stuck_{}, hold_{};
+  std::array<double, max_joints> bound_{}, holds_{}, last_{}, stuck_{}, step_{}, since_{}, hold_{};
   Spikes spikes_;
   std::array<bool, max_joints> isolated_{};
   bool braked_ = false;

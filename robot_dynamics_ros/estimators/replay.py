@@ -28,7 +28,7 @@ from robot_dynamics_ros.estimators.recorded_effort import with_recorded_effort
 from robot_dynamics_ros.estimators.wrench_metrics import rms
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.robot_file.capabilities import unseen_rotors
+from robot_dynamics_ros.robot_file.capabilities import coarse_positions, unseen_rotors
 from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 
 # Counted since the observer started: a recording that begins later can not give them again.
@@ -138,7 +138,7 @@ def replay(
     load = np.nan_to_num(log.payload) if log.has("payload") else np.zeros((1, 4))  # 0: none is named
     for k in (np.abs(load[:, 0]).argmax(), np.abs(load[:, 1:]).max(axis=1).argmax()):
         refuse_units(load[k], robot)
-    blind = _blind(log) if pipeline.follows_velocity else []
+    blind = _blind(log) if pipeline.follows_velocity else _coarse(log, robot)
     began = time.perf_counter()
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began
@@ -153,6 +153,15 @@ def replay(
 def _blind(log: Log) -> list[str]:
     """A note of velocities that are missing or coarse."""
     text = unseen_rotors(log.joint_names, _core.within_steps(log.time, log.q, log.qd)[1] if log.has("qd") else None)
+    return _sentence(text)
+
+
+def _coarse(log: Log, robot: RobotFile) -> list[str]:
+    """A note of positions in coarse steps, which are found as those of velocities [rad/s] are, in mrad."""
+    return _sentence(coarse_positions(robot, 1e-3 * _core.within_steps(log.time, log.q, 1e3 * log.q)[1]))
+
+
+def _sentence(text: str) -> list[str]:
     return [f"{text[0].upper()}{text[1:]}."] if text else []
 
 

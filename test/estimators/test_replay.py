@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from force_bench import POSE, UR5E, measured, moving, still, through
+from force_bench import POSE, UR5E, measured, moving, still, through, with_residuals
 from presliding_joint import robot as with_memory
 from public_data import DATA, needs_data
 from stepwise import live
@@ -134,6 +134,20 @@ def test_missing_and_coarse_velocities_are_a_doubt_where_friction_follows_them(t
     said = {"fine": "velocit", "none": "No velocity was recorded: ", "coarse": "Velocities (elbow_joint) come in"}
     doubted = any(said[reported] in text for text in found.doubts)
     assert doubted == (reported != "fine" and rotor_time > 0) and all(text in found.notes for text in found.doubts)
+
+
+@pytest.mark.parametrize(
+    ("step", "known", "said"),
+    [(1e-4, 2e-6, True), (1e-4, 8e-5, False), (1e-4, 0.0, False), (1e-5, 2e-6, False), (None, 2e-6, False)],
+    ids=["coarser", "as identified", "unknown", "finer than friction", "fine"],
+)
+def test_positions_coarser_than_friction_was_identified_from_are_a_doubt(tmp_path, step, known, said):
+    log = measured(moving())
+    log.q[:, 2] = np.round(log.q[:, 2] / step) * step if step else log.q[:, 2]
+    robot = with_residuals(np.full(6, 0.4), np.full(6, 1.0), with_memory(dahl_step=[known] * 6))
+    found = replay([bag(tmp_path, log)], robot)
+    doubted = any("Positions (elbow_joint) come in steps of up to 0.1 mrad" in text for text in found.doubts)
+    assert doubted == said and all(text in found.notes for text in found.doubts)
 
 
 def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):

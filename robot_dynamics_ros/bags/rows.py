@@ -154,8 +154,8 @@ def repair_rows(log: Log, report: BagReport, possible: float) -> Log:
     own = int((log.q[again] != log.q[again - 1]).any(axis=1).sum()) if log.has("q") else 0
     if own > COARSE * len(log):
         report.notes.append(
-            f"{own} rows have the stamp of the row before, but other positions: the clock is too coarse, which makes "
-            "forces wrong; of a table, `robot-dynamics import --time HZ` counts the rows instead"
+            f"{own} rows have the stamp of the row before, but other positions: the clock is too coarse, or was "
+            "set back, please check: it makes forces wrong; of a table, `robot-dynamics import --time HZ` counts rows"
         )
     return log[~same] if same.any() else log
 

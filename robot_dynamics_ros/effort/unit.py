@@ -98,11 +98,14 @@ def beyond_load(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFi
     """
     if meaning.same_as(declared(robot)):
         return True
-    links = float(robot.link_parameters[:, 9].sum())
-    limit = robot.limits.payload or LOAD_OF_LINKS * links
-    load = LOAD * limit * float(np.linalg.norm(robot.gravity)) * LEVER / np.maximum(e.torque, 1e-9)
-    new, old = (_log_likelihood(e, votes, m, robot, load) for m in (meaning, declared(robot)))
+    new, old = (_log_likelihood(e, votes, m, robot, _load(e, robot)) for m in (meaning, declared(robot)))
     return new - old >= CLEAR
+
+
+def _load(e: Evidence, robot: RobotFile) -> np.ndarray:
+    """Standard deviation (n,) of what the arm carries beyond the robot file, as a share of each joint's torque."""
+    limit = robot.limits.payload or LOAD_OF_LINKS * float(robot.link_parameters[:, 9].sum())
+    return np.asarray(LOAD * limit * float(np.linalg.norm(robot.gravity)) * LEVER / np.maximum(e.torque, 1e-9))
 
 
 def _log_likelihood(
@@ -139,14 +142,18 @@ def _log_density(x: np.ndarray, spread: np.ndarray) -> np.ndarray:
 
 
 def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
-    """Whether the median slope is what the meaning predicts, within FACTOR, or NO_GRAVITY where there is none."""
+    """Whether the median slope is what the meaning predicts, within FACTOR, or each slope what that of the robot file
+    predicts, within FACTOR beside a load that the file does not have; NO_GRAVITY where there is none.
+    """
     k = np.abs(e.gravity[votes])
     if not meaning.has_gain(robot):
         least, most = _range(robot)
         return bool(least <= np.median(k) <= most) or not meaning.includes_gravity
     ratio = k / np.broadcast_to(meaning.gain(robot), votes.shape)[votes]
     if meaning.includes_gravity:
-        return bool(1 / FACTOR <= np.median(ratio) <= FACTOR)
+        typical = float(np.median(ratio))
+        loaded = meaning.same_as(declared(robot)) and (ratio <= FACTOR * (1.0 + _load(e, robot)[votes])).all()
+        return 1 / FACTOR <= typical and (typical <= FACTOR or bool(loaded))
     return bool(np.median(ratio) < NO_GRAVITY + np.median(e.stuck[votes]))
 
 

@@ -109,6 +109,15 @@ def test_a_load_that_the_file_lacks_does_not_make_a_torque_of_a_current(wrists, 
     assert (meaning and meaning.unit) == unit
 
 
+@pytest.mark.parametrize(("shoulder", "unit"), [(1.2, "Nm"), (3.0, None)])
+def test_light_wrists_that_carry_a_tool_do_not_make_a_torque_ambiguous_and_three_times_all_of_it_does(shoulder, unit):
+    small, none, size = np.full(6, 0.01), np.full(6, np.nan), np.array([5.0, 40.0, 20.0, 0.4, 0.4, 0.4])
+    slope, unknown = np.array([np.nan, shoulder, shoulder, 4.5, 4.8, 5.0]), (none, np.full(6, np.inf))
+    evidence = Evidence(slope, small, *unknown, *unknown, *unknown, np.zeros(6), size, size, np.full(6, 1000))
+    meaning = decide(evidence, ROBOT).meaning
+    assert (meaning and meaning.unit) == unit
+
+
 @pytest.mark.parametrize(("other", "said"), [(1.44, False), (1440.0, True)])
 def test_a_wrist_alone_does_not_make_the_unit_off_by_a_thousand(other, said):
     """In the first second of a recording its friction changes as its little gravity does."""

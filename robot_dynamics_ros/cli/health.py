@@ -63,7 +63,7 @@ def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, state: Pa
     results, pages = {}, {}
     for name, measured in groups.items():
         over_time = trends(measured, arm.joint_names)
-        results[name] = as_dict(name, measured, over_time, arm.joint_names, learned)
+        results[name] = as_dict(name, measured, over_time, arm.joint_names, learned, robot)
         page = write_page(results[name], measured, over_time, out / (f"health_{name}.html" if fleet else "health.html"))
         pages[name] = page.name
         if fleet:

@@ -69,8 +69,11 @@ def as_dict(
     found: dict[str, list[Trend]],
     joints: Sequence[str],
     history: Sequence[str] = (),
+    file: str = "",
 ) -> dict[str, Any]:
-    """Everything printed, for the JSON and the page; history: sentences of `learn`."""
+    """Everything printed, for the JSON and the page; history: sentences of `learn`; file: what the user calls the robot
+    file, of which `robot` is the name.
+    """
     days, span = [date(m.time) for m in measured], measured[-1].time - measured[0].time
     within = f"{span:.0f} s" if span < 600 else f"{span / 3600:.3g} h"
     short = f"{len(measured)} recordings within {within}: a trend needs {LEAST_SPAN / 86400:.0f} days"
@@ -104,7 +107,7 @@ def as_dict(
         "quantities": rows,
         "sentences": lines,
         "matrix": _matrix(rows, joints),
-        **_judged(rows, joints, [*lines, *history], span, f"{word(measured[-1].bag)} --robot {word(robot)}"),
+        **_judged(rows, joints, [*lines, *history], span, f"{word(measured[-1].bag)} --robot {word(file or robot)}"),
     }
 
 

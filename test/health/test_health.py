@@ -17,6 +17,7 @@ from robot_dynamics_ros.health.measure import Measurement, measure, warming
 from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends, write_page
 from robot_dynamics_ros.health.trend import MONTH, trend_of
 from robot_dynamics_ros.learning.changes import _gain
+from robot_dynamics_ros.robot_file import save_robot
 
 START = 1_750_000_000
 
@@ -33,8 +34,10 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
     level = UR5E.array("friction.parameters.fc")[2]
     logs = [recording(10 * k, more, k) for k, more in enumerate([0.0] * 4 + [0.45 * level] * 3)]
     bags = [str(write_bag(log, tmp_path / f"run{k}", topics=["joint_states"])) for k, log in enumerate(logs)]
-    arguments = [*bags[::-1], "--robot", "ur5e", "--out", str(tmp_path / "out")]
+    save_robot(UR5E, tmp_path / "mine.yaml")
+    arguments = [*bags[::-1], "--robot", str(tmp_path / "mine.yaml"), "--out", str(tmp_path / "out")]
     done = printed("health", *arguments)
+    assert f"--robot {tmp_path / 'mine.yaml'} --out identified" in " ".join(done.output.split())
     result = json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]
     rows = result["quantities"]["coulomb"]
     assert [row["level"] for row in rows] == ["ok", "ok", "warn", "ok", "ok", "ok"]

@@ -33,6 +33,9 @@ LOAD = 3.0  # times the torque limit: the median effort of no joint
 MIN_RATE = 10.0  # Hz
 MOST_STEPS, BURST = 0.6, 1 / 3  # quantile of the steps of a second, and below which share of their mean it has bursts
 BURSTS = 0.1  # share of the seconds: a network that stops once in a while spoils those seconds alone
+# Rows at one extreme value of an effort in motion, and how often any other value may be among them: a current in coarse
+# steps is most often at a middle one
+CLIPPED, OTHERS = 100, 0.1
 NO_EFFORT = "effort{} is absent: the driver must fill the effort of every joint"
 LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
 APART = 0.1  # s between two live samples by which the order of the joints is judged, the newest SAMPLES of them
@@ -54,6 +57,27 @@ def findings(
         found |= _velocity(robot.joint_names, time, q, qd)
         found["stuck"] = _stuck(q, qd)
     return found
+
+
+def clipped(log: Log) -> str:
+    """A sentence about joints whose effort in motion is at its largest or smallest value far more often than at any
+    other; "" without any.
+    """
+    found = []
+    for j, name in enumerate(log.joint_names if log.has("effort") and len(log) > CLIPPED else ()):
+        effort = log.effort[np.abs(np.gradient(log.q[:, j], log.time)) > SLIDING, j]
+        value, rows = np.unique(effort[np.isfinite(effort)], return_counts=True)
+        found += [
+            f"{name} {value[end]:.3g}"
+            for end, others in ((0, rows[1:]), (-1, rows[:-1]))
+            if len(others) and rows[end] >= CLIPPED and others.max() < OTHERS * rows[end]
+        ]
+    if not found:
+        return ""
+    return (
+        f"the effort stays at an extreme value while the joint moves ({', '.join(found)}): clipped, please check: "
+        "what is beyond shows as contact; record it unclipped, or let the robot accelerate less"
+    )
 
 
 def refuse(log: Log, robot: RobotFile, name: str, but: str = "") -> None:

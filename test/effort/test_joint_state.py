@@ -36,6 +36,16 @@ def bursts(stamps, many):
     return stamps[np.minimum(k - k % many + many, len(stamps)) - 1] + k % many * 100_000
 
 
+@pytest.mark.parametrize(("bound", "step", "said"), [(30.0, 0.0, True), (np.inf, 0.0, False), (np.inf, 2.0, False)])
+def test_an_effort_that_is_clipped_is_a_doubt_of_replay_and_a_warning_of_identify(tmp_path, bound, step, said):
+    """Not one in coarse steps, which is most often at a middle one."""
+    effort = np.clip(usual().effort, -bound, bound)
+    bag = write_bag(with_signals(usual(), effort=np.round(effort / step) * step if step else effort), tmp_path / "bag")
+    sentence = "effort stays at an extreme value while the joint moves (shoulder_lift_joint -30): clipped"
+    assert any(sentence in text for text in replay([bag], UR5E).doubts) == said
+    assert any(sentence in text and "please check" in text for text in read(UR5E, bag, DEFAULTS).notes) == said
+
+
 SPOILED = {
     "not radians": lambda log: with_signals(log, q=np.degrees(log.q), qd=np.degrees(log.qd)),
     "times the travel per time: wrong unit": lambda log: with_signals(log, qd=np.degrees(log.qd)),

@@ -219,6 +219,7 @@ def test_a_recording_with_another_load_is_named_with_its_mass():
     first, same = run(1), run(2)
     said, none = (steps([first, second], until="leave_out_contact").load_differences for second in (loaded, same))
     assert "loaded 1.5 +- " in said and "kg more than 1" in said and none == ""
+    assert "loaded 1.5 +- " in steps([first], [loaded], until="leave_out_contact").load_differences
 
 
 def test_another_load_is_named_whatever_mass_the_data_give_to_links_that_show_none():

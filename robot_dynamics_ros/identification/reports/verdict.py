@@ -37,7 +37,10 @@ IN_AMPERE = (
     "Torque constants are unknown: torques, masses and forces of this file are in the unit of the effort, no newtons. "
     "Write drives.torque_constant [Nm/A at the joint] into the robot file that you identify with."
 )
-MIXED_LOADS = "The force is off by part of the difference of the loads: identify from recordings with one load."
+MIXED_LOADS = (
+    "The force is off by part of the difference of the loads, or judged with another load: identify and validate with "
+    "recordings with one load."
+)
 OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
 
 

@@ -20,6 +20,7 @@ namespace robot_dynamics {
 class TorqueHealth {
  public:
   static constexpr double stuck_time = 0.5;               // s of exactly equal torque while moving
+  static constexpr double settled = 0.1;                  // s of it until the expected one has no lag of before
   static constexpr double stuck_steps = 4.0;              // mean steps by which the expected one changes meanwhile
   static constexpr double stuck_speed = speeds::sliding;  // rad/s that counts as moving
   static constexpr double hold_time = 0.5;                // s a joint stays isolated after the last fault
@@ -77,7 +78,7 @@ class TorqueHealth {
     const double step = std::abs(tau - last_[i]);
     if (step > 0.0) step_[i] += (step_[i] > 0.0 ? 0.01 : 1.0) * (step - step_[i]);
     stuck_[i] = step == 0.0 && std::abs(qd) > stuck_speed ? stuck_[i] + dt : 0.0;
-    if (stuck_[i] < stuck_time) since_[i] = expected;
+    if (stuck_[i] < settled) since_[i] = expected;
     return stuck_[i] >= stuck_time && std::abs(expected - since_[i]) > stuck_steps * step_[i];
   }
 

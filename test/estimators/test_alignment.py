@@ -11,6 +11,7 @@ from synthetic import with_signals
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.signals import Log
 
 SOURCE = {"found": "numbers of this test"}
 STAGES = ("motion", "friction", "force")

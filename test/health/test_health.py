@@ -37,7 +37,7 @@ def test_the_command_finds_the_joint_that_wears(tmp_path):
     save_robot(UR5E, tmp_path / "mine.yaml")
     arguments = [*bags[::-1], "--robot", str(tmp_path / "mine.yaml"), "--out", str(tmp_path / "out")]
     done = printed("health", *arguments)
-    assert f"--robot {tmp_path / 'mine.yaml'} --out identified" in " ".join(done.output.split())
+    assert f"--robot {tmp_path / 'mine.yaml'} --out identified" in " ".join(done.split())
     result = json.loads((tmp_path / "out" / "health.json").read_text())["robots"]["ur5e"]
     rows = result["quantities"]["coulomb"]
     assert [row["level"] for row in rows] == ["ok", "ok", "warn", "ok", "ok", "ok"]

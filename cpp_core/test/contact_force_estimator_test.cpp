@@ -72,10 +72,9 @@ ContactForceParameters parameters(int kind, bool thermal) {
   p.force.torque_bound.fill(500.0);
   p.force.frame = n;
   if (kind % 2) {
-    p.alignment.emplace();
-    p.alignment->effort_delay = 0.003;
-    p.alignment->velocity_delay = -0.0041;
-    p.alignment->velocity_gain.fill(1.05);
+    p.alignment.effort_delay = 0.003;
+    p.alignment.velocity_delay = -0.0041;
+    p.alignment.velocity_gain.fill(1.05);
   }
   return p;
 }

@@ -8,6 +8,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals.log import places_of
 
 SIGNALS = ("q", "theta", "qd", "effort", "current")
 
@@ -27,7 +28,9 @@ class Alignment:
         gain, bias = robot.array_or("drives.velocity.gain", 1.0), robot.array_or("drives.velocity.bias", 0.0)
         given = dict(zip(("effort_delay", "velocity_delay", "velocity_window"), delays, strict=True))
         self.core = _core.SignalAlignment(robot.n_joints, **given, velocity_gain=gain, velocity_bias=bias)
-        self._measured: dict[str, np.ndarray] = {}
+        places = places_of(robot.n_joints)
+        self._measured = np.empty(places["current"].stop)  # the signals of a sample up to the last of SIGNALS
+        self._qd = self._measured[places["qd"]]
         self._stamp, self._late = 0, np.zeros(1)
 
     @property
@@ -41,18 +44,22 @@ class Alignment:
 
     def align(self, sample: Sample) -> None:
         """Replace the measured signals of a sample by the aligned ones, until `restore`."""
-        for name in SIGNALS:
-            self._measured.setdefault(name, np.empty_like(sample.q))[:] = getattr(sample, name)
+        self._measured[:] = sample.buffer[: len(self._measured)]
         self._stamp = sample.stamp_ns
-        self.core.step(sample.stamp_ns, *(getattr(sample, name) for name in SIGNALS), self._late)
-        sample.stamp_ns -= int(self._late[0])
+        signals = sample.q, sample.theta, sample.qd, sample.effort, sample.current
+        self.core.step(self._stamp, *signals, self._late)
+        if self._late[0]:
+            sample.stamp_ns -= int(self._late[0])
 
     def restore(self, sample: Sample) -> None:
         """The measured signals again; a velocity that was not reported stays as the stages have filled it."""
-        sample.stamp_ns = self._stamp
-        for name, values in self._measured.items():
-            if not (name == "qd" and np.isnan(values).all()):
-                getattr(sample, name)[:] = values
+        absent = self._qd[0] != self._qd[0] and np.isnan(self._qd).all()  # the first comparison is far cheaper
+        filled = sample.qd.copy() if absent else None
+        sample.buffer[: len(self._measured)] = self._measured
+        if filled is not None:
+            sample.qd[:] = filled
+        if self._late[0]:
+            sample.stamp_ns = self._stamp
 
     def aligned(self, log: Log) -> Log:
         """The log with aligned signals of its own; estimates are shared with it."""

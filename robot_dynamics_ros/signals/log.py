@@ -157,8 +157,8 @@ class Log:
 
 
 @cache
-def _places(n_joints: int) -> dict[str, slice]:
-    """Where each signal is in the buffer of a sample."""
+def places_of(n_joints: int) -> dict[str, slice]:
+    """Where each signal is in the buffer (m,) of a sample."""
     ends = np.cumsum([width(name, n_joints) for name in SIGNALS]).tolist()
     return {name: slice(a, b) for name, a, b in zip(SIGNALS, [0, *ends], ends, strict=False)}
 
@@ -173,7 +173,7 @@ class Sample:
 
     def __init__(self, joint_names: Sequence[str], stamp_ns: int = 0) -> None:
         self.joint_names, self.stamp_ns, self.receive_ns = tuple(joint_names), int(stamp_ns), 0
-        places = _places(len(self.joint_names))
+        places = places_of(len(self.joint_names))
         self.buffer = np.full(max(place.stop for place in places.values()), np.nan)
         for name, place in places.items():
             object.__setattr__(self, name, self.buffer[place])

@@ -2,9 +2,9 @@
 // torque.
 //
 // Acceleration is the differentiated velocity through a low-pass [Simoni2017 V, Table II: 150 rad/s]; a robot that
-// reports no velocity, or a coarse one, gets what its positions show (velocity_steps.hpp); one that jumps for a sample
-// or two stays what it was. Model torque: M qdd + C qd + g + B qdd (B: reflected rotor inertia, 0 with link-side
-// torque). Drive torque: effort in its declared semantics, K_tau i where it is current [16].
+// reports no velocity gets dq/dt through the same one; one that jumps for a sample or two stays what it was. Model
+// torque: M qdd + C qd + g + B qdd (B: reflected rotor inertia, 0 with link-side torque). Drive torque: effort in its
+// declared semantics, K_tau i where it is current [16].
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,6 @@
 #include "robot_dynamics/signals/lowpass.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 #include "robot_dynamics/signals/spikes.hpp"
-#include "robot_dynamics/signals/velocity_steps.hpp"
 
 namespace robot_dynamics {
 
@@ -38,9 +37,10 @@ class MotionState {
  public:
   static constexpr double frozen_speed = speeds::sliding;  // rad/s: faster than this and not moving is frozen
   static constexpr int frozen_samples = 10;                // exact repeats of position that count as frozen
+  static constexpr double slope_cutoff = 150.0;            // rad/s, of velocities from positions
 
   MotionState(const Chain& chain, const MotionParameters& p)
-      : chain_(chain), p_(p), velocity_(chain.n), acceleration_(chain.n, p.acceleration_cutoff) {
+      : chain_(chain), p_(p), slope_(chain.n, slope_cutoff), acceleration_(chain.n, p.acceleration_cutoff) {
     require_each("rotor_inertia", p.rotor_inertia.data(), chain.n, -1e4, 1e4);
     require_each("effort_gain", p.effort_gain.data(), chain.n, -1e4, 1e4);
   }
@@ -57,7 +57,7 @@ class MotionState {
     if (tick == Tick::duplicate) return Status::dropped;
     const bool restart = dt == 0.0;
     if (restart) restart_filters();
-    double qd[max_joints];
+    double qd[max_joints] = {};
     update(dt, in.q, no_velocity ? nullptr : in.qd, qd, out.qdd);
     for (int i = 0; i < n; ++i) out.qd[i] = qd[i];
     chain_.carry(in.payload);
@@ -80,7 +80,7 @@ class MotionState {
 
  private:
   void restart_filters() noexcept {
-    velocity_.reset();
+    slope_.reset();
     acceleration_.reset();
     spikes_.reset();
     repeats_ = 0;
@@ -91,10 +91,14 @@ class MotionState {
     const int n = chain_->n;
     double raw[max_joints] = {};
     bool same = dt > 0.0, fast = false;
-    for (int i = 0; measured && i < n; ++i)
-      raw[i] =
-          spikes_.step(i, dt, measured[i], (q[i] - q_[i]) / dt, implausible_change(dt)) ? spikes_.last(i) : measured[i];
-    velocity_.step(dt, q, measured ? raw : nullptr, qd);
+    for (int i = 0; i < n; ++i) {
+      const double slope = (q[i] - q_[i]) / dt;  // not finite at first
+      if (measured)
+        qd[i] = spikes_.step(i, dt, measured[i], slope, implausible_change(dt)) ? spikes_.last(i) : measured[i];
+      else
+        qd[i] = dt > 0.0 ? slope : 0.0;
+    }
+    if (!measured) slope_.step(dt, qd, qd);
     for (int i = 0; i < n; ++i) {
       raw[i] = dt > 0.0 ? (qd[i] - qd_[i]) / dt : 0.0;
       same = same && q[i] == q_[i];
@@ -115,8 +119,7 @@ class MotionState {
   CarryingChain chain_;
   MotionParameters p_;
   SampleTiming timing_;
-  VelocitySteps velocity_;
-  LowPass acceleration_;
+  LowPass slope_, acceleration_;
   Spikes spikes_;
   std::array<double, max_joints> q_{}, qd_{};
   int repeats_ = 0;

@@ -1,5 +1,5 @@
-// Velocities that are reported in coarse steps, put right by the positions; without reported ones, those of the
-// positions (source: own). Rounded to steps of h, v is known to h/2, and w = dq/dt behind a low-pass is inside of that:
+// Velocities that are reported in coarse steps, put right by the positions (source: own). Rounded to steps of h, v is
+// known to h/2, and w = dq/dt behind a low-pass is inside of that:
 //   qd = least(greatest(w, v - h/2), v + h/2)
 // So creep that v shows as zero moves the friction at rest, and a rotor that stands while its link is pushed stays.
 // h: what divides all changes of v, enough of which follow a repeated reading. No bit of a finer velocity changes.
@@ -23,18 +23,18 @@ class VelocitySteps {
 
   explicit VelocitySteps(int n) : n_(n), slope_(n, cutoff) { reset(); }
 
-  // q [rad], v [rad/s] (n) -> qd (n), which may be v; v null: none is reported. dt = 0: the first sample.
+  // q [rad], v [rad/s] (n) -> qd (n), which may be v. dt = 0: the first sample.
   void step(double dt, const double* q, const double* v, double* qd) noexcept {
     double w[max_joints] = {};
     for (int i = 0; i < n_; ++i) {
       if (dt > 0.0) w[i] = (q[i] - q_[i]) / dt;
       q_[i] = q[i];
-      if (v) look(i, v[i]);
+      look(i, v[i]);
     }
-    if (!v || coarse_) slope_.step(dt, w, w);
+    if (coarse_) slope_.step(dt, w, w);
     for (int i = 0; i < n_; ++i) {
-      const double h = v ? size(i) : 0.0;
-      qd[i] = !v ? w[i] : h > 0.0 ? std::clamp(w[i], v[i] - 0.5 * h, v[i] + 0.5 * h) : v[i];
+      const double h = size(i);
+      qd[i] = h > 0.0 ? std::clamp(w[i], v[i] - 0.5 * h, v[i] + 0.5 * h) : v[i];
     }
   }
   // h [rad/s] of joint i; 0 where it is finer, or not known yet.

@@ -29,6 +29,7 @@ class EvenClock {
   static constexpr double sure = 20.0;    // of the variance of velocity changes: then the travel counts periods
   static constexpr double clearly = 0.5;  // of the other clock's variance: it is not that of the motion
   static constexpr double largest = 1.0;  // rad/s: a change of velocity counts as no more
+  static constexpr double newest = 0.3, recent = 0.01;  // weights of a new velocity, and of its squared change
 
   explicit EvenClock(int n) : n_(n) {}
 
@@ -130,13 +131,13 @@ class EvenClock {
         square[k] += std::min(change * change, largest);
         v_[k][i] = v;
       }
-      velocity_[i] += (fresh_ ? 1.0 : 0.3) * (v_[even][i] - velocity_[i]);
+      velocity_[i] += (fresh_ ? 1.0 : newest) * (v_[even][i] - velocity_[i]);
       q_[i] = q[i];
     }
     fresh_ = false;
     const bool moved = std::exchange(moved_, moving_);
     if (!moving_ || !moved) return;
-    for (int k : {even, stamped}) change_[k] += 0.01 * (square[k] - change_[k]);
+    for (int k : {even, stamped}) change_[k] += recent * (square[k] - change_[k]);
     stamps_ = stamps_ ? !(change_[even] < clearly * change_[stamped]) : change_[stamped] < clearly * change_[even];
   }
 

@@ -1179,8 +1179,8 @@ def shorten_slice(slice: Real = 0.0001) -> bool:
 
 def within_steps(t: Reals, q: Reals, v: Reals) -> tuple:
     """
-    Velocity (N, n) [rad/s] as the live nodes take it, and the step h (n,) [rad/s] in which v (N, n) is reported
-    beside positions q (N, n) [rad] at t (N,) [s]: dq/dt, no farther than h / 2 from v. h = 0: fine, qd = v.
+    Positions and velocities (N, n) [rad, rad/s] as the live nodes take them, and the steps h (n,) [rad, rad/s] in
+    which q and v (N, n) are reported at t (N,) [s]: no farther than h / 2 from q and v. h = 0: fine, unchanged.
     """
 
 def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs) -> RealArray:

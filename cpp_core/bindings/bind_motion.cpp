@@ -3,7 +3,6 @@
 #include "robot_dynamics/observers/parameter_names.hpp"
 #include "robot_dynamics/rigid_body/momentum.hpp"
 #include "robot_dynamics/signals/signal_alignment.hpp"
-#include "robot_dynamics/signals/velocity_steps.hpp"
 #include "stage.hpp"
 
 namespace bindings::motion {
@@ -22,18 +21,23 @@ SignalAlignment make_alignment(int joints, const py::kwargs& given) {
   return SignalAlignment(joints, given_by_name(SignalAlignmentParameters{}, given, joints));
 }
 
-// qd (N, n) and h (n) of one piece, v (N, n) at seconds t (N,): h is known from the beginning, since it is read twice.
+// x, qd (N, n) and the steps (n) of q and v of one piece at seconds t (N,): they are known from the beginning, since it
+// is read twice.
 py::tuple within_steps(const Array& t, const Array& q, const Array& v) {
   const py::ssize_t N = q.ndim() == 2 ? q.shape(0) : -1, n = q.ndim() == 2 ? q.shape(1) : -1;
   const double *seconds = row(t, "t", N), *position = rows(q, "q", N, n), *reported = rows(v, "v", N, n);
   require_range("joints", n, 1, max_joints);
-  VelocitySteps steps(static_cast<int>(n));
-  Array qd({N, n}), h(n);
+  VelocitySteps velocities(static_cast<int>(n));
+  PositionSteps positions(static_cast<int>(n));
+  Array x({N, n}), qd({N, n}), q_step(n), v_step(n);
   for (int time = 0; time < 2; ++time)
-    for (py::ssize_t k = 0; k < N; ++k)
-      steps.step(k ? seconds[k] - seconds[k - 1] : 0.0, position + k * n, reported + k * n, qd.mutable_data() + k * n);
-  for (int i = 0; i < n; ++i) h.mutable_at(i) = steps.size(i);
-  return py::make_tuple(qd, h);
+    for (py::ssize_t k = 0; k < N; ++k) {
+      const double dt = k ? seconds[k] - seconds[k - 1] : 0.0, *at = position + k * n;
+      velocities.step(dt, at, reported + k * n, qd.mutable_data() + k * n);
+      positions.step(dt, at, qd.data() + k * n, x.mutable_data() + k * n);
+    }
+  for (int i = 0; i < n; ++i) q_step.mutable_at(i) = positions.size(i), v_step.mutable_at(i) = velocities.size(i);
+  return py::make_tuple(x, qd, q_step, v_step);
 }
 
 constexpr auto out = Column::Use::write, both = Column::Use::update;
@@ -83,9 +87,10 @@ void bind(py::module_& m) {
               *x[5] = static_cast<double>(ns_between(stamp, s.step(stamp, {x[0], x[1], x[2], x[3], x[4]})));
               return Status::ok;
             });
-  m.def("within_steps", &within_steps, py::arg("t"), py::arg("q"), py::arg("v"),
-        "Velocity (N, n) [rad/s] as the live nodes take it, and the step h (n,) [rad/s] in which v (N, n) is reported\n"
-        "beside positions q (N, n) [rad] at t (N,) [s]: dq/dt, no farther than h / 2 from v. h = 0: fine, qd = v.");
+  m.def(
+      "within_steps", &within_steps, py::arg("t"), py::arg("q"), py::arg("v"),
+      "Positions and velocities (N, n) [rad, rad/s] as the live nodes take them, and the steps h (n,) [rad, rad/s] in\n"
+      "which q and v (N, n) are reported at t (N,) [s]: no farther than h / 2 from q and v. h = 0: fine, unchanged.");
   m.def(
       "generalised_momentum",
       [](const Chain& chain, const Array& q, const Array& qd) {

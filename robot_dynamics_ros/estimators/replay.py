@@ -27,8 +27,9 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.recorded_effort import with_recorded_effort
 from robot_dynamics_ros.estimators.wrench_metrics import rms
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.hysteresis import coarse_positions
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.robot_file.capabilities import coarse_positions, unseen_rotors
+from robot_dynamics_ros.robot_file.capabilities import unseen_rotors
 from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 
 # Counted since the observer started: a recording that begins later can not give them again.
@@ -152,13 +153,15 @@ def replay(
 
 def _blind(log: Log) -> list[str]:
     """A note of velocities that are missing or coarse."""
-    text = unseen_rotors(log.joint_names, _core.within_steps(log.time, log.q, log.qd)[1] if log.has("qd") else None)
+    text = unseen_rotors(log.joint_names, _core.within_steps(log.time, log.q, log.qd)[3] if log.has("qd") else None)
     return _sentence(text)
 
 
 def _coarse(log: Log, robot: RobotFile) -> list[str]:
-    """A note of positions in coarse steps, which are found as those of velocities [rad/s] are, in mrad."""
-    return _sentence(coarse_positions(robot, 1e-3 * _core.within_steps(log.time, log.q, 1e3 * log.q)[1]))
+    """A note of positions in coarse steps, which no velocities put right."""
+    if log.has("qd"):
+        return []
+    return _sentence(coarse_positions(robot, _core.within_steps(log.time, log.q, np.zeros_like(log.q))[2]))
 
 
 def _sentence(text: str) -> list[str]:

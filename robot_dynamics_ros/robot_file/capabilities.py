@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 
 SPARSE = 0.75  # share of the controller's samples: of a simulated arm half of them left five times the force at rest
-# Share of residuals.rest that a step of the positions may move: on a simulated arm 0.12 cost nothing, 0.25 and 1.2
-# contact for 4 and 13 % of the free rest
-FELT = 0.2
 
 
 @dataclass(frozen=True)
@@ -70,26 +67,6 @@ def unseen_rotors(joint_names: Sequence[str], steps: np.ndarray | None) -> str:
     return (
         f"{what}: where gears are elastic, rotors turn under a push unseen, so that weak contacts are missed, or free "
         f"motion shows contact where the robot file was identified from better velocities; {remedy}"
-    )
-
-
-def coarse_positions(robot: RobotFile, steps: np.ndarray) -> str:
-    """What is wrong and what to do where positions come in steps (n,) [rad], 0: fine, coarser than those that friction
-    at rest was identified from, over which it changes by more than FELT of what is left at rest; "" elsewhere.
-    """
-    law = robot.hysteresis
-    if law is None or not law.parameters.get("dahl_step") or not robot.has("residuals.rest"):
-        return ""
-    level, span, known = (np.array(law.parameters[name]) for name in ("level", "span", "dahl_step"))
-    felt = steps * (level / span).sum(axis=1)
-    found = np.flatnonzero((steps > 2 * known) & (known > 0.0) & (felt > FELT * robot.array("residuals.rest")))
-    if not len(found):
-        return ""
-    return (
-        f"positions ({shown([robot.joint_names[j] for j in found], 1)}) come in steps of up to "
-        f"{1e3 * steps[found].max():.2g} mrad, coarser than those that the robot file was identified from, over which "
-        f"friction at rest changes by up to {felt[found].max():.2g} Nm: rests may show contact; record finer "
-        "positions, or identify from such ones"
     )
 
 

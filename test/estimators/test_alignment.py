@@ -44,7 +44,7 @@ def test_coarse_velocities_are_put_right_before_they_are_aligned():
     """Between two samples none is a multiple of the step; the slowest joint shows it after 3 s."""
     log, step = measured(moving(4.0)), 0.024
     log.qd = np.round(log.qd / step) * step
-    own = with_signals(log, qd=_core.within_steps(log.time, log.q, log.qd)[0])
+    own = with_signals(log, qd=_core.within_steps(log.time, log.q, log.qd)[1])
     found, expected = (residual(declared(velocity=0.003), x) for x in (log, own))
     np.testing.assert_allclose(found[1000:], expected[1000:], atol=0.01)
 

@@ -54,7 +54,7 @@ def test_velocities_in_coarse_steps_are_put_right_by_the_positions(step, rounded
     qd = np.where(slow[:, None], 1e-3, log.qd)
     log.q = log.q[0] + np.cumsum(qd, axis=0) * 0.002
     log.qd = rounded(qd / step) * step
-    reported, (found, steps) = log.qd.copy(), _core.within_steps(log.time, log.q, log.qd)
+    reported, (_, found, _, steps) = log.qd.copy(), _core.within_steps(log.time, log.q, log.qd)
     np.testing.assert_allclose(steps, step, rtol=1e-6)
     assert np.abs(found - reported).max() <= 0.5 * step + 1e-9
     assert not reported[slow].any() and np.abs(found[slow][100:] - 1e-3).max() < 1e-6
@@ -62,15 +62,31 @@ def test_velocities_in_coarse_steps_are_put_right_by_the_positions(step, rounded
     np.testing.assert_allclose(aligned.qd[slow], found[slow], atol=1e-9)
 
 
-def test_no_bit_of_fine_velocities_changes():
+@pytest.mark.parametrize("step", [2.4e-5, 2e-4])
+@pytest.mark.parametrize("rounded", [np.round, np.floor])
+def test_positions_in_coarse_steps_are_put_right_by_the_velocities(step, rounded):
+    """Over a recording, and live once the step is known; digits of a table are no finer step."""
+    log = measured(moving())
+    true, log.q = log.q, np.round(rounded(log.q / step) * step, 7)
+    reading, aligned = log.q.copy(), Alignment(UR5E).aligned(log).q
+    found, _, steps, _ = _core.within_steps(log.time, log.q, log.qd)
+    np.testing.assert_allclose(steps, step, rtol=1e-2)
+    assert np.abs(found - reading).max() <= 0.5 * step + 1e-9
+    late = log.time > 3.0
+    for x in (found, aligned) if step > 1e-4 else (found,):  # a finer one shows in slower motion only
+        wrong, before = (np.diff((y - true)[late], axis=0).std() for y in (x, reading))
+        assert wrong < 0.2 * before
+
+
+def test_no_bit_of_fine_signals_changes():
     """Also not of those of single steps of an encoder behind a low-pass, nor at a steady acceleration without noise."""
     log = measured(moving(), noise=0.01)
     k = np.arange(len(log))
     ticks = np.outer(np.where(k > 100, 0.01 * np.exp(-0.4 * (k % 50)), 0.0), np.ones(6))
     steady = np.clip(np.abs((log.time[:, None] % 2.0) - 1.0) * 3.0, 0.4, 2.0) * np.linspace(0.3, 1.0, 6)
     for qd in (log.qd.copy(), ticks, steady):
-        found = _core.within_steps(log.time, log.q, np.ascontiguousarray(qd))
-        assert (found[0] == qd).all() and not found[1].any()
+        q, found, *steps = _core.within_steps(log.time, log.q, np.ascontiguousarray(qd))
+        assert (found == qd).all() and (q == log.q).all() and not np.any(steps)
         log.qd = qd
         assert (Alignment(UR5E).aligned(log).qd == qd).all()
 

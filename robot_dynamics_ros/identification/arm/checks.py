@@ -101,7 +101,7 @@ def check_stream(found: Identification) -> list[str]:
     if not blind or found.robot.drives.torque_side == "link":
         return [text] * bool(text)
     which = f"{', '.join(r.name for r in blind)}: " if len(blind) < len(found.training) else ""
-    unseen = unseen_rotors(found.robot.joint_names, blind[0].steps)
+    unseen = unseen_rotors(found.robot.joint_names, blind[0].qd_steps)
     return [text] * bool(text) + [f"{which}{unseen}{', or leave it out' * bool(which)}"]
 
 

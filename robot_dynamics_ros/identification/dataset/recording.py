@@ -29,7 +29,7 @@ TRAVEL = 0.02  # rad of the joint that travels farthest; a robot that travels le
 @dataclass
 class Piece:
     """A stretch without gaps: regular times t (N,) [s], q, qd, effort (N, n), what else was recorded by name; steps
-    (n,) [rad/s] in which its velocity was reported, 0: fine.
+    (n,) [rad, rad/s] in which its positions and velocities were reported, 0: fine.
     """
 
     t: np.ndarray
@@ -38,7 +38,8 @@ class Piece:
     effort: np.ndarray
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     begin: float = 0.0  # s from the first sample of the recording to t = 0
-    steps: np.ndarray | None = None
+    q_steps: np.ndarray | None = None
+    qd_steps: np.ndarray | None = None
 
     @property
     def time(self) -> np.ndarray:
@@ -110,16 +111,21 @@ class Recording:
         return bool(self.pieces) and bool(np.ptp(self.stacked("q"), axis=0).max() > TRAVEL)
 
     @property
-    def steps(self) -> np.ndarray | None:
+    def q_steps(self) -> np.ndarray:
+        """Steps (n,) [rad] in which positions were reported, 0: fine, or without velocities."""
+        return np.max([np.zeros(self.n), *(p.q_steps for p in self.pieces if p.q_steps is not None)], axis=0)
+
+    @property
+    def qd_steps(self) -> np.ndarray | None:
         """Steps (n,) [rad/s] in which velocities were reported, 0: fine; None where they are missing."""
         if any(piece.qd is None for piece in self.pieces):
             return None
-        return np.max([np.zeros(self.n), *(p.steps for p in self.pieces if p.steps is not None)], axis=0)
+        return np.max([np.zeros(self.n), *(p.qd_steps for p in self.pieces if p.qd_steps is not None)], axis=0)
 
     @property
     def blind(self) -> bool:
         """Whether velocities are missing or coarse."""
-        return self.steps is None or bool(self.steps.any())
+        return self.qd_steps is None or bool(self.qd_steps.any())
 
     def stacked(self, name: str) -> np.ndarray:
         """A signal over all pieces (N, n)."""
@@ -208,11 +214,12 @@ def _piece(part: Log, notes: list[str], begin: float) -> Piece:
     if same.any():
         notes.append("positions come less often than velocities: interpolated between; record each when it is taken")
         q = interpolated(part.time, part.time[~same], q[~same])
-    qd, steps = part.get("qd"), None
+    qd = part.get("qd")
     t = regular(part.time, notes, q, qd)
+    steps: list[np.ndarray] = []
     if qd is not None:
-        qd, steps = _core.within_steps(t, q, qd)
+        q, qd, *steps = _core.within_steps(t, q, qd)
     extra = {k: v for k, v in part.signals.items() if k not in ("q", "qd", "effort")}
     if part.has("temperature"):
         extra["temperature"] = possible_temperatures(part.time, part.temperature, notes)
-    return Piece(t, q, qd, part.effort, extra, begin, steps)
+    return Piece(t, q, qd, part.effort, extra, begin, *steps)

@@ -142,7 +142,7 @@ def velocity_signal(recordings: Sequence[Recording]) -> VelocitySignal | None:
     Least squares of qd = g v + b - g d dv/dt per joint, v and qd behind the same low-pass of zero phase; the delay is
     the mean of the joints' own, weighted by their inverse variances.
     """
-    if any(r.steps is None for r in recordings):
+    if any(r.qd_steps is None for r in recordings):
         return None
     return _signal(recordings)
 

@@ -15,6 +15,7 @@
 #include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 #include "robot_dynamics/signals/even_clock.hpp"
+#include "robot_dynamics/signals/position_steps.hpp"
 #include "robot_dynamics/signals/sample_timing.hpp"
 #include "robot_dynamics/signals/turns.hpp"
 #include "robot_dynamics/signals/velocity_steps.hpp"
@@ -47,7 +48,8 @@ class SignalAlignment {
         t_(capacity(lag_, p.velocity_window)),
         rows_(t_.size() * signals * static_cast<std::size_t>(n)),
         clock_(n),
-        steps_(n) {
+        velocities_(n),
+        positions_(n) {
     require_each("velocity_gain", p.velocity_gain.data(), n, 0.1, 10.0);
     require_each("velocity_bias", p.velocity_bias.data(), n, -10.0, 10.0);
   }
@@ -60,10 +62,13 @@ class SignalAlignment {
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return stamp_ns;
-    if (dt == 0.0) kept_ = 0, steps_.reset();
+    if (dt == 0.0) kept_ = 0, velocities_.reset();
     if (tick == Tick::backwards) turns_.reset();
     store(stamp_ns, dt, of);
-    if (double* v = row(newest_, 2); !absent(v, n_)) steps_.step(dt, row(newest_, 0), v, v);
+    if (double *q = row(newest_, 0), *v = row(newest_, 2); !absent(v, n_)) {
+      velocities_.step(dt, q, v, v);
+      positions_.step(dt, q, v, q);
+    }
     for (int k = 0; k < signals; ++k)
       if (of[k]) take(k, stamp_ns, of[k]);
     if (s.qd && p_.velocity_window > 0.0)
@@ -77,7 +82,8 @@ class SignalAlignment {
     clock_.reset();
     timing_.reset();
     turns_.reset();
-    steps_.reset();
+    velocities_.reset();
+    positions_.reset();
     kept_ = 0;
   }
   int joints() const noexcept { return n_; }
@@ -165,8 +171,10 @@ class SignalAlignment {
   std::size_t newest_ = 0, kept_ = 0;
   EvenClock clock_;
   SampleTiming timing_;
-  Turns turns_;          // of q
-  VelocitySteps steps_;  // taken here, since no reading between two samples is a multiple of them
+  Turns turns_;  // of q
+  // of readings: none between two samples is a multiple of a step
+  VelocitySteps velocities_;
+  PositionSteps positions_;
 };
 
 }  // namespace robot_dynamics

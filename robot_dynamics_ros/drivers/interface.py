@@ -77,7 +77,7 @@ class Driver(ABC):
     _stream: Any
     capabilities: frozenset[str] = frozenset()
     clock: Clock = Clock()
-    effort_varies = False  # True: the meaning of `effort` depends on the version of the controller
+    proven = False  # True: what its samples mean is certain; else they are judged as those of another node's driver
     meanwhile: Callable[[], object] | None = None  # work of the caller while a call waits for the robot; None: read
 
     # -- connection ---------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from resting_arm import GRAVITY, MODEL, POSE, ROBOT, resting
 from stepped import NodeDouble
 
+from robot_dynamics_ros.drivers.interface import Driver, RobotStatus
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.drivers.ur.status import status_of
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES
@@ -15,6 +16,7 @@ from robot_dynamics_ros.nodes.robot.effort_watch import EffortWatch
 from robot_dynamics_ros.nodes.robot.estimates import Estimates
 from robot_dynamics_ros.nodes.robot.stages import select
 
+JUDGED = 502  # samples of a second, after which they have passed
 FREE = np.full(6, 1e-3)  # Nm, without gravity; exactly zero is that of drives without power
 AMPERE = 1 / ROBOT.array("drives.torque_constant")
 
@@ -41,8 +43,8 @@ def test_a_contradiction_is_adopted_or_withholds_the_estimates():
     assert not changed and watch.withheld and "declares Nm, gravity included" in watch.text
 
 
-def beside_another_driver():
-    return Estimates(NodeDouble(effort_semantics="recognise"), ROBOT, select("force,motion,friction"), None)
+def beside_another_driver(driver=None):
+    return Estimates(NodeDouble(effort_semantics="recognise"), ROBOT, select("force,motion,friction"), driver)
 
 
 def test_a_moving_arm_is_published_once_its_effort_agrees_with_the_file_and_one_in_ampere_not_before_it_rests():
@@ -60,9 +62,15 @@ def test_a_moving_arm_is_published_once_its_effort_agrees_with_the_file_and_one_
     assert str(ampere._effort.meaning) == "A, gravity included"
 
 
-def test_a_moving_arm_whose_effort_has_the_opposite_sign_is_not_published():
-    reversed_ = beside_another_driver()
-    assert not any([reversed_.add_to(moving(k, -1.0)) for k in range(5000)])
+OF_THE_USER = SimpleNamespace(proven=Driver.proven, status=RobotStatus(safety_normal=True))
+
+
+@pytest.mark.parametrize("driver", [None, OF_THE_USER], ids=["of another node", "of the user"])
+def test_of_a_driver_that_is_not_proven_an_effort_of_the_opposite_sign_is_not_published(driver):
+    good, reversed_ = (beside_another_driver(driver) for _ in range(2))
+    assert any([good.add_to(moving(k, 1.0)) for k in range(2500)])
+    samples = [moving(k, -1.0) for k in range(5000)]
+    assert not any([reversed_.add_to(sample) or sample.has("external_wrench") for sample in samples])
 
 
 NO_CONSTANTS = ROBOT.with_updates({"drives.torque_constant": None})
@@ -150,9 +158,10 @@ def test_the_torque_of_a_newer_ur_without_gravity_is_recognised_while_its_drives
     """A UR driver that reports the controller's torque."""
     selection = SimpleNamespace(stages=("motion",), all=False, tables={"motion": ()})
     status = status_of(lambda name: np.array([float({"robot_mode": mode, "safety_mode": 1}.get(name, 0))]))
-    driver = SimpleNamespace(status=status, effort_varies=UrDriver(ROBOT, "", effort_source=source).effort_varies)
+    driver = SimpleNamespace(status=status, proven=UrDriver(ROBOT, "", effort_source=source).proven)
     estimates = Estimates(NodeDouble(effort_semantics="robot_file"), ROBOT, selection, driver)
-    for k in range(REST_SAMPLES + 1):
+    for k in range(JUDGED + REST_SAMPLES + 1):
         sample = resting(FREE, k)
+        sample.effort += 1e-6 * (k % 7)
         estimates.add_to(sample)
     assert (np.abs(sample.drive_torque - GRAVITY).max() < 2e-3) == free

@@ -26,7 +26,7 @@ def fed(estimates, begin):
 
 def test_a_payload_is_said_in_diagnostics_and_log_and_the_services_keep_refuse_and_judge_it():
     node = NodeDouble()
-    estimates = Estimates(node, UR5E, select("all"), SimpleNamespace(effort_varies=False))
+    estimates = Estimates(node, UR5E, select("all"), SimpleNamespace(proven=True))
     assert not node.call("accept_payload")[0]
     taken_off = fed(estimates, 0)
     level, text, _ = estimates.diagnose()

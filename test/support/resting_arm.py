@@ -24,5 +24,5 @@ def resting(effort, k):
 
 
 def estimates_of(robot=ROBOT, stages="force"):
-    """The estimates of a node whose driver keeps one meaning of effort."""
-    return Estimates(NodeDouble(), robot, select(stages), SimpleNamespace(effort_varies=False))
+    """The estimates of a node whose driver is proven."""
+    return Estimates(NodeDouble(), robot, select(stages), SimpleNamespace(proven=True))

@@ -34,6 +34,8 @@ class SteppedDriver(TorqueDriver):
     streams: positions of all motions; ending: samples until a stop has ended the motion.
     """
 
+    proven = True
+
     def __init__(self, robot="ur5e", capabilities=UR):
         self.robot = load_robot(robot) if isinstance(robot, str) else robot
         self.capabilities = frozenset(capabilities)

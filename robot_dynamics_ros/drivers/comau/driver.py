@@ -31,6 +31,7 @@ class ComauDriver(MotionDriver):
     """
 
     capabilities = frozenset({"current", "desired_state"})
+    proven = True
     speed_limit = STEP_SPEED
 
     def __init__(

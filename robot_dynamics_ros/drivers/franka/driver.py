@@ -48,6 +48,7 @@ class FrankaDriver(TorqueDriver):
     """
 
     capabilities = frozenset({"rotor", "desired_state", "vendor_force", "recover", "torque"})
+    proven = True
 
     def __init__(
         self, robot: RobotFile, host: str, realtime_priority: int = 0, torque: bool = False, **stream_options: Any

@@ -66,7 +66,7 @@ class UrDriver(TorqueDriver):
         if effort_source not in EFFORT_SOURCES:
             raise CapabilityError(f"effort_source {effort_source!r} is none of {', '.join(EFFORT_SOURCES)}")
         self.robot, self.host, self._effort_source = robot, host, effort_source
-        self.effort_varies = effort_source == "controller"
+        self.proven = effort_source == "current"  # the controller's torque has gravity or not, by its version
         self.with_torque = torque
         options = {"rate": robot.rate, "minimum_major": 5 if robot.rate > 125.0 else 3} | reader_options
         options["torque_inputs"] = torque

@@ -41,8 +41,8 @@ BRAKED = "no drive carries the arm: brakes are closed, or power is off"
 class Estimates(NodePart):
     """The selected stages of a node. Raises CapabilityError where the robot file lacks what they need.
 
-    driver: ours, or None where the samples come from the topics of another one: then, and where our driver passes on a
-    torque of the controller's own, the meaning of effort is recognised or confirmed.
+    driver: ours, or None where the samples come from the topics of another one: then, and where our driver is not
+    proven, samples are judged, and the meaning of effort is recognised or confirmed.
     """
 
     def __init__(self, node: LifecycleBase, robot: RobotFile, selection: Selection, driver: Driver | None) -> None:
@@ -55,10 +55,9 @@ class Estimates(NodePart):
         self.running = {stage.name for stage in self.pipeline.stages}
         # in a node of its own a stage finds in the sample what the stages of other nodes have estimated
         self._step = self.pipeline.step if selection.all else self.pipeline.advance
-        reported = driver is not None and driver.effort_varies
-        if (driver is None or reported) and "motion" in self.running:
-            self._effort = EffortWatch(robot, reported or node.value("effort_semantics") == "recognise")
-            self._gate = LiveGate(robot) if driver is None else None
+        if (driver is None or not driver.proven) and "motion" in self.running:
+            adopts = driver is not None or node.value("effort_semantics") == "recognise"
+            self._effort, self._gate = EffortWatch(robot, adopts), LiveGate(robot)
         self._logged, self._statuses = "", Counter[Status]()
         # numbers and joints change from one second to the next: the same reason is not logged again
         self._changing = re.compile("|".join([*map(re.escape, robot.joint_names), r"\d+(\.\d+)?(e[+-]\d+)?"]))
@@ -79,8 +78,8 @@ class Estimates(NodePart):
             self.trigger("~/reset_payload", partial(answer, PayloadAnswer.judge))
 
     def add_to(self, sample: Sample) -> bool:
-        """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published. So they
-        are until samples and effort have been judged.
+        """Write the estimates into a sample; False: they are withheld, it has none. So it is until samples and effort
+        have been judged.
         """
         effort, gate = self._effort, self._gate
         sample.payload[:] = self._payload
@@ -96,7 +95,10 @@ class Estimates(NodePart):
         elif self._logged and not why:
             self._node.get_logger().info("estimates are published again")
         self._logged, self._paused = why, self._paused or bool(why)
-        return not why and self.judged
+        if why or not self.judged:
+            sample.clear_estimates()
+            return False
+        return True
 
     def _count(self, sample: Sample) -> None:
         """Advance the stages; a reset behind closed brakes is no gap of the stream."""
@@ -113,7 +115,7 @@ class Estimates(NodePart):
 
     @property
     def judged(self) -> bool:
-        """Whether samples and the meaning of their effort are judged; a driver of this package needs neither."""
+        """Whether samples and the meaning of their effort are judged; a proven driver needs neither."""
         return self._gate is None or (self._passed and self._effort is not None and self._effort.judged)
 
     def _carry(self, message: InertiaStamped) -> None:

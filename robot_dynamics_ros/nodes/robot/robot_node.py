@@ -191,7 +191,9 @@ class RobotNode(LifecycleBase):
                 self._readiness.on_sample(sample, published and (self._estimates is None or self._estimates.judged))
 
     def _process(self, sample: Sample) -> bool:
-        """Estimates, then what was commanded, then topics; False: estimates are withheld, and with them all topics."""
+        """Estimates, then what was commanded, then topics; False: estimates are withheld. What our driver has measured
+        is published all the same: identification needs it.
+        """
         published = self._estimates is None or self._estimates.add_to(sample)
         if published:
             if self._collector is not None:
@@ -201,7 +203,7 @@ class RobotNode(LifecycleBase):
         if self._driver_interface is not None:  # torque and motion go on
             self._driver_interface.on_sample(sample)
             late = self._driver_interface.lateness.of(sample)
-        if published and self._outputs is not None and not late:
+        if (published or self._driver_interface is not None) and self._outputs is not None and not late:
             self._outputs.publish(sample)
         return published
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.effort.evidence import Evidence, gains
 from robot_dynamics_ros.effort.meaning import Meaning, declared
-from robot_dynamics_ros.effort.unit import FACTOR, beyond_load, likeliest, of_masses, unit_error, voting
+from robot_dynamics_ros.effort.unit import FACTOR, beyond_load, likeliest, load_share, of_masses, unit_error, voting
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -86,17 +86,23 @@ class Decision:
         """Whether gravity shows and no meaning fits."""
         return self.meaning is None and bool(self.votes.any())
 
-    def contradicts(self, robot: RobotFile) -> bool:
-        """Whether slopes on gravity are surely below HALF of what the robot file declares, in their mean over the
-        voting joints, and below it in each of them. A payload raises them.
+    def contradicts(self, robot: RobotFile) -> str:
+        """How slopes on gravity surely differ from what the robot file declares: below HALF in their mean over the
+        voting joints, and in each of them; or above FACTOR, beside a load that the file does not have, in each that
+        carries more than that load. "" where they do not surely.
         """
         meaning, e, v = declared(robot), self.evidence, self.votes
         if v.sum() < SEVERAL or not meaning.includes_gravity or not meaning.has_gain(robot):
-            return False
+            return ""
         unit = np.broadcast_to(meaning.gain(robot), v.shape)[v]
-        share, weight = np.abs(e.gravity[v]) / unit, 1 / ((e.gravity_std[v] / unit) ** 2 + e.stuck[v] ** 2)
+        share, std = np.abs(e.gravity[v]) / unit, np.hypot(e.gravity_std[v] / unit, e.stuck[v])
+        weight = 1 / std**2
         sure = (share @ weight) / weight.sum() + SIGNIFICANCE / np.sqrt(weight.sum()) < HALF
-        return bool(sure and (share < HALF).all())
+        if sure and (share < HALF).all():
+            return "less than half of"
+        load = load_share(e, robot)[v]
+        beyond = (share - SIGNIFICANCE * std > FACTOR * (1 + load))[load < 1]
+        return f"more than {FACTOR:g} times" if len(beyond) >= SEVERAL and beyond.all() else ""
 
     def ambiguity(self, robot: RobotFile) -> str:
         """What was found instead of a meaning, and what to do."""

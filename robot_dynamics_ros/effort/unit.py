@@ -98,11 +98,11 @@ def beyond_load(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFi
     """
     if meaning.same_as(declared(robot)):
         return True
-    new, old = (_log_likelihood(e, votes, m, robot, _load(e, robot)) for m in (meaning, declared(robot)))
+    new, old = (_log_likelihood(e, votes, m, robot, load_share(e, robot)) for m in (meaning, declared(robot)))
     return new - old >= CLEAR
 
 
-def _load(e: Evidence, robot: RobotFile) -> np.ndarray:
+def load_share(e: Evidence, robot: RobotFile) -> np.ndarray:
     """Standard deviation (n,) of what the arm carries beyond the robot file, as a share of each joint's torque."""
     limit = robot.limits.payload or LOAD_OF_LINKS * float(robot.link_parameters[:, 9].sum())
     return np.asarray(LOAD * limit * float(np.linalg.norm(robot.gravity)) * LEVER / np.maximum(e.torque, 1e-9))
@@ -152,7 +152,7 @@ def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) ->
     ratio = k / np.broadcast_to(meaning.gain(robot), votes.shape)[votes]
     if meaning.includes_gravity:
         typical = float(np.median(ratio))
-        loaded = meaning.same_as(declared(robot)) and (ratio <= FACTOR * (1.0 + _load(e, robot)[votes])).all()
+        loaded = meaning.same_as(declared(robot)) and (ratio <= FACTOR * (1.0 + load_share(e, robot)[votes])).all()
         return 1 / FACTOR <= typical and (typical <= FACTOR or bool(loaded))
     return bool(np.median(ratio) < NO_GRAVITY + np.median(e.stuck[votes]))
 

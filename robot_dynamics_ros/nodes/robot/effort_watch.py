@@ -17,7 +17,7 @@ class EffortWatch:
     recognise True: what is found replaces what the robot file declares. False: a finding that contradicts the
     declaration withholds the estimates for as long as it stands. Several doubtful signs withhold them in both; so do,
     where nothing has agreed before (later it is a contact that carries the arm), slopes surely below half of the
-    declared, and the only sign that shows.
+    declared or far above it, and the only sign that shows.
     judged: a rest has been looked at, or a motion agrees with the declaration.
     """
 
@@ -53,8 +53,8 @@ class EffortWatch:
         meaning = decision.meaning
         if decision.ambiguous:
             self.level, self.text = WARN, without_options(decision.ambiguity(self._robot))
-            if not self._agreed and decision.contradicts(self._robot):
-                what = f"less than half of what the robot file declares ({self._declared}): estimates are withheld"
+            if not self._agreed and (how := decision.contradicts(self._robot)):
+                what = f"{how} what the robot file declares ({self._declared}): estimates are withheld"
                 self.level, self.text, self.withheld = ERROR, f"{self.text}; {what}", True
         if meaning is None:
             return False

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.effort.joint_order import SAMPLES, TRAVEL, exchanged
 from robot_dynamics_ros.effort.meaning import declared, thousandth
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.models.hysteresis import coarse_positions
+from robot_dynamics_ros.robot_file.capabilities import follows_velocity, unseen_rotors
 from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.signals.speeds import SLIDING
 
@@ -33,9 +36,9 @@ LOAD = 3.0  # times the torque limit: the median effort of no joint
 MIN_RATE = 10.0  # Hz
 MOST_STEPS, BURST = 0.6, 1 / 3  # quantile of the steps of a second, and below which share of their mean it has bursts
 BURSTS = 0.1  # share of the seconds: a network that stops once in a while spoils those seconds alone
-# Rows at one extreme value of an effort in motion, and how often any other value may be among them: a current in coarse
-# steps is most often at a middle one
-CLIPPED, OTHERS = 100, 0.1
+# Rows at one extreme value of an effort in motion (live: of SAMPLES), and how often any other value may be among
+# them: a current in coarse steps is most often at a middle one
+CLIPPED, LIVE_CLIPPED, OTHERS = 100, 20, 0.1
 NO_EFFORT = "effort{} is absent: the driver must fill the effort of every joint"
 LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
 APART = 0.1  # s between two live samples by which the order of the joints is judged, the newest SAMPLES of them
@@ -59,18 +62,30 @@ def findings(
     return found
 
 
-def clipped(log: Log) -> str:
-    """A sentence about joints whose effort in motion is at its largest or smallest value far more often than at any
-    other; "" without any.
+def coarse(robot: RobotFile, log: Log) -> str:
+    """A sentence about velocities that friction at rest follows, which are missing or come in coarse steps, or about
+    positions in steps too coarse for the robot file, which no velocities put right; "" without any.
+    """
+    if follows_velocity(robot):
+        steps = _core.within_steps(log.time, log.q, log.qd)[3] if log.has("qd") else None
+        return unseen_rotors(log.joint_names, steps)
+    if log.has("qd"):
+        return ""
+    return coarse_positions(robot, _core.within_steps(log.time, log.q, np.zeros_like(log.q))[2])
+
+
+def clipped(log: Log, least: int = CLIPPED) -> str:
+    """A sentence about joints whose effort in motion is at its largest or smallest value in `least` rows and far more
+    often than at any other; "" without any.
     """
     found = []
-    for j, name in enumerate(log.joint_names if log.has("effort") and len(log) > CLIPPED else ()):
+    for j, name in enumerate(log.joint_names if log.has("effort") and len(log) > least else ()):
         effort = log.effort[np.abs(np.gradient(log.q[:, j], log.time)) > SLIDING, j]
         value, rows = np.unique(effort[np.isfinite(effort)], return_counts=True)
         found += [
             f"{name} {value[end]:.3g}"
             for end, others in ((0, rows[1:]), (-1, rows[:-1]))
-            if len(others) and rows[end] >= CLIPPED and others.max() < OTHERS * rows[end]
+            if len(others) and rows[end] >= least and others.max() < OTHERS * rows[end]
         ]
     if not found:
         return ""
@@ -89,7 +104,10 @@ def refuse(log: Log, robot: RobotFile, name: str, but: str = "") -> None:
 
 
 class LiveGate:
-    """Judges live samples in batches; a finding stands until samples show the contrary."""
+    """Judges live samples in batches; a finding stands until samples show the contrary.
+
+    doubt: what `clipped` and `coarse` say of the newest samples in motion.
+    """
 
     def __init__(self, robot: RobotFile) -> None:
         n = robot.n_joints
@@ -97,6 +115,7 @@ class LiveGate:
         self._stamp = np.zeros(LIVE_ROWS, np.int64)
         self._rows = np.zeros((3, LIVE_ROWS, n))
         self._past: deque[tuple[int, np.ndarray]] = deque(maxlen=SAMPLES)  # stamp, (q, qd, effort)
+        self.doubt = ""
 
     @property
     def why(self) -> str:
@@ -138,6 +157,18 @@ class LiveGate:
                 names = (self._robot.joint_names[j] for j in np.flatnonzero(seldom))
                 self._found["effort"] = NO_EFFORT.format(f" of {', '.join(names)}")
             self._found["order"] = self._order()
+            if np.ptp(q[good], axis=0).max() > TRAVEL:
+                self.doubt = self._doubt(self._stamp[: self._count][good], q[good], known[0])
+
+    def _doubt(self, stamp: np.ndarray, q: np.ndarray, qd: np.ndarray | None) -> str:
+        """Of the last batch, and of the samples in _past, which are long enough to show an effort at its bounds."""
+        names, found = self._robot.joint_names, []
+        if self._past:
+            stamps, rows = zip(*self._past, strict=True)
+            past, _, effort = np.stack(rows, axis=1)
+            found = [clipped(Log(names, stamps, {"q": past, "effort": effort}), LIVE_CLIPPED)]
+        newest = Log(names, stamp, {"q": q} | ({} if qd is None else {"qd": qd}))
+        return "; ".join(filter(None, [*found, coarse(self._robot, newest)]))
 
     def _order(self) -> str:
         """Two joints under each other's names; "" while nothing shows it."""

@@ -19,8 +19,8 @@ from robot_dynamics_ros.estimators.stage import Stage, configure
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.robot_file.capabilities import least_rate, missing_samples
-from robot_dynamics_ros.robot_file.gaps import called_unusable, identified
+from robot_dynamics_ros.robot_file.capabilities import follows_velocity, least_rate, missing_samples
+from robot_dynamics_ros.robot_file.gaps import called_unusable
 from robot_dynamics_ros.signals import Log, Sample, width
 
 # In order: each stage reads what the ones before it wrote, or what later ones wrote one sample ago (contact).
@@ -135,15 +135,9 @@ class Pipeline:
         return [f"no {name}: {why}" for name, why in self.left_out.items()]
 
     @property
-    def follows_velocity(self) -> bool:
-        """Whether identified friction at rest follows the integrated velocity."""
-        law = self.robot.hysteresis
-        return law is not None and identified(law) and any(law.parameters.get("rotor_time") or ())
-
-    @property
     def least_rate(self) -> float:
         """least_rate() [Hz] of a robot whose friction follows the integrated velocity, of others 0."""
-        return least_rate(self.robot) if self.follows_velocity else 0.0
+        return least_rate(self.robot) if follows_velocity(self.robot) else 0.0
 
     @property
     def sparse(self) -> str:

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import LEAST_SINGULAR_VALUE, Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
 from robot_dynamics_ros.bags.lerobot import write_dataset
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.bags.tables import is_dataset
-from robot_dynamics_ros.effort.joint_state import clipped, refuse
+from robot_dynamics_ros.effort.joint_state import clipped, coarse, refuse
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.contact_limits import contact_peaks
@@ -27,9 +26,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.recorded_effort import with_recorded_effort
 from robot_dynamics_ros.estimators.wrench_metrics import rms
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.models.hysteresis import coarse_positions
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.robot_file.capabilities import unseen_rotors
 from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 
 # Counted since the observer started: a recording that begins later can not give them again.
@@ -139,7 +136,7 @@ def replay(
     load = np.nan_to_num(log.payload) if log.has("payload") else np.zeros((1, 4))  # 0: none is named
     for k in (np.abs(load[:, 0]).argmax(), np.abs(load[:, 1:]).max(axis=1).argmax()):
         refuse_units(load[k], robot)
-    blind = _sentence(clipped(log)) + (_blind(log) if pipeline.follows_velocity else _coarse(log, robot))
+    blind = _sentence(clipped(log)) + _sentence(coarse(robot, log))
     began = time.perf_counter()
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began
@@ -149,19 +146,6 @@ def replay(
     late = log.time >= (SETTLED if report.duration > 2 * SETTLED else 0.0)
     result.recorded = {name: _difference(values[late], getattr(log, name)[late]) for name, values in recorded.items()}
     return result
-
-
-def _blind(log: Log) -> list[str]:
-    """A note of velocities that are missing or coarse."""
-    text = unseen_rotors(log.joint_names, _core.within_steps(log.time, log.q, log.qd)[3] if log.has("qd") else None)
-    return _sentence(text)
-
-
-def _coarse(log: Log, robot: RobotFile) -> list[str]:
-    """A note of positions in coarse steps, which no velocities put right."""
-    if log.has("qd"):
-        return []
-    return _sentence(coarse_positions(robot, _core.within_steps(log.time, log.q, np.zeros_like(log.q))[2]))
 
 
 def _sentence(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals.table import shown
 
 if TYPE_CHECKING:
@@ -53,11 +54,17 @@ def missing_samples(robot: RobotFile, rate: float) -> str:
     )
 
 
+def follows_velocity(robot: RobotFile) -> bool:
+    """Whether identified friction at rest follows the integrated velocity."""
+    law = robot.hysteresis
+    return law is not None and identified(law) and any(law.parameters.get("rotor_time") or ())
+
+
 def unseen_rotors(joint_names: Sequence[str], steps: np.ndarray | None) -> str:
     """What is wrong and what to do where velocities are missing (None) or come in steps (n,) [rad/s], 0: fine; "" where
     all are fine.
     """
-    what, remedy = "no velocity was recorded", "record velocities"
+    what, remedy = "no velocity is reported", "let the driver report velocities"
     if steps is not None:
         if not steps.any():
             return ""

@@ -37,13 +37,15 @@ def bursts(stamps, many):
 
 
 @pytest.mark.parametrize(("bound", "step", "said"), [(30.0, 0.0, True), (np.inf, 0.0, False), (np.inf, 2.0, False)])
-def test_an_effort_that_is_clipped_is_a_doubt_of_replay_and_a_warning_of_identify(tmp_path, bound, step, said):
+def test_an_effort_that_is_clipped_is_a_doubt_of_replay_and_live_and_a_warning_of_identify(tmp_path, bound, step, said):
     """Not one in coarse steps, which is most often at a middle one."""
     effort = np.clip(usual().effort, -bound, bound)
-    bag = write_bag(with_signals(usual(), effort=np.round(effort / step) * step if step else effort), tmp_path / "bag")
+    log = with_signals(usual(), effort=np.round(effort / step) * step if step else effort)
+    bag = write_bag(log, tmp_path / "bag")
     sentence = "effort stays at an extreme value while the joint moves (shoulder_lift_joint -30): clipped"
     assert any(sentence in text for text in replay([bag], UR5E).doubts) == said
     assert any(sentence in text and "please check" in text for text in read(UR5E, bag, DEFAULTS).notes) == said
+    assert (sentence in judged(log).doubt) == said
 
 
 SPOILED = {
@@ -64,14 +66,18 @@ SPOILED = {
 }
 
 
-def live(log):
+def judged(log):
     gate, sample = LiveGate(UR5E), Sample(UR5E.joint_names)
     for k in range(len(log)):
         sample.stamp_ns = int(log.stamp_ns[k])
         for name in ("q", "qd", "effort"):
             setattr(sample, name, log.get(name)[k] if log.has(name) else np.nan)
         gate.on_sample(sample)
-    return gate.why
+    return gate
+
+
+def live(log):
+    return judged(log).why
 
 
 @pytest.mark.parametrize("words", SPOILED)

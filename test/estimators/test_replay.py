@@ -15,12 +15,13 @@ from stepwise import live
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, parse_settings
+from robot_dynamics_ros.effort.joint_state import LiveGate
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay, write_replay
 from robot_dynamics_ros.plots import plot_force
-from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals import Log, Sample
 
 RECORDED = ("external_wrench", "framed_wrench", "external_joint_torque", "friction_torque")
 WRENCH = np.array([10.0, -20.0, -70.0, 0, 0, 0])
@@ -131,7 +132,7 @@ def test_missing_and_coarse_velocities_are_a_doubt_where_friction_follows_them(t
     log.qd[:, 2] = np.round(log.qd[:, 2] / 0.01) * 0.01 if reported == "coarse" else log.qd[:, 2]
     log.qd = None if reported == "none" else log.qd
     found = replay([bag(tmp_path, log)], with_memory(rotor_time=[rotor_time] * 6))
-    said = {"fine": "velocit", "none": "No velocity was recorded: ", "coarse": "Velocities (elbow_joint) come in"}
+    said = {"fine": "velocit", "none": "No velocity is reported: ", "coarse": "Velocities (elbow_joint) come in"}
     doubted = any(said[reported] in text for text in found.doubts)
     assert doubted == (reported != "fine" and rotor_time > 0) and all(text in found.notes for text in found.doubts)
 
@@ -154,8 +155,14 @@ def test_positions_coarser_than_friction_was_identified_from_are_a_doubt(tmp_pat
     log.q[:, 2] = np.round(log.q[:, 2] / step) * step if step else log.q[:, 2]
     robot = with_residuals(np.full(6, 0.4), np.full(6, 1.0), with_memory(dahl_step=[known] * 6))
     found = replay([bag(tmp_path, log)], robot)
-    doubted = any("Positions (elbow_joint) come in steps of up to 0.1 mrad" in text for text in found.doubts)
+    sentence = "ositions (elbow_joint) come in steps of up to 0.1 mrad"
+    gate, sample = LiveGate(robot), Sample(log.joint_names)
+    for row in range(len(log)):
+        log.read(row, sample)
+        gate.on_sample(sample)
+    doubted = any(sentence in text for text in found.doubts)
     assert doubted == said and all(text in found.notes for text in found.doubts)
+    assert (sentence in gate.doubt) == said
 
 
 def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):

@@ -245,6 +245,9 @@ class Estimates(NodePart):
         if self._passed and not self.judged:
             found.append((WARN, UNJUDGED))
             self._node.get_logger().info(UNJUDGED, once=True)
+        if self._gate is not None and (text := self._gate.doubt):
+            found.append((WARN, text))
+            self._node.get_logger().warning(text, once=True)
         stood, self._stood = self._stood, 0
         if stood:
             found.append((WARN, f"{BRAKED}; no force is published until it is carried again"))

@@ -143,6 +143,20 @@ def test_refused_messages_are_not_blamed_on_the_network_and_a_gripper_is_no_warn
     assert "finger" not in log and "positions are missing" in log
 
 
+@pytest.mark.parametrize("observed", [0.0], indirect=True)
+def test_a_clock_that_was_set_back_is_not_blamed_on_the_network(observed, capfd):
+    for timer in observed.nodes[0].timers:
+        timer.cancel()
+    for k in range(1000):
+        observed.stamp_ns -= 5_000_000_000 * (k == 900)
+        observed.tell(observed.vendor, NAMES, REST[ORDER], CURRENT[ORDER] + 0.01 * (k % 7))
+        if k == 800:
+            diagnosed(observed)
+    text = diagnosed(observed)[0]
+    assert "went back 1 times" in text
+    assert "network" not in text + capfd.readouterr().err
+
+
 @contextlib.contextmanager
 def recording(bag):
     """A vendor's driver, and a recorder that hears it."""

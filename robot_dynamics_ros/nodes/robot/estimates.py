@@ -197,7 +197,7 @@ class Estimates(NodePart):
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self, interrupted: bool = False) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values since the previous call; interrupted: something else has said since then why samples
-        are missing (messages were refused, the driver has connected again).
+        are missing (messages were refused, stamps went back, the driver has connected again).
         """
         counts, self._statuses = self._statuses, Counter()
         self._silent = not counts

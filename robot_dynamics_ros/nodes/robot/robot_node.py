@@ -240,11 +240,12 @@ class RobotNode(LifecycleBase):
             entries += self._driver_interface.diagnose_torque()
         if self._estimates is not None:
             refused, why = self._inputs.refused() if self._inputs is not None else (0, "")
+            disorder = self._inputs.disorder() if self._inputs is not None else (OK, "")
             again = self._driver_interface is not None and self._driver_interface.connected_again
-            level, text, values = self._estimates.diagnose(refused > 0 or again)
+            level, text, values = self._estimates.diagnose(refused > 0 or again or disorder[0] == ERROR)
             if self._inputs is not None:
                 values |= self._inputs.counts() | latencies
-                level, text = worst((level, text), self._inputs.disorder(), (WARN if why else OK, why))
+                level, text = worst((level, text), disorder, (WARN if why else OK, why))
             if self._readiness is not None and (silent := self._readiness.check()):
                 level, text = ERROR, silent
             entries.append(status(f"{name}: estimates", level, text, values))

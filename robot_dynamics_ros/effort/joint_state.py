@@ -106,7 +106,7 @@ def refuse(log: Log, robot: RobotFile, name: str, but: str = "") -> None:
 class LiveGate:
     """Judges live samples in batches; a finding stands until samples show the contrary.
 
-    doubt: what `clipped` and `coarse` say of the newest samples in motion.
+    doubt: what `clipped` says of the newest samples in motion, and `coarse` of any: fast motion does not show steps.
     """
 
     def __init__(self, robot: RobotFile) -> None:
@@ -115,7 +115,7 @@ class LiveGate:
         self._stamp = np.zeros(LIVE_ROWS, np.int64)
         self._rows = np.zeros((3, LIVE_ROWS, n))
         self._past: deque[tuple[int, np.ndarray]] = deque(maxlen=SAMPLES)  # stamp, (q, qd, effort)
-        self.doubt = ""
+        self.doubt = self._coarse = ""
 
     @property
     def why(self) -> str:
@@ -168,7 +168,8 @@ class LiveGate:
             past, _, effort = np.stack(rows, axis=1)
             found = [clipped(Log(names, stamps, {"q": past, "effort": effort}), LIVE_CLIPPED)]
         newest = Log(names, stamp, {"q": q} | ({} if qd is None else {"qd": qd}))
-        return "; ".join(filter(None, [*found, coarse(self._robot, newest)]))
+        self._coarse = coarse(self._robot, newest) or self._coarse
+        return "; ".join(filter(None, [*found, self._coarse]))
 
     def _order(self) -> str:
         """Two joints under each other's names; "" while nothing shows it."""

@@ -84,6 +84,9 @@ def refuse_units(load: np.ndarray, robot: RobotFile) -> None:
     most = largest_payload(robot)
     if abs(load[0]) > HEAVY * most:
         raise DataError(f"payload: {load[0]:g} kg refused: {most:g} kg is the arm's largest (grams?)")
+    held = robot.payload.mass + float(robot.link_parameters[-1, 9])
+    if -load[0] > held:
+        raise DataError(f"payload: {load[0]:g} kg refused: the robot file has {held:.3g} kg there that can be put down")
     if np.abs(load[1:]).max() > FAR:
         raise DataError(f"payload: centre {load[1:].tolist()} m refused: beyond {FAR:g} m (millimetres?)")
 

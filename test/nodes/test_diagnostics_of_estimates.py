@@ -43,8 +43,15 @@ def test_a_payload_counts_from_its_message_on_and_one_that_is_no_number_does_not
     assert "must be finite" in estimates._node.log[0][0]
 
 
-@pytest.mark.parametrize(("mass", "z", "text"), [(1200.0, 0.06, "1200 kg refused: 5 kg"), (1.2, 60.0, "beyond 2 m")])
-def test_a_payload_in_grams_or_millimetres_is_refused_and_the_one_before_stays(estimates, mass, z, text):
+@pytest.mark.parametrize(
+    ("mass", "z", "text"),
+    [
+        (1200.0, 0.06, "1200 kg refused: 5 kg"),
+        (1.2, 60.0, "beyond 2 m"),
+        (-3.0, 0.06, "-3 kg refused: the robot file has 0."),
+    ],
+)
+def test_a_payload_that_no_arm_carries_is_refused_and_the_one_before_stays(estimates, mass, z, text):
     message = InertiaStamped()
     message.inertia.m = 1.5
     estimates._node.callbacks["payload"](message)

@@ -135,6 +135,22 @@ def test_a_frozen_moving_state_is_safe_but_a_resting_robot_is_not_frozen():
     assert rest.guard.state == GuardState.ok
 
 
+@pytest.mark.parametrize(
+    ("step", "speed", "latched"),
+    [(0.0, 0.1, True), (0.0, 2.0, True), (0.0, 0.0, False), (0.0, 0.009, False), (1.6e-3, 0.02, False)],
+    ids=["slow", "fast", "at rest", "noise", "coarse positions"],
+)
+def test_one_joint_whose_position_is_stuck_while_its_speed_goes_on_is_safe(step, speed, latched):
+    rig = Rig().enabled(7.0)
+    for k in range(600):
+        at = step * np.floor(1e-9 * CYCLE * k * speed / step) if step else 0.0
+        rig.cycle(7.0, q=[1e-4 * k, at], qd=[0.05, speed])
+        if rig.guard.state != GuardState.ok:
+            break
+    assert (rig.guard.reason == GuardReason.state_frozen) == latched
+    assert not latched or (k * 1e-9 * CYCLE * speed < 0.01 and rig.ends_at_zero())
+
+
 def test_a_persistently_not_finite_state_is_safe_and_one_sample_is_not():
     rig = Rig().enabled(7.0)
     assert np.array_equal(rig.cycle(7.0, qd=[math.nan, 0.1]), [7.0, 7.0])

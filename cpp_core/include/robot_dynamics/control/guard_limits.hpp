@@ -44,7 +44,9 @@ struct GuardLimits {
   static constexpr double first_command = 5.0;  // s that an enabled guard waits for the first command
   static constexpr int hold_cycles = 3;         // cycles an old command may be held
   static constexpr int frozen_cycles = 10;      // exact repeats of a moving state
-  static constexpr int sustained_cycles = 50;   // clamped cycles in a row before safe
+  static constexpr double stuck_travel =
+      5e-3;  // rad by its speed of one joint whose position repeats: three 12-bit steps
+  static constexpr int sustained_cycles = 50;  // clamped cycles in a row before safe
   int n = 0;
   std::array<double, max_joints> torque{};          // Nm
   std::array<double, max_joints> torque_rate{};     // Nm/s

@@ -57,6 +57,13 @@ def test_an_error_of_the_past_is_no_state_of_the_stream_and_the_first_sample_is_
     monkeypatch.setattr(rig.driver, "condition", StreamState.fault)
     (entry,) = (s for s in rig.robot_node.diagnose() if s.name.endswith("stream"))
     assert (entry.level, entry.message) == (WARN, "no sample has arrived yet")
+    counts = Statistics(malformed=400, duplicates=3)  # as of arms with another number of joints, and times of zero
+    with monkeypatch.context() as counted:
+        counted.setattr(rig.driver, "statistics", lambda: counts)
+        assert "no sample can be used (400 malformed, 3 of a repeated time)" in rig.diagnosed("stream")[0]
+    now = rig.driver.now + 6 * 10**9
+    monkeypatch.setattr(rig.driver, "steady", lambda: 1e-9 * now)
+    assert rig.diagnosed("stream")[0].startswith("no sample for 5 s")
 
 
 # -- lifecycle ------------------------------------------------------------------------------------------------------

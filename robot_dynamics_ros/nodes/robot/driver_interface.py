@@ -17,6 +17,7 @@ from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import NodePart
 from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
+from robot_dynamics_ros.nodes.robot.readiness import SILENCE
 from robot_dynamics_ros.nodes.robot.robot_settings import RobotSettings, SetPayload
 from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.robot.torque_interface import TorqueInterface
@@ -84,6 +85,7 @@ class DriverInterface(NodePart):
             self._motion = MotionInterface(node, driver, self._stops, end_torque)
         self.settings, self.lateness = RobotSettings(node, driver), Lateness(driver.clock)
         self._payload = SetPayload(node, driver, self.settings)
+        self._since = driver.clock.steady()  # of the last look at a stream, or the start
         self._cpu, self._logged = Rate(time.process_time()), set[str]()  # causes of this failure
         self._looked, self._left_out, self.connected_again = Statistics(), 0, False  # as last reported
         self.trigger("~/rearm", self._rearm)
@@ -160,14 +162,27 @@ class DriverInterface(NodePart):
         """Level and text of the stream, and of a safety mode that is not normal."""
         driver, robot = self._driver, self._driver.status
         level, text, error = LEVELS[driver.condition], f"stream {driver.condition.name}", driver.last_error
+        if driver.condition < StreamState.fault:
+            self._since = driver.clock.steady()
         if level != OK and error:
             text = error
         elif driver.condition == StreamState.fault:
-            level, text = WARN, "no sample has arrived yet"
+            level, text = self._nothing()
         elif level != OK and robot.safety_normal:
             text += f": {self._cause()}"
         found = [(level, text)]
         return found if robot.safety_normal else [*found, (ERROR, f"safety mode {robot.safety_text}")]
+
+    def _nothing(self) -> tuple[bytes, str]:
+        """Level and text while there is no sample: none can be used, or none comes."""
+        counts, before = self._driver.statistics(), self._looked
+        refused = {"malformed": "malformed", "not finite": "non_finite", "of a repeated time": "duplicates"}
+        new = {what: getattr(counts, name) - getattr(before, name) for what, name in refused.items()}
+        if found := ", ".join(f"{n} {what}" for what, n in new.items() if n > 0):
+            return ERROR, f"no sample can be used ({found}): compare what the robot sends with what the driver reads"
+        if self._driver.clock.steady() - self._since > SILENCE:
+            return ERROR, f"no sample for {SILENCE:g} s: does the robot send, and to this address?"
+        return WARN, "no sample has arrived yet"
 
     def _cause(self) -> str:
         """Why the stream is not ok, from what was counted since the last look, and what to do."""

@@ -358,6 +358,7 @@ class GuardReason(enum.IntEnum):
     state_frozen = 8
     state_gap = 7
     state_not_finite = 6
+    tracking = 17
     velocity = 10
 
 class GuardLimits:

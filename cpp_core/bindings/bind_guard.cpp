@@ -56,6 +56,7 @@ void bind(py::module_& m) {
       .value("enable_lost", GuardReason::enable_lost)
       .value("external", GuardReason::external)
       .value("program_ended", GuardReason::program_ended)
+      .value("tracking", GuardReason::tracking)
       .finalize();
   py::class_<GuardLimits>(m, "GuardLimits", "Limits of the torque guard, SI units, per joint.")
       .def(py::init(&make_limits), "Members of GuardLimits of the core by name: the arrays (n,), and what differs.")

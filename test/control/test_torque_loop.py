@@ -77,6 +77,21 @@ def test_scales_and_rls_learn_the_friction_in_closed_loop_and_rls_begins_where_i
     assert again[0][0][3:].mean() < 0.7 * rls[0][0][3:].mean()  # without the error of the first seconds
 
 
+@pytest.mark.parametrize("joint", [2, 4])
+def test_torque_ends_when_a_joint_does_not_follow(joint):
+    """Its sensor is stuck: the joint was driven on with all torque, a wrist to 57 rad/s."""
+    rig = Closed().enabled()
+    rig.cycle(500)
+    stuck, speed = rig.state.q[joint], []
+    for _ in range(1500):
+        q, qd = rig.state.q.copy(), rig.state.qd.copy()
+        q[joint], qd[joint] = stuck, 0.0
+        rig.cycle(q=q, qd=qd)
+        speed.append(abs(rig.state.qd[joint]))
+    assert (rig.loop.state, rig.loop.reason) == (GuardState.safe, GuardReason.tracking)
+    assert max(speed) < 25.0
+
+
 def test_nothing_is_learned_while_the_controller_carries_another_payload_than_the_robot_file():
     rig, mass = Closed().enabled(), ROBOT.payload.mass
     rig.cycle(1000, payload=mass)

@@ -28,6 +28,7 @@ enum class GuardReason : int {
   enable_lost,
   external,
   program_ended,
+  tracking,
   count
 };
 

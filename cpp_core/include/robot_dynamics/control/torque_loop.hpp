@@ -222,11 +222,20 @@ class TorqueLoop {
     if (status == Status::dropped) return;  // the first state, or an older one
     record_.status = static_cast<int>(status);
     if (program_.mode() == TorqueMode::external || program_.mode() == TorqueMode::rest) return;
+    if (live() && away(s.q)) guard_.trip(GuardReason::tracking, false);
     if (status == Status::fault) {
       if (live()) guard_.trip(GuardReason::command_not_finite, true);
     } else {
       guard_.command(s.stamp_ns, out_.torque.data(), guard_.limits().semantics);
     }
+  }
+
+  // A joint is farther from where it should be than friction, payload or a light contact leave it: it is held, or its
+  // position is wrong.
+  bool away(const double* q) const noexcept {
+    for (int i = 0; i < n(); ++i)
+      if (std::fabs(out_.q_d[i] - q[i]) > TorqueProgram::largest_error) return true;
+    return false;
   }
 
   const TorqueRecord& finish(std::int64_t stamp_ns) noexcept {

@@ -61,7 +61,8 @@ struct ProgramOutput : TorqueAim {
 
 class TorqueProgram {
  public:
-  static constexpr double start_tolerance = 0.05;  // rad between robot and trajectory at the start
+  static constexpr double start_tolerance = 0.05;  // rad between robot and trajectory at the start ...
+  static constexpr double largest_error = 0.3;     // ... and on the way, beyond which torque ends
 
   TorqueProgram(const ComputedTorque& tracking, const HandGuiding& guiding, const FrictionFeedforward& friction,
                 const ProgramOptions& options = {})

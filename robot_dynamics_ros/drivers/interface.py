@@ -78,6 +78,7 @@ class Driver(ABC):
     capabilities: frozenset[str] = frozenset()
     clock: Clock = Clock()
     proven = False  # True: what its samples mean is certain; else they are judged as those of another node's driver
+    effort_unit = ""  # Nm or A where that much is certain
     meanwhile: Callable[[], object] | None = None  # work of the caller while a call waits for the robot; None: read
 
     # -- connection ---------------------------------------------------------------------------------------------------

@@ -130,12 +130,14 @@ def without_options(text: str) -> str:
     return text.replace(f"; {OVERRULE}", "").replace(STATE, "")
 
 
-def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None) -> Decision:
-    """Meaning of an effort from the evidence of a robot's joints; `meaning` sets unit and gravity instead."""
+def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None, unit: str = "") -> Decision:
+    """Meaning of an effort from the evidence of a robot's joints; `meaning` sets unit and gravity instead, `unit` the
+    unit alone.
+    """
     votes = voting(evidence)
     error = unit_error(evidence, votes, robot)
     if meaning is None and votes.any() and not error:
-        meaning = likeliest(evidence, votes, robot)
+        meaning = likeliest(evidence, votes, robot, unit)
         if meaning is not None and not beyond_load(evidence, votes, meaning, robot):
             meaning = None
     side = robot.drives.torque_side

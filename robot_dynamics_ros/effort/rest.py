@@ -21,10 +21,12 @@ GUARD_NOISE = 2.0  # Nm
 
 
 class EffortRecognition:
-    """Averages resting samples into poses and decides on all of them. Raises CapabilityError without link masses."""
+    """Averages resting samples into poses and decides on all of them; unit: that of the effort, "": any. Raises
+    CapabilityError without link masses.
+    """
 
-    def __init__(self, robot: RobotFile) -> None:
-        self._robot = robot
+    def __init__(self, robot: RobotFile, unit: str = "") -> None:
+        self._robot, self._unit = robot, unit
         self._model = RobotModel(robot.chain(), robot.joint_names)
         self._evidence = EffortEvidence(stuck_friction(robot))
         self._moved = EffortEvidence(MOVED * stuck_friction(robot))
@@ -62,7 +64,7 @@ class EffortRecognition:
         pose, mean = (np.mean(part, axis=0) for part in zip(*rows, strict=True))
         rows.clear()
         evidence.add_rest(pose, self._model.gravity(pose), mean)
-        return decide(evidence.evidence(), self._robot)
+        return decide(evidence.evidence(), self._robot, unit=self._unit)
 
 
 def stuck_friction(robot: RobotFile) -> np.ndarray:

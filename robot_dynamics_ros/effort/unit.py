@@ -65,11 +65,13 @@ def unit_error(e: Evidence, votes: np.ndarray, robot: RobotFile) -> str:
     return f"effort is about {factor}: effort over gravity torque is {found}; convert it to Nm or A"
 
 
-def likeliest(e: Evidence, votes: np.ndarray, robot: RobotFile) -> Meaning | None:
-    """The meaning that fits and is ahead of every other one, None where there is none; votes (n,): see `voting`."""
+def likeliest(e: Evidence, votes: np.ndarray, robot: RobotFile, unit: str = "") -> Meaning | None:
+    """The meaning that fits and is ahead of every other one, None where there is none; votes (n,): see `voting`. unit:
+    the only possible one, "": any. At rest a current looks like what friction holds of a torque without gravity.
+    """
     seen = bool(_inertial_votes(e, votes).any())  # the unit of an effort without gravity is only known in motion
     possible = MEANINGS if not _any_unit(robot) else (CURRENT, CURRENT_GRAVITY_FREE)[: 1 + seen]
-    score = {m: _log_likelihood(e, votes, m, robot) for m in possible}
+    score = {m: _log_likelihood(e, votes, m, robot) for m in possible if unit in ("", m.unit)}
     best, *others = sorted(score, key=score.__getitem__, reverse=True)
     if not _fits(e, votes, best, robot):
         return None

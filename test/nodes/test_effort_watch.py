@@ -44,6 +44,15 @@ def test_a_contradiction_is_adopted_or_withholds_the_estimates():
     assert not changed and watch.withheld and "declares Nm, gravity included" in watch.text
 
 
+@pytest.mark.parametrize("held", [0.1, -0.1])
+def test_an_effort_in_nm_without_gravity_is_no_current_because_friction_holds_a_tenth_of_gravity(held):
+    for unit in ("", "Nm"):
+        watch = EffortWatch(ROBOT, True, unit)
+        for k in range(REST_SAMPLES):
+            watch.on_sample(resting(held * GRAVITY, k))
+        assert (str(watch.meaning) == "Nm, gravity already removed" and not watch.withheld) == bool(unit), watch.text
+
+
 def beside_another_driver(driver=None):
     return Estimates(NodeDouble(effort_semantics="recognise"), ROBOT, select("force,motion,friction"), driver)
 
@@ -63,7 +72,8 @@ def test_a_moving_arm_is_published_once_its_effort_agrees_with_the_file_and_one_
     assert str(ampere._effort.meaning) == "A, gravity included"
 
 
-OF_THE_USER = SimpleNamespace(proven=Driver.proven, status=RobotStatus(safety_normal=True))
+NORMAL = RobotStatus(safety_normal=True)
+OF_THE_USER = SimpleNamespace(proven=Driver.proven, effort_unit=Driver.effort_unit, status=NORMAL)
 
 
 @pytest.mark.parametrize("driver", [None, OF_THE_USER], ids=["of another node", "of the user"])
@@ -176,7 +186,8 @@ def test_the_torque_of_a_newer_ur_without_gravity_is_recognised_while_its_drives
     """A UR driver that reports the controller's torque."""
     selection = SimpleNamespace(stages=("motion",), all=False, tables={"motion": ()})
     status = status_of(lambda name: np.array([float({"robot_mode": mode, "safety_mode": 1}.get(name, 0))]))
-    driver = SimpleNamespace(status=status, proven=UrDriver(ROBOT, "", effort_source=source).proven)
+    ur = UrDriver(ROBOT, "", effort_source=source)
+    driver = SimpleNamespace(status=status, proven=ur.proven, effort_unit=ur.effort_unit)
     estimates = Estimates(NodeDouble(effort_semantics="robot_file"), ROBOT, selection, driver)
     for k in range(JUDGED + REST_SAMPLES + 1):
         sample = resting(FREE, k)

@@ -48,6 +48,7 @@ class UrDriver(TorqueDriver):
     """
 
     capabilities = frozenset({"current", "temperature", "desired_state"})
+    effort_unit = "Nm"
     _stream: RtdeReader
 
     def __init__(

@@ -17,18 +17,18 @@ class EffortWatch:
     recognise True: what is found replaces what the robot file declares. False: a finding that contradicts the
     declaration withholds the estimates for as long as it stands. Several doubtful signs withhold them in both; so do,
     where nothing has agreed before (later it is a contact that carries the arm), slopes surely below half of the
-    declared or far above it, and the only sign that shows.
+    declared or far above it, and the only sign that shows. unit: of the effort, where it is certain.
     judged: a rest has been looked at, or a motion agrees with the declaration.
     """
 
-    def __init__(self, robot: RobotFile, recognise: bool) -> None:
+    def __init__(self, robot: RobotFile, recognise: bool, unit: str = "") -> None:
         self._robot, self.meaning, self._declared = robot, declared(robot), declared(robot)
         self._recognise = recognise
         self.withheld = self.decided = False  # decided: a rest has been looked at
         self._agreed = False  # a rest had a meaning, or a motion that of the robot file
         self.level, self.text = (WARN, f"effort taken as {self.meaning}, as declared; not yet confirmed at rest")
         try:
-            self._recognition: EffortRecognition | None = EffortRecognition(robot)
+            self._recognition: EffortRecognition | None = EffortRecognition(robot, unit)
         except CapabilityError as error:
             self._recognition, self.text = None, f"effort taken as {self.meaning}; cannot be confirmed: {error}"
         self.judged = self._recognition is None

@@ -57,7 +57,8 @@ class Estimates(NodePart):
         self._step = self.pipeline.step if selection.all else self.pipeline.advance
         if (driver is None or not driver.proven) and "motion" in self.running:
             adopts = driver is not None or node.value("effort_semantics") == "recognise"
-            self._effort, self._gate = EffortWatch(robot, adopts), LiveGate(robot)
+            unit = driver.effort_unit if driver is not None else ""
+            self._effort, self._gate = EffortWatch(robot, adopts, unit), LiveGate(robot)
         self._logged, self._statuses = "", Counter[Status]()
         # numbers and joints change from one second to the next: the same reason is not logged again
         self._changing = re.compile("|".join([*map(re.escape, robot.joint_names), r"\d+(\.\d+)?(e[+-]\d+)?"]))

@@ -25,6 +25,12 @@ def test_the_diagnostics_name_the_signal_that_is_absent(stage, signal):
     assert f"is {signal} published?" in estimates.diagnose()[1]
 
 
+def test_a_robot_without_a_temperature_sensor_is_no_reason_to_warn():
+    estimates = estimates_of(ROBOT.with_updates({"sensing.temperature": False}), "temperature")
+    estimates.add_to(resting(GRAVITY, 0))
+    assert estimates.diagnose()[:2] == (OK, "ok")
+
+
 def test_a_node_that_passes_the_temperature_of_the_housing_on_does_not_warn():
     estimates, sample = estimates_of(stages="temperature"), resting(GRAVITY, 0)
     sample.temperature[:] = 30.0

@@ -252,8 +252,9 @@ class Estimates(NodePart):
         stood, self._stood = self._stood, 0
         if stood:
             found.append((WARN, f"{BRAKED}; no force is published until it is carried again"))
-        if counts[Status.unavailable] > stood:
-            signal = "temperature" if self.running == {"temperature"} else "effort"
+        housing = self.running == {"temperature"}  # which not every robot measures
+        if counts[Status.unavailable] > stood and (not housing or self._robot.sensing.temperature):
+            signal = "temperature" if housing else "effort"
             found.append((STALE, f"a required signal is absent: is {signal} published?"))
         if counts[Status.fault]:
             found.append((ERROR, "a stage reports a fault"))

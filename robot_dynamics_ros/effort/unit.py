@@ -72,6 +72,8 @@ def likeliest(e: Evidence, votes: np.ndarray, robot: RobotFile, unit: str = "") 
     seen = bool(_inertial_votes(e, votes).any())  # the unit of an effort without gravity is only known in motion
     possible = MEANINGS if not _any_unit(robot) else (CURRENT, CURRENT_GRAVITY_FREE)[: 1 + seen]
     score = {m: _log_likelihood(e, votes, m, robot) for m in possible if unit in ("", m.unit)}
+    if not score:
+        return None
     best, *others = sorted(score, key=score.__getitem__, reverse=True)
     if not _fits(e, votes, best, robot):
         return None

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.effort.decision import SIGNIFICANCE
+from robot_dynamics_ros.identification.arm.beside import direction_beside
 from robot_dynamics_ros.identification.arm.contact import OVERRULE
-from robot_dynamics_ros.identification.arm.direction import direction_beside
 from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning, has_masses
 from robot_dynamics_ros.identification.arm.live_model import LiveModel, fit_live
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, coupled_statement

@@ -13,7 +13,7 @@ from robot_dynamics_ros.estimators.force_arguments import torque_scale
 from robot_dynamics_ros.identification.arm.cross_validation import fold_sets
 from robot_dynamics_ros.identification.arm.friction_columns import LAW
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, friction_of
-from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, passed
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, passed, recorded
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import presliding_problems
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
@@ -60,10 +60,8 @@ class LiveModel:
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""
         load = self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)
-        out = load + self.rotor * motion.qdd + self.friction_torque(motion, load)
-        for j, chosen in enumerate(self.structure.filters):
-            out[:, j] = passed(chosen, out[:, j], motion)
-        return out
+        torque = load + self.rotor * motion.qdd + self.friction_torque(motion, load)
+        return recorded(self.structure.filters, torque, motion)
 
 
 def fit_live(

@@ -72,6 +72,11 @@ def passed(chosen: EffortFilter | None, x: np.ndarray, motion: Motion) -> np.nda
     return x if chosen is None else chosen.apply(x, motion.rate, motion.start)
 
 
+def recorded(filters: Filters, torque: np.ndarray, motion: Motion) -> np.ndarray:
+    """Torque (N, n) as the effort of every joint has passed its filter."""
+    return np.column_stack([passed(chosen, torque[:, j], motion) for j, chosen in enumerate(filters)])
+
+
 @dataclass(frozen=True)
 class Structure:
     """What was chosen from the data, and the delay [s] of the effort in the robot file."""
@@ -183,11 +188,10 @@ class IdentifiedModel:
         friction and is not in the result; load (N, n) [Nm]: that of `load`, where it is known.
         """
         load = self.load(motion) if load is None else load
-        out = np.empty_like(load)
+        torque = load.copy()
         for j, s in enumerate(signals_of(motion, load + carried)):
-            total = load[:, j] + s.matrix(self.structure.laws[j]) @ self.friction[j]
-            out[:, j] = passed(self.structure.filters[j], total, motion)
-        return out
+            torque[:, j] += s.matrix(self.structure.laws[j]) @ self.friction[j]
+        return recorded(self.structure.filters, torque, motion)
 
     def coefficient(self, j: int, term: str) -> float:
         """Coefficient of a term of joint j; 0 when its law has none."""

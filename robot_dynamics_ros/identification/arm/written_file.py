@@ -18,7 +18,7 @@ from robot_dynamics_ros.estimators.motion import ACCELERATION_CUTOFF, effort_ine
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_samples import friction_of
-from robot_dynamics_ros.identification.arm.model import Filters, passed
+from robot_dynamics_ros.identification.arm.model import Filters, recorded
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, piece_log, replayed, settled, slipped
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -52,10 +52,7 @@ def file_effort(robot: RobotFile, gravity: np.ndarray, filters: Filters) -> Call
 
     def predict(motion: Motion) -> np.ndarray:
         load = model.rnea(motion.q, motion.qd, motion.qdd)
-        out = load + inertia * motion.qdd + file_friction(robot, motion, load)
-        for j, chosen in enumerate(filters):
-            out[:, j] = passed(chosen, out[:, j], motion)
-        return out
+        return recorded(filters, load + inertia * motion.qdd + file_friction(robot, motion, load), motion)
 
     return predict
 

@@ -59,9 +59,7 @@ def cells(
     """
     counts = [int(fold.max()) + 1 for fold in folds]
     folds = [fold[rows] for fold in folds]
-    code = np.zeros(len(folds[0]), np.int64)
-    for fold, count in zip(folds, counts, strict=True):
-        code = code * count + fold
+    code = np.ravel_multi_index(tuple(folds), counts)
     order = np.argsort(code.astype(np.int16), kind="stable")  # a radix sort; there are far fewer cells
     code = code[order]
     first = np.flatnonzero(np.diff(code, prepend=-1))

@@ -28,8 +28,6 @@ RECORD = struct.Struct("<BQ")  # operation, length
 MESSAGE = struct.Struct("<BQHIQQ")  # the same, channel, number, log and publish time
 OF_MESSAGE = 0x05
 
-Take = Callable[[str, list[int], list[bytes]], None]  # topic, receive stamps [ns], serialised messages
-
 
 @dataclass
 class RawTopic:
@@ -145,7 +143,7 @@ def _read_file(path: Path, wanted: set[str], topics: dict[str, RawTopic], progre
         chunks = None if progress or _is_ros1(path) else indexed_chunks(reader)
         if chunks is not None:
             for storage in chunks:
-                read_chunks(storage, wanted, lambda name, stamps, raws: topics[name].take_all(stamps, raws))
+                read_chunks(storage, topics, wanted)
             return
         messages = reader.messages(connections=connections)
         if progress:
@@ -166,22 +164,22 @@ def indexed_chunks(reader: Any) -> list[Any] | None:
     return list(storages) if storages and known else None
 
 
-def read_chunks(storage: Any, wanted: set[str], take: Take) -> None:
-    """Hand all messages of every topic of the wanted types to `take`, in the order of the receive stamps.
+def read_chunks(storage: Any, topics: Mapping[str, RawTopic], wanted: set[str]) -> None:
+    """All messages of the topics of the wanted types, in the order of the receive stamps.
 
     Raises DataError for a record that ends outside of its chunk, rosbags' errors for a chunk that is damaged.
     """
-    topics = {c.id: c.topic for c in storage.connections if c.msgtype in wanted}
-    found: dict[str, tuple[list[int], list[bytes]]] = {name: ([], []) for name in topics.values()}
-    places = {channel: found[name] for channel, name in topics.items()}
+    channels = {c.id: c.topic for c in storage.connections if c.msgtype in wanted}
+    found: dict[str, tuple[list[int], list[bytes]]] = {name: ([], []) for name in channels.values()}
+    places = {channel: found[name] for channel, name in channels.items()}
     for chunk in sorted(storage.chunks, key=lambda c: c.chunk_start_offset):
-        if any(chunk.channel_count.get(channel, 0) for channel in topics):
+        if any(chunk.channel_count.get(channel, 0) for channel in channels):
             _collect(_content(storage.bio, chunk), places)
     for name, (stamps, raws) in found.items():
         if any(later < earlier for earlier, later in itertools.pairwise(stamps)):
             order = sorted(range(len(stamps)), key=stamps.__getitem__)
             stamps, raws = [stamps[k] for k in order], [raws[k] for k in order]
-        take(name, stamps, raws)
+        topics[name].take_all(stamps, raws)
 
 
 def _content(file: Any, chunk: Any) -> bytes:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.child_process import end
@@ -45,17 +45,6 @@ def loopback_address(ports: Sequence[int] = FIXED_PORTS) -> str:
     raise ConnectionFailed("no loopback address has the ports of the controller free")
 
 
-class Announced(Protocol):
-    """A process that serve() runs: where it listens, what it is, and how it is run and ended."""
-
-    host: str
-    ports: dict[str, int]
-    ready: str
-
-    def run(self) -> None: ...
-    def stop(self, *_: object) -> None: ...
-
-
 def _free(host: str, port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -73,7 +62,7 @@ def serve(
     it is, then run until SIGINT, SIGTERM or its own end. kind: another controller.
     """
     kind = kind or controller_of(robot)
-    process: Announced = kind(settings_of(kind, robot, name, texts))
+    process = kind(settings_of(kind, robot, name, texts))
     shorten_slice()  # a robot's cycle begins on time
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, process.stop)

@@ -9,6 +9,7 @@ import numpy as np
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.server.arm import Arm
 
+FRICTION = 0.1  # Coulomb coefficient of a scenario's plane
 STICTION_SPEED = 0.005  # m/s: below it drag grows linearly with the speed
 
 
@@ -32,23 +33,13 @@ class Contact:
 
 
 @dataclass(frozen=True)
-class Wall:
-    """A compliant horizontal plane below the place where the tool is when the scenario starts."""
-
-    depth: float  # m below the tool
-    stiffness: float = 2e4  # N/m
-    damping: float = 100.0  # N s/m
-    friction: float = 0.1
-
-
-@dataclass(frozen=True)
 class Schedule:
-    """A scenario: contacts that repeat with a period (0 = once), and perhaps a wall."""
+    """A scenario: contacts that repeat with a period (0 = once), and perhaps a compliant horizontal plane."""
 
     help: str
     contacts: tuple[Contact, ...] = ()
     period: float = 0.0  # s
-    wall: Wall | None = None
+    wall: float | None = None  # m below the place where the tool is when the scenario starts
 
 
 def _work(text: str, forces: tuple[float, float, float]) -> Schedule:
@@ -77,7 +68,7 @@ SCENARIOS: dict[str, Schedule] = {
         contacts=(Contact(begin=4.0, duration=2.0, force=25.0, direction=(1.0, 0.0, 0.0)),),
         period=8.0,
     ),
-    "wall": Schedule("a compliant plane 50 mm below the tool's first position", wall=Wall(depth=0.05)),
+    "wall": Schedule("a compliant plane 50 mm below the tool's first position", wall=0.05),
 }
 
 
@@ -99,7 +90,8 @@ class Scenario:
     def apply(self, arm: Arm, time: float) -> None:
         """Set what acts on the arm during the cycle that begins at controller time [s]."""
         if self._wall_pending is not None:
-            self._place(arm, self._wall_pending)
+            point = arm.flange(arm.q)[:3, 3] - [0, 0, self._wall_pending]
+            arm.simulated.set_wall(point, (0, 0, 1), friction=FRICTION)
             self._wall_pending = None
         wrench = self.commanded.copy()
         t = time - self._begin
@@ -108,11 +100,6 @@ class Scenario:
             if share > 0:
                 wrench[:3] += share * _force(contact, arm)
         arm.set_wrench(wrench)
-
-    @staticmethod
-    def _place(arm: Arm, wall: Wall) -> None:
-        point = arm.flange(arm.q)[:3, 3] - [0, 0, wall.depth]
-        arm.simulated.set_wall(point, (0, 0, 1), wall.stiffness, wall.damping, wall.friction)
 
 
 def _force(contact: Contact, arm: Arm) -> np.ndarray:

@@ -4,7 +4,7 @@ flipped.
 
 import numpy as np
 import pytest
-from effort_bench import GRAVITY, LOG, MODEL, ROBOT, TRUTH, WRIST, column, semantics, with_effort
+from effort_bench import GRAVITY, LOG, MODEL, TRUTH, UR5E, WRIST, column, semantics, with_effort
 from force_bench import POSE, measured, moving, through
 from scipy.ndimage import gaussian_filter1d
 from synthetic import excitation, log_at, torque
@@ -28,7 +28,7 @@ def test_a_gravity_slope_of_one_wrist_alone_flips_nothing(slope):
     effort = LOG.effort + (slope - 1.0) * column(GRAVITY, WRIST)
     found = semantics(effort)
     assert found.slope[WRIST] == pytest.approx(slope, abs=0.1) and (found.scale == 1).all()
-    decision = effort_decision(with_effort(effort), ROBOT)  # the same verdict in replay
+    decision = effort_decision(with_effort(effort), UR5E)  # the same verdict in replay
     assert (decision.signs == 1).all() and not decision.refused
 
 
@@ -39,7 +39,7 @@ def test_a_reversed_motor_is_found_from_its_friction(joint):
     expected = np.where(np.arange(6) == joint, -1.0, 1.0)
     found = semantics(effort)
     assert np.array_equal(found.scale, expected)
-    assert any(ROBOT.joint_names[joint] in text for text in found.warnings)
+    assert any(UR5E.joint_names[joint] in text for text in found.warnings)
 
 
 def test_identify_and_replay_judge_the_whole_recording():
@@ -49,12 +49,12 @@ def test_identify_and_replay_judge_the_whole_recording():
     upright = [0.0, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0]  # so is the axis of the wrist
     first = [np.outer(x, wrist) for x in (np.sin(slow), 0.6 * np.cos(slow), -0.36 * np.sin(slow))]
     q, qd, qdd = np.vstack([first[0] + upright, q]), np.vstack([first[1], qd]), np.vstack([first[2], qdd])
-    effort = torque(ROBOT, TRUTH, q, qd, qdd) * (1.0 - 2.0 * wrist)
+    effort = torque(UR5E, TRUTH, q, qd, qdd) * (1.0 - 2.0 * wrist)
     effort += 0.1 * np.random.default_rng(0).standard_normal(q.shape)
-    log = log_at(np.append(slow / 0.6, 26.0 + t), {"q": q, "qd": qd, "effort": effort}, ROBOT.joint_names)
-    state = _begun(ROBOT, [recording(log, "log")], [], Options(contact="ignore"))
+    log = log_at(np.append(slow / 0.6, 26.0 + t), {"q": q, "qd": qd, "effort": effort}, UR5E.joint_names)
+    state = _begun(UR5E, [recording(log, "log")], [], Options(contact="ignore"))
     recognise_effort(state)
-    assert np.array_equal(state.effort.scale, effort_decision(log, ROBOT).signs)
+    assert np.array_equal(state.effort.scale, effort_decision(log, UR5E).signs)
     assert np.flatnonzero(state.effort.scale < 0).tolist() == [WRIST]
 
 
@@ -66,10 +66,10 @@ def test_friction_that_creates_energy_is_refused_with_the_option_that_overrules(
     with pytest.raises(DataError, match="wrist_1_joint would create energy.*--effort"):
         semantics(effort)
     assert (semantics(effort, given="torque").scale == 1).all()
-    decision = effort_decision(with_effort(effort), ROBOT)
+    decision = effort_decision(with_effort(effort), UR5E)
     assert decision.creates_energy == ("wrist_1_joint",) and not decision.refused and decision.warning
     several = LOG.effort - 2.0 * (column(friction, 3) + column(friction, 1))
-    assert "--effort" in effort_decision(with_effort(several), ROBOT).refused
+    assert "--effort" in effort_decision(with_effort(several), UR5E).refused
 
 
 def test_a_contact_at_one_of_several_rests_does_not_make_signs_doubtful():
@@ -80,11 +80,11 @@ def test_a_contact_at_one_of_several_rests_does_not_make_signs_doubtful():
     gravity, effort = MODEL.gravity(log.q), log.effort
     leaning = (log.time > log.time[-1] - 4.0)[:, None] * np.isin(np.arange(6), (1, 2))
     log.effort = effort - 15.0 * leaning * gravity
-    assert not effort_decision(log, ROBOT).refused
+    assert not effort_decision(log, UR5E).refused
     log.effort = effort - 15.0 * gravity * np.isin(np.arange(6), (1, 2))
-    assert not effort_decision(log, ROBOT).refused
+    assert not effort_decision(log, UR5E).refused
     log.effort = effort - 2.0 * gravity * np.isin(np.arange(6), (1, 2))
-    assert "--effort" in effort_decision(log, ROBOT).refused  # as large as gravity at every rest
+    assert "--effort" in effort_decision(log, UR5E).refused  # as large as gravity at every rest
 
 
 def behind_the_gear(gravity):
@@ -111,7 +111,7 @@ def test_one_inertia_is_not_two_witnesses_where_torque_is_sensed_behind_the_gear
 def test_noise_flips_nothing():
     """Efforts that hold neither gravity nor friction: no evidence, the signs of the robot file."""
     noise = np.random.default_rng(0).normal(0.0, 20.0, LOG.effort.shape)
-    decision = effort_decision(with_effort(noise), ROBOT)
+    decision = effort_decision(with_effort(noise), UR5E)
     assert (decision.signs == 1).all() and not decision.doubtful
 
 
@@ -120,9 +120,9 @@ def test_torque_without_gravity_that_is_zero_at_rest_is_recognised(motion):
     """The newer actual_current_as_torque of UR controllers."""
     log = measured(motion, noise=0.2)
     log.effort = np.where(np.abs(log.qd) > 1e-3, log.effort - MODEL.gravity(log.q), 0.0)
-    found = effort_decision(log, ROBOT)
+    found = effort_decision(log, UR5E)
     assert str(found.meaning) == "Nm, gravity already removed" and not found.refused
-    assert any("without gravity" in text for text in contradictions(found, ROBOT))
+    assert any("without gravity" in text for text in contradictions(found, UR5E))
 
 
 def test_replay_corrects_a_reversed_motor(tmp_path):
@@ -130,7 +130,7 @@ def test_replay_corrects_a_reversed_motor(tmp_path):
 
     log = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2)
     log.effort = log.effort - 2.0 * column(log.effort, 2)
-    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], ROBOT)
+    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E)
     assert any("elbow_joint: effort has the opposite sign" in note for note in result.notes)
     assert result.summary()["joint_torque_rms"]["elbow_joint"] < 5.0
 
@@ -139,7 +139,7 @@ def test_a_robot_file_whose_friction_creates_energy_is_refused_by_check_and_by_t
     block = {"source": "ur_max_torque", "model": "luo"}
     good = {"fc": [5.0] * 6, "fv1": [4.0] * 6, "fv2": [0.0] * 6}
     bad = {**good, "fv2": [0.0, 0.0, 0.0, -3.0, 0.0, 0.0]}  # below 0 from 2.1 rad/s
-    robots = [ROBOT.with_updates({"friction": {**block, "parameters": p}}) for p in (good, bad)]
+    robots = [UR5E.with_updates({"friction": {**block, "parameters": p}}) for p in (good, bad)]
     assert created_energy(robots[0]) == {} and list(created_energy(robots[1])) == ["wrist_1_joint"]
     assert report(robots[0]).ok and not report(robots[1]).ok
     FrictionStage().configure(robots[0])
@@ -150,7 +150,7 @@ def test_a_robot_file_whose_friction_creates_energy_is_refused_by_check_and_by_t
 def test_an_offset_creates_no_energy():
     block = {"source": "ur_max_torque", "model": "luo"}
     parameters = {"fc": [1.0] * 6, "fv1": [1.0] * 6, "fb": [5.0] * 6}
-    assert created_energy(ROBOT.with_updates({"friction": {**block, "parameters": parameters}})) == {}
+    assert created_energy(UR5E.with_updates({"friction": {**block, "parameters": parameters}})) == {}
 
 
 def test_the_deviation_of_a_slope_holds_under_contacts_beneath_noise():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from presliding_joint import elements
+from synthetic import MODEL, UR5E
 
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES as SAMPLES
 from robot_dynamics_ros.effort.meaning import WORDS, declared
@@ -11,11 +12,8 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 
-ROBOT = load_robot("ur5e")
-MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)
 
-
-def recognised(effort_of, *poses, seed=0, moving=0.0, robot=ROBOT):
+def recognised(effort_of, *poses, seed=0, moving=0.0, robot=UR5E):
     rng, recognition, verdict = np.random.default_rng(seed), EffortRecognition(robot), None
     model, fc = RobotModel(robot.chain(), robot.joint_names), robot.array("friction.parameters.fc")
     for q in poses:
@@ -54,14 +52,14 @@ def test_nothing_is_reported_in_motion_upright_or_about_garbage():
 
 
 def test_no_power_is_no_evidence():
-    recognition = EffortRecognition(ROBOT)
+    recognition = EffortRecognition(UR5E)
     assert all(recognition.add(STRETCHED, np.zeros(6), np.zeros(6)) is None for _ in range(2 * SAMPLES))
 
 
 def test_gain_of_a_meaning_is_effort_per_torque():
-    bare = ROBOT.with_updates({"drives.torque_constant": None})
+    bare = UR5E.with_updates({"drives.torque_constant": None})
     assert WORDS["torque"].gain(bare) == 1.0 and WORDS["torque"].has_gain(bare)
-    np.testing.assert_array_equal(WORDS["current"].gain(ROBOT), 1 / ROBOT.array("drives.torque_constant"))
+    np.testing.assert_array_equal(WORDS["current"].gain(UR5E), 1 / UR5E.array("drives.torque_constant"))
     assert not WORDS["current"].has_gain(bare)
     with pytest.raises(CapabilityError, match="torque_constant"):
         WORDS["current"].gain(bare)
@@ -69,13 +67,13 @@ def test_gain_of_a_meaning_is_effort_per_torque():
 
 @pytest.mark.parametrize("word", WORDS)
 def test_a_meaning_written_into_a_robot_file_is_read_back(word):
-    assert declared(ROBOT.with_updates(WORDS[word].updates)) == WORDS[word]
+    assert declared(UR5E.with_updates(WORDS[word].updates)) == WORDS[word]
 
 
 def test_friction_whose_level_is_in_the_presliding_block_may_hold_a_joint():
     """Identified files hold it there; with the Coulomb level of the static law, 0, slopes would be exact."""
     updates = {"friction.parameters.fc": [0.0] * 6, "hysteresis": elements([1e-4, 1e-3], [1.0, 2.0])}
-    identified = ROBOT.with_updates(updates, {"test": "numbers of a test"})
+    identified = UR5E.with_updates(updates, {"test": "numbers of a test"})
     np.testing.assert_allclose(stuck_friction(identified), 0.5 * 3.0)
 
 
@@ -83,7 +81,7 @@ def test_offsets_of_wrist_sensors_that_the_file_holds_are_no_reversed_signs():
     """Twice the gravity of these wrists, and of the other sign; with exact slopes the effort of both was refused."""
     offset = np.where(np.isin(np.arange(6), (3, 4)), -2.0 * MODEL.gravity(STRETCHED), 0.0)
     friction = {"friction.parameters.fc": [0.1] * 6, "friction.parameters.fo": offset}
-    robot = ROBOT.with_updates({"drives.torque_side": "link"} | friction, {"test": "numbers of a test"})
+    robot = UR5E.with_updates({"drives.torque_side": "link"} | friction, {"test": "numbers of a test"})
     assert recognised(lambda t, q: t + offset, *POSES, robot=robot).doubtful == ()
     without = robot.with_updates({"friction.parameters.fo": [0.0] * 6})
     assert recognised(lambda t, q: t + offset, *POSES, robot=without).refused

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from effort_bench import GRAVITY, LOG, ROBOT, WRIST, column, semantics, with_effort
+from effort_bench import GRAVITY, LOG, UR5E, WRIST, column, semantics, with_effort
 from force_bench import POSE, measured, through
 from synthetic import synthetic_log, truth_of
 from table_files import write_csv
@@ -26,7 +26,7 @@ from robot_dynamics_ros.robot_file import load_robot
 @pytest.mark.parametrize("asked", ["auto", "current"])
 def test_torque_constants_that_the_masses_give_are_a_warning_with_what_finds_them(asked):
     constants = np.array([13.0, 13.0, 13.0, 9.0, 9.0, 9.0])
-    unknown = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": None})
+    unknown = UR5E.with_updates({"drives.effort.unit": "A", "drives.torque_constant": None})
     given = unknown.with_updates({"drives.torque_constant": constants})
     text = r"their deviation, and that of forces, is \d+ to \d+ %.*mass=KG"
     assert any(re.search(text, warning) for warning in semantics(LOG.effort / constants, unknown, asked).warnings)
@@ -37,7 +37,7 @@ def test_torque_constants_that_the_masses_give_are_a_warning_with_what_finds_the
 def test_gains_from_gravity_are_within_their_deviation(seed):
     """Current in A, torque constants unknown and up to 40 % from joint to joint."""
     constant = np.array([10.6, 10.6, 10.6, 7.7, 7.7, 7.7]) * np.random.default_rng(seed).uniform(0.6, 1.4, 6)
-    found = semantics(LOG.effort / constant, ROBOT.with_updates({"drives.torque_constant": None}))
+    found = semantics(LOG.effort / constant, UR5E.with_updates({"drives.torque_constant": None}))
     assert found.meaning.word == "current" and np.isfinite(found.scale_std).all()
     assert (np.abs(found.scale - constant) < 3 * found.scale_std).all()
     assert found.scale[1:4] == pytest.approx(constant[1:4], rel=0.1)
@@ -47,12 +47,12 @@ def test_gains_from_gravity_are_within_their_deviation(seed):
 def test_a_weak_slope_is_neither_taken_at_face_value_nor_given_to_the_neighbour():
     constant = np.array([10.6, 10.6, 10.6, 7.7, 7.7, 7.7])
     effort = LOG.effort + column(np.random.default_rng(1).normal(0, 30.0, LOG.effort.shape), WRIST)
-    found = semantics(effort / constant, ROBOT.with_updates({"drives.torque_constant": None}))
+    found = semantics(effort / constant, UR5E.with_updates({"drives.torque_constant": None}))
     assert (np.abs(found.scale - constant)[WRIST:] < 2.5 * found.scale_std[WRIST:]).all()
     assert found.scale[WRIST:] == pytest.approx(constant[WRIST:], rel=0.4)
 
 
-FLOATING = ROBOT.with_updates({"kinematics.gravity": [0.0, 0.0, 0.0]})
+FLOATING = UR5E.with_updates({"kinematics.gravity": [0.0, 0.0, 0.0]})
 
 
 def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_or_refused(tmp_path):
@@ -78,7 +78,7 @@ def test_a_current_in_which_no_gravity_shows_is_scaled_by_the_torque_constants_o
 )
 def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tmp_path, column, declares, stated):
     """A servo's current looks like Nm, and a file in Nm has no constants of a percentage: those of the masses do."""
-    robot, unit = ROBOT.with_updates(declares), np.array([0.7, 0.7, 0.7, 3.5, 3.5, 3.5])  # per Nm
+    robot, unit = UR5E.with_updates(declares), np.array([0.7, 0.7, 0.7, 3.5, 3.5, 3.5])  # per Nm
     log = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2)
     columns = {"time": log.time, "q_{}": log.q, "qd_{}": log.qd, column + "_{}": log.effort * unit}
     table = write_csv(tmp_path / "run.csv", columns)
@@ -99,7 +99,7 @@ def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tm
 @pytest.mark.parametrize(("wrists", "torque", "unit"), [(1.0, 0.3, None), (0.1, 0.3, "A"), (1.0, 8.0, "Nm")])
 def test_a_load_that_the_file_lacks_does_not_make_a_torque_of_a_current(wrists, torque, unit):
     """Wrists that carry 0.3 Nm show the gravity torque of a tool several times as large; wrists of 8 Nm do not."""
-    robot = ROBOT.with_updates({"drives.effort.unit": "A"})
+    robot = UR5E.with_updates({"drives.effort.unit": "A"})
     slope = 1.2 / robot.array("drives.torque_constant")
     slope[3:] = wrists
     small, none, size = np.full(6, 0.01), np.full(6, np.nan), np.array([5.0, 40.0, 20.0, torque, torque, torque])
@@ -114,7 +114,7 @@ def test_light_wrists_that_carry_a_tool_do_not_make_a_torque_ambiguous_and_three
     small, none, size = np.full(6, 0.01), np.full(6, np.nan), np.array([5.0, 40.0, 20.0, 0.4, 0.4, 0.4])
     slope, unknown = np.array([np.nan, shoulder, shoulder, 4.5, 4.8, 5.0]), (none, np.full(6, np.inf))
     evidence = Evidence(slope, small, *unknown, *unknown, *unknown, np.zeros(6), size, size, np.full(6, 1000))
-    meaning = decide(evidence, ROBOT).meaning
+    meaning = decide(evidence, UR5E).meaning
     assert (meaning and meaning.unit) == unit
 
 
@@ -123,7 +123,7 @@ def test_a_wrist_alone_does_not_make_the_unit_off_by_a_thousand(other, said):
     """In the first second of a recording its friction changes as its little gravity does."""
     slope, small, none = np.array([other, 861.0]), np.array([0.2, 94.0]), (np.full(2, np.nan), np.full(2, np.inf))
     evidence = Evidence(slope, small, *none, *none, *none, np.zeros(2), np.ones(2), np.ones(2), np.full(2, 1000))
-    assert bool(unit_error(evidence, np.ones(2, bool), ROBOT)) == said
+    assert bool(unit_error(evidence, np.ones(2, bool), UR5E)) == said
 
 
 @pytest.mark.parametrize(("seed", "mass"), [(0, 2.0), (2, 3.0), (3, 3.0), (4, 3.0)])
@@ -139,7 +139,7 @@ def test_a_load_shows_in_the_inertia_too_and_makes_no_torque_of_a_current_there(
 @pytest.mark.parametrize("unit", [1 / 300, 0.5, 1.0, 40.0])
 def test_a_current_that_is_declared_has_any_constants_where_the_file_has_none(unit):
     """Small servos have 1 to 2.5 Nm/A, which looks like a torque; a percentage of the rated current is one, too."""
-    declares = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": None})
+    declares = UR5E.with_updates({"drives.effort.unit": "A", "drives.torque_constant": None})
     spread = np.array([1.0, 0.7, 1.0, 1.6, 1.6, 1.6])
     found = semantics(LOG.effort * unit * spread, declares)
     torque = declares.with_updates({"drives.effort.unit": "Nm"})

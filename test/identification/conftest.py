@@ -1,7 +1,7 @@
 """Identifications of synthetic logs, made once for the tests of a file."""
 
 import pytest
-from prepared import ROBOT, TRUTH, given, identified, reported, structure
+from prepared import TRUTH, UR5E, given, identified, reported, structure
 from synthetic import synthetic_log
 
 from robot_dynamics_ros.identification.arm import identify as procedure
@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.blas import one_thread
 @pytest.fixture(scope="module")
 def log():
     """12 s of a known robot, which no test changes."""
-    return synthetic_log(ROBOT, TRUTH, 1, duration=12.0)
+    return synthetic_log(UR5E, TRUTH, 1, duration=12.0)
 
 
 @pytest.fixture(scope="module")

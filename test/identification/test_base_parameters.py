@@ -8,6 +8,7 @@ pseudo-inertias P and the placement T of joint i. For modified Denavit-Hartenber
 
 import numpy as np
 import pytest
+from synthetic import UR5E
 
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
 from robot_dynamics_ros.models.inertia import moved
@@ -67,11 +68,10 @@ def test_numeric_and_closed_form_are_the_same_base(name, gravity, count):
 
 
 def test_base_parameters_give_the_same_torque_as_standard_ones():
-    robot = load_robot("ur5e")
-    rigid = RigidModel(robot)
+    rigid = RigidModel(UR5E)
     rng = np.random.default_rng(1)
     q, qd, qdd = rng.normal(size=(3, 50, 6))
-    phi = robot.inertial_parameters
+    phi = UR5E.inertial_parameters
     beta = rigid.base.from_standard(phi)
     W = rigid.base_regressor(q, qd, qdd)
     assert np.allclose((W @ beta).T, rigid.torque(phi, q, qd, qdd), atol=1e-9)
@@ -79,6 +79,6 @@ def test_base_parameters_give_the_same_torque_as_standard_ones():
 
 
 def test_names_say_what_is_grouped():
-    names = base_names(RigidModel(load_robot("ur5e")).base)
+    names = base_names(RigidModel(UR5E).base)
     assert names[names.index(next(n for n in names if n.startswith("XX6")))] == "XX6 - YY6"
     assert next(n for n in names if n.startswith("mX2")).startswith("mX2 - 0.425 m3")

@@ -1,11 +1,12 @@
 """Deviations of parameters: the jackknife over regions of the state, and friction across recordings of several days."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from prepared import ROBOT, run, steps
-from synthetic import truth_of
+from prepared import run, steps
+from synthetic import TRUTH
 
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, jackknife, steady_friction
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -17,8 +18,7 @@ def test_deviations_of_friction_contain_the_scatter_between_recordings(scatter):
     levels = scatter * np.array([-1.2, 0.3, 1.0, -0.1])
     days = []
     for seed, level in enumerate(levels):
-        truth = truth_of(ROBOT)
-        truth.fc = truth.fc + level * np.linspace(1, 0.2, 6)
+        truth = replace(TRUTH, fc=TRUTH.fc + level * np.linspace(1, 0.2, 6))
         days.append(run(seed + 1, truth=truth, duration=8.0))
     found = steps(days, until="fit_together")
     std = steady_friction(found.fit, np.array([0.5]))[1][:, 0]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from synthetic import UR5E
 
 from robot_dynamics_ros.identification.arm.solvers.consistency import (
     MARGIN,
@@ -10,10 +11,9 @@ from robot_dynamics_ros.identification.arm.solvers.consistency import (
     link_scales,
     pseudo_map,
 )
-from robot_dynamics_ros.robot_file import load_robot
 
 LINKS, ROTORS = 6, 6
-SCALE = link_scales(initial_links(load_robot("ur5e")))
+SCALE = link_scales(initial_links(UR5E))
 MAPS = [pseudo_map(SCALE[10 * i : 10 * i + 10]) for i in range(LINKS)]
 
 

@@ -8,7 +8,7 @@ from force_bench import push
 from prepared import identified as free
 from prepared import laws, r2, steps, structure
 from scipy.spatial.transform import Rotation
-from synthetic import synthetic_log, truth_of
+from synthetic import MODEL, TRUTH, UR5E, synthetic_log
 
 from robot_dynamics_ros.identification.arm import identify as module
 from robot_dynamics_ros.identification.arm.contact import Stretch, contact_stretches
@@ -17,7 +17,6 @@ from robot_dynamics_ros.identification.arm.parameters import far_rotors, lost_ro
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.dataset.split import cut_in_time
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.gaps import identified as known
 from robot_dynamics_ros.simulation.plant.build import load_plant
@@ -25,9 +24,6 @@ from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
-UR5E = load_robot("ur5e")
-TRUTH = truth_of(UR5E)
-MODEL = RobotModel(UR5E.chain())
 SPANS = [(5.0, 6.5), (14.0, 15.0), (22.0, 24.0)]
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from prepared import ROBOT, laws, steps, structure
+from prepared import UR5E, laws, steps, structure
+from synthetic import MODEL
 
 from robot_dynamics_ros.identification.dataset.deflection import SHOWN, rotors_shown, shares
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, filtered
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.simulation.plant.build import without
 from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -60,10 +60,10 @@ def test_noise_of_velocities_does_not_drive_the_friction_of_a_stiff_arm(missing,
     """One Fourier motion without a stand, white noise of 2 mrad/s: at rest its integral turns friction round."""
     centre = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
     path = motions.fourier(centre, 24.0, 500.0, amplitude=0.6, velocity=1.0, seed=3)
-    log = rehearse(SimulatedRobot(ROBOT, seed=2, overrides=without(*missing)), path)
+    log = rehearse(SimulatedRobot(UR5E, seed=2, overrides=without(*missing)), path)
     log.qd = log.qd + 2e-3 * np.random.default_rng(0).normal(size=log.qd.shape)
     runs = [recording(log, str(k)) for k in range(2)]
     seen = filtered(runs[0], 10.0)
-    assert rotors_shown(seen, RobotModel(ROBOT.chain()).rnea(seen.q, seen.qd, seen.qdd)) == (not missing)
+    assert rotors_shown(seen, MODEL.rnea(seen.q, seen.qd, seen.qdd)) == (not missing)
     found = steps(runs[:1], runs[1:], chosen=structure(laws(), 10.0), until="fit_together", search=True)
     assert set(found.live.hysteresis["rotor_time"]) == {time}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from command_line import printed
-from synthetic import with_signals
+from synthetic import MODEL, UR5E, with_signals
 
 from bench.papers.labs.calibration import trapezoid_test
 from robot_dynamics_ros.bags import write_bag
@@ -14,13 +14,11 @@ from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.drive.fits import drive_data, rotor_inertia
 from robot_dynamics_ros.identification.drive.identify import identified_drives, identify_drive_recordings
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.trajectories import motions
 
-UR5E = load_robot("ur5e")
 K = np.array([11.2, 10.1, 10.9, 7.2, 7.9, 8.1])
 INERTIA = np.array([1.9, 1.6, 1.7, 0.25, 0.2, 0.22])
 LAW = {"kv": [4.0] * 3 + [0.6] * 3, "tc_dir": [8.0] * 3 + [1.6] * 3, "tc_rev": [5.0] * 3 + [1.0] * 3, "eps": 0.02}
@@ -29,7 +27,7 @@ LAW = {"kv": [4.0] * 3 + [0.6] * 3, "tc_dir": [8.0] * 3 + [1.6] * 3, "tc_rev": [
 def made(seed, seconds=30.0):
     """A log whose currents follow the source's own law exactly, but for noise."""
     q, qd, qdd = motions.fourier([0, -1.2, 1.2, -1.5, -1.5, 0], seconds, 250.0, amplitude=1.0, velocity=2.0, seed=seed)
-    tau_d = RobotModel(UR5E.chain()).rnea(q, qd, qdd) + INERTIA * qdd
+    tau_d = MODEL.rnea(q, qd, qdd) + INERTIA * qdd
     current = (tau_d + FrictionModel("clochiatti", LAW, 6).torque(qd, tau_d)) / K
     current = current + 0.02 * np.random.default_rng(seed).standard_normal(current.shape)
     stamps = (1e9 + np.arange(len(q)) * 4e6).astype(np.int64)
@@ -74,7 +72,7 @@ def tour(seed, slower, points):
     lower, upper = np.array([-2.0, -2.2, 0.3, -2.5, -2.0, -2.0]), np.array([2.0, -0.6, 2.2, -0.5, -0.3, 2.0])
     speed, acceleration = np.full(6, 2.5) / slower, np.full(6, 3.6) / slower**2
     t, q, qd, qdd = motions.trapezoids(rng.uniform(lower, upper, (points, 6)), speed, acceleration, 125.0)
-    tau_d = RobotModel(UR5E.chain()).rnea(q, qd, qdd) + INERTIA * qdd
+    tau_d = MODEL.rnea(q, qd, qdd) + INERTIA * qdd
     coulomb = np.where(qd * tau_d > 0, LAW["tc_dir"], LAW["tc_rev"])
     current = (tau_d + np.array(LAW["kv"]) * qd + np.tanh(qd / 0.01) * coulomb) / K
     current += 0.02 * rng.standard_normal(current.shape)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from prepared import ROBOT, run, steps, structure
+from prepared import UR5E, run, steps, structure
 from synthetic import excitation
 
 from robot_dynamics_ros.identification.dataset.motion import EDGE_PERIODS, JUDGED_PERIODS, filtered, low_pass
@@ -14,7 +14,7 @@ def cut_motion(rate, seed):
     """A motion that begins and ends at speed, with the noise of an encoder, and its true velocity and acceleration."""
     t, q, qd, qdd = excitation(6, 12.0, rate, seed)
     noisy = q + 2e-5 * np.random.default_rng(seed).standard_normal(q.shape)
-    return Recording("r", ROBOT.joint_names, [Piece(t, noisy, None, q)]), qd, qdd
+    return Recording("r", UR5E.joint_names, [Piece(t, noisy, None, q)]), qd, qdd
 
 
 def worst(error, truth):

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from command_line import printed, robot_dynamics
+from synthetic import MODEL, UR5E
 
 from bench.papers.labs.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.errors import DataError
@@ -13,20 +14,18 @@ from robot_dynamics_ros.identification.excitation.criteria import hadamard, logd
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, USE
 from robot_dynamics_ros.identification.excitation.motion import PARTS, PLACES, REVERSALS, FourierMotion, slow_part
 from robot_dynamics_ros.identification.excitation.space import Pose, tcp_speed
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.files import load_trajectory, resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 pytestmark = pytest.mark.usefixtures("calm")
 
-ROBOT = load_robot("ur5e")
-LIMITS = Limits.of(ROBOT, floor=0.05, clearance=0.1)
+LIMITS = Limits.of(UR5E, floor=0.05, clearance=0.1)
 
 
 @pytest.fixture(scope="module")
 def designed():
-    return design_fourier(ROBOT, LIMITS, starts=1, effort=30, seed=1)
+    return design_fourier(UR5E, LIMITS, starts=1, effort=30, seed=1)
 
 
 OTHERS = [("panda", 1), *itertools.product(["ur5e", "ur10e", "comau_ns16"], [0, 1])]
@@ -47,9 +46,8 @@ def test_condition_below_100_on_every_arm_and_start(name, seed):
 
 def test_boxes_are_kept(designed):
     box, obstacle = Box((-0.6, -0.6, 0.1), (0.6, 0.6, 1.0)), Box((0.25, -2, -1), (2, 2, 0.5))
-    kept = design_fourier(ROBOT, Limits.of(ROBOT, inside=box, outside=(obstacle,)), starts=1, effort=15)
-    model = RobotModel(ROBOT.chain(), ROBOT.joint_names)
-    a, b = (model.fk(e.q)[:, 1:, :3, 3] for e in (designed, kept))
+    kept = design_fourier(UR5E, Limits.of(UR5E, inside=box, outside=(obstacle,)), starts=1, effort=15)
+    a, b = (MODEL.fk(e.q)[:, 1:, :3, 3] for e in (designed, kept))
     slack = TOLERANCE
     assert not np.all((a > box.low) & (a < box.high))
     assert np.all((b > np.array(box.low) - slack) & (b < np.array(box.high) + slack))
@@ -60,7 +58,7 @@ def test_boxes_are_kept(designed):
 
 
 def test_hybrid_reaches_both_figures_of_the_condition_alone():
-    search = FourierSearch(Criteria(ROBOT, Limits.of(ROBOT, floor=0.05, clearance=0.1)), 5, 0.1 * np.pi, 20.0)
+    search = FourierSearch(Criteria(UR5E, Limits.of(UR5E, floor=0.05, clearance=0.1)), 5, 0.1 * np.pi, 20.0)
     rng = np.random.default_rng(3)
     start = search.start(rng)
     alone = condition_alone(search, start, effort=10, rounds=4)
@@ -93,17 +91,17 @@ def test_the_slow_part_follows_the_path_of_the_fast_one_with_small_reversals(des
 
 @pytest.mark.parametrize("slow", [False, True])
 def test_a_motion_of_any_length_ends_still(slow):
-    e = design_fourier(ROBOT, LIMITS, duration=25.0, starts=1, effort=0, seed=1, slow=slow)
+    e = design_fourier(UR5E, LIMITS, duration=25.0, starts=1, effort=0, seed=1, slow=slow)
     assert e.time[-1] == pytest.approx(25.0, abs=0.01) and np.abs(e.qd[-1]).max() < 0.02
 
 
 def test_search_improves_on_its_start(designed):
-    start = design_fourier(ROBOT, LIMITS, starts=1, effort=0, seed=1)
+    start = design_fourier(UR5E, LIMITS, starts=1, effort=0, seed=1)
     assert designed.condition < min(40.0, 0.95 * start.condition)
 
 
 def test_criteria_are_those_of_the_stacked_regressor(designed):
-    criteria = Criteria(ROBOT, Limits.of(ROBOT))
+    criteria = Criteria(UR5E, Limits.of(UR5E))
     fast = (x[: len(designed.q) // PARTS] for x in (designed.q, designed.qd, designed.qdd))
     W = criteria.rigid.base_regressor(*fast).reshape(-1, criteria.rigid.base.size)
     assert designed.condition == pytest.approx(np.linalg.cond(W), rel=1e-8)

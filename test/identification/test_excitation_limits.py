@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from command_line import robot_dynamics
+from synthetic import UR5E
 from test_excitation_slopes import free
 
 from bench.papers.labs.race import condition_alone, hybrid_until
@@ -113,8 +114,7 @@ def test_tours_keep_all_limits(seeds, name):
 
 
 def test_searches_of_the_race_count_a_motion_as_kept_only_then():
-    robot = load_robot("ur5e")
-    search = FourierSearch(Criteria(robot, limits_of(robot)), 5, 0.1 * np.pi, 20.0)
+    search = FourierSearch(Criteria(UR5E, limits_of(UR5E)), 5, 0.1 * np.pi, 20.0)
     rng = np.random.default_rng(3)
     start = search.start(rng)
     alone = condition_alone(search, start, effort=10, rounds=2)
@@ -129,9 +129,8 @@ def test_searches_of_the_race_count_a_motion_as_kept_only_then():
 
 @pytest.mark.long
 def test_broken_motions_are_mended_or_reported():
-    robot = load_robot("ur5e")
-    limits = limits_of(robot)
-    search, mended = FourierSearch(Criteria(robot, limits), 5, 0.1 * np.pi, 20.0), 0
+    limits = limits_of(UR5E)
+    search, mended = FourierSearch(Criteria(UR5E, limits), 5, 0.1 * np.pi, 20.0), 0
     for seed in range(4):
         x = free(search, seed, 1.2)
         assert broken(search, x)
@@ -141,15 +140,14 @@ def test_broken_motions_are_mended_or_reported():
             continue
         mended += 1
         q, qd, qdd = search.at(x, np.arange(0, 20, 1 / RATE))
-        assert_kept(robot, "ur5e", limits, SimpleNamespace(q=q, qd=qd, qdd=qdd))
+        assert_kept(UR5E, "ur5e", limits, SimpleNamespace(q=q, qd=qd, qdd=qdd))
     assert mended >= 1
 
 
 @pytest.mark.parametrize("at", [0.4213, 3.0071, 7.77777])
 def test_a_peak_between_grid_points_is_found(at):
     """A joint faster than its limit by 1 % for less than the step of the grid."""
-    robot = load_robot("ur5e")
-    criteria = Criteria(robot, Limits.of(robot))
+    criteria = Criteria(UR5E, Limits.of(UR5E))
     top, width, n = 1.01 * criteria.limits.velocity[0], 0.01, len(criteria.limits.lower)
 
     def path(t):
@@ -178,9 +176,8 @@ def test_joint_torque_is_kept_with_friction_and_rotors():
 @pytest.mark.parametrize("rate", [125.0, 50.0])
 def test_points_are_met_at_any_rate(rate):
     """Written with its velocities, a tour of trapezoids keeps its acceleration between the points, too."""
-    robot = load_robot("ur5e")
-    limits = Limits.of(robot)
-    e = design_points(robot, limits, rate=rate, tries=20)
+    limits = Limits.of(UR5E)
+    e = design_points(UR5E, limits, rate=rate, tries=20)
     spline, _ = few_points((e.q, e.qd, e.qdd), rate).spline(1000.0)
     t = np.arange(0, e.time[-1], 1e-3)
     assert (np.abs(spline.derivative(2)(t)) <= limits.acceleration).all()
@@ -200,24 +197,22 @@ def test_depth_of_links_in_boxes():
 
 @pytest.mark.parametrize("clearance", [0.15, 0.5])
 def test_a_clearance_that_the_arm_cannot_keep_is_refused(clearance):
-    robot = load_robot("ur5e")
     reach = np.hypot(0.0997, 0.0996)  # m, of wrist 3 from wrist 1, where the forearm ends
     for design in (design_fourier, design_points):
         with pytest.raises(DataError) as caught:
-            design(robot, Limits.of(robot, clearance=clearance))
+            design(UR5E, Limits.of(UR5E, clearance=clearance))
         text = str(caught.value)
         assert "\n" not in text and f"clearance = {clearance} m" in text and "wrist_3_joint" in text
         asked = float(text.split("ask for ")[1].split(" m")[0])
         assert 0.75 * reach < asked < reach
-        Criteria(robot, Limits.of(robot, clearance=asked))
+        Criteria(UR5E, Limits.of(UR5E, clearance=asked))
 
 
 def test_limits_that_contradict_each_other_are_refused_by_name_and_amount():
-    robot = load_robot("ur5e")
-    low = Limits.of(robot, floor=0.05, clearance=0.1, inside=Box((-2, -2, 0.0), (2, 2, 0.06)))
+    low = Limits.of(UR5E, floor=0.05, clearance=0.1, inside=Box((-2, -2, 0.0), (2, 2, 0.06)))
     for design, brief in ((design_fourier, {"starts": 1, "effort": 2}), (design_points, {"points": 3, "tries": 5})):
         with pytest.raises(DataError, match=r"keeps the limits: .* is exceeded by .* m at .* s; .*try another seed"):
-            design(robot, low, **brief)
+            design(UR5E, low, **brief)
 
 
 def test_the_command_refuses_in_one_line_and_writes_nothing(tmp_path):

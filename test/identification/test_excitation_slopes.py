@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from synthetic import UR5E
 
 from bench.papers.labs.race import ByDifferences
 from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits
@@ -11,11 +12,10 @@ from robot_dynamics_ros.robot_file import load_robot
 
 pytestmark = pytest.mark.usefixtures("calm")
 
-ROBOT = load_robot("ur5e")
 JOINT = ("position 0", "velocity 3", "acceleration 5")
 OBSTACLES = (Box((0.3, -1.0, 0.0), (0.6, 1.0, 0.4)), Box((-1.0, -1.0, 0.9), (1.0, 1.0, np.inf)))
 CELL = Box((-0.7, -0.7, -np.inf), (0.7, 0.7, 0.8))
-LIMITS = Limits.of(ROBOT, floor=0.05, clearance=0.1, inside=CELL, outside=OBSTACLES)
+LIMITS = Limits.of(UR5E, floor=0.05, clearance=0.1, inside=CELL, outside=OBSTACLES)
 
 
 def agree(slopes, f, x, tolerance):
@@ -34,7 +34,7 @@ def close(found, wanted, tolerance):
 
 @pytest.fixture(scope="module")
 def search():
-    return FourierSearch(Criteria(ROBOT, LIMITS), 5, 0.1 * np.pi, 20.0)
+    return FourierSearch(Criteria(UR5E, LIMITS), 5, 0.1 * np.pi, 20.0)
 
 
 def free(search, seed, size):
@@ -66,7 +66,7 @@ def test_sums_are_found_in_one_pass(search):
 
 
 def test_the_lagrangian_agrees_with_its_differences():
-    criteria = Criteria(ROBOT, LIMITS)
+    criteria = Criteria(UR5E, LIMITS)
     x = free(FourierSearch(criteria, 5, 0.1 * np.pi, 20.0), 4, 2.0)
     state = State(x, {"torque": 0.3, "room": 0.2}, bound=-3.0)
     phase = Phase("condition", 1, True)

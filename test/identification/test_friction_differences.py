@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from force_bench import model, push
-from prepared import ROBOT, TRUTH, run, steps
+from prepared import TRUTH, UR5E, run, steps
 from presliding_joint import elements
 from synthetic import synthetic_log
 
@@ -74,7 +74,7 @@ def test_the_file_holds_the_mean_of_a_cold_and_a_warm_recording():
 
 def beside_longer(truth, wrench):
     """Up to contact: 30 s, and 8 s of other friction under a wrench (N, 6) of a log."""
-    log = synthetic_log(ROBOT, truth, 2, duration=8.0)
+    log = synthetic_log(UR5E, truth, 2, duration=8.0)
     push(log, wrench(log))
     return steps([run(1, duration=30.0), recording(log, "2")], until="leave_out_contact")
 

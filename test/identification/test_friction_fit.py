@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from synthetic import UR5E
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord
@@ -10,9 +11,7 @@ from robot_dynamics_ros.identification.joint.fits import friction_fit
 from robot_dynamics_ros.identification.joint.friction import FrictionData, dissipative_fit, fit_friction
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import LAWS, FrictionModel
-from robot_dynamics_ros.robot_file import load_robot
 
-UR5E = load_robot("ur5e")
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 T0, SIGMA = 30.0, 0.1
 TRUE = {

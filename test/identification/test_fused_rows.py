@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from synthetic import excitation, torque, truth_of
+from synthetic import TRUTH, UR5E, excitation, torque
 
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, joint_rows
@@ -13,11 +13,8 @@ from robot_dynamics_ros.identification.arm.solvers import fused_rows
 from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, Window, blocks
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, solve
 from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.robot_file import load_robot
 
-ROBOT = load_robot("ur5e")
-RIGID = RigidModel(ROBOT)
-TRUTH = truth_of(ROBOT)
+RIGID = RigidModel(UR5E)
 RATE = 200.0
 EVERY = ("fv1", "fv2", "fv0", "fo", "fs", "h@3", "h@5", "hl@1", "hl@3")
 SHAPE = Shape(1.0, 0.7, 0.1, load_limit=40.0)
@@ -35,7 +32,7 @@ FILTERS = (None, EffortFilter(9.0, True), EffortFilter(14.0, False), None, None,
 def motion_of(samples, seed=1, pieces=(0,)):
     t, q, qd, qdd = excitation(6, samples / RATE + 1, RATE, seed)
     t, q, qd, qdd = (x[:samples] for x in (t, q, qd, qdd))
-    effort = torque(ROBOT, TRUTH, q, qd, qdd)
+    effort = torque(UR5E, TRUTH, q, qd, qdd)
     effort += 0.05 * np.random.default_rng(seed).standard_normal(effort.shape)
     start = np.zeros(samples, bool)
     start[list(pieces)] = True

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from synthetic import Truth, synthetic_log, truth_of
+from synthetic import MODEL, TRUTH, UR5E, Truth, synthetic_log
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
@@ -11,13 +11,8 @@ from robot_dynamics_ros.identification.arm.identify import Options, recognise_ef
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion, slow_motion
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
-
-UR5E = load_robot("ur5e")
-TRUTH = truth_of(UR5E)
-MODEL = RobotModel(UR5E.chain())
 
 
 def guided(share=0.2, late=0.035, seconds=30.0, seed=1):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from slip_bench import recursion
+from synthetic import UR5E
 
 from bench.papers.hysteresis_methods import compare_hysteresis, evenly, nonlinear, spaced
 from robot_dynamics_ros import _core
@@ -14,7 +15,6 @@ from robot_dynamics_ros.identification.joint.hysteresis import (
     fit_hysteresis,
     kinematic_error_and_backlash,
 )
-from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories import motions
 
 B, FC = 1.2e-3, 7.0
@@ -130,5 +130,5 @@ def test_a_maxwell_slip_of_other_spans_comes_back_from_two_steps_forward_and_one
     friction = slip(theta) + 3.0 + 0.2 * np.random.default_rng(0).standard_normal(len(theta))
     stamps, v = np.arange(len(theta)) * 10_000_000, np.gradient(theta, 0.01)
     record = JointRecord("x", stamps, theta, v, friction, np.zeros(len(theta)))
-    fit = hysteresis_fit(record, load_robot("ur5e"), 0)
+    fit = hysteresis_fit(record, UR5E, 0)
     assert fit.numbers["nrmse"] > 90 and fit.parameters["fc0"] == pytest.approx(level, rel=0.05)

@@ -7,6 +7,7 @@ import pytest
 from command_line import printed, robot_dynamics
 from force_bench import with_residuals
 from presliding_joint import elements
+from synthetic import UR5E
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import write_bag
@@ -35,7 +36,6 @@ from robot_dynamics_ros.simulation.plant.build import FAST, without
 from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
-UR5E = load_robot("ur5e")
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 PAN, LIFT = UR5E.joint_names[:2]
 

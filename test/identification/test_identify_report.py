@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from command_line import robot_dynamics
-from prepared import ROBOT, TRUTH
+from prepared import TRUTH, UR5E
 from rich.console import Console
 from synthetic import synthetic_log
 
@@ -37,7 +37,7 @@ def invoke(logs, folder):
 def test_terminal_and_json_begin_with_the_verdict_and_names_are_learnt(plain, tmp_path):
     """A bag with foreign names is replayed with the written file."""
     names = [f"axis{k}" for k in range(1, 7)]
-    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0, names=names) for seed in (1, 2)]
+    logs = [synthetic_log(UR5E, TRUTH, seed, duration=12.0, names=names) for seed in (1, 2)]
     done, result, bags = invoke(logs, tmp_path)
     assert done.exit_code == 0, done.output
     assert all(text in done.output for text in result["verdict"])
@@ -48,7 +48,7 @@ def test_terminal_and_json_begin_with_the_verdict_and_names_are_learnt(plain, tm
 
 
 def test_rejected_rows_are_counted_and_a_useless_model_is_exit_status_three(plain, tmp_path):
-    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0) for seed in (1, 2)]
+    logs = [synthetic_log(UR5E, TRUTH, seed, duration=12.0) for seed in (1, 2)]
     logs[0].effort[100:900:100] = 1e300
     logs[0].q[50:60, 2] = np.nan
     logs[1].effort[:] = 20 * np.random.default_rng(0).standard_normal(logs[1].effort.shape)

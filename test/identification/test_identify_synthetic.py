@@ -4,7 +4,7 @@ from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
-from prepared import ROBOT, TRUTH, identified, r2, run, steps
+from prepared import TRUTH, UR5E, identified, r2, run, steps
 from synthetic import Truth, coupled, synthetic_log, torque, with_signals
 
 from robot_dynamics_ros.errors import DataError
@@ -18,7 +18,7 @@ CONSTANTS = np.array([10.61, 10.61, 10.61, 7.68, 7.68, 7.68])  # of the robot fi
 
 
 def test_a_word_that_no_effort_has_is_refused_whatever_the_robot_file_knows():
-    for robot in (ROBOT, ROBOT.with_updates({"links": None})):
+    for robot in (UR5E, UR5E.with_updates({"links": None})):
         with pytest.raises(DataError, match="amps.*gravity-free"):
             recognise(robot, None, "amps")
 
@@ -28,7 +28,7 @@ def test_a_word_that_no_effort_has_is_refused_whatever_the_robot_file_knows():
 
 @pytest.fixture(scope="module")
 def clean():
-    return identify_recordings(ROBOT, [run(1, duration=20.0)], [run(2)])
+    return identify_recordings(UR5E, [run(1, duration=20.0)], [run(2)])
 
 
 def test_errors_of_parameters_are_what_their_deviations_say(clean):
@@ -59,7 +59,7 @@ def test_consistent_links_and_prediction(clean):
 )
 def test_coupled_motors_are_found_and_little_that_turns_with_a_neighbour_is_one_in_a_wrist_alone(first, share, seen):
     """The hundredth part saves 0.3 to 0.5 of the error; friction that the law lacks saves up to 0.25 on serial arms."""
-    log = coupled(synthetic_log(ROBOT, TRUTH, 1, duration=12.0), first, share)
+    log = coupled(synthetic_log(UR5E, TRUTH, 1, duration=12.0), first, share)
     found = steps([recording(log, "a")], until="recognise_effort")
     choose_structure(found)
     assert {j for j, law in enumerate(found.structure.laws) if any(t[0] == "c" for t in law.terms)} == seen
@@ -73,7 +73,7 @@ def test_rotors_that_the_initial_model_does_not_know_keep_their_size(heavier):
     """As of a URDF: the physically consistent model predicts as well as the least squares, with their rotors."""
     truth = Truth(*(heavier * x for x in astuple(replace(TRUTH, rotor=np.linspace(2.5, 0.3, 6)))))
     links = {"links.values": None, "links.parameters": truth.phi.reshape(6, 10).tolist()}
-    robot = ROBOT.with_updates({"drives.rotor_inertia": None, "limits.torque": None} | links)
+    robot = UR5E.with_updates({"drives.rotor_inertia": None, "limits.torque": None} | links)
     found = steps([run(1, truth=truth)], [run(2, truth=truth)], robot, until="fit_together")
     m = found.filtered(found.validation[0])
     free, possible = (np.std(m.effort - model.predict(m), axis=0) for model in (found.fit, found.consistent))
@@ -108,7 +108,7 @@ def test_meaning_of_the_effort_is_recognised_and_stated(log, scale, kind, word):
 
 @pytest.mark.parametrize(("unit", "said"), [("Nm", "looks like a current in A"), ("A", "is a current in A")])
 def test_a_current_is_a_warning_only_where_the_robot_file_does_not_declare_it(log, unit, said):
-    robot = ROBOT.with_updates({"drives.effort.unit": unit})
+    robot = UR5E.with_updates({"drives.effort.unit": unit})
     rec = recording(with_signals(log, effort=log.effort / CONSTANTS), "a")
     found = steps([rec], robot=robot, until="recognise_effort")
     assert found.effort.meaning.word == "current"
@@ -132,7 +132,7 @@ def test_effort_without_gravity():
 )
 def test_recordings_whose_efforts_are_not_the_same_are_refused(log, change, text):
     """They were taken for another load, or for contact; a file of two signs of the first joint was good."""
-    other = recording(synthetic_log(ROBOT, TRUTH, 2, duration=12.0), "b").with_effort(lambda e: e * change)
+    other = recording(synthetic_log(UR5E, TRUTH, 2, duration=12.0), "b").with_effort(lambda e: e * change)
     if text:
         with pytest.raises(DataError, match=text):
             steps([recording(log, "a"), other], until="recognise_effort")
@@ -145,17 +145,17 @@ def test_recordings_whose_efforts_are_not_the_same_are_refused(log, change, text
 @pytest.mark.parametrize("first", [True, False])
 def test_what_a_recording_does_not_show_is_no_difference(log, change, moving, first):
     """One in which a single joint moves took unit and signs of the file, and was refused beside one of all joints."""
-    part = synthetic_log(ROBOT, TRUTH, 2, duration=12.0)
+    part = synthetic_log(UR5E, TRUTH, 2, duration=12.0)
     qd = np.where(np.isin(range(6), moving), part.qd, 0.0)
     q = np.where(np.isin(range(6), moving), part.q, part.q[0])
-    part = with_signals(part, q=q, qd=qd, effort=torque(ROBOT, TRUTH, q, qd, np.gradient(qd, part.time, axis=0)))
+    part = with_signals(part, q=q, qd=qd, effort=torque(UR5E, TRUTH, q, qd, np.gradient(qd, part.time, axis=0)))
     both = [recording(one, name).with_effort(lambda e: e * change) for one, name in ((log, "a"), (part, "b"))]
     found = steps(both if first else both[::-1], until="recognise_effort")
     assert (found.effort.scale * change > 0).all()
 
 
 def test_sign_is_found_without_masses(log):
-    massless = ROBOT.with_updates({"links": None})
+    massless = UR5E.with_updates({"links": None})
     found = steps([recording(with_signals(log, effort=-log.effort), "a")], robot=massless, until="recognise_effort")
     assert any("friction would drive the joints" in w for w in found.warnings)
     assert np.all(found.effort.scale == -1)
@@ -170,9 +170,9 @@ def test_mounting_is_found_and_reported(gravity):
 
 def test_masses_of_the_file_that_are_wrong_turn_no_tilted_base_of_joint_torque_sensors():
     """Found with these masses, its direction is 0.8 degrees off."""
-    wrong = np.random.default_rng(3).normal(1.0, 0.1, (ROBOT.n_joints, 1)) * ROBOT.inertial_parameters.reshape(-1, 10)
+    wrong = np.random.default_rng(3).normal(1.0, 0.1, (UR5E.n_joints, 1)) * UR5E.inertial_parameters.reshape(-1, 10)
     changed = {"links": {"source": "wrong", "parameters": wrong}, "drives.torque_side": "link"}
-    robot = ROBOT.with_updates(changed, {"wrong": "another individual"})
+    robot = UR5E.with_updates(changed, {"wrong": "another individual"})
     gravity = np.array([-2.0124, 2.6833, -9.2152])  # 20 degrees
     until = "recognise_effort", "fit_parameters"
     found = [steps([run(1, gravity=gravity)], robot=robot, until=step) for step in until]
@@ -193,19 +193,19 @@ def test_a_sensor_of_a_wrist_that_is_off_by_far_more_than_its_torque_varies_cost
 
 def test_offsets_of_joint_torque_sensors_are_found_beside_a_tool_that_no_file_names():
     """Held to 0.05 of the mean that the file leaves, they were off by up to 1.7 Nm, and gravity was turned instead."""
-    carrying, offset = TRUTH.phi.reshape(-1, 10).copy(), np.random.default_rng(2).normal(size=ROBOT.n_joints)
+    carrying, offset = TRUTH.phi.reshape(-1, 10).copy(), np.random.default_rng(2).normal(size=UR5E.n_joints)
     carrying[-1, 6:] += 1.5 * np.array([0.02, 0.0, 0.06, 1.0])
     truth = replace(TRUTH, phi=carrying.ravel(), offset=offset, fc=0.1 * TRUTH.fc, fv=0.1 * TRUTH.fv)
-    sensors = ROBOT.with_updates({"drives.torque_side": "link"})
-    rec = recording(synthetic_log(ROBOT, truth, 3, duration=20.0), "a")
+    sensors = UR5E.with_updates({"drives.torque_side": "link"})
+    rec = recording(synthetic_log(UR5E, truth, 3, duration=20.0), "a")
     found = steps([rec], robot=sensors, until="fit_parameters").fit
-    np.testing.assert_allclose([found.coefficient(j, "fo") for j in range(ROBOT.n_joints)], offset, atol=0.1)
+    np.testing.assert_allclose([found.coefficient(j, "fo") for j in range(UR5E.n_joints)], offset, atol=0.1)
 
 
 def test_an_arm_that_stands_carries_no_other_load(log):
     """Friction held its weight: 1.4 kg were named of a UR5e that stood for most of a recording."""
-    stands = synthetic_log(ROBOT, TRUTH, 3, duration=40.0)
-    held = torque(ROBOT, replace(TRUTH, fc=0 * TRUTH.fc), stands.q[[300]], 0 * stands.q[[300]], 0 * stands.q[[300]])
+    stands = synthetic_log(UR5E, TRUTH, 3, duration=40.0)
+    held = torque(UR5E, replace(TRUTH, fc=0 * TRUTH.fc), stands.q[[300]], 0 * stands.q[[300]], 0 * stands.q[[300]])
     stands.q[300:], stands.qd[300:], stands.effort[300:] = stands.q[300], 0.0, held + 2.0 * TRUTH.fc * np.sign(held)
     recordings = [recording(log, "a"), recording(stands, "b")]
     assert steps(recordings, until="leave_out_contact").load_differences == ""
@@ -215,7 +215,7 @@ def test_a_recording_with_another_load_is_named_with_its_mass():
     """1.5 kg that no file names: it was contact of the other recording, and the file was called good."""
     carrying = TRUTH.phi.reshape(-1, 10).copy()
     carrying[-1, 6:] += 1.5 * np.array([0.02, 0.0, 0.06, 1.0])
-    loaded = recording(synthetic_log(ROBOT, replace(TRUTH, phi=carrying.ravel()), 2, duration=12.0), "loaded")
+    loaded = recording(synthetic_log(UR5E, replace(TRUTH, phi=carrying.ravel()), 2, duration=12.0), "loaded")
     first, same = run(1), run(2)
     said, none = (steps([first, second], until="leave_out_contact").load_differences for second in (loaded, same))
     assert "loaded 1.5 +- " in said and "kg more than 1" in said and none == ""
@@ -226,7 +226,7 @@ def test_another_load_is_named_whatever_mass_the_data_give_to_links_that_show_no
     """3 % of the identified mass, 43 instead of 18 kg: 0.9 +- 0.02 kg were not named, and the file was called good."""
     carrying = TRUTH.phi.reshape(-1, 10).copy()
     carrying[-1, 6:] += 1.0 * np.array([0.02, 0.0, 0.06, 1.0])
-    loaded = recording(synthetic_log(ROBOT, replace(TRUTH, phi=carrying.ravel()), 2, duration=12.0), "loaded")
+    loaded = recording(synthetic_log(UR5E, replace(TRUTH, phi=carrying.ravel()), 2, duration=12.0), "loaded")
     state = steps([run(1), loaded], until="fit_together")
     heavy = state.consistent.phi.reshape(-1, 10).copy()
     heavy[0, 9] += 60.0

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import UR5E
 
 from robot_dynamics_ros.cli.demo_robots import working_pose
 from robot_dynamics_ros.errors import CapabilityError, DataError
@@ -31,7 +32,6 @@ from robot_dynamics_ros.trajectories import files, motions
 from robot_dynamics_ros.trajectories.files import MOST_POINTS, Points, few_points
 from robot_dynamics_ros.trajectories.limits import joint_limits
 
-UR5E = load_robot("ur5e")
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 SHORT = {"velocity-steps": {"count": 4}, "reversals": {"count": 6, "turn": 0.5}}
 SHORT |= {"duty-cycles": {"minutes": 0.5}, "stiffness": {"duration": 5.0}}

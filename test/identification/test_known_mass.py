@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import printed
-from prepared import ROBOT, steps
+from prepared import UR5E, steps
 from synthetic import log_at, with_signals
 from test_payload import GIVEN, log_of
 
@@ -24,7 +24,7 @@ from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 
 NOMINAL = np.array([10.61] * 3 + [7.68] * 3)
-FILE = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": NOMINAL})
+FILE = UR5E.with_updates({"drives.effort.unit": "A", "drives.torque_constant": NOMINAL})
 
 
 def in_ampere(log: Log, constants: np.ndarray):

@@ -5,7 +5,7 @@ import pytest
 from command_line import robot_dynamics
 from force_bench import push
 from prepared import steps
-from synthetic import synthetic_log, truth_of
+from synthetic import MODEL, TRUTH, UR5E, synthetic_log
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
@@ -14,12 +14,7 @@ from robot_dynamics_ros.identification.arm.identify import Options, read, read_m
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, use_wrench
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.robot_file import load_robot
 
-UR5E = load_robot("ur5e")
-TRUTH = truth_of(UR5E)
-MODEL = RobotModel(UR5E.chain())
 TOPIC = "/robot_dynamics/vendor_external_wrench"
 
 

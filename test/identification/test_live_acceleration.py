@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import prepared
 import pytest
-from prepared import ROBOT, steps, structure
+from prepared import UR5E, steps, structure
 from presliding_joint import elements
 from scipy.signal import lfilter
-from synthetic import excitation, log_at, torque
+from synthetic import MODEL, excitation, log_at, torque
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.motion import MotionStage
@@ -17,7 +17,6 @@ from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.written_file import CANDIDATES, choose_live_motion, live_errors, live_torques
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.metrics import metrics
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
@@ -30,13 +29,13 @@ def reported(seed: int, rate: float, noise: float, slower: float = 1.0) -> Log:
     """24 s of what a robot reports: positions, velocities with white noise [rad/s], effort."""
     t, q, qd, qdd = excitation(6, 24.0, rate, seed, period=10.0 * slower)
     rng = np.random.default_rng(seed)
-    effort = torque(ROBOT, TRUTH, q, qd, qdd)
+    effort = torque(UR5E, TRUTH, q, qd, qdd)
     effort = effort + EFFORT_NOISE * effort.std(0) * rng.standard_normal(q.shape)
     signals = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + noise * rng.standard_normal(q.shape)}
-    return log_at(t, signals | {"effort": effort}, ROBOT.joint_names)
+    return log_at(t, signals | {"effort": effort}, UR5E.joint_names)
 
 
-def identified(rate: float, noise: float, robot=ROBOT, **slower):
+def identified(rate: float, noise: float, robot=UR5E, **slower):
     runs = [recording(reported(seed, rate, noise, **slower), str(seed)) for seed in (1, 2)]
     return steps(runs[:1], runs[1:], robot, structure(), "choose_live_motion", contact="off")
 
@@ -57,14 +56,14 @@ def gains(cutoff: float, dt: float) -> tuple[float, float]:
 def theory(cutoff: float, rate: float, noise: float, seed: int) -> np.ndarray:
     """1 - R2 (n,) of the live prediction with the true parameters: noise of velocity and effort, latency."""
     t, q, qd, qdd = excitation(6, 24.0, rate, seed)
-    M = RobotModel(ROBOT.chain(), ROBOT.joint_names).mass_matrix(q) + np.diag(TRUTH.rotor)
+    M = MODEL.mass_matrix(q) + np.diag(TRUTH.rotor)
     variance, covariance = gains(cutoff, 1 / rate)
     own = np.einsum("tjj->tj", M)
     noisy = (M**2).sum(axis=2) * variance + 2 * own * TRUTH.fv * covariance + TRUTH.fv**2
     w = covariance / rate
     late = lfilter([w], [1, w - 1], np.diff(qd, axis=0, prepend=qd[:1]) * rate, axis=0) - qdd
     lost = np.einsum("tjk,tk->tj", M, late)[round(0.2 * rate) :] ** 2
-    effort = torque(ROBOT, TRUTH, q, qd, qdd)
+    effort = torque(UR5E, TRUTH, q, qd, qdd)
     return (noise**2 * noisy.mean(0) + lost.mean(0)) / effort.var(0) + EFFORT_NOISE**2
 
 
@@ -80,8 +79,8 @@ def live_r2(found, cutoff=None) -> np.ndarray:
 def test_noise_of_the_stage_is_that_of_the_formula(rate, cutoff):
     rng, n = np.random.default_rng(0), 20_000
     signals = {"q": np.zeros((n, 6)), "qd": 0.01 * rng.standard_normal((n, 6))}
-    log = log_at(np.arange(n) / rate, signals, ROBOT.joint_names)
-    stage = MotionStage.of(ROBOT, {"acceleration_cutoff": cutoff})
+    log = log_at(np.arange(n) / rate, signals, UR5E.joint_names)
+    stage = MotionStage.of(UR5E, {"acceleration_cutoff": cutoff})
     stage.run(log)
     assert (log.qdd[rate:] ** 2).mean() == pytest.approx(1e-4 * gains(cutoff, 1 / rate)[0], rel=0.03)
 
@@ -123,12 +122,12 @@ def test_the_file_holds_it_the_nodes_use_it_and_the_report_says_it(noisy, tmp_pa
         stage.run(log)
         return log.qdd.copy()
 
-    own = qdd(ROBOT, acceleration_cutoff=found.acceleration_cutoff)
+    own = qdd(UR5E, acceleration_cutoff=found.acceleration_cutoff)
     np.testing.assert_array_equal(qdd(robot), own)
     # nodes give a stage its defaults too, once one of its parameters was set
     np.testing.assert_array_equal(qdd(robot, **{p.name: p.default for p in MotionStage.parameters}), own)
     usual = qdd(robot, acceleration_cutoff=USUAL)  # a user's value wins, also where it is the usual one
-    np.testing.assert_array_equal(usual, qdd(ROBOT))
+    np.testing.assert_array_equal(usual, qdd(UR5E))
     assert np.abs(usual - own).max() > 0.1
 
 
@@ -153,7 +152,7 @@ def replace_fields(found, **changes):
 
 
 def test_an_old_number_does_not_outlive_an_identification_that_finds_none():
-    old = ROBOT.with_updates({"drives.acceleration_cutoff": 33.0, "drives.source": "old"}, {"old": "test"})
+    old = UR5E.with_updates({"drives.acceleration_cutoff": 33.0, "drives.source": "old"}, {"old": "test"})
     found = identified(125.0, 1e-3, robot=old, slower=7.0)  # the robot hardly accelerates
     assert found.acceleration_cutoff is None
     assert identified_robot(found).drives.acceleration_cutoff is None
@@ -162,19 +161,19 @@ def test_an_old_number_does_not_outlive_an_identification_that_finds_none():
 @pytest.mark.parametrize("value", [0.5, -3.0, float("nan"), 2e5])
 def test_the_number_of_the_file_has_bounds(value):
     with pytest.raises(ConfigError, match=r"drives\.acceleration_cutoff"):
-        ROBOT.with_updates({"drives.acceleration_cutoff": value})
+        UR5E.with_updates({"drives.acceleration_cutoff": value})
 
 
 @pytest.mark.parametrize(("rate", "last"), [(50.0, USUAL), (125.0, USUAL), (250.0, 250.0), (500.0, 500.0)])
 def test_the_rate_limits_the_candidates(rate, last):
-    cutoffs, errors = live_errors(ROBOT, [recording(reported(1, rate, 0.01), "1")])
+    cutoffs, errors = live_errors(UR5E, [recording(reported(1, rate, 0.01), "1")])
     assert cutoffs[-1] == last and USUAL in cutoffs
     assert len(errors) == len(cutoffs) and np.isfinite(errors).all()
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_joint_that_stands_all_the_time_counts_nowhere_and_is_no_warning_of_numpy():
-    robot = ROBOT.with_updates({"hysteresis": elements([1e-4, 1e-3], [1.0, 2.0])}, {"test": "numbers of a test"})
+    robot = UR5E.with_updates({"hysteresis": elements([1e-4, 1e-3], [1.0, 2.0])}, {"test": "numbers of a test"})
     log = reported(1, 125.0, 0.01)
     log.q[:, 0], log.qd[:, 0] = 0.0, 0.0
     assert np.isfinite(live_errors(robot, [recording(log, "1")])[1]).all()
@@ -188,7 +187,7 @@ def test_behind_the_gear_positions_give_the_velocity_where_the_reported_one_is_t
     the larger one a short window alone gains nothing. rough: noise of the torque [Nm], beside which a mean over single
     samples shows no gain.
     """
-    robot = ROBOT.with_updates({"drives.torque_side": "link", "sensing.joint_torque_sensor": True, "friction": None})
+    robot = UR5E.with_updates({"drives.torque_side": "link", "sensing.joint_torque_sensor": True, "friction": None})
     truth, runs = replace(TRUTH, fv=np.zeros(6), rotor=np.zeros(6)), []
     for seed in (1, 2):
         t, q, qd, qdd = excitation(6, 12.0, 500.0, seed)
@@ -196,7 +195,7 @@ def test_behind_the_gear_positions_give_the_velocity_where_the_reported_one_is_t
         rotor = qd + compliance * np.gradient(effort, t, axis=0) + 1e-4 * rng.standard_normal(q.shape)
         signals = {"q": q + noise * rng.standard_normal(q.shape), "qd": rotor}
         signals["effort"] = effort + rough * rng.standard_normal(q.shape)
-        runs.append(recording(log_at(t, signals, ROBOT.joint_names), str(seed)))
+        runs.append(recording(log_at(t, signals, UR5E.joint_names), str(seed)))
     options = {"contact": "off", "effort": "torque"}
     found = steps(runs[:1], runs[1:], robot, structure(), "choose_live_motion", **options)
     assert (found.velocity_window > 0) == (compliance > 0)

@@ -3,7 +3,7 @@ out once."""
 
 import numpy as np
 import pytest
-from prepared import ROBOT, TRUTH
+from prepared import TRUTH, UR5E
 from synthetic import excitation, log_at, torque
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -23,13 +23,13 @@ STAGES = ("motion", "friction", "force")
 def reported(seed: int, duration: float = 18.0) -> Log:
     """What a robot reports whose effort and velocity are 3 ms late and whose velocity is 5 % wrong in two joints."""
     t, q, qd, qdd = excitation(6, duration, 1000.0, seed)
-    effort = np.roll(torque(ROBOT, TRUTH, q, qd, qdd), round(1000 * EFFORT), axis=0)
+    effort = np.roll(torque(UR5E, TRUTH, q, qd, qdd), round(1000 * EFFORT), axis=0)
     velocity = GAIN * np.roll(qd, round(1000 * VELOCITY), axis=0)
     kept = slice(20, -20, 4)
     rng = np.random.default_rng(seed)
     signals = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": velocity + 1e-4 * rng.standard_normal(q.shape)}
     signals["effort"] = effort + 0.02 * effort.std(0) * rng.standard_normal(q.shape)
-    return log_at(t, signals, ROBOT.joint_names)[kept]
+    return log_at(t, signals, UR5E.joint_names)[kept]
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def found():
 def identified(delay: float):
     """From a robot file that gives this delay of the effort [s]."""
     runs = [recording(reported(seed), str(seed)) for seed in (1, 2)]
-    known = ROBOT.with_updates({"drives.effort.delay": delay})
+    known = UR5E.with_updates({"drives.effort.delay": delay})
     return identify_recordings(known, runs[:1], runs[1:], Options(contact="off"))
 
 

@@ -7,14 +7,14 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
+from synthetic import UR5E
+
 from robot_dynamics_ros import plots
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.identification.reports import motion_preview as module
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.robot_file import load_robot
 
-ROBOT = load_robot("ur5e")
-MODEL = RobotModel(ROBOT.kinematic_chain(), ROBOT.joint_names)
+MODEL = RobotModel(UR5E.kinematic_chain(), UR5E.joint_names)
 
 
 def motion():
@@ -33,8 +33,8 @@ def test_origins_run_from_the_base_to_the_tcp():
 def test_the_picture_shows_limits_floor_boxes_path_and_arm(monkeypatch):
     kept = []
     monkeypatch.setattr(module, "png_bytes", lambda drawing: kept.append(drawing) or plots.png_bytes(drawing))
-    designed, limits = motion(), Limits.of(ROBOT, floor=0.05, outside=(Box((0.5, 0.5, 0.0), (1.0, 1.0, 1.0)),))
-    assert module.motion_preview(designed, ROBOT, limits).startswith(b"\x89PNG")
+    designed, limits = motion(), Limits.of(UR5E, floor=0.05, outside=(Box((0.5, 0.5, 0.0), (1.0, 1.0, 1.0)),))
+    assert module.motion_preview(designed, UR5E, limits).startswith(b"\x89PNG")
     position, velocity, acceleration, top, side = kept[0].axes
 
     def dashed(axis):

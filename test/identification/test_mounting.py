@@ -5,14 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from synthetic import excitation, torque, truth_of
+from synthetic import UR5E, excitation, torque, truth_of
 
 from robot_dynamics_ros.effort.meaning import CURRENT, TORQUE
 from robot_dynamics_ros.identification.arm.mounting import STANDARD, mounted
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.robot_file import load_robot
 
-UR5E = load_robot("ur5e")
 FR3 = load_robot("fr3")
 WRONG = np.random.default_rng(0).normal(1.0, 0.1, (UR5E.n_joints, 1))  # factors on the masses of the file
 TRUTH = replace(truth_of(UR5E), phi=(WRONG * UR5E.inertial_parameters.reshape(-1, 10)).ravel())

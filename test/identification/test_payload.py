@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 from command_line import printed, robot_dynamics
-from prepared import ROBOT, fourier, identified, laws, run, steps, structure
-from synthetic import log_at, torque, truth_of
+from prepared import UR5E, fourier, identified, laws, run, steps, structure
+from synthetic import TRUTH, log_at, torque
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
@@ -24,8 +24,7 @@ MASS, COM, INERTIA = 2.0, (0.03, -0.01, 0.08), (0.01, 0.0, 0.0, 0.012, 0.0, 0.00
 
 
 def loaded(friction: float = 1.0, payload=True):
-    truth = truth_of(ROBOT)
-    truth.fc, truth.fv = friction * truth.fc, friction * truth.fv
+    truth = replace(TRUTH, fc=friction * TRUTH.fc, fv=friction * TRUTH.fv)
     body = inertia_about_origin(MASS, COM, INERTIA) if payload else None
     return run(3, truth=truth, payload=body)
 
@@ -42,7 +41,7 @@ def test_payload_within_three_standard_deviations(friction):
 
 def stations(body):
     """From pose to pose with rests of 3 s, in which stiction holds every joint with either sign."""
-    truth, rng, rate = truth_of(ROBOT), np.random.default_rng(3), 125.0
+    rng, rate = np.random.default_rng(3), 125.0
     here, parts = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4]), []
     for _ in range(6):
         there = here + rng.uniform(-0.7, 0.7, 6)
@@ -51,8 +50,8 @@ def stations(body):
     q, qd, qdd = motions.join(*parts)
     number = np.cumsum(np.diff(np.abs(qd).max(axis=1) > 1e-9, prepend=False))
     held = rng.choice([-1.0, 1.0], (number.max() + 1, 6))[number] * (np.abs(qd) < 1e-9)
-    tau = torque(ROBOT, truth, q, qd, qdd, payload=body) + 0.9 * truth.fc * held
-    return recording(log_at(np.arange(len(q)) / rate, {"q": q, "qd": qd, "effort": tau}, ROBOT.joint_names), "stations")
+    tau = torque(UR5E, TRUTH, q, qd, qdd, payload=body) + 0.9 * TRUTH.fc * held
+    return recording(log_at(np.arange(len(q)) / rate, {"q": q, "qd": qd, "effort": tau}, UR5E.joint_names), "stations")
 
 
 def test_stiction_in_long_rests_is_no_payload():

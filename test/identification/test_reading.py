@@ -6,18 +6,15 @@ from command_line import robot_dynamics
 from force_bench import ORIENTATIONS, POSE, measured, model, through
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
-from synthetic import synthetic_log, truth_of
+from synthetic import TRUTH, UR5E, synthetic_log
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import _interval
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving
 from robot_dynamics_ros.identification.dataset.recording import folded, recording
-from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-UR5E = load_robot("ur5e")
-TRUTH = truth_of(UR5E)
 UNFILLED = "rows behind closed brakes, or without any effort"
 
 

@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
-from synthetic import excitation, log_at, torque, truth_of
+from synthetic import TRUTH, UR5E, excitation, log_at, torque
 
 from robot_dynamics_ros.identification.arm import identify
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.dataset.split import repeats, set_apart
 from robot_dynamics_ros.identification.reports.result import summarise
-from robot_dynamics_ros.robot_file import load_robot
 
-ROBOT = load_robot("ur5e")
 RATE = 125.0
 
 
@@ -25,8 +23,8 @@ def runs(*motions):
     t = np.arange(0, times[-1], 1 / RATE)
     q, qd, qdd = (np.ascontiguousarray(curve(t, k)) for k in range(3))
     rng = np.random.default_rng(9)
-    tau = torque(ROBOT, truth_of(ROBOT), q, qd, qdd) + 0.2 * rng.standard_normal(q.shape)
-    return recording(log_at(t, {"q": q, "effort": tau}, ROBOT.joint_names), "run")
+    tau = torque(UR5E, TRUTH, q, qd, qdd) + 0.2 * rng.standard_normal(q.shape)
+    return recording(log_at(t, {"q": q, "effort": tau}, UR5E.joint_names), "run")
 
 
 REPEATED = [((1, 5.0, 3),), ((1, 15.0, 1.7),), ((1, 5.0, 6), (2, 4.0, 9)), ((1, 3.1234, 5),)]
@@ -51,11 +49,11 @@ def test_noise_of_positions_hides_no_repeat_and_rest_is_none():
 
 
 def test_the_verdict_says_that_a_repeat_judges_nothing(given_structure):
-    result = summarise(identify_recordings(ROBOT, [runs((1, 5.0, 3))], []), "ur5e")
+    result = summarise(identify_recordings(UR5E, [runs((1, 5.0, 3))], []), "ur5e")
     assert any("repeats the first" in text for text in result["warnings"])
     assert "cannot be judged" in " ".join(result["verdict"]) and "--validate" in " ".join(result["verdict"])
     assert result["grade"] == "fair"
-    other = identify_recordings(ROBOT, [runs((1, 5.0, 3))], [runs((2, 4.0, 3))])
+    other = identify_recordings(UR5E, [runs((1, 5.0, 3))], [runs((2, 4.0, 3))])
     assert summarise(other, "ur5e")["grade"] == "good"
 
 
@@ -65,7 +63,7 @@ def test_a_last_part_that_stands_leaves_the_judgement_to_one_that_repeats(given_
     (piece,) = stands.pieces
     at = round(0.69 * len(piece.t))
     piece.q[at:], piece.effort[at:] = piece.q[at], piece.effort[at]
-    found = identify_recordings(ROBOT, [runs((1, 5.0, 3)), stands], [])
+    found = identify_recordings(UR5E, [runs((1, 5.0, 3)), stands], [])
     assert found.repeated and len(found.validation) == len(found.repeats) == 1 and not found.repeats[0].moves
     assert summarise(found, "ur5e")["grade"] == "fair"
 
@@ -74,7 +72,7 @@ def test_recordings_that_repeat_nothing_are_judged_on_and_all_give_residuals(giv
     seen, real = [], identify.residuals
     monkeypatch.setattr(identify, "residuals", lambda robot, recs, *rest: seen.extend(recs) or real(robot, recs, *rest))
     recorded = [runs((1, 5.0, 3)), runs((3, 12.0, 1))]
-    found = identify_recordings(ROBOT, recorded, [])
+    found = identify_recordings(UR5E, recorded, [])
     assert not found.repeated and [len(found.training), len(found.validation)] == [2, 1]
     assert len(seen) == 4 and sum(rec.samples for rec in seen) == sum(rec.samples for rec in recorded)
     result = summarise(found, "ur5e")

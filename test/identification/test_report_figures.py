@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from prepared import ROBOT, TRUTH, run, steps, structure
-from synthetic import Truth, log_at, synthetic_log
+from prepared import TRUTH, UR5E, run, steps, structure
+from synthetic import MODEL, Truth, log_at, synthetic_log
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -45,11 +45,11 @@ def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
     r = summarise(worse, "ur5e")
     assert r["validation"]["rmse"][2] > 2 * r["comparison"]["consistent"]["rmse"][2]
     exceptions = r["verdict"][0].split(":")[0]
-    assert ROBOT.joint_names[2] in exceptions and "constant Coulomb friction" in exceptions
+    assert UR5E.joint_names[2] in exceptions and "constant Coulomb friction" in exceptions
 
 
 def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
-    robot, log = identified_robot(found), synthetic_log(ROBOT, TRUTH, 2, duration=12.0)
+    robot, log = identified_robot(found), synthetic_log(UR5E, TRUTH, 2, duration=12.0)
     Pipeline(robot, stages=["motion", "friction"]).run(log)
     error = (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 0.1]
     rmse = np.sqrt(np.nanmean(error**2, axis=0))
@@ -57,7 +57,7 @@ def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
 
 
 def test_the_force_where_nothing_touches_is_told_in_newtons(found, result):
-    robot, log = identified_robot(found), synthetic_log(ROBOT, TRUTH, 2, duration=12.0)
+    robot, log = identified_robot(found), synthetic_log(UR5E, TRUTH, 2, duration=12.0)
     Pipeline(robot, stages=["motion", "friction", "force"]).run(log)
     force = log.external_wrench[log.time > 1.0, :3]
     told = result["validation"]["force"]
@@ -72,9 +72,9 @@ def test_the_force_where_nothing_touches_is_told_in_newtons(found, result):
 
 def test_friction_is_reported_under_the_load_of_the_gears():
     """A tenth of |gravity torque| beside the friction of the synthetic arm."""
-    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0) for seed in (1, 2)]
+    logs = [synthetic_log(UR5E, TRUTH, seed, duration=12.0) for seed in (1, 2)]
     for log in logs:
-        log.effort += 0.1 * np.abs(RobotModel(ROBOT.chain()).gravity(log.q)) * np.tanh(log.qd / 0.02)
+        log.effort += 0.1 * np.abs(MODEL.gravity(log.q)) * np.tanh(log.qd / 0.02)
     found = steps(*([recording(log, "loaded")] for log in logs), search=True)
     told = summarise(found, "ur5e")["parameters"]["sliding_friction"]
     true = TRUTH.fc[1] + TRUTH.fv[1] * np.array(told["speeds"]) + 0.1 * told["load"][1]  # of the joint that bears most
@@ -112,12 +112,12 @@ def test_consistency_that_costs_accuracy_is_a_warning():
 
 
 def test_a_mounted_payload_is_not_written_twice():
-    robot = ROBOT.with_updates({"payload.mass": 3.0, "payload.com": [0.0, 0.0, 0.1]})
+    robot = UR5E.with_updates({"payload.mass": 3.0, "payload.com": [0.0, 0.0, 0.1]})
     body = np.array([0.03, 0, 0, 0.03, 0, 0, 0, 0, 0.3, 3.0])
     written = identified_robot(steps([run(1, robot, payload=body)], robot=robot, until="choose_live_motion"))
     q = np.zeros((1, 6))
     model = RobotModel(written.chain(), written.joint_names)
-    truth = RobotModel(ROBOT.chain_with_links((TRUTH.phi + np.r_[np.zeros(50), body]).reshape(6, 10)))
+    truth = RobotModel(UR5E.chain_with_links((TRUTH.phi + np.r_[np.zeros(50), body]).reshape(6, 10)))
     np.testing.assert_allclose(model.gravity(q), truth.gravity(q), atol=1.0)
 
 
@@ -135,7 +135,7 @@ def halting(seed, folder):
 @pytest.mark.long
 def test_at_rest_for_half_of_the_run(tmp_path):
     """Figures of rest and motion are separate; with hysteretic laws samples at rest do not bias the model of motion."""
-    found = identify(ROBOT, [halting(0, tmp_path)], [halting(1, tmp_path)])
+    found = identify(UR5E, [halting(0, tmp_path)], [halting(1, tmp_path)])
     report = summarise(found, "")["validation"]
     assert all(count > 2000 for count in report["at_rest"]["samples"])
     assert all(count > 1500 for count in report["moving"]["samples"])

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from presliding_joint import elements
-from synthetic import excitation, log_at, synthetic_log, truth_of, with_signals
+from synthetic import MODEL, TRUTH, UR5E, excitation, log_at, synthetic_log, with_signals
 
 from robot_dynamics_ros._core import CONTACT_ENDS, DRY_SPAN
 from robot_dynamics_ros.estimators.force_arguments import CONTACT
@@ -25,12 +25,9 @@ from robot_dynamics_ros.identification.arm.residuals import (
 )
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.hysteresis import friction_level, friction_within
-from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-UR5E = load_robot("ur5e")
 ONE = np.ones(6)
 MEMORIES = elements([0.002, 0.02, 0.2], [1.0, 1.0, 0.0], fv1=1.0), elements([DRY_SPAN], [1.0], fv1=1.0)
 REMEMBERING, DRY = (UR5E.with_updates({"hysteresis": block}, {"test": "made up"}) for block in MEMORIES)
@@ -38,7 +35,7 @@ REMEMBERING, DRY = (UR5E.with_updates({"hysteresis": block}, {"test": "made up"}
 
 @pytest.fixture
 def log():
-    return synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
+    return synthetic_log(UR5E, TRUTH, 1, duration=12.0)
 
 
 def residuals_at(speed, *efforts):
@@ -46,7 +43,7 @@ def residuals_at(speed, *efforts):
     gravity, with a robot file each.
     """
     q = excitation(6, 4.0, 500.0, 2)[1][0] + np.cumsum(speed)[:, None] / 500.0 * ONE
-    gravity, stamps = RobotModel(UR5E.chain()).gravity(q), (2_000_000 * np.arange(len(q))).astype(np.int64)
+    gravity, stamps = MODEL.gravity(q), (2_000_000 * np.arange(len(q))).astype(np.int64)
     signals = {"q": q, "qd": np.tile(speed[:, None], (1, 6))}
     logs = [(robot, Log(UR5E.joint_names, stamps, signals | {"effort": gravity + x})) for robot, x in efforts]
     return [residuals(robot, [recording(one, "bag")]) for robot, one in logs]

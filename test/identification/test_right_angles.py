@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from prepared import ROBOT, run, steps
+from prepared import UR5E, run, steps
 
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
@@ -62,6 +62,6 @@ def test_urdfs_are_snapped_and_say_so(tmp_path):
 
 def test_condition_without_masses_counts_groups_once():
     """Rotor and ZZ of the first link are one number, although rounded angles tell them apart by a millionth."""
-    bare = rounded(ROBOT, 4).with_updates({"links": None})
+    bare = rounded(UR5E, 4).with_updates({"links": None})
     found = steps([run(1)], robot=bare, until="fit_parameters")
     assert found.solution.condition < 200 and not found.solution.separable.all()

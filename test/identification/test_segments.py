@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from prepared import ROBOT
+from prepared import UR5E
 from synthetic import with_signals
 
 from robot_dynamics_ros.errors import DataError
@@ -51,9 +51,9 @@ def test_temperatures_that_pause_are_filled_and_impossible_ones_are_none(log):
     """One bin without a temperature, and none of the recording was used; 300 K were fitted as deg C."""
     heat = np.full_like(log.q, 30.0)
     heat[100:200, 0], heat[:, 1] = np.nan, 300.0
-    records = joint_records(with_signals(log, temperature=heat), ROBOT)
+    records = joint_records(with_signals(log, temperature=heat), UR5E)
     assert np.array_equal(records[0].temperature, heat[200:201, 0].repeat(len(log)))
-    assert np.isnan(records[1].temperature).all() and joint_records(log[:], ROBOT)[0].temperature is None
+    assert np.isnan(records[1].temperature).all() and joint_records(log[:], UR5E)[0].temperature is None
 
 
 @pytest.mark.parametrize(("held", "reference"), [(None, 40.0), (25.0, 25.0)])
@@ -62,7 +62,7 @@ def test_friction_of_all_joints_has_one_reference_temperature(log, held, referen
     little; a joint of its own moved that of the others.
     """
     heat = np.full_like(log.q, 35.0) + np.array([0.0, 10.0, 0.0, 10.0, 0.0, 10.0])
-    robot = ROBOT.with_updates({"friction.reference_temperature": held})
+    robot = UR5E.with_updates({"friction.reference_temperature": held})
     found = joint_records(with_signals(log, temperature=heat), robot)
     assert [r.reference for r in found] == [reference] * 6
     one = replace(record(*steps([0.05, 0.1, 0.2, 0.4, 0.8])), reference=found[0].reference)

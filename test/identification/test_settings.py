@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from prepared import moves
-from synthetic import log_at, synthetic_log, truth_of
+from synthetic import TRUTH, UR5E, log_at, synthetic_log
 
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
@@ -17,16 +17,13 @@ from robot_dynamics_ros.identification.dataset.motion import (
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.dataset.velocity import unlike, velocity_signal
-from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
-
-ROBOT = load_robot("ur5e")
 
 
 def test_a_long_recording_is_cut_to_stretches_over_all_of_it():
     t = np.arange(0, 200, 0.002)
     x = np.zeros((len(t), 6))
-    rec = Recording("long", ROBOT.joint_names, [Piece(t, x, x, x)])
+    rec = Recording("long", UR5E.joint_names, [Piece(t, x, x, x)])
     parts = sampled([rec], 5000, 0.6)[0].pieces
     assert len(parts) == 12
     assert parts[0].t[0] == 0.0 and parts[-1].t[-1] == rec.pieces[0].t[-1]
@@ -102,7 +99,7 @@ def test_a_recording_that_stands_shows_no_gain_of_velocities():
 def test_a_robot_without_coupled_wrist_gets_none(seed):
     """Rate-state friction, all laws on offer."""
     rec = recording(moves(seed, 12, pose=(0.0, -1.2, 1.2, -1.5, -1.2, 0.3)), "moves")
-    structure = Tuner([rec], RigidModel(ROBOT)).run()
+    structure = Tuner([rec], RigidModel(UR5E)).run()
     assert not [term for law in structure.laws for term in law.terms if term[0] == "c"]
 
 
@@ -123,8 +120,7 @@ HIGHEST = 5 / 10.0  # Hz, harmonic of the motion
 
 def jittered(velocity: bool):
     """Stamps that jitter by 0.3 ms at 1 kHz, and 6 % of the samples missing."""
-    robot = load_robot("ur5e")
-    log = synthetic_log(robot, truth_of(robot), duration=12.0, rate=1000.0, amplitude=0.6)
+    log = synthetic_log(UR5E, TRUTH, duration=12.0, rate=1000.0, amplitude=0.6)
     jitter = np.random.default_rng(3).uniform(0, 9e5, len(log.stamp_ns)).astype(np.int64)
     rows = np.sort(np.random.default_rng(4).choice(len(jitter), int(0.94 * len(jitter)), replace=False))
     names = ("q", "qd", "effort") if velocity else ("q", "effort")
@@ -140,7 +136,7 @@ def test_late_stamps_do_not_make_the_motion_look_faster() -> None:
 @pytest.mark.long
 def test_late_stamps_do_not_raise_the_cut_off(velocity: bool) -> None:
     """Nor let their noise pass to the acceleration."""
-    structure = Tuner([jittered(velocity)], RigidModel(load_robot("ur5e"))).run()
+    structure = Tuner([jittered(velocity)], RigidModel(UR5E)).run()
     assert 4 * HIGHEST < structure.cutoff < 26 * HIGHEST
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from prepared import steps, structure
-from synthetic import excitation, log_at, torque, truth_of
+from synthetic import TRUTH, UR5E, excitation, log_at, torque
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.arm.model import motion_of
@@ -13,10 +13,8 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.fitting import fitted, known_rotors, prior_of
 from robot_dynamics_ros.identification.arm.state import PRIOR
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.robot_file import load_robot
 
-TRUTH = truth_of(load_robot("ur5e"))
-ROBOT = load_robot("ur5e").with_updates({"drives.rotor_inertia": TRUTH.rotor.tolist()})
+ROBOT = UR5E.with_updates({"drives.rotor_inertia": TRUTH.rotor.tolist()})
 RIGID = RigidModel(ROBOT)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from prepared import ROBOT, r2, run, steps
+from prepared import UR5E, r2, run, steps
 from synthetic import with_signals
 
 from robot_dynamics_ros.bags import write_bag
@@ -68,7 +68,7 @@ def coarse(log):
 
 @pytest.mark.parametrize("spoil", [garbage, reordered, duplicated, jittered, with_gaps, backwards, renamed, coarse])
 def test_spoiled_logs_still_identify(log, tmp_path, spoil):
-    rec = read(ROBOT, bag(spoil(log), tmp_path), DEFAULTS)
+    rec = read(UR5E, bag(spoil(log), tmp_path), DEFAULTS)
     found = steps([rec], [run(2)], until="fit_parameters")
     assert r2(found).min() > 0.985
     assert any("please check" in note for note in rec.notes) == (spoil in (renamed, coarse, backwards))
@@ -90,7 +90,7 @@ def test_spoiled_logs_still_identify(log, tmp_path, spoil):
 )
 def test_unusable_logs_are_refused_in_one_line(log, tmp_path, spoil, words):
     with pytest.raises(DataError) as caught:
-        identify(ROBOT, [bag(spoil(log), tmp_path)])
+        identify(UR5E, [bag(spoil(log), tmp_path)])
     text = str(caught.value)
     assert words in text and "\n" not in text
 
@@ -99,14 +99,14 @@ def test_one_of_several_recordings_in_which_the_robot_stands_is_left_out(log, tm
     still = with_signals(log, q=log.q[:1].repeat(len(log), axis=0), qd=0 * log.qd)
     bags = [bag(still, tmp_path / "still"), bag(log, tmp_path / "moves")]
     for order in (bags, bags[::-1]):
-        found, notes = read_training(ROBOT, order, DEFAULTS)
+        found, notes = read_training(UR5E, order, DEFAULTS)
         assert [rec.name for rec in found] == [str(bags[1])]
         assert len(notes) == 1 and str(bags[0]) in notes[0] and "does not move" in notes[0]
 
 
 def test_urdf_with_a_gripper_follows_the_joints_of_the_bag(log, tmp_path):
     path = tmp_path / "arm.urdf"
-    write_urdf(ROBOT, path)
+    write_urdf(UR5E, path)
     fingers = "".join(
         f'<link name="finger{k}"/><joint name="finger_joint{k}" type="prismatic"><parent link="wrist_3_link"/>'
         f'<child link="finger{k}"/><axis xyz="0 1 0"/><limit lower="0" upper="0.04" effort="1" velocity="1"/></joint>'
@@ -114,4 +114,4 @@ def test_urdf_with_a_gripper_follows_the_joints_of_the_bag(log, tmp_path):
     )
     path.write_text(path.read_text().replace("</robot>", fingers + "</robot>"))
     robot = any_robot(str(path), bags=[bag(log, tmp_path)])
-    assert robot.joint_names == ROBOT.joint_names
+    assert robot.joint_names == UR5E.joint_names

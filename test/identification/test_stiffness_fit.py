@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 import scipy.io
 from public_data import DATA
+from synthetic import UR5E
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord
 from robot_dynamics_ros.identification.joint.fits import stiffness_fit
 from robot_dynamics_ros.identification.joint.stiffness import estimate_skew, fit_stiffness, remove_skew
-from robot_dynamics_ros.robot_file import load_robot
 
-UR5E = load_robot("ur5e")
 KR300 = DATA / "kr300"
 AXES = range(3)  # the other axes of these logs stand still
 

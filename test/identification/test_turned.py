@@ -5,16 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from prepared import steps
-from synthetic import excitation, synthetic_log, torque, truth_of
+from synthetic import TRUTH, UR5E, excitation, synthetic_log, torque
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.turned import refuse_turned
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.robot_file import load_robot
 
-UR5E = load_robot("ur5e")
 RIGID = RigidModel(UR5E)
 
 
@@ -24,7 +22,7 @@ def motion(seed=3, tool=0.0):
     phi = UR5E.inertial_parameters.reshape(-1, 10) * rng.normal(1.0, 0.1, (6, 1))
     phi[-1, 6:] += tool * np.array([0.04, 0.02, 0.06, 1.0])
     t, q, qd, qdd = excitation(6, 60.0, 25.0, seed)
-    effort = torque(UR5E, replace(truth_of(UR5E), phi=phi.ravel()), q, qd, qdd, RIGID.gravity)
+    effort = torque(UR5E, replace(TRUTH, phi=phi.ravel()), q, qd, qdd, RIGID.gravity)
     return Motion(t, q, qd, qdd, effort + rng.normal(0.0, 0.1, q.shape), t == 0, 25.0)
 
 
@@ -62,7 +60,7 @@ def test_masses_a_tool_and_an_effort_of_another_sign_are_no_turned_joint(tool):
 
 
 def test_identify_refuses_a_recording_of_a_turned_wrist():
-    log = synthetic_log(UR5E, truth_of(UR5E), 1, duration=30.0, rate=50.0)
+    log = synthetic_log(UR5E, TRUTH, 1, duration=30.0, rate=50.0)
     for signal in (log.q, log.qd, log.effort):
         signal[:, 3] *= -1.0
     with pytest.raises(DataError, match=f"1: .*{UR5E.joint_names[3]} counting against its axis"):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from prepared import ROBOT, TRUTH, run, steps
+from prepared import TRUTH, UR5E, run, steps
 from synthetic import synthetic_log, torque, with_signals
 
 from robot_dynamics_ros.estimators.motion import MotionStage
@@ -56,7 +56,7 @@ def test_recordings_of_different_loads_are_fair_at_best(result, other):
 
 def test_without_torque_constants_a_force_in_ampere_is_not_called_newtons(found, other):
     """A simulated Comau: good, force within 0.4 N, of a file in which 330 kg are 7.5."""
-    bare = ROBOT.with_updates({"links": None, "drives.effort.unit": "A", "drives.torque_constant": None})
+    bare = UR5E.with_updates({"links": None, "drives.effort.unit": "A", "drives.torque_constant": None})
     known = bare.with_updates({"drives.torque_constant": [10.0] * 6})
     for robot, unknown in ((bare, True), (known, False)):
         state = copy.copy(found)
@@ -158,16 +158,16 @@ def test_gravity_far_from_the_robot_files_is_warned_of(recorded, given, unit):
 
 def test_a_gravity_balancer_is_not_called_another_robot_alone():
     """A spring at the second joint carries 60 % of the weight."""
-    log = synthetic_log(ROBOT, TRUTH, 1)
+    log = synthetic_log(UR5E, TRUTH, 1)
     still = np.zeros_like(log.q)
-    log.effort[:, 1] -= 0.6 * torque(ROBOT, replace(TRUTH, fc=still[0], offset=still[0]), log.q, still, still)[:, 1]
+    log.effort[:, 1] -= 0.6 * torque(UR5E, replace(TRUTH, fc=still[0], offset=still[0]), log.q, still, still)[:, 1]
     state = steps([recording(log, "balanced")], until="recognise_effort")
     assert "a spring or counterweight" in other_masses(state.robot, state.effort)
 
 
 def test_an_effort_in_percent_of_the_joints_ratings_is_told_of_where_the_mean_joint_looks_right():
     """100 Nm of rating look like Nm, 50 Nm of the wrists like twice as much; --effort current identifies it."""
-    log = synthetic_log(ROBOT, TRUTH, 1)
+    log = synthetic_log(UR5E, TRUTH, 1)
     log.effort = log.effort * [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]
     state = steps([recording(log, "percent")], until="recognise_effort")
     text = other_masses(state.robot, state.effort)
@@ -181,12 +181,12 @@ def test_an_effort_in_percent_of_the_joints_ratings_is_told_of_where_the_mean_jo
 
 def test_a_joint_that_is_nearly_balanced_says_nothing_about_a_payload():
     """The last link's centre lies 2 mm beside its axis, 6 mm in the robot: the factor is three, no tool is missing."""
-    links = ROBOT.inertial_parameters.reshape(-1, 10).copy()
+    links = UR5E.inertial_parameters.reshape(-1, 10).copy()
     links[5, 6:9] = 0.006 * links[5, 9], 0.0, links[5, 8]
     truth = replace(TRUTH, phi=links.ravel().copy())
     links[5, 6] /= 3.0
-    file = ROBOT.with_updates({"links.values": None, "links.parameters": links.tolist()})
-    state = steps([run(1, ROBOT, truth)], robot=file, until="recognise_effort")
+    file = UR5E.with_updates({"links.values": None, "links.parameters": links.tolist()})
+    state = steps([run(1, UR5E, truth)], robot=file, until="recognise_effort")
     assert np.nanmax(gravity_factors(state.effort)) > 1.8 and not other_masses(state.robot, state.effort)
 
 
@@ -196,7 +196,7 @@ def test_a_joint_whose_factor_of_gravity_is_not_known_well_says_nothing_about_a_
     wrist = np.arange(6) == 4
     slope = np.where(wrist, 2.2 / gravity_factors(effort), 1.0) * effort.slope
     std = np.where(wrist, deviation * np.abs(slope), effort.slope_std)
-    assert bool(other_masses(ROBOT, replace(effort, slope=slope, slope_std=std))) == said
+    assert bool(other_masses(UR5E, replace(effort, slope=slope, slope_std=std))) == said
 
 
 def test_the_recording_of_another_robot_is_not_usable(other):
@@ -230,7 +230,7 @@ def test_the_grade_is_against_what_noise_leaves_explainable_and_advice_names_the
     v["r2"][1] = 0.9
     other["training"]["bags"][0]["rate"] = 29.0
     words = " ".join(said(other))
-    assert f"larger excitation of {ROBOT.joint_names[1]} (" in words and "recorded at 29 Hz" in words
+    assert f"larger excitation of {UR5E.joint_names[1]} (" in words and "recorded at 29 Hz" in words
 
 
 def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(other):
@@ -255,7 +255,7 @@ def test_a_joint_of_which_the_live_nodes_leave_more_is_named(other):
     v = other["validation"]
     v["live_nodes"]["rmse"] = [2 * x if k == 2 else x for k, x in enumerate(v["rmse"])]
     (words,) = [text for text in said(other) if "The live nodes" in text]
-    assert f"{ROBOT.joint_names[2]} {2 * v['rmse'][2]:.2g} instead of" in words and ROBOT.joint_names[1] not in words
+    assert f"{UR5E.joint_names[2]} {2 * v['rmse'][2]:.2g} instead of" in words and UR5E.joint_names[1] not in words
     v["live_nodes"]["rmse"] = v["rmse"]
     assert not any("The live nodes" in text for text in said(other))
 
@@ -278,7 +278,7 @@ def test_the_grade_is_no_better_than_what_a_single_joint_allows_whatever_the_mea
     v["r2"], v["above_cutoff_bound_r2"] = [0.998] * 5 + [r2], [0.999] * 5 + [bound]
     v["mean_r2"] = 0.98
     assert grade(other) == word and judged(other)["usable"] == (word != "bad")
-    assert (f"{ROBOT.joint_names[5]} (R2 {r2:.2f})" in " ".join(said(other)[:2])) == (word != "good")
+    assert (f"{UR5E.joint_names[5]} (R2 {r2:.2f})" in " ".join(said(other)[:2])) == (word != "good")
 
 
 def test_a_broken_model_is_no_comparison(other):
@@ -291,10 +291,10 @@ def test_a_broken_model_is_no_comparison(other):
 
 def test_a_joint_that_hardly_moves_does_not_speak_for_the_arm(found, other):
     """One wrist, jogged over 0.3 rad, had an R2 of -230 beside 0.92 to 0.999: 'another robot's or another topic's'."""
-    v, far = other["validation"], np.eye(ROBOT.n_joints)[4]
+    v, far = other["validation"], np.eye(UR5E.n_joints)[4]
     v["r2"][4], v["mean_r2"] = -229.5, -37.0
-    assert f"predicts the effort of {ROBOT.joint_names[4]} on held-out data worse than its mean" in said(other)[0]
-    v["r2"] = [-1.0] * ROBOT.n_joints
+    assert f"predicts the effort of {UR5E.joint_names[4]} on held-out data worse than its mean" in said(other)[0]
+    v["r2"] = [-1.0] * UR5E.n_joints
     assert "predicts the effort of the arm on held-out data worse than its mean" in said(other)[0]
     wrong = [SimpleNamespace(predict=lambda m, k=k: found.fit.predict(m) + k) for k in (1e3 * far, 1e3)]
     assert [len(check_fit(model, found.motion)) for model in wrong] == [0, 1]
@@ -309,7 +309,7 @@ def test_a_tie_with_another_model_names_no_winner(other, ours):
 
 
 def test_effort_of_another_robot_is_not_sold_as_a_model():
-    good = synthetic_log(ROBOT, TRUTH, 1, duration=12.0)
+    good = synthetic_log(UR5E, TRUTH, 1, duration=12.0)
     noise = 20 * np.random.default_rng(3).standard_normal(good.effort.shape)
     log = with_signals(good, effort=noise)
     found = steps([recording(log, "noise")], [run(2)])

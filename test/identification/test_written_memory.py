@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from prepared import ROBOT, identified, laws, moves, steps, structure
+from prepared import UR5E, identified, laws, moves, steps, structure
 
 from bench.force import recordings, zoo
 from robot_dynamics_ros import _core
@@ -182,9 +182,9 @@ def test_a_law_that_is_not_that_of_the_gears_does_not_choose_the_angle_that_driv
     """A robot of the zoo with Bouc-Wen friction, stop and go: by 8 % of the squared error the links' positions predict
     held-out friction better, and later the force at rest is wrong by 9 instead of 2 N.
     """
-    who = zoo.individuals(ROBOT, 2, 0, ["dahl", "bouc-wen"])[1]
-    log, kind = recordings.recorded(ROBOT, who, 0)
-    found = identify_recordings(ROBOT, [recording(log, kind)], [])
+    who = zoo.individuals(UR5E, 2, 0, ["dahl", "bouc-wen"])[1]
+    log, kind = recordings.recorded(UR5E, who, 0)
+    found = identify_recordings(UR5E, [recording(log, kind)], [])
     assert kind == "moves" and who.laws["family"] == "bouc-wen"
     assert min(found.live.hysteresis["rotor_time"]) == ROTOR_TIME
 
@@ -195,10 +195,10 @@ def test_bodies_are_solved_beside_friction_that_grows_with_load():
 
     One recording does not show that its elements slip (1.6 Nm are left then), so gradual ones are written.
     """
-    who = zoo.individuals(ROBOT, 8, 1, zoo.families("tuning"))[4]
-    log, kind = recordings.recorded(ROBOT, who, 1)
-    machine = recordings.simulated(ROBOT, who, 0).machine
-    found = identify_recordings(ROBOT, [recording(log, kind)], [])
+    who = zoo.individuals(UR5E, 8, 1, zoo.families("tuning"))[4]
+    log, kind = recordings.recorded(UR5E, who, 1)
+    machine = recordings.simulated(UR5E, who, 0).machine
+    found = identify_recordings(UR5E, [recording(log, kind)], [])
     assert kind == "moves" and any(law.shape.share > 0 for law in found.structure.laws)
     ratio = found.rotor / machine.true["drive.rotor_inertia"]
     assert np.all((ratio > 0.5) & (ratio < 1.5)), ratio

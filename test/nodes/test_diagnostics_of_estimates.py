@@ -5,7 +5,7 @@ import pytest
 from force_bench import measured, moving, with_residuals
 from geometry_msgs.msg import InertiaStamped
 from presliding_joint import robot
-from resting_arm import GRAVITY, ROBOT, estimates_of, resting
+from resting_arm import GRAVITY, UR5E, estimates_of, resting
 
 from robot_dynamics_ros._core import Status, Wear
 from robot_dynamics_ros.estimators.external_force import ForceStage
@@ -90,7 +90,7 @@ def test_the_diagnostics_say_what_friction_became(estimates, monkeypatch):
 
 @pytest.mark.parametrize(("wear", "level"), [(Wear.ok, OK), (Wear.warn, WARN), (Wear.error, ERROR)])
 def test_the_diagnostics_say_which_transmission_wears(monkeypatch, wear, level):
-    two_sides = ROBOT.with_updates({"sensing.rotor_encoder": True})
+    two_sides = UR5E.with_updates({"sensing.rotor_encoder": True})
     text = "stiffness -20 % against the robot file's (confidence 0.90)"
     monkeypatch.setattr(StiffnessStage, "wear_health", lambda self: {"elbow_joint": (wear, text)})
     estimates = estimates_of(two_sides, "stiffness")

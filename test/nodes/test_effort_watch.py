@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from resting_arm import GRAVITY, MODEL, POSE, ROBOT, resting
+from resting_arm import GRAVITY, MODEL, POSE, UR5E, resting
 from stepped import NodeDouble
 
 from robot_dynamics_ros.drivers.interface import Driver, RobotStatus
@@ -19,7 +19,7 @@ from robot_dynamics_ros.nodes.robot.stages import select
 
 JUDGED = 502  # samples of a second, after which they have passed
 FREE = np.full(6, 1e-3)  # Nm, without gravity; exactly zero is that of drives without power
-AMPERE = 1 / ROBOT.array("drives.torque_constant")
+AMPERE = 1 / UR5E.array("drives.torque_constant")
 
 
 def moving(k, scale, velocity=True):
@@ -32,7 +32,7 @@ def moving(k, scale, velocity=True):
 
 
 def watched(effort, recognise):
-    watch = EffortWatch(ROBOT, recognise)
+    watch = EffortWatch(UR5E, recognise)
     changed = [watch.on_sample(resting(effort, k)) for k in range(REST_SAMPLES)]
     return watch, any(changed)
 
@@ -47,14 +47,14 @@ def test_a_contradiction_is_adopted_or_withholds_the_estimates():
 @pytest.mark.parametrize("held", [0.1, -0.1])
 def test_an_effort_in_nm_without_gravity_is_no_current_because_friction_holds_a_tenth_of_gravity(held):
     for unit in ("", "Nm"):
-        watch = EffortWatch(ROBOT, True, unit)
+        watch = EffortWatch(UR5E, True, unit)
         for k in range(REST_SAMPLES):
             watch.on_sample(resting(held * GRAVITY, k))
         assert (str(watch.meaning) == "Nm, gravity already removed" and not watch.withheld) == bool(unit), watch.text
 
 
 def beside_another_driver(driver=None):
-    return Estimates(NodeDouble(effort_semantics="recognise"), ROBOT, select("force,motion,friction"), driver)
+    return Estimates(NodeDouble(effort_semantics="recognise"), UR5E, select("force,motion,friction"), driver)
 
 
 def test_a_moving_arm_is_published_once_its_effort_agrees_with_the_file_and_one_in_ampere_not_before_it_rests():
@@ -84,9 +84,9 @@ def test_of_a_driver_that_is_not_proven_an_effort_of_the_opposite_sign_is_not_pu
     assert not any([reversed_.add_to(sample) or sample.has("external_wrench") for sample in samples])
 
 
-NO_CONSTANTS = ROBOT.with_updates({"drives.torque_constant": None})
+NO_CONSTANTS = UR5E.with_updates({"drives.torque_constant": None})
 CARRIED = 0.06 * GRAVITY  # an effort in A, or a contact that carries the arm
-HEAVY = ROBOT.with_updates({"payload.mass": 10.0})
+HEAVY = UR5E.with_updates({"payload.mass": 10.0})
 LOADED = RobotModel(HEAVY.chain(), HEAVY.joint_names).gravity(POSE)
 
 
@@ -148,7 +148,7 @@ def test_a_reason_is_logged_once_however_its_numbers_are_written():
 
 
 def test_a_rest_is_seen_without_a_velocity_and_a_motion_is_none():
-    watch = EffortWatch(ROBOT, True)
+    watch = EffortWatch(UR5E, True)
     for k in range(5 * REST_SAMPLES):
         watch.on_sample(moving(k, AMPERE, velocity=False))
     assert not watch.judged
@@ -170,7 +170,7 @@ def test_one_doubtful_sign_is_a_warning_and_several_withhold(recognise):
 @pytest.mark.parametrize("recognise", [True, False])
 def test_the_only_sign_that_shows_withholds_where_nothing_agreed_before(recognise):
     """The upper arm level, the forearm hangs: only the shoulder carries."""
-    watch, pose = EffortWatch(ROBOT, recognise), np.array([0.3, 0.0, np.pi / 2, 0.0, 0.2, 0.0])
+    watch, pose = EffortWatch(UR5E, recognise), np.array([0.3, 0.0, np.pi / 2, 0.0, 0.2, 0.0])
     for k, sign in enumerate([-1, 1, -1]):
         for i in range(REST_SAMPLES):
             sample = resting(sign * MODEL.gravity(pose), k * REST_SAMPLES + i)
@@ -186,9 +186,9 @@ def test_the_torque_of_a_newer_ur_without_gravity_is_recognised_while_its_drives
     """A UR driver that reports the controller's torque."""
     selection = SimpleNamespace(stages=("motion",), all=False, tables={"motion": ()})
     status = status_of(lambda name: np.array([float({"robot_mode": mode, "safety_mode": 1}.get(name, 0))]))
-    ur = UrDriver(ROBOT, "", effort_source=source)
+    ur = UrDriver(UR5E, "", effort_source=source)
     driver = SimpleNamespace(status=status, proven=ur.proven, effort_unit=ur.effort_unit)
-    estimates = Estimates(NodeDouble(effort_semantics="robot_file"), ROBOT, selection, driver)
+    estimates = Estimates(NodeDouble(effort_semantics="robot_file"), UR5E, selection, driver)
     for k in range(JUDGED + REST_SAMPLES + 1):
         sample = resting(FREE, k)
         sample.effort += 1e-6 * (k % 7)

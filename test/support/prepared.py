@@ -8,7 +8,7 @@ from itertools import pairwise
 from unittest.mock import patch
 
 import numpy as np
-from synthetic import synthetic_log, truth_of
+from synthetic import TRUTH, UR5E, synthetic_log
 
 from robot_dynamics_ros.identification.arm import identify as procedure
 from robot_dynamics_ros.identification.arm import live_model, presliding_shape
@@ -21,13 +21,9 @@ from robot_dynamics_ros.identification.dataset.motion import stack
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.identification.reports.result import summarise
-from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
-
-ROBOT = load_robot("ur5e")
-TRUTH = truth_of(ROBOT)
 
 
 def laws(*more, n=6):
@@ -81,7 +77,7 @@ def given(chosen, search=False):
     return tuple((text, instead.get(step, step)) for text, step in procedure.STEPS)
 
 
-def run(seed, robot=ROBOT, truth=TRUTH, **changes):
+def run(seed, robot=UR5E, truth=TRUTH, **changes):
     """A recording of 12 s."""
     return recording(synthetic_log(robot, truth, seed, **({"duration": 12.0} | changes)), str(seed))
 
@@ -92,10 +88,10 @@ def moves(seed, count, pause=0.0, keep=1, pose=(0.0, -1.6, 1.4, -1.4, -1.57, 0.0
     path = [motions.quintic(a, b, 500.0, 1.0, 3.0) for a, b in pairwise([pose, *points, pose])]
     if pause:
         path = [motions.join(move, motions.hold(move[0][-1], pause)) for move in path]
-    return rehearse(SimulatedRobot(ROBOT, seed=seed), motions.join(*path), keep=keep)
+    return rehearse(SimulatedRobot(UR5E, seed=seed), motions.join(*path), keep=keep)
 
 
-def fourier(seed, robot=ROBOT, celsius=40.0, payload=None, overrides=None, began=None):
+def fourier(seed, robot=UR5E, celsius=40.0, payload=None, overrides=None, began=None):
     """What a simulated robot at one temperature reports of 20 s of motion, every fourth cycle.
 
     payload: mass and centre that the robot's controller does not know; began: stamp [ns].
@@ -111,7 +107,7 @@ def fourier(seed, robot=ROBOT, celsius=40.0, payload=None, overrides=None, began
     return rehearse(machine, motion, keep=4)
 
 
-def steps(training, validation=(), robot=ROBOT, chosen=None, until="check_data", search=False, **options):
+def steps(training, validation=(), robot=UR5E, chosen=None, until="check_data", search=False, **options):
     """The state of `identify` after the step of that name, with the given structure; search: see `given`."""
     state = Identification(robot, Options(**options), list(training), list(validation), "given")
     for _, step in given(chosen or structure(), search):

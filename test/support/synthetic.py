@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 
 
@@ -17,7 +17,7 @@ def with_signals(log: Log, stamp_ns=None, **signals) -> Log:
     return Log(log.joint_names, log.stamp_ns if stamp_ns is None else stamp_ns, kept, log.receive_ns)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Truth:
     """What the log was made from: inertial parameters, rotor inertia, Coulomb and viscous friction, offset per
     joint.
@@ -38,6 +38,10 @@ def truth_of(robot: RobotFile, seed: int = 0, scale: float = 1.0) -> Truth:
     size = np.linspace(1.0, 0.15, n)
     rotor = 0.4 * size * rng.uniform(0.8, 1.2, n)
     return Truth(phi, rotor, 4 * size * rng.uniform(0.8, 1.2, n), 5 * size * rng.uniform(0.8, 1.2, n), 0.2 * size)
+
+
+UR5E = load_robot("ur5e")
+TRUTH, MODEL = truth_of(UR5E), RobotModel(UR5E.chain(), UR5E.joint_names)
 
 
 def excitation(n: int, duration: float, rate: float, seed: int, amplitude: float = 1.0, period: float = 10.0):

@@ -25,6 +25,8 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
 SPANS = [(5.0, 6.5), (14.0, 15.0), (22.0, 24.0)]
+OFTEN = [(a, a + 1.5) for a in np.arange(3.0, 27.0, 5.0)]
+MOSTLY = [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)]
 
 
 def pushed(log, spans, level=80.0):
@@ -36,6 +38,11 @@ def pushed(log, spans, level=80.0):
         w[:, :3] += level * level_at[:, None] * direction / np.linalg.norm(direction)
     push(log, w)
     return log
+
+
+def touched(spans, level=80.0, robot=UR5E):
+    """30 s with pushes."""
+    return recording(pushed(synthetic_log(robot, TRUTH, 1, 30.0), spans, level), "run")
 
 
 def left_of(found):
@@ -62,11 +69,9 @@ def test_soft_transmissions_are_no_contact(kind):
 
 @pytest.mark.parametrize("level", [8.0, 80.0])
 def test_contact_is_found_left_out_and_reported(level):
-    spans = [(a, a + 1.5) for a in np.arange(3.0, 27.0, 5.0)]
-    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), spans, level)
-    found = steps([recording(log, "run")], until="leave_out_contact", search=level > 50.0)
+    found = steps([touched(OFTEN, level)], until="leave_out_contact", search=level > 50.0)
     t = left_of(found)
-    inside = [((t > begin + 0.3) & (t < end - 0.3)).any() for begin, end in spans]
+    inside = [((t > begin + 0.3) & (t < end - 0.3)).any() for begin, end in OFTEN]
     assert sum(inside) <= 1 and 30.0 - 14.0 < found.training[0].duration < 30.0 - 6.0
     assert found.touched and any("contact" in text and "--exclude FROM:TO" in text for text in found.warnings)
     assert len(set(found.statements)) == len(found.statements)
@@ -128,9 +133,8 @@ def test_errors_in_poses_that_hardly_show_a_force_are_no_contact(seed, force, fo
 def test_a_tilted_base_that_pushes_hide_is_found_without_them():
     """4 degrees, which no file names."""
     tilted = UR5E.with_updates({"kinematics.gravity": Rotation.from_rotvec([0.0, 0.07, 0.0]).apply(UR5E.gravity)})
-    spans = [(a, a + 1.5) for a in np.arange(3.0, 27.0, 5.0)]
-    recordings = [recording(pushed(synthetic_log(tilted, TRUTH, 1, 30.0), spans), "run")]
-    hidden, found = (steps(recordings, until=step) for step in ("recognise_effort", "leave_out_contact"))
+    rec = touched(OFTEN, robot=tilted)
+    hidden, found = (steps([rec], until=step) for step in ("recognise_effort", "leave_out_contact"))
     error = [np.linalg.norm(state.robot.gravity - tilted.gravity) for state in (hidden, found)]
     assert error[0] > 0.3 and error[1] < 0.1
     assert found.robot.gravity.tolist() == found.rigid.gravity.tolist() and "gravity acts along" in found.mounting
@@ -140,9 +144,8 @@ def test_leaving_contact_out_gives_back_the_friction():
     """A recording with pushes predicts free motion better than when contact is ignored."""
     errors = []
     for contact in ("auto", "ignore"):
-        log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), SPANS, 120.0)
         judge = recording(synthetic_log(UR5E, TRUTH, 2, 15.0), "judge")
-        found = steps([recording(log, "run")], [judge], until="leave_out_contact", contact=contact)
+        found = steps([touched(SPANS, 120.0)], [judge], until="leave_out_contact", contact=contact)
         assert bool(found.touched) == (contact == "auto")
         motion = found.filtered(found.validation[0])
         error = motion.effort - found.consistent.predict(motion)
@@ -150,12 +153,11 @@ def test_leaving_contact_out_gives_back_the_friction():
     assert errors[0].mean() < 0.7 * errors[1].mean()
 
 
-@pytest.mark.parametrize(("spans", "kept"), [(SPANS, 0.0), ([(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 1.0)])
+@pytest.mark.parametrize(("spans", "kept"), [(SPANS, 0.0), (MOSTLY, 1.0)])
 def test_figures_are_of_what_nothing_touched_unless_much_more_of_it_shows_a_contact(spans, kept):
     """A held-out part in which the model is wrong shows contact, too."""
-    run, judge = (synthetic_log(UR5E, TRUTH, seed, 30.0) for seed in (1, 2))
-    pushes = [recording(pushed(run, SPANS), "run")], [recording(pushed(judge, spans), "judge")]
-    found = steps(*pushes, until="measure_residuals")
+    judge = recording(pushed(synthetic_log(UR5E, TRUTH, 2, 30.0), spans), "judge")
+    found = steps([touched(SPANS)], [judge], until="measure_residuals")
     t = found.validation[0].stacked("time")
     inside = np.any([(t > begin + 0.3) & (t < end - 0.3) for begin, end in spans], axis=0)
     assert inside.any() == kept and ("s of contact" in found.split) == (not kept)
@@ -164,15 +166,13 @@ def test_figures_are_of_what_nothing_touched_unless_much_more_of_it_shows_a_cont
 
 def test_a_push_at_the_cut_between_training_and_held_out_part_counts_in_neither():
     """What lasts of it behind the cut, 0.4 s, is too short to be found there."""
-    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [*SPANS[:2], (20.0, 21.4)])
-    found = steps(*cut_in_time([recording(log, "run")], 0.7), until="measure_residuals")
+    found = steps(*cut_in_time([touched([*SPANS[:2], (20.0, 21.4)])], 0.7), until="measure_residuals")
     assert 21.5 < found.validation[0].stacked("time")[0] < 22.5
     assert r2(found).mean() > 0.98
 
 
 def test_a_recording_full_of_contact_does_not_give_identified_friction():
-    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 100.0)
-    found = steps([recording(log, "run")], until="choose_live_motion")
+    found = steps([touched(MOSTLY, 100.0)], until="choose_live_motion")
     assert "contact" in found.friction_invalid_reason and any("not identified" in text for text in found.warnings)
     assert not known(identified_robot(found).friction)
     assert not free().friction_invalid_reason and known(identified_robot(free()).friction)
@@ -202,7 +202,7 @@ def test_the_last_model_says_how_wide_the_contact_is(monkeypatch, last, left_out
     monkeypatch.setattr(module, "_contact", lambda state, recordings: next(looks))
     for step in ("choose_structure", "fit_parameters", "fit_together", "_turn_gravity"):
         monkeypatch.setattr(module, step, lambda state: None)
-    state = Identification(UR5E, DEFAULTS, [recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "run")], [], "")
+    state = Identification(UR5E, DEFAULTS, [touched([])], [], "")
     module.leave_out_contact(state)
     t = left_of(state)
     assert not ((t > left_out[0]) & (t < left_out[1])).any() and state.training[0].duration > 29.9 - np.ptp(left_out)

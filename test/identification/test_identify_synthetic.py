@@ -5,7 +5,7 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 from prepared import TRUTH, UR5E, identified, r2, run, steps
-from synthetic import Truth, coupled, synthetic_log, torque, with_signals
+from synthetic import Truth, carrying, coupled, synthetic_log, torque, with_signals
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
@@ -193,9 +193,8 @@ def test_a_sensor_of_a_wrist_that_is_off_by_far_more_than_its_torque_varies_cost
 
 def test_offsets_of_joint_torque_sensors_are_found_beside_a_tool_that_no_file_names():
     """Held to 0.05 of the mean that the file leaves, they were off by up to 1.7 Nm, and gravity was turned instead."""
-    carrying, offset = TRUTH.phi.reshape(-1, 10).copy(), np.random.default_rng(2).normal(size=UR5E.n_joints)
-    carrying[-1, 6:] += 1.5 * np.array([0.02, 0.0, 0.06, 1.0])
-    truth = replace(TRUTH, phi=carrying.ravel(), offset=offset, fc=0.1 * TRUTH.fc, fv=0.1 * TRUTH.fv)
+    offset = np.random.default_rng(2).normal(size=UR5E.n_joints)
+    truth = replace(carrying(1.5), offset=offset, fc=0.1 * TRUTH.fc, fv=0.1 * TRUTH.fv)
     sensors = UR5E.with_updates({"drives.torque_side": "link"})
     rec = recording(synthetic_log(UR5E, truth, 3, duration=20.0), "a")
     found = steps([rec], robot=sensors, until="fit_parameters").fit
@@ -213,9 +212,7 @@ def test_an_arm_that_stands_carries_no_other_load(log):
 
 def test_a_recording_with_another_load_is_named_with_its_mass():
     """1.5 kg that no file names: it was contact of the other recording, and the file was called good."""
-    carrying = TRUTH.phi.reshape(-1, 10).copy()
-    carrying[-1, 6:] += 1.5 * np.array([0.02, 0.0, 0.06, 1.0])
-    loaded = recording(synthetic_log(UR5E, replace(TRUTH, phi=carrying.ravel()), 2, duration=12.0), "loaded")
+    loaded = recording(synthetic_log(UR5E, carrying(1.5), 2, duration=12.0), "loaded")
     first, same = run(1), run(2)
     said, none = (steps([first, second], until="leave_out_contact").load_differences for second in (loaded, same))
     assert "loaded 1.5 +- " in said and "kg more than 1" in said and none == ""
@@ -224,9 +221,7 @@ def test_a_recording_with_another_load_is_named_with_its_mass():
 
 def test_another_load_is_named_whatever_mass_the_data_give_to_links_that_show_none():
     """3 % of the identified mass, 43 instead of 18 kg: 0.9 +- 0.02 kg were not named, and the file was called good."""
-    carrying = TRUTH.phi.reshape(-1, 10).copy()
-    carrying[-1, 6:] += 1.0 * np.array([0.02, 0.0, 0.06, 1.0])
-    loaded = recording(synthetic_log(UR5E, replace(TRUTH, phi=carrying.ravel()), 2, duration=12.0), "loaded")
+    loaded = recording(synthetic_log(UR5E, carrying(1.0), 2, duration=12.0), "loaded")
     state = steps([run(1), loaded], until="fit_together")
     heavy = state.consistent.phi.reshape(-1, 10).copy()
     heavy[0, 9] += 60.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from synthetic import UR5E, excitation, torque, truth_of
+from synthetic import UR5E, carrying, excitation, torque, truth_of
 
 from robot_dynamics_ros.effort.meaning import CURRENT, TORQUE
 from robot_dynamics_ros.identification.arm.mounting import STANDARD, mounted
@@ -13,6 +13,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.robot_file import load_robot
 
 FR3 = load_robot("fr3")
+X = (1.0, 0.0, 0.0)
 WRONG = np.random.default_rng(0).normal(1.0, 0.1, (UR5E.n_joints, 1))  # factors on the masses of the file
 TRUTH = replace(truth_of(UR5E), phi=(WRONG * UR5E.inertial_parameters.reshape(-1, 10)).ravel())
 
@@ -30,6 +31,11 @@ def motion(robot, truth, gravity, seed=3, still=0.0):
     return Motion(t, q, qd, qdd, effort, t == 0, 50.0)
 
 
+def gravity_at(tilt, axis=(0.8, 0.6, 0.0)):
+    """Gravity (3,) in the frame of a base turned by so many degrees about an axis."""
+    return Rotation.from_rotvec(np.deg2rad(tilt) * np.array(axis)).apply(UR5E.gravity)
+
+
 def angle(a, b):
     return np.rad2deg(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1.0, 1.0)))
 
@@ -38,7 +44,7 @@ def angle(a, b):
 @pytest.mark.parametrize("tilt", [0.0, 10.0, 40.0, 90.0, 180.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tilted_base_is_found_with_masses_that_are_wrong_and_an_upright_one_is_left(tilt, still, seed):
-    gravity = Rotation.from_rotvec(np.deg2rad(tilt) * np.array([0.8, 0.6, 0.0])).apply([0.0, 0.0, -STANDARD])
+    gravity = gravity_at(tilt)
     found, text = mounted(UR5E, motion(UR5E, TRUTH, gravity, seed, still), TORQUE)
     assert bool(text) == (tilt > 0) and angle(found.gravity, gravity) < 2.5
 
@@ -48,11 +54,9 @@ def test_a_tilted_base_is_found_with_masses_that_are_wrong_and_an_upright_one_is
 @pytest.mark.parametrize("seed", range(2))
 def test_a_tool_that_no_file_names_hides_no_tilt_and_is_none(tilt, seed, meaning):
     """2 kg, 0.1 m from the flange."""
-    gravity = Rotation.from_rotvec(np.deg2rad(tilt) * np.array([0.8, 0.6, 0.0])).apply([0.0, 0.0, -STANDARD])
-    carrying = TRUTH.phi.reshape(-1, 10).copy()
-    carrying[-1, 6:] += 2.0 * np.array([0.0, 0.02, 0.1, 1.0])
+    gravity = gravity_at(tilt)
     robot, gain = given_in(meaning)
-    one = motion(UR5E, replace(TRUTH, phi=carrying.ravel()), gravity, seed)
+    one = motion(UR5E, carrying(2.0, (0.0, 0.02, 0.1), TRUTH), gravity, seed)
     one.effort[:] /= gain
     found, text = mounted(robot, one, meaning)
     assert bool(text) == (tilt > 0)
@@ -97,7 +101,7 @@ def test_an_arm_whose_friction_does_not_show_is_not_turned_over(seed):
 
 def test_a_tilt_that_few_joints_may_agree_on_by_chance_is_left():
     exact = replace(TRUTH, phi=UR5E.inertial_parameters.ravel())
-    tilted = [Rotation.from_rotvec([np.deg2rad(x), 0.0, 0.0]).apply([0.0, 0.0, -STANDARD]) for x in (1.5, 3.5)]
+    tilted = [gravity_at(x, X) for x in (1.5, 3.5)]
     assert [bool(mounted(UR5E, motion(UR5E, exact, g), TORQUE)[1]) for g in tilted] == [False, True]
 
 
@@ -105,7 +109,7 @@ def test_a_tilt_that_few_joints_may_agree_on_by_chance_is_left():
 @pytest.mark.parametrize("way", [0.0, 2.0, 4.0])
 def test_a_slight_tilt_shows_in_the_first_joint_and_a_hose_is_none(way, meaning):
     """Masses are wrong by 30 %; the torque of a hose that is pulled beyond an angle is an upright robot's."""
-    gravity = Rotation.from_rotvec(np.deg2rad(4.0) * np.array([np.cos(way), np.sin(way), 0.0])).apply(UR5E.gravity)
+    gravity = gravity_at(4.0, (np.cos(way), np.sin(way), 0.0))
     robot, gain = given_in(meaning)
     tilted, hose = (motion(UR5E, WRONGER, g, int(way)) for g in (gravity, UR5E.gravity))
     hose.effort[:, 0] += 6.0 * np.maximum(hose.q[:, 0] - hose.q[:, 0].mean(), 0.0)
@@ -126,7 +130,7 @@ def test_a_tilt_shows_although_the_first_joint_hardly_turns(seed):
     """Masses are wrong by 30 %, errors of its torque last for 2 s."""
     t, *state = excitation(UR5E.n_joints, 30.0, 50.0, seed)
     q, qd, qdd = (x * [0.1, 1.0, 1.0, 1.0, 1.0, 1.0] for x in state)
-    gravity = Rotation.from_rotvec([np.deg2rad(6.0), 0.0, 0.0]).apply(UR5E.gravity)
+    gravity = gravity_at(6.0, X)
     effort = torque(UR5E, WRONGER, q, qd, qdd, gravity)
     effort[:, 0] += slow_error(len(t), seed)
     found, _ = mounted(UR5E, Motion(t, q, qd, qdd, effort, t == 0, 50.0), TORQUE)
@@ -136,7 +140,7 @@ def test_a_tilt_shows_although_the_first_joint_hardly_turns(seed):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("tilt", [0.0, 2.0, 5.0])
 def test_presliding_and_stribeck_friction_of_the_first_joint_hide_no_tilt(seed, tilt):
-    gravity = Rotation.from_rotvec([np.deg2rad(tilt), 0.0, 0.0]).apply(UR5E.gravity)
+    gravity = gravity_at(tilt, X)
     one = motion(UR5E, TRUTH, gravity, seed)
     one.effort[:, 0] += dahl_and_stribeck(one.q[:, 0], one.qd[:, 0])
     found, text = mounted(UR5E, one, TORQUE)
@@ -157,7 +161,7 @@ def test_a_tilt_that_only_the_angle_of_the_first_joint_shows_may_be_a_hose(hose,
     """The reach hardly changes; where the other joints stand, too, nothing is changed, and a sentence says so."""
     t, *state = excitation(UR5E.n_joints, 30.0, 50.0, 1)
     q, qd, qdd = (x * np.append(1.0, 5 * [others]) + y for x, y in zip(state, (POSE, 0.0, 0.0), strict=True))
-    gravity = UR5E.gravity if hose else Rotation.from_rotvec([np.deg2rad(5.0), 0.0, 0.0]).apply(UR5E.gravity)
+    gravity = UR5E.gravity if hose else gravity_at(5.0, X)
     effort = torque(UR5E, TRUTH, q, qd, qdd, gravity)
     effort[:, 0] += 3.0 * np.sin(q[:, 0]) * hose + slow_error(len(t), 0)
     found, text = mounted(UR5E, Motion(t, q, qd, qdd, effort, t == 0, 50.0), TORQUE)
@@ -176,7 +180,7 @@ CONSTANTS = np.array([21.0, 18.0, 16.0, 9.5, 9.0, 7.0])  # Nm/A
 @pytest.mark.parametrize("tilt", [0.0, 90.0, 180.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_wall_shows_in_currents_without_torque_constants_and_with_wrong_ones(known, tilt, seed):
-    gravity = Rotation.from_rotvec(np.deg2rad(tilt) * np.array([0.8, 0.6, 0.0])).apply([0.0, 0.0, -STANDARD])
+    gravity = gravity_at(tilt)
     robot = UR5E.with_updates({"drives.effort.unit": "A", "drives.torque_constant": known})
     one = motion(UR5E, TRUTH, gravity, seed)
     one.effort[:] /= CONSTANTS

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from prepared import steps
-from synthetic import TRUTH, UR5E, excitation, synthetic_log, torque
+from synthetic import TRUTH, UR5E, carrying, excitation, synthetic_log, torque
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
@@ -20,9 +20,9 @@ def motion(seed=3, tool=0.0):
     """60 s at 25 Hz with masses 10 % from the file's, a tool [kg] beside the axis of the flange, and noise."""
     rng = np.random.default_rng(seed)
     phi = UR5E.inertial_parameters.reshape(-1, 10) * rng.normal(1.0, 0.1, (6, 1))
-    phi[-1, 6:] += tool * np.array([0.04, 0.02, 0.06, 1.0])
     t, q, qd, qdd = excitation(6, 60.0, 25.0, seed)
-    effort = torque(UR5E, replace(TRUTH, phi=phi.ravel()), q, qd, qdd, RIGID.gravity)
+    truth = carrying(tool, (0.04, 0.02, 0.06), replace(TRUTH, phi=phi.ravel()))
+    effort = torque(UR5E, truth, q, qd, qdd, RIGID.gravity)
     return Motion(t, q, qd, qdd, effort + rng.normal(0.0, 0.1, q.shape), t == 0, 25.0)
 
 

@@ -2,12 +2,13 @@
 added by name.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 from robot_dynamics_ros.signals import Log
 
 
@@ -42,6 +43,13 @@ def truth_of(robot: RobotFile, seed: int = 0, scale: float = 1.0) -> Truth:
 
 UR5E = load_robot("ur5e")
 TRUTH, MODEL = truth_of(UR5E), RobotModel(UR5E.chain(), UR5E.joint_names)
+
+
+def carrying(mass: float, com=(0.02, 0.0, 0.06), truth: Truth = TRUTH) -> Truth:
+    """A truth with a point mass [kg] at `com` [m] of the last link."""
+    phi = truth.phi.copy()
+    phi[-10:] += inertia_about_origin(mass, com, np.zeros(6))
+    return replace(truth, phi=phi)
 
 
 def excitation(n: int, duration: float, rate: float, seed: int, amplitude: float = 1.0, period: float = 10.0):

@@ -15,12 +15,16 @@ from robot_dynamics_ros.identification.dataset.recording import Recording, recor
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.intake import learn_recording
 from robot_dynamics_ros.learning.running import Running
+from robot_dynamics_ros.learning.session import Session
+from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import Prior, file_prior
+from robot_dynamics_ros.learning.update import Information, Prior, file_prior
+from robot_dynamics_ros.learning.written import written
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 
 SECONDS = 25.0
+DAY = 20  # of a recording that is not learned yet
 TORQUE = Options(effort="torque")
 
 
@@ -35,10 +39,14 @@ class Worker:
     triangles: list[Triangle]
     recordings: list[Recording]
 
-    def log(self, day: int, payload: float = 0.0, height: float = 0.05) -> Log:
-        """Point-to-point moves with rests on a day."""
-        centre = home(self.robot, self.who.draw(7))
-        motion = [x[: round(SECONDS * RATE)] for x in moves(self.robot, centre, self.who.draw(500 + day))]
+    def moves(self, seed: int, seconds: float = SECONDS) -> list[np.ndarray]:
+        """Point-to-point moves with rests."""
+        whole = moves(self.robot, home(self.robot, self.who.draw(7)), self.who.draw(seed))
+        return [x[: round(seconds * RATE)] for x in whole]
+
+    def log(self, day: int = DAY, payload: float = 0.0, height: float = 0.05) -> Log:
+        """What it reports of its moves on a day."""
+        motion = self.moves(500 + day)
         machine = simulated(self.robot, self.who, 500 + day)
         if payload:
             machine.set_payload(payload, (0.0, 0.0, height))
@@ -46,9 +54,14 @@ class Worker:
         log = reported(machine.run(*motion)[0])
         return Log(log.joint_names, log.stamp_ns + BEGIN_NS + day * DAY_NS, log.signals)
 
-    def learned(self, log: Log, day: int, alone: bool = False) -> tuple[Triangle, Recording]:
+    @property
+    def state(self) -> Information:
+        """What is known from the first recordings."""
+        return Running.of(self.prior, self.triangles).state
+
+    def learned(self, log: Log, day: int = DAY, alone: bool = False) -> tuple[Triangle, Recording]:
         """Its triangle, by what is known from the first recordings."""
-        state = Running.of(self.prior, self.triangles).state if self.triangles and not alone else None
+        state = self.state if self.triangles and not alone else None
         digest = sha256(str(day).encode()).hexdigest()
         return learn_recording(self.prior, recording(log, f"day{day}"), TORQUE, digest, state)
 
@@ -67,6 +80,18 @@ def worker() -> Worker:
         found.triangles.append(triangle)
         found.recordings.append(free)
     return found
+
+
+@pytest.fixture(scope="session")
+def learned(worker) -> RobotFile:
+    """The robot file of its recordings."""
+    return written(worker.prior.columns, worker.state, "test")
+
+
+@pytest.fixture
+def session(worker, tmp_path) -> Session:
+    """A run of `learn` that knows nothing yet."""
+    return Session(Store(tmp_path / "state", worker.robot), worker.prior, TORQUE)
 
 
 @pytest.fixture(scope="session")

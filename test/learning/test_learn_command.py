@@ -17,14 +17,13 @@ from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.robot_file import load_robot
 
-DAY = 20  # of a recording that is not learned yet
 TORQUE = "--effort", "torque"
 run = partial(robot_dynamics, "learn")
 
 
 def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch, request):
     bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
-    loaded = write_bag(worker.log(DAY, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
+    loaded = write_bag(worker.log(payload=1.5), tmp_path / "loaded", topics=["joint_states"])
     state = tmp_path / "state"
     first = run("ur5e", *bags[::-1], bags[1], "--state", state, "--effort", "torque", "--apply")
     assert first.exit_code == 0, first.output

@@ -24,14 +24,6 @@ from robot_dynamics_ros.learning.written import parameters_of, shows_rotors, wit
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.inertia import is_consistent
 
-DAY = 20  # of a recording that is not learned yet
-TORQUE = Options(effort="torque")
-
-
-@pytest.fixture(scope="module")
-def learned(worker):
-    return written(worker.prior.columns, Running.of(worker.prior, worker.triangles).state, "test")
-
 
 def test_a_written_file_is_possible_and_dissipates(learned):
     assert all(is_consistent(row) for row in learned.link_parameters)
@@ -54,7 +46,7 @@ def test_the_parameters_of_a_written_file_predict_as_the_live_stages_do(worker, 
 
 
 def test_a_learned_file_follows_the_positions_unless_velocities_show_the_rotors(worker):
-    columns, state = worker.prior.columns, Running.of(worker.prior, worker.triangles).state
+    columns, state = worker.prior.columns, worker.state
     seen = worker.recordings[1]
     blind = replace(seen, pieces=[replace(p, qd=np.gradient(p.q, p.t, axis=0)) for p in seen.pieces])
     for recording, time in ((seen, ROTOR_TIME), (blind, 0.0)):
@@ -124,9 +116,9 @@ def test_a_joint_that_is_worse_by_more_than_the_scatter_blocks_and_one_that_is_n
 
 
 def changed(worker, gain=1.0, bias=0.0, **load):
-    log = worker.log(DAY, **load)
-    triangle, _ = worker.learned(with_signals(log, effort=log.effort * gain + bias), DAY)
-    return change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns)
+    log = worker.log(**load)
+    triangle, _ = worker.learned(with_signals(log, effort=log.effort * gain + bias))
+    return change_of(worker.state, triangle, worker.prior.columns)
 
 
 def test_the_error_that_is_reported_is_of_the_joints_that_are_better():
@@ -190,8 +182,8 @@ def test_other_friction_of_one_joint_that_carries_a_load_is_named(worker):
 
 
 def test_the_first_recording_is_compared_with_an_identified_file(worker, learned, tmp_path):
-    session = Session.of(Store(tmp_path, with_residuals(learned, worker.recordings[:2])), TORQUE)
-    log = worker.log(DAY)
+    session = Session.of(Store(tmp_path, with_residuals(learned, worker.recordings[:2])), Options(effort="torque"))
+    log = worker.log()
     for name, more in (("other", stiffer(worker)), ("same", 0.0)):
         session.add(loaded(with_signals(log, effort=log.effort + more), name), 16 * name)
     held, same = session.lines
@@ -201,14 +193,12 @@ def test_the_first_recording_is_compared_with_an_identified_file(worker, learned
 
 def stiffer(worker):
     """Half as much more friction (N, n) [Nm] of the second joint."""
-    return np.tanh(worker.log(DAY).qd / 0.02) * [0, 0.5 * worker.who.overrides["friction.stribeck"][1], 0, 0, 0, 0]
+    return np.tanh(worker.log().qd / 0.02) * [0, 0.5 * worker.who.overrides["friction.stribeck"][1], 0, 0, 0, 0]
 
 
 def test_a_drag_through_all_of_a_recording_is_not_learned_as_friction(worker):
     """It is explained by half as 76 % more friction of all joints; what is left is no recording to learn from."""
-    log, drag = worker.log(DAY), [12.0, 15.0, 9.0, 3.0, 3.0, 1.5]
-    triangle, _ = worker.learned(with_signals(log, effort=log.effort + np.tanh(log.qd / 0.02) * drag), DAY)
-    found = change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns)
+    found = changed(worker, bias=np.tanh(worker.log().qd / 0.02) * [12.0, 15.0, 9.0, 3.0, 3.0, 1.5])
     assert found is not None and found.kind == "unexplained"
 
 
@@ -223,7 +213,7 @@ def test_what_the_recording_before_shows_too_is_no_change(monkeypatch):
 
 def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker, monkeypatch):
     monkeypatch.setattr(observability, "DURATIONS", (5.0, 10.0))
-    state = Running.of(worker.prior, worker.triangles).state
+    state = worker.state
     known = knowledge(worker.prior, state)
     assert 0 < sum(k.left > OPEN for k in known) < len(known)
     motion, shown = shortest_motion(worker.prior, state)

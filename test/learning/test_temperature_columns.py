@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 from synthetic import with_signals
 
-from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.columns import WARM
 from robot_dynamics_ros.learning.intake import Work, triangles_of, warmer_than, working_motion
-from robot_dynamics_ros.learning.running import Running
-from robot_dynamics_ros.learning.session import Session
-from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of, warm_slopes
 from robot_dynamics_ros.learning.written import STEEPEST, parameters_of, written
@@ -46,10 +42,10 @@ def test_a_row_without_or_with_an_impossible_temperature_does_not_lose_or_spoil_
 
 
 @pytest.mark.parametrize(("softer", "thinner"), [(-0.012, -0.012), (0.0, -0.015)])
-def test_slopes_in_the_data_are_found_and_written(worker, softer, thinner):
+def test_slopes_in_the_data_are_found_and_written(worker, learned, softer, thinner):
     """Oracle: effort made with a level and viscous friction that fall with temperature, seen at three temperatures."""
     c, prior = worker.prior.columns, worker.prior
-    base = parameters_of(c, written(c, Running.of(prior, worker.triangles).state, "test"))
+    base = parameters_of(c, learned)
     state = prior.information
     for day, warmer in enumerate((-8.0, 0.0, 8.0)):
         m = working_motion(worker.recordings[day])
@@ -74,8 +70,7 @@ def test_slopes_in_the_data_are_found_and_written(worker, softer, thinner):
     assert created_energy(found) == {}
 
 
-def test_one_cold_and_one_warm_recording_say_what_they_show(worker, tmp_path):
-    session = Session(Store(tmp_path / "state", worker.robot), worker.prior, Options(effort="torque"))
+def test_one_cold_and_one_warm_recording_say_what_they_show(worker, session):
     warm = replace(worker, who=replace(worker.who, temperature=worker.who.temperature + 15.0)).log(1)
     for day, log in enumerate((worker.logs[0], warm)):
         session.add(recording(log, f"day{day}"), str(day) * 64)
@@ -85,8 +80,7 @@ def test_one_cold_and_one_warm_recording_say_what_they_show(worker, tmp_path):
     assert -2.5 < float(said[1].split("changes by ")[1].split(" ")[0]) < -0.5 and "per recorded kelvin" in said[1]
 
 
-def test_a_warm_recording_without_temperatures_is_learned_and_not_held_back(worker, tmp_path):
-    session = Session(Store(tmp_path / "state", worker.robot), worker.prior, Options(effort="torque"))
+def test_a_warm_recording_without_temperatures_is_learned_and_not_held_back(worker, session):
     warm = replace(worker, who=replace(worker.who, temperature=worker.who.temperature + 30.0)).log(1)
     for day, log in enumerate((worker.logs[0], worker.logs[2], warm)):
         session.add(recording(with_signals(log, temperature=None), f"day{day}"), str(day) * 64)
@@ -96,8 +90,7 @@ def test_a_warm_recording_without_temperatures_is_learned_and_not_held_back(work
     assert not any("Coulomb" in line for line in again)
 
 
-def test_friction_of_all_joints_that_rose_is_said_and_learned_as_it_is(worker, tmp_path):
-    session = Session(Store(tmp_path / "state", worker.robot), worker.prior, Options(effort="torque"))
+def test_friction_of_all_joints_that_rose_is_said_and_learned_as_it_is(worker, session):
     parts = ("friction.coulomb", "friction.stribeck", "friction.viscous")
     colder = worker.who.overrides | {part: 1.3 * worker.who.overrides[part] for part in parts}
     changed = replace(worker, who=replace(worker.who, overrides=colder)).log(1)
@@ -113,19 +106,17 @@ def test_friction_of_all_joints_that_rose_is_said_and_learned_as_it_is(worker, t
     assert size == pytest.approx(30, abs=8) and "higher than in day0" in coulomb
 
 
-def test_a_written_slope_comes_back_as_parameters(worker):
+def test_a_written_slope_comes_back_as_parameters(worker, learned):
     c = worker.prior.columns
-    state = Running.of(worker.prior, worker.triangles).state
-    x = parameters_of(c, written(c, state, "test"))
+    x = parameters_of(c, learned)
     again = parameters_of(c, written(c, Information.of(x, worker.prior.covariance), "test"))
     places = [c.place(j, t) for j in range(c.n) for t in ("tc", "tv")]
     assert again[places] == pytest.approx(x[places], rel=0.1, abs=1e-3)
 
 
-def test_a_warm_joint_rubs_less_by_the_written_slope(worker):
+def test_a_warm_joint_rubs_less_by_the_written_slope(worker, learned):
     """The factor of the friction law in the nodes is 1 + alpha (T - T0), bounded so that friction stays positive."""
-    c = worker.prior.columns
-    robot = written(c, Running.of(worker.prior, worker.triangles).state, "test")
+    c, robot = worker.prior.columns, learned
     alpha = robot.array("friction.parameters.alpha")
     assert (np.abs(alpha) <= STEEPEST).all() and [warm_slopes(robot, j)[0] for j in range(c.n)] == pytest.approx(alpha)
     law, v = FrictionModel.from_robot(robot), np.full((1, c.n), 0.5)

@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from synthetic import with_signals
 
-from bench.force.recordings import RATE, home, moves, reported, simulated
+from bench.force.recordings import RATE, reported, simulated
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.changes import change_of
 from robot_dynamics_ros.learning.intake import _after_motion, _in_stands, touched, working_motion
-from robot_dynamics_ros.learning.running import Running
-from robot_dynamics_ros.learning.written import with_residuals, written
+from robot_dynamics_ros.learning.written import with_residuals
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.trajectories import motions
 
-DAY, ARM = 20, np.array([15.0, 25.0, 15.0, 4.0, 3.0, 1.0])  # of a recording that is not learned yet; Nm of a collision
+ARM = np.array([15.0, 25.0, 15.0, 4.0, 3.0, 1.0])  # Nm of a collision
 
 
 @pytest.mark.parametrize(("joints", "found"), [((1,), False), ((1, 2), True), ((0,), True)])
@@ -31,25 +30,25 @@ def test_contact_beside_known_friction_loads_several_joints(joints, found):
 
 def test_contact_in_a_recording_is_left_out_and_not_learned(worker, monkeypatch):
     """A push for a fifth of the time: what it adds to the residual variances is a third without the contact found."""
-    log = worker.log(DAY)
-    free, kept = worker.learned(log, DAY)
+    log = worker.log()
+    free, kept = worker.learned(log)
     rows = (log.time > 8) & (log.time < 13)
     arm = np.array([5.0, 9.0, 7.0, 2.0, 1.5, 0.5])
     touching = with_signals(log, effort=log.effort + rows[:, None] * arm)
-    pushed, left = worker.learned(touching, DAY)
+    pushed, left = worker.learned(touching)
     assert 2.0 < kept.duration - left.duration < 7.0
     monkeypatch.setattr("robot_dynamics_ros.learning.intake.FAR", np.inf)
-    with_contact, _ = worker.learned(touching, DAY)
+    with_contact, _ = worker.learned(touching)
     more, less = ((t.sigma**2 - free.sigma**2).sum() for t in (with_contact, pushed))
     assert less < more / 3
 
 
 def test_a_collision_is_left_out_and_the_rest_of_the_recording_agrees(worker):
-    log = worker.log(DAY)
+    log = worker.log()
     hit = (log.time > 12.0) & (log.time < 12.6)
-    triangle, kept = worker.learned(with_signals(log, effort=log.effort + hit[:, None] * ARM), DAY)
+    triangle, kept = worker.learned(with_signals(log, effort=log.effort + hit[:, None] * ARM))
     assert not any(p.t[0] < 12.3 < p.t[-1] for p in kept.pieces)
-    assert change_of(Running.of(worker.prior, worker.triangles).state, triangle, worker.prior.columns) is None
+    assert change_of(worker.state, triangle, worker.prior.columns) is None
 
 
 def test_a_long_stand_is_judged_by_its_own_scatter():
@@ -64,17 +63,16 @@ def test_a_long_stand_is_judged_by_its_own_scatter():
 
 def left_of(worker, motion, force, begin, end, ramp):
     """What learning leaves of a motion under a force (3,) [N] from `begin` to `end` [s], which takes `ramp` [s]."""
-    machine, t = simulated(worker.robot, worker.who, DAY), np.arange(len(motion[0])) / RATE
+    machine, t = simulated(worker.robot, worker.who, 20), np.arange(len(motion[0])) / RATE
     machine.reset(motion[0][0])
     share = np.clip(np.minimum(t - begin, end - t) / ramp, 0.0, 1.0)
     wrench = np.outer(share, [*force, 0.0, 0.0, 0.0])
-    return worker.learned(reported(machine.run(*motion, wrench=wrench)[0]), DAY)[1]
+    return worker.learned(reported(machine.run(*motion, wrench=wrench)[0]))[1]
 
 
 def test_a_push_in_a_long_stand_is_left_out(worker):
     """30 N, within a second so that no joint seems to move, while the arm has stood for 10 s."""
-    parts = moves(worker.robot, home(worker.robot, worker.who.draw(7)), worker.who.draw(DAY))
-    parts = [x[: round(25 * RATE)] for x in parts]
+    parts = worker.moves(20)
     motion = motions.join(parts, motions.hold(parts[0][-1], 20.0, RATE))
     left = left_of(worker, motion, np.full(3, 30.0 / np.sqrt(3.0)), 34.5, 37.5, 1.0)
     assert not has(left, 36.0) and has(left, 32.0) and has(left, 40.0)
@@ -94,19 +92,19 @@ def test_a_push_is_less_than_what_stands_differ_by():
 
 def test_a_push_in_a_stand_before_any_motion_is_left_out(worker):
     """30 N down: what friction bears is not known, but it does not change."""
-    parts = moves(worker.robot, home(worker.robot, worker.who.draw(7)), worker.who.draw(DAY))
-    motion = motions.join(motions.hold(parts[0][0], 12.0, RATE), [x[: round(15 * RATE)] for x in parts])
+    parts = worker.moves(20, 15.0)
+    motion = motions.join(motions.hold(parts[0][0], 12.0, RATE), parts)
     left = left_of(worker, motion, [0.0, 0.0, -30.0], 5.0, 7.0, 0.2)
     assert not has(left, 6.0) and has(left, 3.0) and has(left, 10.0)
 
 
 def test_contact_is_left_out_of_a_recording_in_pieces_too(worker):
     """Rows with a named payload make pieces of it."""
-    log = worker.log(DAY)
+    log = worker.log()
     hit, payload = (log.time > 14.0) & (log.time < 15.0), np.zeros((len(log), 4))
     payload[(log.time > 6.0) & (log.time < 8.0), 0] = 1.0
     log = with_signals(log, effort=log.effort + hit[:, None] * ARM, payload=payload)
-    _, left = worker.learned(log, DAY)
+    _, left = worker.learned(log)
     assert has(left, 5.0) and not has(left, 7.0) and has(left, 12.0) and not has(left, 14.5)
 
 
@@ -135,11 +133,11 @@ def has(recording, t):
     return any(p.time[0] < t < p.time[-1] for p in recording.pieces)
 
 
-def test_pushes_that_a_first_look_has_left_do_not_widen_what_the_written_file_states(worker):
+def test_pushes_that_a_first_look_has_left_do_not_widen_what_the_written_file_states(worker, learned):
     """100 N along z for 0.5 s, every 4 s."""
-    columns = worker.prior.columns
-    file, free = written(columns, Running.of(worker.prior, worker.triangles).state, "test"), worker.recordings[:2]
-    stated = [with_residuals(file, recordings).residuals for recordings in (free, [pushed(rec, file) for rec in free])]
+    free = worker.recordings[:2]
+    both = free, [pushed(rec, learned) for rec in free]
+    stated = [with_residuals(learned, recordings).residuals for recordings in both]
     for name in ("moving", "rest"):
         before, after = (np.array(getattr(found, name)) for found in stated)
         assert (after < 1.5 * before).all()

@@ -61,17 +61,17 @@ class GraphBench(SocketBench):
         return subprocess.Popen([sys.executable, "-m", "bench.faults.graph_bench"])
 
     def _subscribe(self) -> None:
-        from rclpy.qos import QoSProfile, ReliabilityPolicy
         from sensor_msgs.msg import JointState
 
-        quick = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        from robot_dynamics_ros.nodes.topics.qos import NEWEST
+
         self.state: Any = None
         self.torque: np.ndarray | None = None
         self.message = JointState
         self.publisher: Any = None
         if self._publishes:
-            self.publisher = self.node.create_publisher(JointState, "robot_dynamics/joint_torque_command", quick)
-        self.node.create_subscription(JointState, "joint_states", self._answer, quick)
+            self.publisher = self.node.create_publisher(JointState, "robot_dynamics/joint_torque_command", NEWEST)
+        self.node.create_subscription(JointState, "joint_states", self._answer, NEWEST)
 
     def _answer(self, state: Any) -> None:
         self.state = state
@@ -154,19 +154,19 @@ class GraphBench(SocketBench):
 
 def main() -> None:
     """A commander in a process of its own: answers every joint_states with a small torque, until it is killed."""
-    from rclpy.qos import QoSProfile, ReliabilityPolicy
     from sensor_msgs.msg import JointState
 
+    from robot_dynamics_ros.nodes.topics.qos import NEWEST
+
     probe = Probe("commander_process", math.inf)
-    quick = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-    publisher = probe.node.create_publisher(JointState, "robot_dynamics/joint_torque_command", quick)
+    publisher = probe.node.create_publisher(JointState, "robot_dynamics/joint_torque_command", NEWEST)
 
     def answer(state: JointState) -> None:
         message = JointState(name=state.name, effort=[TORQUE] + [0.0] * (len(state.name) - 1))
         message.header.stamp = state.header.stamp
         publisher.publish(message)
 
-    probe.node.create_subscription(JointState, "joint_states", answer, quick)
+    probe.node.create_subscription(JointState, "joint_states", answer, NEWEST)
     probe.spin(lambda: False)
 
 

@@ -18,7 +18,7 @@ REPORT = "comparison.html"
 def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: int, out: Path) -> None:
     """Identify each bag separately and compare the results: robots of a fleet, or one robot over months."""
     from robot_dynamics_ros.identification.arm.identify import Options
-    from robot_dynamics_ros.identification.compare import compared, identify_each
+    from robot_dynamics_ros.identification.compare import compared, identify_each, write_comparison
 
     refuse_existing("--out", out / "comparison.json", out / REPORT)
     options = Options(effort=effort, topic=topic)
@@ -31,8 +31,6 @@ def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: i
     result = compared(results, robot)
     write_json(out / "comparison.json", result | {"results": results})
     _show(result)
-    from robot_dynamics_ros.identification.compare import write_comparison
-
     try:
         console.print(f"report: {write_comparison(result, out / REPORT)}")
     except CapabilityError as error:  # the numbers do not depend on drawing

@@ -7,16 +7,14 @@ import threading
 
 import numpy as np
 import pytest
-from comau_rig import free_udp_port
+from comau_rig import ROBOT, free_udp_port
 
 from robot_dynamics_ros.drivers.comau import link, wire
 from robot_dynamics_ros.drivers.comau.states import ComauStates, Coupling
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
 from robot_dynamics_ros.estimators.motion import effort_gain
-from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.comau.lpc import Settings, SimulatedLpc
 
-ROBOT = load_robot("comau_ns16")
 N = ROBOT.n_joints
 
 

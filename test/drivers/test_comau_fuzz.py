@@ -5,16 +5,15 @@ import struct
 
 import numpy as np
 import pytest
+from comau_rig import ROBOT
 from fuzz import SEED, tries
 
 from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.states import ComauStates
 from robot_dynamics_ros.drivers.stream import Stream, StreamOptions
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.robot_file import load_robot
 
 TRIES = tries(3000)
-ROBOT = load_robot("comau_ns16")
 N = ROBOT.n_joints
 EXTREME = [0, 1, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1]
 GOOD = wire.State(7, 10**9, (10.0,) * 10, (20.0,) * 10, (20.0,) * 10, (0.0,) * 10, (1.0,) * 10, n_axes=N, modality=1)

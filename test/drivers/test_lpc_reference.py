@@ -9,18 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from comau_rig import free_udp_port
+from comau_rig import ROBOT, free_udp_port
 from driver_waits import collect, until
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.robot_file import load_robot
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "robot_dynamics_ros" / "data" / "c5gopen_lpc"
-ROBOT = load_robot("comau_ns16")
 PERIOD = 8000  # us: the ring of the LPC (64 packets) holds half a second in which this machine does something else
 SLOW = ROBOT.model_copy(update={"sensing": ROBOT.sensing.model_copy(update={"sample_rate": 1e6 / PERIOD})})
 FULL = (1 << 6) - 1

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState, Temperature
 from std_msgs.msg import String
 from stepped import Stepped, SteppedDriver
@@ -13,6 +12,7 @@ from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
+from robot_dynamics_ros.nodes.topics.qos import LATCHED
 from robot_dynamics_ros.signals import SIGNALS, Log
 
 CAPABILITIES = {
@@ -123,7 +123,7 @@ def test_temperatures_come_slowly_per_joint(rig):
 def test_the_description_is_latched(rig):
     if rig.driver.robot.links is None:
         pytest.skip("masses are unknown")
-    rig.hear(String, "robot_description", QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+    rig.hear(String, "robot_description", LATCHED)
     rig.spin(lambda: rig.heard["robot_description"])
     assert "<robot" in rig.heard.pop("robot_description")[0].data
 

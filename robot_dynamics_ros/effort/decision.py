@@ -163,17 +163,18 @@ def _indicators(
     On the link side, where friction does not show, inertia is the second indicator instead of it.
     """
     unit = np.where(np.isfinite(gain), gain, 1.0)
-    gravity = _sure(e.gravity, np.sqrt(e.gravity_std**2 + (e.stuck**2 + SIGN_ERROR**2) * unit**2))
+    gravity = sure_sign(e.gravity, np.sqrt(e.gravity_std**2 + (e.stuck**2 + SIGN_ERROR**2) * unit**2))
     contact = np.abs(e.gravity) > FACTOR * unit  # a slope of -3 is no gravity torque of the other sign
     gravity = np.where(contact | (not meaning.includes_gravity), 0.0, gravity)
-    inertia = _sure(e.inertial, np.hypot(e.inertial_std, SIGN_ERROR * unit))
+    inertia = sure_sign(e.inertial, np.hypot(e.inertial_std, SIGN_ERROR * unit))
     if robot.drives.effort.includes_rotor_inertia:  # otherwise what is left of the rotors' may be negative
-        inertia = np.where(inertia == 0, _sure(e.inertia, e.inertia_std), inertia)
-    friction = _sure(e.friction, e.friction_std) if robot.drives.torque_side == "motor" else inertia
+        inertia = np.where(inertia == 0, sure_sign(e.inertia, e.inertia_std), inertia)
+    friction = sure_sign(e.friction, e.friction_std) if robot.drives.torque_side == "motor" else inertia
     return gravity, inertia, friction
 
 
-def _sure(value: np.ndarray, std: np.ndarray) -> np.ndarray:
+def sure_sign(value: np.ndarray, std: np.ndarray) -> np.ndarray:
+    """Sign of values (n,), or an array of any shape, 0 within SIGNIFICANCE of their standard deviations."""
     with np.errstate(invalid="ignore"):
         return np.where(np.abs(value) > SIGNIFICANCE * std, np.sign(value), 0.0)
 

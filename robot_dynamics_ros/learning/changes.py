@@ -23,7 +23,7 @@ from robot_dynamics_ros.estimators.force_arguments import CHANGED
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay_changes import torques_changed
 from robot_dynamics_ros.identification.arm.friction_differences import LEARNED, coulomb_text, what_they_show
-from robot_dynamics_ros.identification.arm.friction_shares import common, over_first
+from robot_dynamics_ros.identification.arm.friction_shares import common, over_first, share_columns
 from robot_dynamics_ros.identification.arm.residuals import piece_log
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.metrics import covariance
@@ -166,10 +166,8 @@ def _shares(x: np.ndarray, recordings: Sequence[Triangle], columns: Columns, j: 
     for r, recording in enumerate(recordings):
         T, weight = recording.joints[j], recording.sigma[j] * np.sqrt(recording.correlation[j])
         A, y = np.split(columns.wide(j, T[:-1]), [-1], axis=1)
-        S, L, mine = A[:, viscous] @ np.maximum(x[viscous], 0.0), A[:, level] @ x[level], np.zeros((len(A), 2 * R - 2))
-        if r:
-            mine[:, 2 * r - 2], mine[:, 2 * r - 1] = S, L
-        parts.append(np.column_stack([S, L, A[:, offset], mine, y[:, 0] - A @ x]) / max(weight, 1e-6))
+        S, L = A[:, viscous] @ np.maximum(x[viscous], 0.0), A[:, level] @ x[level]
+        parts.append(np.column_stack([share_columns(S, L, A[:, offset], r, R), y[:, 0] - A @ x]) / max(weight, 1e-6))
     rows = np.vstack(parts)
     solved = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=1e-10)[0]
     std = np.sqrt(np.diag(covariance(rows[:, :-1])))

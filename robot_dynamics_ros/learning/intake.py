@@ -22,7 +22,7 @@ from robot_dynamics_ros.identification.arm.state import Identification, Options
 from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, motion_frequency
-from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.recording import Recording, temperature_of
 from robot_dynamics_ros.identification.metrics import robust_std
 from robot_dynamics_ros.learning.columns import WARM
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
@@ -270,9 +270,7 @@ def _correlation(residual: np.ndarray, weight: np.ndarray, motion: Motion) -> np
 
 
 def _about(prior: Prior, rec: Recording, free: Recording, kind: str, sha256: str) -> dict[str, Any]:
-    seen = [p.extra["temperature"] for p in free.pieces if "temperature" in p.extra]
-    warm = np.concatenate(seen) if seen else np.full((1, rec.n), np.nan)
-    known = np.isfinite(warm).all()
+    warm = temperature_of(free)
     return {
         "format": FORMAT,
         "version": __version__,
@@ -284,5 +282,5 @@ def _about(prior: Prior, rec: Recording, free: Recording, kind: str, sha256: str
         "seconds": free.duration,
         "unit": "Nm",
         "effort": kind,
-        "temperature": warm.mean(axis=0).tolist() if known else None,
+        "temperature": None if warm is None else warm.tolist(),
     }

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.effort.decision import OVERRULE, SIGNIFICANCE, Decision
+from robot_dynamics_ros.effort.decision import OVERRULE, Decision, sure_sign
 from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.meaning import CURRENT_GRAVITY_FREE, WORDS, Meaning, declared, printed_unit, stating
 from robot_dynamics_ros.effort.recording import constants_of_masses, recorded_meaning, with_constants
@@ -242,5 +242,4 @@ def dissipation_signs(robot: RobotFile, motion: Motion, W: np.ndarray) -> np.nda
     evidence, nothing = EffortEvidence(stuck_friction(robot)), np.zeros_like(effort)
     evidence.add_motion(nothing, nothing, motion.qd, motion.qdd, effort)
     e = evidence.evidence()
-    with np.errstate(invalid="ignore"):
-        return np.where(np.abs(e.friction) > SIGNIFICANCE * e.friction_std, np.sign(e.friction), 0.0)
+    return sure_sign(e.friction, e.friction_std)

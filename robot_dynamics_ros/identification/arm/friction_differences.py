@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.friction_shares import (
-    SIGNIFICANCE,
-    clearly,
-    friction_of_shares,
-    friction_shares,
-)
+from robot_dynamics_ros.effort.decision import SIGNIFICANCE
+from robot_dynamics_ros.identification.arm.friction_shares import clearly, friction_of_shares, friction_shares
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.parameters import fit_together, widen
 from robot_dynamics_ros.identification.arm.state import Identification
@@ -32,7 +27,7 @@ def compare_friction(state: Identification) -> None:
     """Fill `friction_differences` where the recordings differ, and the law's slope where they hold temperatures."""
     if len(state.training) < 2 or state.robot.drives.torque_side != "motor":
         return
-    share, std = friction_shares(state.live, _motions(state))
+    share, std = friction_shares(state.live, state.motions)
     names = short_names([rec.name for rec in state.training])
     warm = [temperature_of(rec) for rec in state.training]
     said, why, slope = what_they_show(share[0], std[0], names, warm)
@@ -61,17 +56,12 @@ def coulomb_text(share: np.ndarray, std: np.ndarray, names: Sequence[str]) -> li
     return [*said, f"Wear, running-in or load may explain that: {LEARNED}."] if said else []
 
 
-def _motions(state: Identification) -> list[Motion]:
-    """The motion of every recording."""
-    return [state.motion.block(a, b) for a, b in itertools.pairwise(state.edges)]
-
-
 def _fit_at_mean(state: Identification, share: np.ndarray) -> None:
     """Bodies and friction again, beside the friction that the recordings have in the mean. The scatter between
     recordings stays in the deviations.
     """
     recorded, off = state.motion, _off(state, share)
-    more = [friction_of_shares(state.live, m, own) for m, own in zip(_motions(state), off.T, strict=True)]
+    more = [friction_of_shares(state.live, m, own) for m, own in zip(state.motions, off.T, strict=True)]
     state.motion = replace(recorded, effort=recorded.effort - np.concatenate(more))
     fit_together(state)
     state.motion = recorded
@@ -89,7 +79,7 @@ def at_one_friction(state: Identification, recordings: Sequence[Recording]) -> l
     """
     if len(state.training) < 2 or state.robot.drives.torque_side != "motor":
         return list(recordings)
-    share, std = friction_shares(state.live, _motions(state))
+    share, std = friction_shares(state.live, state.motions)
     if not clearly(share, std).any() or not np.isfinite(share).all():
         return list(recordings)
     own = dict(zip([rec.name for rec in state.training], _off(state, share).T, strict=True))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.effort.decision import SIGNIFICANCE, sure_sign
 from robot_dynamics_ros.identification.arm.friction_columns import thinning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -24,7 +25,6 @@ JOINT = 0.03  # deviation of a joint whose law is wrong
 LEAST = 0.05  # of friction, the least difference that is said
 MOST = 0.6  # of the joints surely show Coulomb friction that is higher, less those of lower: in contact fewer do
 MIN_ROWS = 200  # in motion, of a joint in every recording
-SIGNIFICANCE = 3.0  # standard deviations of a difference that is said
 
 
 def friction_shares(live: LiveModel, motions: Sequence[Motion]) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +48,7 @@ def common(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, 
         share = (weight * value).sum(axis=0) / total
         spread = (weight * (value - share) ** 2).sum(axis=0) / total / seen
         deviation = np.sqrt(np.maximum(spread, 1 / total))
-    sure = np.abs(np.where(np.abs(value) > SIGNIFICANCE * std, np.sign(value), 0.0)[:, 1].sum(axis=0))
+    sure = np.abs(sure_sign(value, std)[:, 1].sum(axis=0))
     same = clearly(share[1], deviation[1]) & (sure > MOST * len(value))
     share[1] = np.where(same, share[1], 0.0)
     return share, deviation
@@ -95,16 +95,23 @@ def _of_joint(
     R, parts = len(rest), []
     for r, (y, S, C, speed) in enumerate(zip(rest, viscous, coulomb, v, strict=True)):
         rows = np.abs(speed) > SLIDING
-        own = np.zeros((len(y), 2 * R - 2))
-        if r:
-            own[:, 2 * r - 2], own[:, 2 * r - 1] = S, C
-        A = np.column_stack([S, C, np.ones_like(y), own, y])[rows]
+        A = np.column_stack([share_columns(S, C, np.ones_like(y), r, R), y])[rows]
         if len(A) < MIN_ROWS or not S.any():
             return np.zeros((2, R)), np.full((2, R), np.inf)
         parts.append([B.T @ B for B in np.array_split(A, BLOCKS)])
     grams = np.array(parts).sum(axis=0)  # (BLOCKS, k, k)
     left = np.array([_solved(grams.sum(axis=0) - gram) for gram in grams])
     return _solved(grams.sum(axis=0)), np.sqrt((BLOCKS - 1) * left.var(axis=0))
+
+
+def share_columns(S: np.ndarray, C: np.ndarray, offset: np.ndarray, r: int, R: int) -> np.ndarray:
+    """Columns (N, 2 R + 1) of a0 S + a1 C + a2 offset + [r > 0] (d_r S + e_r C) on a0, a1, a2, d_1, e_1, d_2, .. of
+    recording r of R; S, C, offset (N,): viscous and Coulomb friction of a model.
+    """
+    own = np.zeros((len(S), 2 * R - 2))
+    if r:
+        own[:, 2 * r - 2], own[:, 2 * r - 1] = S, C
+    return np.column_stack([S, C, offset, own])
 
 
 def _solved(gram: np.ndarray) -> np.ndarray:
@@ -114,5 +121,5 @@ def _solved(gram: np.ndarray) -> np.ndarray:
 
 
 def over_first(own: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Shares (2, R) of a joint, less 1, or deviations, from a0, a1, a2, d_1, e_1, d_2, .. or theirs; x: the numbers."""
+    """Shares (2, R) of a joint, less 1, or deviations, from the numbers x of `share_columns`; own: x, or deviations."""
     return np.column_stack([np.zeros(2), own[3:].reshape(-1, 2).T / np.fmax(1 + x[:2, None], 0.5)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -108,9 +107,8 @@ def widen(state: Identification) -> str:
             "standard deviations of friction hold for this recording: on another day (temperature, running-in, load) "
             "friction differs by 5 to 10 %; with recordings of several days they include that scatter"
         )
-    motions = [state.motion.block(a, b) for a, b in itertools.pairwise(state.edges)]
-    state.fit = widened(state.fit, between_recordings(state.fit, motions))
-    return f"deviations of friction contain its scatter between the {len(motions)} recordings"
+    state.fit = widened(state.fit, between_recordings(state.fit, state.motions))
+    return f"deviations of friction contain its scatter between the {len(state.training)} recordings"
 
 
 def check_rotors(state: Identification) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -105,6 +106,11 @@ class Identification:
     def solution(self) -> Solution:
         """The solution of `fit`."""
         return self.fit.solution
+
+    @property
+    def motions(self) -> list[Motion]:
+        """That of every training recording."""
+        return [self.motion.block(a, b) for a, b in itertools.pairwise(self.edges)]
 
     @cached_property
     def judged(self) -> list[Motion]:

@@ -101,7 +101,7 @@ def _samples(
 
     by_rotor: the rotors drive it where the motion has them and the torque is that of the motors.
     """
-    predicted = body.predict(motion, load=load)
+    predicted, given = body.predict(motion, load=load), motion.weights
     folds, shared = fold_sets(motion), shared.copy()
     for j, law in enumerate(body.structure.laws):  # the inertia of a motor that turns with two joints
         for term in (t for t in law.terms if t.startswith("ca@")):
@@ -112,8 +112,7 @@ def _samples(
         inertial = passed(chosen, load[:, j] + rotor[j] * motion.qdd[:, j] + shared[:, j], motion)
         y, v = motion.effort[:, j] - inertial, motion.qd[:, j]
         # less weight far off the identified model: collisions and stops are no friction
-        given = np.ones(len(motion)) if motion.weight is None else motion.weight[:, j]
-        weight = huber(motion.effort[:, j] - predicted[:, j], given)
+        weight = huber(motion.effort[:, j] - predicted[:, j], given[:, j])
         signals = (y, v, load[:, j], motion.position[:, j], weight, motion.start)
         rotor_angle = motion.rotor[:, j] if by_rotor and motor_side and motion.rotor is not None else None
         joints.append(FrictionSamples(*signals, folds, chosen, motion.rate, motion.t, rotor_angle))

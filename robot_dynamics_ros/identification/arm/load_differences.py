@@ -56,7 +56,6 @@ def _masses(state: Identification, held_out: list[Recording]) -> tuple[np.ndarra
     body = state.rigid.regressor(motion.q, motion.qd, motion.qdd, last)
     columns = np.concatenate([body * (which == r)[:, None] for r in further], axis=2)
     prior = prior_of(state.robot, state.rigid, state.fit.structure, state.options.prior, state.motion)
-    weight = np.ones_like(motion.q) if motion.weight is None else motion.weight
-    motion = replace(motion, weight=weight * (np.abs(motion.qd) > MOVING))
+    motion = replace(motion, weight=motion.weights * (np.abs(motion.qd) > MOVING))
     found, std = solved_beside(state.fit, motion, columns, prior)
     return found[3::4], std[3::4]

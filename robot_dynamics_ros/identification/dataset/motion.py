@@ -66,6 +66,11 @@ class Motion:
         """Measured positions (N, n) [rad], the filtered ones where there are none."""
         return self.q if self.measured is None else self.measured
 
+    @property
+    def weights(self) -> np.ndarray:
+        """Weights (N, n) of the samples, 1 where none are given."""
+        return np.ones_like(self.q) if self.weight is None else self.weight
+
     def __len__(self) -> int:
         return len(self.t)
 
@@ -259,10 +264,8 @@ def stack(motions: Sequence[Motion]) -> Motion:
         return motions[0]
     names = ("t", "q", "qd", "qdd", "effort", "start", "position")
     t, q, qd, qdd, effort, start, position = (np.concatenate([getattr(m, k) for m in motions]) for k in names)
-    weight = None
-    if any(m.weight is not None for m in motions):
-        weight = np.concatenate([np.ones_like(m.q) if m.weight is None else m.weight for m in motions])
-    rotor = None
+    given = any(m.weight is not None for m in motions)
+    weight, rotor = np.concatenate([m.weights for m in motions]) if given else None, None
     if all(m.rotor is not None for m in motions):
         rotor = np.concatenate([m.rotor for m in motions if m.rotor is not None])
     return Motion(t, q, qd, qdd, effort, start, motions[0].rate, position, weight, rotor)

@@ -36,7 +36,7 @@ def slow_weights(rest: np.ndarray, motion: Motion, stretches: list[list[tuple[in
     s^2: mean square of what a model leaves of the joint's effort, `rest` (N, n) [Nm], in its other samples and in
     these; d_0: samples in STAND seconds.
     """
-    weight = np.ones_like(motion.q) if motion.weight is None else motion.weight.copy()
+    weight = motion.weights.copy()
     square = rest**2
     for j, found in enumerate(stretches):
         slow = np.zeros(len(motion), bool)
@@ -56,7 +56,7 @@ def recording_weights(model: IdentifiedModel, motion: Motion, edges: Sequence[in
     s^2: mean square of the means over SPELL seconds of what the model leaves of the joint's effort, its variance times
     the samples per independent one. edges: numbers of the first sample of each recording, and of the end.
     """
-    weight = np.ones_like(motion.q) if motion.weight is None else motion.weight.copy()
+    weight = motion.weights.copy()
     if len(edges) < 3:
         return weight
     rest, size = motion.effort - model.predict(motion), max(round(SPELL * motion.rate), 1)

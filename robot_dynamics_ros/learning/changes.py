@@ -27,7 +27,7 @@ from robot_dynamics_ros.identification.arm.friction_shares import common, over_f
 from robot_dynamics_ros.identification.arm.residuals import piece_log
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.metrics import covariance
-from robot_dynamics_ros.learning.columns import GROUPS, Columns
+from robot_dynamics_ros.learning.columns import GROUPS, VISCOUS, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
 from robot_dynamics_ros.models.sliding_friction import share_text
@@ -38,7 +38,6 @@ PAYLOAD, SCALED = 0.2, 0.05  # kg, share of a torque: smaller ones are no change
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
 ORDINARY = "friction"  # kind of a change that is learned, where less than that is left
 EXPLAINED = 0.3  # of what chi2 exceeds its rows by, that a hypothesis must explain
-VISCOUS = ("fv1", "fv2", "fv0")
 
 Words = Callable[[np.ndarray, np.ndarray], str]  # of theta (k,) and its deviation (k,)
 

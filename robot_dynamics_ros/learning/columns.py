@@ -31,7 +31,8 @@ from robot_dynamics_ros.robot_file import RobotFile
 STRIBECK_VELOCITY = 0.1  # rad/s, of a robot file without presliding
 LOAD_LIMIT = 1.5  # times the torque limit
 GROUPS = ("h", "hg", "hl", "hgl")  # level, its Stribeck part, load, its Stribeck part
-PLAIN = ("fv1", "fv2", "fv0", "tc", "tv", "fo", "ia")
+VISCOUS = ("fv1", "fv2", "fv0")
+PLAIN = (*VISCOUS, "tc", "tv", "fo", "ia")
 WARM = 35.0  # deg C, T0: of a joint at work
 UNUSED = "share", "bearing"  # of a Shape: no column depends on them
 LAYOUT = 4  # changes when the meaning of a column changes

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from robot_dynamics_ros.identification.arm.parameters import OFF_CENTRE
-from robot_dynamics_ros.learning.columns import GROUPS, WARM, Columns
+from robot_dynamics_ros.learning.columns import GROUPS, VISCOUS, WARM, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import viscosity
@@ -157,10 +157,10 @@ def _joint_prior(columns: Columns, j: int) -> tuple[np.ndarray, np.ndarray]:
     limit = float(robot.array_or("limits.torque", 100.0)[j])
     kinds = [t.partition("@")[0] for t in terms]
     level = max(sum(known[t] for t, kind in zip(terms, kinds, strict=True) if kind in ("h", "hg")), 5e-3 * limit)
-    viscous = max(known.get("fv1", 0.0) + known.get("fv2", 0.0) + known.get("fv0", 0.0), 0.3 * level)
+    viscous = max(sum(known[t] for t in VISCOUS), 0.3 * level)
     share = KNOWN if identified(robot.friction) and robot.hysteresis is not None else 1.0
-    size = {"h": level, "hg": level, "hl": 1.0, "hgl": 1.0, "fv1": viscous, "fv2": viscous, "fv0": viscous, "fo": level}
-    size |= {"tc": level, "tv": viscous}
+    size = {"h": level, "hg": level, "hl": 1.0, "hgl": 1.0, "fo": level, "tc": level, "tv": viscous}
+    size |= dict.fromkeys(VISCOUS, viscous)
     if "tv" in known and warm_slopes(robot, j)[1] == 0.0:
         known["tv"] = THINNER * known["fv1"]
     std = np.zeros(len(terms))
@@ -190,7 +190,7 @@ def file_terms(columns: Columns, j: int, robot: RobotFile | None = None) -> dict
             c, load = float(value["level"][k]), float(value["load"][k])
             out |= {f"h@{k}": r * c, f"hg@{k}": (1 - r) * c, f"hl@{k}": r * load, f"hgl@{k}": (1 - r) * load}
         out["hg@0"] += float(value.get("fs", 0.0))  # Stribeck friction of speed alone: all but the same while sliding
-        out |= {t: float(value.get(t, 0.0)) for t in ("fv1", "fv2", "fv0", "fo")}
+        out |= {t: float(value.get(t, 0.0)) for t in (*VISCOUS, "fo")}
         softer, thinner = warm_slopes(robot, j)
         level = r * loaded_level(columns, j, value["level"], value["load"])
         return out | {"tc": softer * level, "tv": thinner * viscosity(out, shape.thinning, TYPICAL)}

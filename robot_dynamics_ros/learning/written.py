@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from robot_dynamics_ros.identification.arm.contact import pushes, without
-from robot_dynamics_ros.identification.arm.friction_columns import LAW, Shape, static_table
+from robot_dynamics_ros.identification.arm.friction_columns import LAW, static_table
 from robot_dynamics_ros.identification.arm.presliding_shape import SLIDING_RATIOS
 from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.solvers.consistency import consistent
@@ -18,7 +18,7 @@ from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
 from robot_dynamics_ros.identification.dataset.deflection import rotors_shown
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
-from robot_dynamics_ros.learning.columns import WARM, Columns
+from robot_dynamics_ros.learning.columns import VISCOUS, WARM, Columns
 from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.update import TYPICAL, Information, file_terms, loaded_level
 from robot_dynamics_ros.models.hysteresis import viscosity
@@ -130,9 +130,8 @@ def joint_law(
     R, z = R[:, :-1], R[:, -1]
     found = [(*nnls(R @ _basis(m, r), z), r) for r in SLIDING_RATIOS]
     u, _, r = min(found, key=lambda one: one[1])
-    size = r * loaded_level(columns, j, u[:m], u[m : 2 * m]), _viscous(u, m, shape)
+    size = r * loaded_level(columns, j, u[:m], u[m : 2 * m]), viscosity(_viscous(u, m), shape.thinning, TYPICAL)
     u, (alpha, thinner) = _with_temperature(R, z, _basis(m, r), u, size)
-    named = dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3].tolist(), strict=True))
     return {
         "span": list(shape.spans),
         "level": u[:m].tolist(),
@@ -141,7 +140,7 @@ def joint_law(
         "load_power": shape.power,
         "sliding_ratio": r,
         "stribeck_velocity": shape.velocity,
-        **named,
+        **_viscous(u, m),
         "v0": shape.thinning,
         "fo": float(u[2 * m + 3] - u[2 * m + 4]),
         "widening": list(shape.widening),
@@ -151,8 +150,8 @@ def joint_law(
     }, alpha
 
 
-def _viscous(u: np.ndarray, m: int, shape: Shape) -> float:
-    return viscosity(dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3], strict=True)), shape.thinning, TYPICAL)
+def _viscous(u: np.ndarray, m: int) -> dict[str, float]:
+    return dict(zip(VISCOUS, u[2 * m : 2 * m + 3].tolist(), strict=True))
 
 
 def _with_temperature(

@@ -143,7 +143,7 @@ def _of_unloaded(found: Identification, solution: Solution, prior: np.ndarray) -
     """Covariance (10, 10) of the body from C of the unloaded arm's base parameters: S C S', S = H^-1 prior' prior."""
     inverse, base = np.linalg.pinv(solution.R, rcond=1e-10), slice(0, found.rigid.base.size)
     moved = inverse[:10] @ inverse.T @ prior.T @ prior[:, 10 : 10 + base.stop]
-    return np.asarray(moved @ found.solution.covariance[base, base] @ moved.T)  # type: ignore[index]
+    return np.asarray(moved @ found.fit.covariance[base, base] @ moved.T)
 
 
 def torque_scale(found: Identification) -> np.ndarray:

@@ -236,3 +236,10 @@ def test_weak_excitation_is_reported():
     assert any("weak excitation" in w for w in found.warnings)
     assert any("faster than what was identified" in w for w in found.warnings)
     assert not any("weak excitation" in w for w in identified().warnings)
+
+
+def test_a_solution_without_its_uncertainty_has_no_covariance():
+    fit = identified().fit
+    assert fit.covariance.shape == (len(fit.solution.x),) * 2
+    with pytest.raises(ValueError, match="see with_uncertainty"):
+        replace(fit, solution=replace(fit.solution, covariance=None)).covariance  # noqa: B018

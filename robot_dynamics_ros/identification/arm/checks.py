@@ -126,18 +126,12 @@ def check_extrapolation(found: Identification) -> list[str]:
 
 
 def uncertainty(model: IdentifiedModel, motion: Motion) -> np.ndarray:
-    """RMS standard deviation of the prediction (n,) [Nm] that comes from the parameters alone: sqrt(mean a' cov a).
-
-    Raises ValueError for a model without covariance.
-    """
+    """RMS standard deviation of the prediction (n,) [Nm] that comes from the parameters alone: sqrt(mean a' cov a)."""
     rows = np.arange(0, len(motion), max(1, len(motion) // 2000))
     part = motion.take(rows)
     W = model.rigid.base_regressor(part.q, part.qd, part.qdd)
-    covariance = model.solution.covariance
-    if covariance is None:
-        raise ValueError("the model has no covariance: see with_uncertainty")
     out = np.empty(motion.n)
     for j, row in enumerate(joint_rows(part, W, model.load(part), model.structure)):
-        own = covariance[np.ix_(row.index, row.index)]
+        own = model.covariance[np.ix_(row.index, row.index)]
         out[j] = np.sqrt(((row.A @ own) * row.A).sum(axis=1).mean())
     return out

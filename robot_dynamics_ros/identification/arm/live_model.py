@@ -82,7 +82,7 @@ def fit_live(
     if not known:
         problems = presliding_problems(joints)
     else:
-        kinds = [law.kind for law in known if law.presliding is not None] or [Kind()]
+        kinds = [law.presliding.kind for law in known if law.presliding is not None] or [Kind()]
         kind = replace(kinds[0], widens=any(kind.widens for kind in kinds))
         problems = [PreslidingProblem(replace(s, kind=kind)) for s in joints]
     before: Sequence[WrittenLaw | None] = known or [None] * len(problems)

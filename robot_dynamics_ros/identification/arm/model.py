@@ -179,6 +179,13 @@ class IdentifiedModel:
         friction = tuple(solution.x[i[b:]] for i in structure.index(b))
         return cls(rigid, structure, rigid.base.to_standard(solution.x[:b]), friction, solution)
 
+    @property
+    def covariance(self) -> np.ndarray:
+        """Covariance (p, p) of the parameters. Raises ValueError for a model without: see with_uncertainty."""
+        if self.solution.covariance is None:
+            raise ValueError("the model has no covariance: see with_uncertainty")
+        return self.solution.covariance
+
     def load(self, motion: Motion) -> np.ndarray:
         """Torque without friction and rotor inertia (N, n) [Nm]."""
         return self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)

@@ -44,6 +44,12 @@ class PreslidingFit:
     errors: np.ndarray
     shape: Shape
 
+    @property
+    def kind(self) -> Kind:
+        """What it has in common with the laws of the arm's other joints."""
+        s = self.shape
+        return Kind(s.step == 0.0, s.dry, s.power, any(s.widening), s.bearing)
+
     def under(self, load: float, limit: float) -> PreslidingFit:
         """The same whose levels together gain `load` [Nm/Nm^p] up to a load of `limit` [Nm]."""
         level = self.parameters["level"]

@@ -139,15 +139,13 @@ def unknown_at_small_speeds(names: Sequence[str], slow: np.ndarray) -> str:
 def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
     """Deviation (n,) [Nm] of gravity that its identified parameters leave over all poses: sqrt(mean a' cov a).
 
-    POSES random poses within the robot's pose_range; 0 for a model without covariance.
+    POSES random poses within the robot's pose_range.
     """
     q = robot.random_poses(POSES)
-    still, covariance = np.zeros_like(q), model.solution.covariance
-    if covariance is None:
-        return np.zeros(robot.n_joints)
+    still = np.zeros_like(q)
     W = model.rigid.base_regressor(q, still, still)
     b = W.shape[2]
-    return np.asarray(np.sqrt(np.einsum("jta,ab,jtb->j", W, covariance[:b, :b], W, optimize=True) / POSES))
+    return np.asarray(np.sqrt(np.einsum("jta,ab,jtb->j", W, model.covariance[:b, :b], W, optimize=True) / POSES))
 
 
 def _seen(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

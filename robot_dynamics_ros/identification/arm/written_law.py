@@ -19,7 +19,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import clearly_better
 from robot_dynamics_ros.identification.arm.friction_columns import LAW, JointFriction, Shape, static_table
-from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, Kind, clock
+from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, clock
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.presliding_shape import PreslidingFit, fit_presliding, hysteresis_block
@@ -51,14 +51,6 @@ class WrittenLaw:
     def rotor(self) -> bool:
         """Whether the integrated velocity drives the presliding part."""
         return self.presliding is not None and self.presliding.parameters["rotor_time"] != 0.0
-
-    @property
-    def kind(self) -> Kind:
-        """What it has in common with the laws of the arm's other joints."""
-        if self.presliding is None:
-            return Kind()
-        s = self.presliding.shape
-        return Kind(s.step == 0.0, s.dry, s.power, any(s.widening), s.bearing)
 
     def columns(self, chosen: JointFriction) -> JointFriction:
         """The law as columns of a linear fit: terms that the presliding part has, its shape held; the chosen law where

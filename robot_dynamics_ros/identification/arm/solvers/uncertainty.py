@@ -131,10 +131,7 @@ def between_recordings(model: IdentifiedModel, motions: Sequence[Motion]) -> np.
 
 def widened(model: IdentifiedModel, variance: np.ndarray) -> IdentifiedModel:
     """The model whose level of sliding friction has a further variance (n,) [Nm^2]."""
-    s, b = model.solution, model.rigid.base.size
-    if s.covariance is None:
-        return model
-    covariance = s.covariance.copy()
+    s, b, covariance = model.solution, model.rigid.base.size, model.covariance.copy()
     for j, (law, index) in enumerate(zip(model.structure.laws, model.structure.index(b), strict=True)):
         level = index[b:][[term == "fc" or term.startswith("h@") for term in law.terms]]
         if total := s.x[level].sum():
@@ -155,11 +152,10 @@ def steady_friction(
     index, n = structure.index(model.rigid.base.size), len(structure.laws)
     load = np.zeros(n) if load is None else load
     speeds = np.broadcast_to(speeds, (n, np.shape(speeds)[-1]))
-    value, std = np.zeros(speeds.shape), np.full(speeds.shape, np.nan)
+    value, std = np.zeros(speeds.shape), np.zeros(speeds.shape)
     for j, law in enumerate(structure.laws):
         own = index[j][model.rigid.base.size :]
         rows = sliding(law, speeds[j], abs(load[j]))
         value[j] = rows @ s.x[own]
-        if s.covariance is not None:
-            std[j] = np.sqrt(np.einsum("ka,ab,kb->k", rows, s.covariance[np.ix_(own, own)], rows))
+        std[j] = np.sqrt(np.einsum("ka,ab,kb->k", rows, model.covariance[np.ix_(own, own)], rows))
     return value, std

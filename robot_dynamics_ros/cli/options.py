@@ -179,8 +179,6 @@ def only_finite(command: click.Command) -> click.Command:
         numbers = any(isinstance(kind, click.types.FloatParamType) for kind in kinds)
         if numbers and not isinstance(parameter.callback, Finite):
             parameter.callback = Finite(parameter.callback)
-    for inner in getattr(command, "commands", {}).values():
-        only_finite(inner)
     return command
 
 

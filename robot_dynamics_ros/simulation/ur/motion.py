@@ -44,9 +44,7 @@ class Profile:
         self.duration = self.ramp + (distance / self.velocity if self.velocity > 0 else 0.0)
 
     def at(self, t: float) -> tuple[float, float, float]:
-        """Distance, speed and acceleration at time t; outside the profile it rests at either end."""
-        if t <= 0:
-            return 0.0, 0.0, 0.0
+        """Distance, speed and acceleration at time t > 0; after the profile it rests at its end."""
         if t >= self.duration:
             return self.distance, 0.0, 0.0
         if t < self.ramp:

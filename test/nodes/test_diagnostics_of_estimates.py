@@ -26,7 +26,7 @@ def test_the_diagnostics_name_the_signal_that_is_absent(stage, signal):
 
 
 def test_a_robot_without_a_temperature_sensor_is_no_reason_to_warn():
-    estimates = estimates_of(ROBOT.with_updates({"sensing.temperature": False}), "temperature")
+    estimates = estimates_of(UR5E.with_updates({"sensing.temperature": False}), "temperature")
     estimates.add_to(resting(GRAVITY, 0))
     assert estimates.diagnose()[:2] == (OK, "ok")
 

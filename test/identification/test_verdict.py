@@ -88,7 +88,8 @@ def test_samples_of_the_controller_that_are_missing_are_a_warning(found):
 def test_recordings_without_velocity_or_with_coarse_ones_are_a_warning_but_behind_a_torque_sensor(found):
     link = found.robot.with_updates({"drives.torque_side": "link"})
     coarse = np.where(np.arange(6) == 2, 0.024, 0.0)
-    for change, text in (({"qd": None}, "no velocity"), ({"qd_steps": coarse}, "velocities (elbow_joint) come in steps")):
+    steps_of = "velocities (elbow_joint) come in steps"
+    for change, text in (({"qd": None}, "no velocity"), ({"qd_steps": coarse}, steps_of)):
         blind = [replace(r, pieces=[replace(p, **change) for p in r.pieces]) for r in found.training]
         assert any(w.startswith(text) for w in check_stream(replace(found, training=blind)))
         assert not any(text in w for w in check_stream(found))

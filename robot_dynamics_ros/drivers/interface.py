@@ -135,6 +135,11 @@ class Driver(ABC):
         return RobotStatus()
 
     @property
+    def doubt(self) -> str:
+        """What of the controller contradicts the robot file, in one sentence; empty where nothing does."""
+        return ""
+
+    @property
     def last_error(self) -> str:
         """Why the connection was lost, empty while it is up."""
         return ""

@@ -16,6 +16,7 @@ from robot_dynamics_ros.drivers.interface import Driver, MotionState
 from robot_dynamics_ros.drivers.ur.control import UrControl
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
 
@@ -71,6 +72,31 @@ def test_samples_are_stamped_by_controller_time_and_carry_every_signal(fed, sour
     constant = ROBOT.array("drives.torque_constant")
     assert np.allclose(samples[-1].effort, current * constant if source == "current" else -current)
     assert not samples[-1].has("theta") and not samples[-1].has("external_joint_torque")
+
+
+@pytest.mark.parametrize(
+    ("share", "payload", "moving", "said"),
+    [
+        (1.0, 0.0, 0.0, ""),
+        (1.3, 0.0, 0.0, ""),
+        (0.4, 0.0, 0.0, "is 0.4 times that of the robot file ur5e"),
+        (2.5, 0.0, 0.0, "is 2.5 times"),
+        (-1.0, 0.0, 0.0, "is -1 times"),
+        (2.5, 5.0, 0.0, ""),
+        (2.5, 0.0, 0.1, ""),
+        (np.nan, 0.0, 0.0, ""),
+    ],
+)
+def test_the_robot_file_of_another_arm_is_a_doubt(fed, share, payload, moving, said):
+    """The file of a UR10e on a UR5e gave 29 N with a deviation of 6 N and no word; not with another payload."""
+    scripted, driver = fed()
+    q = np.array([0.3, -0.4, 0.3, -0.5, 0.2, 0.0])
+    held = share * RobotModel(ROBOT.chain(), ROBOT.joint_names).gravity(q)
+    state = {"target_moment": held, "target_qd": np.full(6, moving), "payload": payload}
+    scripted.stream(0, SETTLE + 2, **state, **({} if moving else {"actual_q": q}))  # or samples would be frozen
+    assert driver.doubt == ""
+    collect(driver, 2)
+    assert said in driver.doubt and bool(said) == bool(driver.doubt)
 
 
 def test_values_frozen_in_motion_are_withheld_and_unsafe(fed):

@@ -84,6 +84,12 @@ def test_a_robot_that_has_forgotten_its_load_is_a_warning(rig, monkeypatch):
     assert change(rig, load_mass=-1.0)[0] and rig.diagnosed("stream")[0] == "stream ok"
 
 
+def test_what_the_controller_contradicts_is_an_error(rig, monkeypatch):
+    assert rig.diagnosed("stream")[0] == "stream ok"
+    monkeypatch.setattr(type(rig.driver), "doubt", "another robot")
+    assert rig.diagnosed("stream")[0] == "another robot"
+
+
 TOOL, PART = (0.9, (0.0, 0.0, 0.05)), (2.9, (0.01, 0.0, 0.1))  # settings of a controller: kg, m
 
 

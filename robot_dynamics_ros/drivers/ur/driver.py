@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,17 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros._core import RTDE_LAYOUT, RTDE_WIDTH, RtdeConnectionError, RtdeReader, SampleFlag, TorqueLoop
 from robot_dynamics_ros.drivers.arguments import Rows, load_of
+from robot_dynamics_ros.drivers.guard import same_mass
 from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, TorqueDriver
 from robot_dynamics_ros.drivers.stream import Rate, Statistics
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.drivers.ur.status import status_of
 from robot_dynamics_ros.drivers.ur.torque import upload
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.signals.speeds import MOVING
 
 TORQUE_MODE_VERSION = (5, 26)  # of direct_torque
 SIGNALS = {  # signal -> RTDE output
@@ -35,6 +39,8 @@ EFFORT_SOURCES = ("current", "controller")
 HEAVIEST = 100.0  # kg of a load that is passed on
 STATE_TIMEOUT = 1.0  # s from connecting to the first state
 PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it runs
+LIKE = 1.5  # times the gravity torque of the robot file, or less than its inverse: identified masses differ by less
+TELLING = 10.0  # Nm of gravity, root of the sum of squares, below which nothing is compared
 
 
 class UrDriver(TorqueDriver):
@@ -155,6 +161,29 @@ class UrDriver(TorqueDriver):
     def status(self) -> RobotStatus:
         """Modes as of the last sample read."""
         return status_of(self.value)
+
+    @property
+    def doubt(self) -> str:
+        """As Driver.doubt: the controller's own model torque of a resting arm (target_moment), which has no friction,
+        is not the gravity of the robot file with the same payload.
+        """
+        tau, status, still = self.sample.tau_d, self.status, np.abs(self.value("target_qd")) < MOVING
+        if self._model is None or not still.all() or not same_mass(self.robot, status):
+            return ""
+        gravity = self._model.gravity(self.sample.q)
+        square, torque = float(gravity @ gravity), self.with_torque and status.program_running
+        share = float(tau @ gravity) / square if square > TELLING**2 and not torque else 1.0
+        if not (share < 1 / LIKE or share > LIKE):
+            return ""
+        return (
+            f"the torque by which the controller holds the resting arm is {share:.2g} times that of the robot file "
+            f"{self.robot.name}: it is the file of another robot, or of another mounting (kinematics.gravity)"
+        )
+
+    @cached_property
+    def _model(self) -> RobotModel | None:
+        """None where the masses are unknown."""
+        return None if self.robot.links is None else RobotModel(self.robot.chain(), self.robot.joint_names)
 
     @property
     def last_error(self) -> str:

@@ -357,6 +357,7 @@ class GuardReason(enum.IntEnum):
     state_clock = 9
     state_frozen = 8
     state_gap = 7
+    state_inconsistent = 18
     state_not_finite = 6
     tracking = 17
     velocity = 10

@@ -70,8 +70,8 @@ MUTANTS: dict[str, tuple[str, str]] = {
     "age of a command": ("if (!(age_ <= max_age)) return trip(GuardReason::command_age, false);", ""),
     "first command": ("have_command_ ? limits_.safe_gap : limits_.first_command", "have_command_ ? 0.04 : 1e9"),
     "fading": ("late ? std::max(0.0, 1.0 - (age_ - hold()) / limits_.ramp) : 1.0", "1.0"),
-    "frozen": ("frozen_ >= limits_.frozen_cycles ||", ""),
-    "stuck": (" || stuck(stamp_ns, q, qd)", ""),
+    "frozen": ("frozen_ >= limits_.frozen_cycles &&", "false &&"),
+    "apart": ("apart(stamp_ns, q, qd) &&", "false &&"),
     "a state twice is one": ("if (have_state_ && stamp_ns == state_at_.robot_ns) return;", ""),
     "states backwards": (
         "trip(GuardReason::state_clock, false);\n    else",

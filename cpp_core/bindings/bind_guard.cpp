@@ -57,6 +57,7 @@ void bind(py::module_& m) {
       .value("external", GuardReason::external)
       .value("program_ended", GuardReason::program_ended)
       .value("tracking", GuardReason::tracking)
+      .value("state_inconsistent", GuardReason::state_inconsistent)
       .finalize();
   py::class_<GuardLimits>(m, "GuardLimits", "Limits of the torque guard, SI units, per joint.")
       .def(py::init(&make_limits), "Members of GuardLimits of the core by name: the arrays (n,), and what differs.")

@@ -23,7 +23,7 @@ class Rig:
         self.q, self.qd = np.zeros(n), np.full(n, 0.1)
 
     def state(self, q=None, qd=None):
-        self.q = self.q + 1e-4 if q is None else np.asarray(q, float)
+        self.q = self.q + 2e-4 if q is None else np.asarray(q, float)
         self.guard.observe(self.now, self.q, self.qd if qd is None else np.asarray(qd, float))
 
     def command(self, value, gravity=False, link=False):
@@ -46,8 +46,8 @@ class Rig:
             self.cycle(value)
         return self
 
-    def enabled(self, value=None):
-        self.state()
+    def enabled(self, value=None, **state):
+        self.state(**state)
         self.guard.refresh(self.now)
         assert self.guard.enable(self.now)
         return self if value is None else self.run(value)

@@ -72,8 +72,7 @@ class Guard {
   double hold() const noexcept { return (limits_.hold_cycles + 0.5) * limits_.cycle; }  // s
   bool active() const noexcept { return state_ == GuardState::ok || state_ == GuardState::degraded; }
   void note(GuardReason reason) noexcept { ++counts_[static_cast<int>(reason)]; }
-  static bool moves(double qd) noexcept { return std::fabs(qd) > 0.01; }  // rad/s: too fast to repeat exactly
-  bool stuck(std::int64_t stamp_ns, const double* q, const double* qd) noexcept;
+  bool apart(std::int64_t stamp_ns, const double* q, const double* qd) noexcept;
   void check_freshness(std::int64_t now_ns) noexcept;
   void fade() noexcept;
   double limited(int i, double wanted, double step_limit) noexcept;
@@ -86,7 +85,7 @@ class Guard {
   GuardReason reason_ = GuardReason::none;
   std::array<std::uint64_t, static_cast<int>(GuardReason::count)> counts_{};
   std::array<double, max_joints> q_{}, qd_{}, wanted_{}, out_{}, ramp_from_{};
-  std::array<double, max_joints> unseen_{};  // rad that each joint should have moved since its position last changed
+  std::array<double, max_joints> apart_{};  // rad by which each joint has lately moved farther than its speed says
   std::int64_t now_ns_ = 0;
   Instant state_at_, command_at_, held_at_;
   double host_ = 0, host_passed_ = 0;  // s: since the start, since the last step
@@ -118,7 +117,7 @@ inline void Guard::observe(std::int64_t stamp_ns, const double* q, const double*
   for (int i = 0; i < limits_.n; ++i) {
     finite = finite && std::isfinite(q[i]) && std::isfinite(qd[i]);
     same = same && q[i] == q_[i] && qd[i] == qd_[i];
-    moving = moving || moves(qd[i]);
+    moving = moving || std::fabs(qd[i]) > 0.01;  // rad/s: a joint this fast cannot repeat exactly
   }
   if (!finite) {
     note(GuardReason::state_not_finite);
@@ -136,20 +135,25 @@ inline void Guard::observe(std::int64_t stamp_ns, const double* q, const double*
   if (have_state_ && active() && !(seconds_between(stamp_ns, state_at_.robot_ns) <= limits_.safe_gap))
     trip(GuardReason::state_gap, false);  // a gap in the robot's own time, independent of the host's clock
   frozen_ = same && moving ? frozen_ + 1 : 0;
-  if ((frozen_ >= limits_.frozen_cycles || stuck(stamp_ns, q, qd)) && active()) trip(GuardReason::state_frozen, false);
+  if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);
+  if (apart(stamp_ns, q, qd) && active()) trip(GuardReason::state_inconsistent, false);
   std::copy(q, q + limits_.n, q_.begin());
   std::copy(qd, qd + limits_.n, qd_.begin());
   state_at_ = {stamp_ns, host_};
   have_state_ = true;
 }
 
-// A joint whose position repeats exactly while its speed says that it moves: coarse positions change sooner.
-inline bool Guard::stuck(std::int64_t stamp_ns, const double* q, const double* qd) noexcept {
-  const double dt = have_state_ ? std::clamp(seconds_between(stamp_ns, state_at_.robot_ns), 0.0, limits_.cycle) : 0.0;
+// Position and speed of a joint that contradict each other: one of them is stuck, or the speed has the wrong sign.
+inline bool Guard::apart(std::int64_t stamp_ns, const double* q, const double* qd) noexcept {
+  const double dt = have_state_ ? seconds_between(stamp_ns, state_at_.robot_ns) : -1.0;
+  if (!(dt >= 0.0 && dt <= limits_.safe_gap)) {
+    apart_.fill(0.0);
+    return false;
+  }
   bool found = false;
   for (int i = 0; i < limits_.n; ++i) {
-    unseen_[i] = q[i] == q_[i] && moves(qd[i]) ? unseen_[i] + std::fabs(qd[i]) * dt : 0.0;
-    found = found || unseen_[i] > limits_.stuck_travel;
+    apart_[i] = (1.0 - dt / limits_.lately) * (apart_[i] + q[i] - q_[i] - 0.5 * (qd[i] + qd_[i]) * dt);
+    found = found || std::fabs(apart_[i]) > limits_.apart;
   }
   return found;
 }

@@ -29,6 +29,7 @@ enum class GuardReason : int {
   external,
   program_ended,
   tracking,
+  state_inconsistent,
   count
 };
 
@@ -45,8 +46,8 @@ struct GuardLimits {
   static constexpr double first_command = 5.0;  // s that an enabled guard waits for the first command
   static constexpr int hold_cycles = 3;         // cycles an old command may be held
   static constexpr int frozen_cycles = 10;      // exact repeats of a moving state
-  static constexpr double stuck_travel =
-      5e-3;  // rad by its speed of one joint whose position repeats: three 12-bit steps
+  // rad by which position and speed disagree, within about 0.5 s: filters that lag by 20 ms at 2 rad/s stay below
+  static constexpr double apart = 0.05, lately = 0.5;
   static constexpr int sustained_cycles = 50;  // clamped cycles in a row before safe
   int n = 0;
   std::array<double, max_joints> torque{};          // Nm

@@ -75,25 +75,27 @@ def test_samples_are_stamped_by_controller_time_and_carry_every_signal(fed, sour
 
 
 @pytest.mark.parametrize(
-    ("share", "payload", "moving", "said"),
+    ("share", "state", "said"),
     [
-        (1.0, 0.0, 0.0, ""),
-        (1.3, 0.0, 0.0, ""),
-        (0.4, 0.0, 0.0, "is 0.4 times that of the robot file ur5e"),
-        (2.5, 0.0, 0.0, "is 2.5 times"),
-        (-1.0, 0.0, 0.0, "is -1 times"),
-        (2.5, 5.0, 0.0, ""),
-        (2.5, 0.0, 0.1, ""),
-        (np.nan, 0.0, 0.0, ""),
+        (1.0, {}, ""),
+        (1.3, {}, ""),
+        (0.4, {}, "is 0.4 times that of the robot file ur5e"),
+        (2.5, {}, "is 2.5 times"),
+        (-1.0, {}, "is -1 times"),
+        (np.nan, {}, ""),
+        (2.5, {"payload": 5.0}, ""),
+        (0.0, {"robot_mode": 5}, ""),
+        (2.5, {"target_qd": np.full(6, 0.1)}, ""),
     ],
+    ids=["its own", "identified", "larger arm", "smaller arm", "upside down", "unknown", "payload", "brakes", "motion"],
 )
-def test_the_robot_file_of_another_arm_is_a_doubt(fed, share, payload, moving, said):
-    """The file of a UR10e on a UR5e gave 29 N with a deviation of 6 N and no word; not with another payload."""
+def test_the_robot_file_of_another_arm_is_a_doubt(fed, share, state, said):
+    """The file of a UR10e on a UR5e gave 29 N with a deviation of 6 N and no word."""
     scripted, driver = fed()
     q = np.array([0.3, -0.4, 0.3, -0.5, 0.2, 0.0])
     held = share * RobotModel(ROBOT.chain(), ROBOT.joint_names).gravity(q)
-    state = {"target_moment": held, "target_qd": np.full(6, moving), "payload": payload}
-    scripted.stream(0, SETTLE + 2, **state, **({} if moving else {"actual_q": q}))  # or samples would be frozen
+    at = {} if "target_qd" in state else {"actual_q": q, "target_qd": np.zeros(6)}  # frozen in motion
+    scripted.stream(0, SETTLE + 2, **{"target_moment": held, "payload": 0.0} | at | state)
     assert driver.doubt == ""
     collect(driver, 2)
     assert said in driver.doubt and bool(said) == bool(driver.doubt)

@@ -167,12 +167,13 @@ class UrDriver(TorqueDriver):
         """As Driver.doubt: the controller's own model torque of a resting arm (target_moment), which has no friction,
         is not the gravity of the robot file with the same payload.
         """
-        tau, status, still = self.sample.tau_d, self.status, np.abs(self.value("target_qd")) < MOVING
-        if self._model is None or not still.all() or not same_mass(self.robot, status):
+        status, still = self.status, (np.abs(self.value("target_qd")) < MOVING).all()
+        ours = self.with_torque and status.program_running  # whose torques are in it
+        if self._model is None or ours or not (still and status.drives_hold and same_mass(self.robot, status)):
             return ""
         gravity = self._model.gravity(self.sample.q)
-        square, torque = float(gravity @ gravity), self.with_torque and status.program_running
-        share = float(tau @ gravity) / square if square > TELLING**2 and not torque else 1.0
+        square = float(gravity @ gravity)
+        share = float(self.sample.tau_d @ gravity) / square if square > TELLING**2 else 1.0
         if not (share < 1 / LIKE or share > LIKE):
             return ""
         return (

@@ -64,12 +64,12 @@ def findings(
 
 def coarse(robot: RobotFile, log: Log) -> str:
     """A sentence about velocities that friction at rest follows, which are missing or come in coarse steps, or about
-    positions in steps too coarse for the robot file, which no velocities put right; "" without any.
+    positions in steps too coarse for the robot file, which no velocities of their motors put right; "" without any.
     """
     if follows_velocity(robot):
         steps = _core.within_steps(log.time, log.q, log.qd)[3] if log.has("qd") else None
         return unseen_rotors(log.joint_names, steps)
-    if log.has("qd"):
+    if log.has("qd") and robot.drives.torque_side == "motor":
         return ""
     return coarse_positions(robot, _core.within_steps(log.time, log.q, np.zeros_like(log.q))[2])
 

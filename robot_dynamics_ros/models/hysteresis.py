@@ -146,13 +146,18 @@ def friction_within(robot: RobotFile, steps: np.ndarray) -> np.ndarray:
 
 def coarse_positions(robot: RobotFile, steps: np.ndarray) -> str:
     """What is wrong and what to do where positions come in steps (n,) [rad], 0: fine, coarser than those that friction
-    at rest was identified from, over which it changes by more than FELT of what is left at rest; "" elsewhere.
+    at rest was identified from: it changes within a step by more than FELT of what is left at rest, or behind the gear,
+    where that contains the steps of the recordings, by a larger deviation; "" elsewhere.
     """
     law = robot.presliding
-    if law is None or not law.parameters.get("dahl_step") or not robot.has("residuals.rest"):
+    if law is None or not robot.has("residuals.rest"):
         return ""
-    known, felt = np.array(law.parameters["dahl_step"]), friction_within(robot, steps)
-    found = np.flatnonzero((steps > 2 * known) & (known > 0.0) & (felt > FELT * robot.array("residuals.rest")))
+    rest, felt = robot.array("residuals.rest"), friction_within(robot, steps)
+    known = robot.array_or("hysteresis.parameters.dahl_step", 0.0)
+    coarser = (steps > 2 * known) & (known > 0.0) & (felt > FELT * rest)
+    if robot.drives.torque_side == "link":
+        coarser = felt / np.sqrt(12.0) > rest
+    found = np.flatnonzero(coarser)
     if not len(found):
         return ""
     return (

@@ -144,16 +144,23 @@ def test_missing_and_coarse_velocities_are_a_doubt_where_friction_follows_them(t
         (1e-4, 2e-6, True, False),
         (1e-4, 8e-5, False, False),
         (1e-4, 0.0, False, False),
+        (1e-4, 2e-6, "behind the gear", True),
+        (1e-5, 2e-6, "behind the gear", False),
         (1e-5, 2e-6, False, False),
         (None, 2e-6, False, False),
     ],
-    ids=["coarser", "put right by velocities", "as identified", "unknown", "finer than friction", "fine"],
+    ids=[
+        *("coarser", "put right by velocities", "as identified", "unknown"),
+        *("behind the gear", "fine there", "finer than friction", "fine"),
+    ],
 )
 def test_positions_coarser_than_friction_was_identified_from_are_a_doubt(tmp_path, step, known, velocities, said):
     log = measured(moving())
     log.qd = log.qd if velocities else None
     log.q[:, 2] = np.round(log.q[:, 2] / step) * step if step else log.q[:, 2]
     robot = with_residuals(np.full(6, 0.4), np.full(6, 1.0), with_memory(dahl_step=[known] * 6))
+    if velocities == "behind the gear":
+        robot = robot.with_updates({"drives.torque_side": "link", "residuals.rest": np.full(6, 0.01)})
     found = replay([bag(tmp_path, log)], robot)
     sentence = "ositions (elbow_joint) come in steps of up to 0.1 mrad"
     gate, sample = LiveGate(robot), Sample(log.joint_names)

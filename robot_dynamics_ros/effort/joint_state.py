@@ -1,21 +1,18 @@
-"""What a JointState may be: one gate for recordings, which are refused, and for live samples, whose estimates are
-withheld, with the same sentences.
-"""
+"""What a JointState may be: by these sentences recordings are refused and live estimates withheld (live_gate.py)."""
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.effort.joint_order import SAMPLES, TRAVEL, exchanged
+from robot_dynamics_ros.effort.joint_order import TRAVEL, exchanged
 from robot_dynamics_ros.effort.meaning import declared, thousandth
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.models.hysteresis import coarse_positions
 from robot_dynamics_ros.robot_file.capabilities import follows_velocity, unseen_rotors
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import SLIDING
 
 if TYPE_CHECKING:
@@ -36,12 +33,10 @@ LOAD = 3.0  # times the torque limit: the median effort of no joint
 MIN_RATE = 10.0  # Hz
 MOST_STEPS, BURST = 0.6, 1 / 3  # quantile of the steps of a second, and below which share of their mean it has bursts
 BURSTS = 0.1  # share of the seconds: a network that stops once in a while spoils those seconds alone
-# Rows at one extreme value of an effort in motion (live: of SAMPLES), and how often any other value may be among
-# them: a current in coarse steps is most often at a middle one
-CLIPPED, LIVE_CLIPPED, OTHERS = 100, 20, 0.1
+# Rows at one extreme value of an effort in motion, and how often any other value may be among them: a current in coarse
+# steps is most often at a middle one
+CLIPPED, OTHERS = 100, 0.1
 NO_EFFORT = "effort{} is absent: the driver must fill the effort of every joint"
-LIVE_ROWS, LIVE_SECONDS = 2000, 1.0  # a live verdict after either
-APART = 0.1  # s between two live samples by which the order of the joints is judged, the newest SAMPLES of them
 
 
 def findings(
@@ -101,85 +96,6 @@ def refuse(log: Log, robot: RobotFile, name: str, but: str = "") -> None:
     why = next(filter(None, found.values()), "")
     if why := why or exchanged(robot, log.time, log.q, log.get("qd"), log.effort):
         raise DataError(f"{name}: {why}")
-
-
-class LiveGate:
-    """Judges live samples in batches; a finding stands until samples show the contrary.
-
-    doubt: what `clipped` says of the newest samples in motion, and `coarse` of any: fast motion does not show steps.
-    """
-
-    def __init__(self, robot: RobotFile) -> None:
-        n = robot.n_joints
-        self._robot, self._found, self._count = robot, dict[str, str](), 0
-        self._stamp = np.zeros(LIVE_ROWS, np.int64)
-        self._rows = np.zeros((3, LIVE_ROWS, n))
-        self._past: deque[tuple[int, np.ndarray]] = deque(maxlen=SAMPLES)  # stamp, (q, qd, effort)
-        self.doubt = self._coarse = ""
-
-    @property
-    def why(self) -> str:
-        """Why estimates are withheld; "" where they are not."""
-        return next(filter(None, self._found.values()), "")
-
-    @property
-    def passed(self) -> bool:
-        """Whether samples have been judged and may be used."""
-        return bool(self._found) and not self.why
-
-    def on_sample(self, sample: Sample) -> None:
-        """Add one sample."""
-        k = self._count
-        self._stamp[k] = sample.stamp_ns
-        self._rows[:, k] = sample.q, sample.qd, sample.effort
-        apart = not self._past or abs(sample.stamp_ns - self._past[-1][0]) >= APART * 1e9
-        if apart and np.isfinite(sample.q).all() and np.isfinite(sample.effort).all():
-            self._past.append((sample.stamp_ns, self._rows[:, k].copy()))
-        self._count += 1
-        if self._count == LIVE_ROWS or sample.stamp_ns - self._stamp[0] > LIVE_SECONDS * 1e9:
-            self._judge()
-            self._count = 0
-
-    def _judge(self) -> None:
-        """By the rows that a recording would keep; a signal that is absent in most of them is absent."""
-        q, qd, effort = self._rows[:, : self._count]
-        there = [np.isfinite(x).all(axis=1) for x in (qd, effort)]
-        missing = [2 * known.sum() < self._count for known in there]
-        good = np.isfinite(q).all(axis=1)
-        for known, absent in zip(there, missing, strict=True):
-            good &= known | absent
-        if good.sum() > 1:
-            time = 1e-9 * (self._stamp[: self._count] - self._stamp[0])
-            known = [None if absent else x[good] for x, absent in zip((qd, effort), missing, strict=True)]
-            self._found |= findings(self._robot, time[good], q[good], *known)
-            seldom = 2 * np.isfinite(effort).sum(axis=0) < self._count
-            if seldom.any() and not seldom.all():
-                names = (self._robot.joint_names[j] for j in np.flatnonzero(seldom))
-                self._found["effort"] = NO_EFFORT.format(f" of {', '.join(names)}")
-            self._found["order"] = self._order()
-            if np.ptp(q[good], axis=0).max() > TRAVEL:
-                self.doubt = self._doubt(self._stamp[: self._count][good], q[good], known[0])
-
-    def _doubt(self, stamp: np.ndarray, q: np.ndarray, qd: np.ndarray | None) -> str:
-        """Of the last batch, and of the samples in _past, which are long enough to show an effort at its bounds."""
-        names, found = self._robot.joint_names, []
-        if self._past:
-            stamps, rows = zip(*self._past, strict=True)
-            past, _, effort = np.stack(rows, axis=1)
-            found = [clipped(Log(names, stamps, {"q": past, "effort": effort}), LIVE_CLIPPED)]
-        newest = Log(names, stamp, {"q": q} | ({} if qd is None else {"qd": qd}))
-        self._coarse = coarse(self._robot, newest) or self._coarse
-        return "; ".join(filter(None, [*found, self._coarse]))
-
-    def _order(self) -> str:
-        """Two joints under each other's names; "" while nothing shows it."""
-        if not self._past:
-            return ""
-        stamps, rows = zip(*self._past, strict=True)
-        time, (q, qd, effort) = 1e-9 * np.subtract(stamps, stamps[0]), np.stack(rows, axis=1)
-        if not (np.diff(time) > 0).all():
-            return ""
-        return exchanged(self._robot, time, q, qd if np.isfinite(qd).all() else None, effort)
 
 
 # -- questions --------------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from synthetic import with_signals
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.effort.joint_order import exchanged
-from robot_dynamics_ros.effort.joint_state import LiveGate, findings, refuse
+from robot_dynamics_ros.effort.joint_state import findings, refuse
+from robot_dynamics_ros.effort.live_gate import LiveGate
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.read import read

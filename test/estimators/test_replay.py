@@ -15,7 +15,7 @@ from stepwise import live
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, parse_settings
-from robot_dynamics_ros.effort.joint_state import LiveGate
+from robot_dynamics_ros.effort.live_gate import LiveGate
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import Pipeline

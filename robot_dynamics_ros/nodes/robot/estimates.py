@@ -14,7 +14,7 @@ from geometry_msgs.msg import InertiaStamped
 from robot_dynamics_ros._core import PayloadAnswer, Status, Wear
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES
-from robot_dynamics_ros.effort.joint_state import LiveGate
+from robot_dynamics_ros.effort.live_gate import LiveGate
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
 from robot_dynamics_ros.estimators.force_arguments import refuse_units
 from robot_dynamics_ros.estimators.pipeline import Pipeline

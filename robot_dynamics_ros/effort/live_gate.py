@@ -1,0 +1,100 @@
+"""Live samples judged as recordings are, with the same sentences: estimates are withheld while they cannot be used."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros.effort.joint_order import SAMPLES, TRAVEL, exchanged
+from robot_dynamics_ros.effort.joint_state import NO_EFFORT, clipped, coarse, findings
+from robot_dynamics_ros.signals import Log, Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+ROWS, SECONDS = 2000, 1.0  # a verdict after either
+APART = 0.1  # s between two samples by which the order of the joints is judged, the newest SAMPLES of them
+CLIPPED = 20  # of SAMPLES, as CLIPPED of a recording
+
+
+class LiveGate:
+    """Judges live samples in batches; a finding stands until samples show the contrary.
+
+    doubt: what `clipped` says of the newest samples in motion, and `coarse` of any: fast motion does not show steps.
+    """
+
+    def __init__(self, robot: RobotFile) -> None:
+        n = robot.n_joints
+        self._robot, self._found, self._count = robot, dict[str, str](), 0
+        self._stamp = np.zeros(ROWS, np.int64)
+        self._rows = np.zeros((3, ROWS, n))
+        self._past: deque[tuple[int, np.ndarray]] = deque(maxlen=SAMPLES)  # stamp, (q, qd, effort)
+        self.doubt = self._coarse = ""
+
+    @property
+    def why(self) -> str:
+        """Why estimates are withheld; "" where they are not."""
+        return next(filter(None, self._found.values()), "")
+
+    @property
+    def passed(self) -> bool:
+        """Whether samples have been judged and may be used."""
+        return bool(self._found) and not self.why
+
+    def on_sample(self, sample: Sample) -> None:
+        """Add one sample."""
+        k = self._count
+        self._stamp[k] = sample.stamp_ns
+        self._rows[:, k] = sample.q, sample.qd, sample.effort
+        apart = not self._past or abs(sample.stamp_ns - self._past[-1][0]) >= APART * 1e9
+        if apart and np.isfinite(sample.q).all() and np.isfinite(sample.effort).all():
+            self._past.append((sample.stamp_ns, self._rows[:, k].copy()))
+        self._count += 1
+        if self._count == ROWS or sample.stamp_ns - self._stamp[0] > SECONDS * 1e9:
+            self._judge()
+            self._count = 0
+
+    def _judge(self) -> None:
+        """By the rows that a recording would keep; a signal that is absent in most of them is absent."""
+        q, qd, effort = self._rows[:, : self._count]
+        there = [np.isfinite(x).all(axis=1) for x in (qd, effort)]
+        missing = [2 * known.sum() < self._count for known in there]
+        good = np.isfinite(q).all(axis=1)
+        for known, absent in zip(there, missing, strict=True):
+            good &= known | absent
+        if good.sum() > 1:
+            time = 1e-9 * (self._stamp[: self._count] - self._stamp[0])
+            known = [None if absent else x[good] for x, absent in zip((qd, effort), missing, strict=True)]
+            self._found |= findings(self._robot, time[good], q[good], *known)
+            seldom = 2 * np.isfinite(effort).sum(axis=0) < self._count
+            if seldom.any() and not seldom.all():
+                names = (self._robot.joint_names[j] for j in np.flatnonzero(seldom))
+                self._found["effort"] = NO_EFFORT.format(f" of {', '.join(names)}")
+            self._found["order"] = self._order()
+            if np.ptp(q[good], axis=0).max() > TRAVEL:
+                self.doubt = self._doubt(self._stamp[: self._count][good], q[good], known[0])
+
+    def _doubt(self, stamp: np.ndarray, q: np.ndarray, qd: np.ndarray | None) -> str:
+        """Of the last batch, and of the samples in _past, which are long enough to show an effort at its bounds."""
+        names, (stamps, past, _, effort) = self._robot.joint_names, self._kept()
+        newest = Log(names, stamp, {"q": q} | ({} if qd is None else {"qd": qd}))
+        self._coarse = coarse(self._robot, newest) or self._coarse
+        found = clipped(Log(names, stamps, {"q": past, "effort": effort}), CLIPPED)
+        return "; ".join(filter(None, [found, self._coarse]))
+
+    def _order(self) -> str:
+        """Two joints under each other's names; "" while nothing shows it."""
+        stamps, q, qd, effort = self._kept()
+        if not len(stamps) or not (np.diff(stamps) > 0).all():
+            return ""
+        time = 1e-9 * (stamps - stamps[0])
+        return exchanged(self._robot, time, q, qd if np.isfinite(qd).all() else None, effort)
+
+    def _kept(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Stamps (M,) [ns], q, qd and effort (M, n) of _past."""
+        stamps = np.array([stamp for stamp, _ in self._past], np.int64)
+        rows = np.reshape([row for _, row in self._past], (-1, 3, self._robot.n_joints))
+        q, qd, effort = rows.swapaxes(0, 1).copy()
+        return stamps, q, qd, effort

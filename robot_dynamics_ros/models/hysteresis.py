@@ -20,6 +20,7 @@ DRY_SHARE = 0.75  # of a dry joint's breakaway is of elements that give way with
 # Share of residuals.rest that a step of the positions may move: on a simulated arm 0.12 cost nothing, 0.25 and 1.2
 # contact for 4 and 13 % of the free rest
 FELT = 0.2
+UNIFORM = 12.0**-0.5  # standard deviation of a reading over the step in which it is reported
 
 
 def spacing(
@@ -156,7 +157,7 @@ def coarse_positions(robot: RobotFile, steps: np.ndarray) -> str:
     known = robot.array_or("hysteresis.parameters.dahl_step", 0.0)
     coarser = (steps > 2 * known) & (known > 0.0) & (felt > FELT * rest)
     if robot.drives.torque_side == "link":
-        coarser = felt / np.sqrt(12.0) > rest
+        coarser = UNIFORM * felt > rest
     found = np.flatnonzero(coarser)
     if not len(found):
         return ""

@@ -25,7 +25,7 @@ from robot_dynamics_ros.identification.dataset.motion import rotor_position
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.identification.metrics import robust_std
-from robot_dynamics_ros.models.hysteresis import dry_joints, friction_level, friction_within
+from robot_dynamics_ros.models.hysteresis import UNIFORM, dry_joints, friction_level, friction_within
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import SLOW
@@ -105,7 +105,7 @@ def deviations(
         moving, rest = (np.fmax(x, UNLOADED * np.sqrt(np.mean((x / scale) ** 2)) * scale) for x in (moving, rest))
         # A push moves the link unseen within a step of the positions, by which its error is distributed uniformly.
         steps = np.max([np.zeros(robot.n_joints), *(rec.q_steps for rec in recordings)], axis=0)
-        rest = np.hypot(rest, friction_within(robot, steps) / np.sqrt(12.0))
+        rest = np.hypot(rest, UNIFORM * friction_within(robot, steps))
     fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
     return {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest, "slow": slow}
 

@@ -208,8 +208,8 @@ class DriverInterface(NodePart):
         self._left_out = unpublished
         if condition < StreamState.fault and (forgotten := self.settings.forgotten()):
             found.append((WARN, forgotten))
-        if condition < StreamState.fault and driver.doubt:
-            found.append((ERROR, driver.doubt))
+        if condition < StreamState.fault and (doubt := driver.doubt):
+            found.append((ERROR, doubt))
         values = {
             "condition": condition.name,
             "latched": driver.latched.name,

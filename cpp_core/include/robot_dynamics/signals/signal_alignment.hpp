@@ -62,7 +62,7 @@ class SignalAlignment {
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return stamp_ns;
-    if (dt == 0.0) kept_ = 0, velocities_.reset();
+    if (dt == 0.0) kept_ = 0;
     if (tick == Tick::backwards) turns_.reset();
     store(stamp_ns, dt, of);
     if (double *q = row(newest_, 0), *v = row(newest_, 2); !absent(v, n_)) {

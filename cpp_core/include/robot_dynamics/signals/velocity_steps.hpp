@@ -19,9 +19,10 @@ class VelocitySteps {
 
   explicit VelocitySteps(int n) : n_(n), slope_(n, cutoff), size_(finest) {}
 
-  // q [rad], v [rad/s] (n) -> qd (n), which may be v. dt = 0: the first sample.
+  // q [rad], v [rad/s] (n) -> qd (n), which may be v. dt = 0: the first sample, or that behind a gap; h stays known.
   void step(double dt, const double* q, const double* v, double* qd) noexcept {
     double w[max_joints] = {};
+    if (!(dt > 0.0)) slope_.reset();
     for (int i = 0; i < n_; ++i) {
       if (dt > 0.0) w[i] = (q[i] - q_[i]) / dt;
       q_[i] = q[i];
